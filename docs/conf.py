@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE))
 
 import generated_pages  # noqa: E402
 
-from symbcast.version import __version__  # noqa: E402
+from symbcast.core import __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -24,9 +24,9 @@ from symbcast import _meant as meant_of_module
 ROOT = Path(__file__).parent.parent
 TOPICS = {
     "symbcast/core/text": "notation",
-    "symbcast/core/broadcasting": "rules",
+    "symbcast/core/rules": "rules",
     "symbcast/answers/public": "broadcasts",
-    "symbcast/answers/questions": "questions",
+    "symbcast/answers/cases": "questions",
     "symbcast/answers/comparison": "comparison",
     "symbcast/core/program": "programs",
     "symbcast/operators": "operators",
@@ -44,7 +44,7 @@ TOPICS = {
     "symbcast/cli": "command_line",
     "symbcast/core/solver": "solver",
     "symbcast/graphs": "graphs",
-    "symbcast/answers/report": "reports",
+    "symbcast/answers": "reports",
     "symbcast/answers/show": "renderers",
     "symbcast/core/algebra": "algebra",
     "tests": "tests",

@@ -11,19 +11,20 @@ nor z3 is loaded until a question needs them.
 from __future__ import annotations
 
 # Import this first, so that an interrupt during the imports below ends the command quietly.
-from symbcast.batch import interrupts as _interrupts  # noqa: F401  # isort: skip
+from symbcast.core import interrupts as _interrupts  # noqa: F401  # isort: skip
 
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from symbcast.answers.public.supplies import supply
-from symbcast.core.program.operations.refusals import (
+from symbcast.core import __version__
+from symbcast.core.hooks import hooks
+from symbcast.core.programs.broadcast_errors import (
     BroadcastError,
     ConditionalBroadcastError,
     IncompatibleProgramError,
     IncompatibleShapesError,
 )
-from symbcast.core.supplied import supplied
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import (
     AssumptionError,
@@ -49,7 +50,6 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 from symbcast.graphs.registry import Registered, register
-from symbcast.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,39 +59,39 @@ if TYPE_CHECKING:
     from symbcast import onnx as onnx  # not in __all__: a star import would load it, and with it the extra
     from symbcast import openvino as openvino
     from symbcast import stablehlo as stablehlo
-    from symbcast import strategies as strategies
     from symbcast import torch as torch
+    from symbcast.adapters import hypothesis as hypothesis
+    from symbcast.answers.cases.cases import Cases
+    from symbcast.answers.cases.division import Case
     from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
     from symbcast.answers.contracts.contract import Contract
     from symbcast.answers.public.answer import Answer
-    from symbcast.answers.public.cases import Case, Cases
     from symbcast.answers.public.conditions import Condition
+    from symbcast.answers.public.consequences import Expansion
     from symbcast.answers.public.env import ShapeEnv
-    from symbcast.answers.public.expansion import Expansion
     from symbcast.answers.public.result import Result, broadcast
     from symbcast.answers.public.solutions import Solution, broadcastable_to, solve
     from symbcast.arrays import IncompleteTraceWarning, array, check_promises, checked, size, trace
     from symbcast.core.algebra.sympy_functions import Unknown, symbol
-    from symbcast.core.broadcasting import Rule, rule, rules
-    from symbcast.core.dimensions import Reader
-    from symbcast.core.program.statements.entailment import equivalent
-    from symbcast.core.shapes import Shape, shape
+    from symbcast.core.programs.entailment import equivalent
+    from symbcast.core.rules import Rule, rule, rules
+    from symbcast.core.shapes import Reader, Shape, shape
     from symbcast.linting import lint
     from symbcast.paths import explore_paths
 
 _LAZY = {
     "Answer": "symbcast.answers.public.answer",
-    "Case": "symbcast.answers.public.cases",
-    "Cases": "symbcast.answers.public.cases",
+    "Case": "symbcast.answers.cases.cases",
+    "Cases": "symbcast.answers.cases.cases",
     "Comparison": "symbcast.answers.comparison",
     "Condition": "symbcast.answers.public.conditions",
     "Contract": "symbcast.answers.contracts.contract",
-    "Expansion": "symbcast.answers.public.expansion",
+    "Expansion": "symbcast.answers.public.consequences",
     "IncompleteTraceWarning": "symbcast.arrays",
     "Order": "symbcast.answers.comparison",
     "Relation": "symbcast.answers.comparison",
     "Result": "symbcast.answers.public.result",
-    "Rule": "symbcast.core.broadcasting",
+    "Rule": "symbcast.core.rules",
     "Shape": "symbcast.core.shapes",
     "ShapeEnv": "symbcast.answers.public.env",
     "Solution": "symbcast.answers.public.solutions",
@@ -106,10 +106,10 @@ _LAZY = {
     "size": "symbcast.arrays",
     "compare": "symbcast.answers.comparison",
     "lint": "symbcast.linting",
-    "equivalent": "symbcast.core.program.statements.entailment",
+    "equivalent": "symbcast.core.programs.entailment",
     "relation": "symbcast.answers.comparison",
-    "rule": "symbcast.core.broadcasting",
-    "rules": "symbcast.core.broadcasting",
+    "rule": "symbcast.core.rules",
+    "rules": "symbcast.core.rules",
     "shape": "symbcast.core.shapes",
     "symbol": "symbcast.core.algebra.sympy_functions",
     "trace": "symbcast.arrays",
@@ -152,11 +152,11 @@ def _meant() -> dict[str, str]:
     """Return what guessed names mean: those of this module first, then attributes of answers and of programs."""
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.public.result import Result
-    from symbcast.core.guesses import meant
+    from symbcast.core.advice import guessed_meanings
 
     answers = {name: f"broadcast(...), whose result has {use}" for name, use in Result._meant.items()}
     programs = {name: f"ShapeEnv(), which has {use}" for name, use in ShapeEnv._meant.items() if name not in answers}
-    return {**programs, **answers, **meant(*_MEANT)}
+    return {**programs, **answers, **guessed_meanings(*_MEANT)}
 
 
 __all__ = [
@@ -237,7 +237,7 @@ register(
 register(Registered("torch", (".pt2",), "symbcast.torch.front_end:FRONT_END", ("torch",)))
 
 supply()
-supplied.readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
+hooks.readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvino", "torch")})
 
 
 if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
@@ -251,15 +251,16 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
             "onnx",
             "openvino",
             "stablehlo",
-            "strategies",
             "torch",
         ):
             return import_module(f"symbcast.{name}")
+        if name == "strategies":
+            return import_module("symbcast.adapters.hypothesis")
         module = _LAZY.get(name)
         if module is None:
             if name.startswith("_"):
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-            from symbcast.core.guesses import MissingAttributeError
+            from symbcast.core.advice import MissingAttributeError
 
             raise MissingAttributeError(f"module {__name__!r}", name, _meant(), __dir__)
         found = globals()[name] = getattr(import_module(module), name)

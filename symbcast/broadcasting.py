@@ -3,7 +3,7 @@
 A package registers its rules by an entry point in the group ``symbcast.rules``.
 """
 
-from symbcast.core import broadcasting as _own
-from symbcast.core.broadcasting import *  # noqa: F403
+from symbcast.core import rules as _own
+from symbcast.core.rules import *  # noqa: F403
 
 __all__ = _own.__all__

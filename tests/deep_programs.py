@@ -19,8 +19,8 @@ from undefined_terms import holds, text, value
 sys.path.insert(1, str(Path(__file__).parents[1]))
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import value_function
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import value_function
 
 LENGTHS = (5, 8, 12, 20, 30, 50, 80)
 MOST_NAMES = 7

@@ -22,8 +22,8 @@ import reference
 from small_questions import Rule, rule
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import UndefinedError, size_at
 
 NAMES = "NMK"
 SIZES = range(6)

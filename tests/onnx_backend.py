@@ -10,9 +10,9 @@ import numpy as np
 import sympy
 from onnx import ModelProto, TensorProto, numpy_helper
 
+from symbcast.core.algebra.formulas import dims_of
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import dims_of
-from symbcast.core.solver.evaluation.evaluation import predicate
+from symbcast.core.solver.evaluation import predicate
 
 SMALL = 64
 """Integer inputs of at most so many elements may be shapes, axes or counts: these are given as constants."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+from symbcast.core.algebra.formulas import all_of
+from symbcast.core.solver.evaluation import holds_at, size_at
 
 
 def shape_at(shape, sizes):

@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 from operator_calls import points, sizes_in, with_sizes
 
-from symbcast.answers.report.failures import dims_at
+from symbcast.answers.findings import dims_at
 from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.formulas import FALSE, all_of
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import FALSE, all_of
-from symbcast.core.program.whole.program import Program
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.graphs.requirements.recorder import Asker, Place
-from symbcast.graphs.values.contents import Elements
-from symbcast.graphs.values.value import Value
-from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
-from symbcast.graphs.walking.walker import GraphScope
-from symbcast.torch.eager.decomposed import decomposed
+from symbcast.core.programs.program import Program
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.graphs.walking.node_call import GraphScope, RefusedError, UnknownShapeError
+from symbcast.graphs.walking.requirements import NodePlace, Requirements
+from symbcast.operators.values.contents import Elements
+from symbcast.operators.values.value import Value
+from symbcast.torch.calls import OPERATORS, TorchCall
+from symbcast.torch.eager.runs import decomposed
 from symbcast.torch.front_end import FRONT_END
-from symbcast.torch.node_call import INT64, TorchCall
+from symbcast.torch.library import INT64
 from symbcast.torch.operators.elementwise import pointwise
-from symbcast.torch.operators.families import OPERATORS, in_place
+from symbcast.torch.operators.families import in_place
 from symbcast.torch.walk import TorchWalk
 
 FAILED, CRASHED, NOTHING = "-", "!", "[]"
@@ -105,11 +105,11 @@ def answer(name, args, ranks, target=None):
     env = Program(on_conflict="record")
     for letter in letters:
         env.named(letter)
-    asker = Asker(env, "torch", Bounds({}))
+    asker = Requirements(env, "torch", Bounds({}))
     asker.start(tuple(letters.values()), {}, None)
     walk = TorchWalk(SimpleNamespace(inner=0, declared=SimpleNamespace(symbols={}, inputs=())), FRONT_END, asker)
     given = _values(with_sizes(args, lambda shape, dtype: Value(tuple(shape), INT64 if dtype == "int" else 0), letters))
-    call = Call(Place("out", op, node_of(op, args, ranks, target), []), walk, given)
+    call = Call(NodePlace("out", op, node_of(op, args, ranks, target), []), walk, given)
     left_open, outputs = "", [None] * len(ranks)
     try:
         found = rule_of(op)(call) if target is None else decomposed(call)

@@ -9,7 +9,7 @@ from onnx import ModelProto, NodeProto, parser
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.solver.evaluation import size_at
 
 
 def parsed(text: str, opset: int = 18, ir_version: int = 10) -> ModelProto:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 
-from symbcast.core.logic.formulas import AnyOf, Comparison, Compatible
+from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible
 
 INTEGERS = range(4)
 SIZES = range(6)

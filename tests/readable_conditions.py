@@ -19,7 +19,7 @@ from pathlib import Path
 import onnx
 
 import symbcast as sb
-from symbcast.core.logic.formulas import all_of, any_of, clauses, literals
+from symbcast.core.algebra.formulas import all_of, any_of, clauses, literals
 
 sys.path.insert(0, str(Path(__file__).parent))
 

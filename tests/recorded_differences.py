@@ -15,11 +15,11 @@ from recorded_nodes import checked, disagreement, is_closed, recorded
 
 import symbcast.onnx
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.onnx.runtime import differences
+from symbcast.onnx.operators import differences
 
 DATA = Path(__file__).parent / "data" / "onnx"
 FILES = ("differences", "windows", "resampling", "nodes", "sequences", "contrib")
-NAMED = differences.named()
+NAMED = differences.differences_by_name()
 
 
 @cache

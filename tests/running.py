@@ -13,9 +13,8 @@ import onnxruntime
 from onnx import helper
 
 import symbcast as sb
-from symbcast.core.algebra.sequences import is_sequence
-from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.algebra.symbols import is_sequence, symbol
+from symbcast.core.solver.evaluation import size_at
 
 onnxruntime.set_default_logger_severity(4)
 MAX_ELEMENTS = 1_000_000

@@ -19,10 +19,10 @@ from typing import NamedTuple
 sys.path.insert(1, str(Path(__file__).parents[1]))
 
 import symbcast as sb
-from symbcast.core.logic.formulas import at_most
-from symbcast.core.program.parts.small_sizes import Subject, small_sizes
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import holds_at, value_function
+from symbcast.core.algebra.formulas import at_most
+from symbcast.core.programs.answer_parts import PartQuestion, small_sizes
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import holds_at, value_function
 from symbcast.core.verdicts import Verdict
 
 LARGEST = 40
@@ -244,7 +244,7 @@ def held_in_parts(number):
     asked = plain_answer(recorded.env)
     sizes = {name: size for size, name in asked.shown.items()}
     least = {sizes[n]: program.random.choice((1, 2, 3, 5, 8, 13, 16)) for n in program.names if n in sizes}
-    subject = Subject(asked.clauses, tuple(asked.shown), asked.assumptions, asked.min_size)
+    subject = PartQuestion(asked.clauses, tuple(asked.shown), asked.assumptions, asked.min_size)
     found, faults = small_sizes(subject, least), []
     generic = subject.decided([at_most(low, size) for size, low in least.items()])
     for point in points(number, len(program.names)):

@@ -46,7 +46,7 @@ def calls() -> Iterator[Steps]:
 @contextmanager
 def z3_checks() -> Iterator[Steps]:
     """Count what z3 is asked, of which each is within a limit that z3 counts itself."""
-    from symbcast.core.solver.linear.z3_solver import Session
+    from symbcast.core.solver.f3_linear.z3_solver import Session
 
     steps, check = Steps(), Session._check
 

@@ -93,9 +93,9 @@ def _compared(program, module, report, points, kinds):
     import torch
     from graph_runs import run
 
-    from symbcast.torch.guards.arguments import Arguments, error_of
+    from symbcast.torch.guards.comparison import ArgumentMaker, error_of
 
-    arguments, runs_there = Arguments(program, report._model.declared), report.guard()
+    arguments, runs_there = ArgumentMaker(program, report._model.declared), report.guard()
     accepts, digest = program.module()._guards_fn, report.guards.condition.guard()
     counts, faults, ranks = Counter(), [], _ranks(program)
     is_recorded = any("as torch recorded" in u.reason for u in report.unanalysed)
@@ -188,7 +188,7 @@ def _outcome(real, said, report, open_nodes):
 
 def _shapes(report, sizes, real, counts):
     """Return the first shape that is not as was said."""
-    from symbcast.answers.report.failures import dims_at
+    from symbcast.answers.findings import dims_at
 
     at = {s: sizes[name] for s, name in report._env.shown.items() if name in sizes}
     values = report._checked.walk.top.values

@@ -39,16 +39,16 @@ def opened(model: Any) -> str:
 def foreseen(model: Any) -> tuple[str, str]:
     """Return what is said of the opening of a model, and why."""
     from symbcast.errors import ModelError
-    from symbcast.onnx.inputs.models import load
-    from symbcast.onnx.opening.session import refusal
-    from symbcast.onnx.reader import nodes_of
-    from symbcast.onnx.validity.models import examined
+    from symbcast.onnx.protobuf import walkable_nodes
+    from symbcast.onnx.reader import load_model
+    from symbcast.onnx.session.initialization import session_refusal
+    from symbcast.onnx.validation import validated
 
     try:
-        found = examined(*load(model), "onnxruntime", nodes_of)
+        found = validated(*load_model(model), "onnxruntime", walkable_nodes)
     except ModelError as error:
         return REFUSED, str(error)
-    refused = refusal(found)
+    refused = session_refusal(found)
     if refused is None:
         return OPENED, ""
     return REFUSED if refused.is_certain else LEFT, f"{refused.node.op_type}: {refused.text}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
-from symbcast.core.account import Account, Open
+from symbcast.core.account import Account, OpenPart
+from symbcast.core.algebra.formulas import FALSE, TRUE
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import FALSE, TRUE
 from symbcast.core.text import parse_formula
 
 SOMETIMES, UNKNOWN, ALWAYS, NEVER = (sb.Verdict(v) for v in ("sometimes", "unknown", "always", "never"))
 POINT, OTHER = {"N": 1}, {"N": 2}
-_OPEN = (Open("a node was not analysed"),)
+_OPEN = (OpenPart("a node was not analysed"),)
 
 
 @pytest.mark.parametrize(

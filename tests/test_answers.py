@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from questions import Question, dims, pure_assumptions, pure_dims, questions
 
 import symbcast as sb
-from symbcast.core.logic.booleans import from_sympy
-from symbcast.core.logic.formulas import all_of, any_of, literals
-from symbcast.core.solver.evaluation.evaluation import predicate, value_function
+from symbcast.core.algebra.formulas import all_of, any_of, literals
+from symbcast.core.algebra.sympy_conversion import formula_from_sympy
+from symbcast.core.solver.evaluation import predicate, value_function
 
 V = sb.Verdict
 
@@ -38,7 +38,7 @@ def size_key(sizes):
 def check(question):
     result = asked(question)
     symbols = symbols_of(result)
-    condition = predicate(from_sympy(result.condition.sympy), symbols)
+    condition = predicate(formula_from_sympy(result.condition.sympy), symbols)
     output = result.shape
     values = [value_function(d, symbols) for d in output.dims] if output is not None else None
     order = list(result.guard().names.values())

@@ -12,12 +12,26 @@ from solver.expressions import SYMBOLS, expressions, name, of_dims, points, stat
 from solver.expressions import compatible as broadcasts
 
 from symbcast.answers.public.conditions import Condition
-from symbcast.core.algebra.door import to_sympy as to_sympy_dim
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    equal,
+    negate,
+    with_values,
+)
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.booleans import compatible, conjunction, from_sympy, to_sympy
-from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, Clashing, Comparison, Compatible, equal, negate
-from symbcast.core.solver.evaluation.evaluation import predicate
+from symbcast.core.algebra.sympy_conversion import (
+    compatible,
+    conjunction_to_sympy,
+    formula_from_sympy,
+    formula_to_sympy,
+)
+from symbcast.core.algebra.sympy_conversion import to_sympy as to_sympy_dim
+from symbcast.core.solver.evaluation import predicate
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
 a, b, c = map(to_sympy_dim, SYMBOLS)
@@ -38,29 +52,29 @@ def truth(boolean, sizes):
 @given(formulas)
 @example(of_dims(False, [name("a"), name("b"), name("c")]))
 def test_the_boolean_is_true_where_the_formula_holds(statement):
-    boolean = to_sympy(statement.formula)
+    boolean = formula_to_sympy(statement.formula)
     for sizes in POINTS:
         assert truth(boolean, sizes) is statement.at(sizes), (sizes, boolean)
 
 
 @given(formulas)
 def test_there_and_back_the_truth_is_the_same(statement):
-    test = predicate(from_sympy(to_sympy(statement.formula)), SYMBOLS)
+    test = predicate(formula_from_sympy(formula_to_sympy(statement.formula)), SYMBOLS)
     for sizes in POINTS:
         assert bool(test(*sizes)) is statement.at(sizes), sizes
 
 
 @given(formulas)
 def test_the_negation_is_sympys(statement):
-    negated = to_sympy(negate(statement.formula))
+    negated = formula_to_sympy(negate(statement.formula))
     assert all(truth(negated, sizes) is not statement.at(sizes) for sizes in POINTS)
-    read = predicate(from_sympy(sympy.Not(to_sympy(statement.formula))), SYMBOLS)
+    read = predicate(formula_from_sympy(sympy.Not(formula_to_sympy(statement.formula))), SYMBOLS)
     assert all(bool(read(*sizes)) is not statement.at(sizes) for sizes in POINTS)
 
 
 @given(st.lists(formulas, max_size=3))
 def test_a_conjunction_is_of_all(given_statements):
-    boolean = conjunction(s.formula for s in given_statements)
+    boolean = conjunction_to_sympy(s.formula for s in given_statements)
     for sizes in points(3, 3):
         assert truth(boolean, sizes) is all(s.at(sizes) for s in given_statements)
 
@@ -106,7 +120,7 @@ def test_compatible_in_sympy():
     ids=str,
 )
 def test_what_users_write(written, formula):
-    found = from_sympy(written)
+    found = formula_from_sympy(written)
     assert formula is None or found == formula
     test = predicate(found, SYMBOLS)
     assert all(bool(test(*sizes)) is truth(sympy.sympify(written), sizes) for sizes in points(3, 7))
@@ -127,7 +141,7 @@ def test_what_users_write(written, formula):
 )
 def test_what_is_no_assumption_is_refused(written, error):
     with pytest.raises(error):
-        from_sympy(written)
+        formula_from_sympy(written)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +161,12 @@ def test_what_is_no_assumption_is_refused(written, error):
     ids=str,
 )
 def test_how_a_formula_is_shown(formula, text):
-    assert str(to_sympy(formula)) == text
+    assert str(formula_to_sympy(formula)) == text
 
 
 def test_a_long_join_is_one_term():
     members = tuple(symbol(f"n{n}") for n in range(200))
-    assert len(to_sympy(Compatible(members)).args) == 200
+    assert len(formula_to_sympy(Compatible(members)).args) == 200
 
 
 gaps = expressions(3, operators="+", divisors=(2,), functions=("max", "broadcast"), symbolic=True, max_leaves=4)
@@ -194,5 +208,5 @@ def test_symbols_are_those_that_sympy_makes():
         sympy.Symbol("never_used_before", integer=True, nonnegative=True),
     )
     assert (ours, hash(ours), ours.assumptions0) == (theirs, hash(theirs), theirs.assumptions0)
-    assert to_sympy(equal(symbol("never_used_before"), 1)) == sympy.Eq(theirs, 1, evaluate=False)
+    assert formula_to_sympy(equal(symbol("never_used_before"), 1)) == sympy.Eq(theirs, 1, evaluate=False)
     assert ours - theirs == 0

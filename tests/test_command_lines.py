@@ -16,9 +16,9 @@ import pytest
 from model_files import HEAD, MODELS
 
 from symbcast.cli import Exit, run
-from symbcast.cli.declared import _COMMANDS, _INSTALL, _declared
+from symbcast.cli.arguments import _COMMANDS, _INSTALL, _declared
 from symbcast.cli.help import make_app
-from symbcast.cli.option import options_of
+from symbcast.cli.options import options_of
 
 ROOT = Path(__file__).parents[1]
 with (ROOT / "tests/data/command_lines.tsv").open(encoding="utf-8", newline="") as table:
@@ -239,7 +239,7 @@ def test_completion_says_where_it_cannot_write(tmp_path, monkeypatch, capsys):
 
 
 BEGUN = """import sys; sys.argv[0] = 'symbcast'
-import symbcast.batch.interrupts; print('begun', flush=True)
+import symbcast.core.interrupts; print('begun', flush=True)
 from symbcast.cli import main; main()"""
 """Runs the command, and tells when it has begun; before, Python itself is not up yet."""
 

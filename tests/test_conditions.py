@@ -20,9 +20,10 @@ from solver.expressions import (
 )
 
 import symbcast as sb
-from symbcast.core.logic.formulas import all_of, literals, negate
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
+from symbcast.core.algebra.formulas import all_of, literals, negate
+from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 
 Condition = sb.Condition
 POINTS = points(3, 6)

@@ -14,8 +14,8 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import holds_at
 
 V = sb.Verdict
 
@@ -494,7 +494,7 @@ def test_import_is_light():
 INTERRUPTED = """
     import os, signal, sys, threading
     import symbcast as sb
-    from symbcast.core.solver.linear.z3_solver import Session
+    from symbcast.core.solver.f3_linear.z3_solver import Session
 
     check, sent, begun = Session._check, [], []
 
@@ -562,7 +562,7 @@ def test_a_refusal_that_is_broken_off_leaves_no_trace(monkeypatch):
     def broken_off(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("symbcast.core.program.whole.recording.Answers", broken_off)
+    monkeypatch.setattr("symbcast.core.programs.record.ProgramAnswers", broken_off)
     with pytest.raises(KeyboardInterrupt):
         env.broadcast("M, Q", "9, 2")
     monkeypatch.undo()

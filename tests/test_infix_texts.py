@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symbcast.core.text import grammar, infix, parser
-from symbcast.core.text.faults import Fault
+from symbcast.core.text.corrections import SyntaxFault
 from symbcast.errors import DimensionError
 
 words = st.sampled_from(
@@ -67,11 +67,11 @@ shapes = st.tuples(
 def by_grammar(start, text):
     """Return what the grammar makes of a text, None where it refuses it."""
     try:
-        found = grammar.run(start, text)
+        found = grammar.run_grammar(start, text)
         if start == "formula":
             return found
         return tuple(grammar._checked(placed) for placed in (found if start == "shape" else [found]))
-    except (Fault, DimensionError):
+    except (SyntaxFault, DimensionError):
         return None
 
 

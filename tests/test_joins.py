@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from plain_sizes import INTEGERS, NAMES, Size, holds, irredundant, points, smallest
 
 import symbcast as sb
-from symbcast.core.logic.formulas import AnyOf, Compatible, equal
-from symbcast.core.program.whole.mask_program import ConflictError, Joins
-from symbcast.core.solver.masks import name_sets
-from symbcast.core.solver.masks.masks import Conflict
+from symbcast.core.algebra.formulas import AnyOf, Compatible, equal
+from symbcast.core.solver.f1_names import name_sets
+from symbcast.core.solver.f1_names.many_broadcasts import ConflictError, MaskProgram
+from symbcast.core.solver.f1_names.one_broadcast import Conflict
 
 a, b, c, d = NAMES
 
@@ -29,7 +29,7 @@ class Fed:
     """A program as the engine takes it, without those operations that it refuses."""
 
     def __init__(self, operations=(), program=None):
-        self.program = program or Joins()
+        self.program = program or MaskProgram()
         self.outputs = []
         for operation in operations:
             self.add(operation)
@@ -228,7 +228,7 @@ def taken(operand, outputs):
 
 
 def test_operands_may_mix_names_and_codes():
-    program = Joins()
+    program = MaskProgram()
     y = program.broadcast((a, 3), (b, 1))
     assert program.broadcast((y[0], c), (1, 3)) == (y[0], 3)
     assert program.shape(y) == ((a, b), 3)
@@ -236,7 +236,7 @@ def test_operands_may_mix_names_and_codes():
 
 
 def test_a_join_that_is_handed_over_has_to_be_defined():
-    program = Joins()
+    program = MaskProgram()
     joined = program.code((a, b))
     assert program.clauses() == []
     assert program.broadcast((joined, 2)) == (joined, 2)
@@ -244,7 +244,7 @@ def test_a_join_that_is_handed_over_has_to_be_defined():
 
 
 def test_a_name_that_is_found_to_be_one_is_written_so():
-    program = Joins()
+    program = MaskProgram()
     y = program.broadcast((a,), (b,))
     program.broadcast((a, a), (3, 4))
     assert program.shape(program.broadcast((a,), (1,))) == (1,)
@@ -255,7 +255,7 @@ def test_a_name_that_is_found_to_be_one_is_written_so():
 
 
 def test_shapes_that_came_before_are_written_by_what_is_known_now():
-    program = Joins()
+    program = MaskProgram()
     assert program.shape(program.broadcast((a, c), (b, c))) == ((a, b), c)
     program.broadcast((a, a), (3, 4))
     assert program.shape(program.broadcast((a, c), (b, c))) == (b, c)
@@ -263,7 +263,7 @@ def test_shapes_that_came_before_are_written_by_what_is_known_now():
 
 
 def test_a_number_that_is_free_after_undoing_means_another_join():
-    program = Joins()
+    program = MaskProgram()
     program.read((d,))
     y = program.broadcast((a,), (b,), (c,))
     mark = program.mark()
@@ -277,12 +277,12 @@ def test_a_number_that_is_free_after_undoing_means_another_join():
 
 
 def test_what_a_later_axis_tells_is_so_on_the_earlier_ones():
-    program = Joins()
+    program = MaskProgram()
     assert program.shape(program.broadcast((a, b, a, a), (c, a, 2, 3))) == (c, b, 2, 3)
 
 
 def test_a_conflict_says_which_operands_clash():
-    program = Joins()
+    program = MaskProgram()
     y = program.broadcast((a, 3), (b, 1))
     with pytest.raises(ConflictError, match=r"operands 0 and 2 clash on axis 2 \(-1 from the end\)") as raised:
         program.broadcast(y, (a,), (5, 5, 4))
@@ -290,7 +290,7 @@ def test_a_conflict_says_which_operands_clash():
 
 
 def test_an_interrupt_leaves_the_program_as_it_was(monkeypatch):
-    program = Joins()
+    program = MaskProgram()
     program.broadcast((a, b), (b, 3))
     before = state(program)
 
@@ -298,7 +298,7 @@ def test_an_interrupt_leaves_the_program_as_it_was(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Joins, "_hold", interrupted)
+        patched.setattr(MaskProgram, "_hold", interrupted)
         with pytest.raises(KeyboardInterrupt):
             program.broadcast((c, d), (b, 3))
     assert state(program) == before
@@ -307,7 +307,7 @@ def test_an_interrupt_leaves_the_program_as_it_was(monkeypatch):
 
 
 def test_a_join_may_grow_to_thousands_of_names():
-    program = Joins()
+    program = MaskProgram()
     names = [Size(f"s{n}") for n in range(2000)]
     y = (names[0],)
     for name in names[1:]:
@@ -320,7 +320,7 @@ def test_a_join_may_grow_to_thousands_of_names():
 
 
 def test_a_long_join_without_the_names_that_are_one_stays_one_clause():
-    program = Joins()
+    program = MaskProgram()
     names = [Size(f"s{n}") for n in range(30)]
     y = (names[0],)
     for n, name in enumerate(names[1:]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import symbcast as sb
-from symbcast.operators.recorded.operator import operator_names
+from symbcast.operators.operator import operator_names
 
 Record = Callable[[sb.ShapeEnv], object]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.solver.evaluation import size_at
 
 N, M = symbols = tuple(map(symbol, "NM"))
 POINTS = [dict(zip(symbols, sizes, strict=True)) for sizes in itertools.product(range(9), repeat=2)]

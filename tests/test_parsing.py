@@ -14,12 +14,12 @@ from symbcast.core.algebra.arithmetic import (
     mentioning,
     minimum,
     modulo,
-    replaced,
+    replace_symbols,
     value_of,
 )
+from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Term
-from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible
 from symbcast.core.text import parse_dim, parse_formula, parse_shape
 from symbcast.errors import ShapeSyntaxError
 
@@ -502,4 +502,4 @@ def test_dimensions_mean_what_python_says(text):
             expected = eval(code, {"N": n, "M": m, "min": min, "max": max})
         except ZeroDivisionError:
             continue
-        assert replaced(dim, {N: n, M: m}) == expected
+        assert replace_symbols(dim, {N: n, M: m}) == expected

@@ -412,7 +412,7 @@ def test_a_program_reads_back_as_it_was_written(add, min_size):
 OUTSIDE = """
 import pickle
 import symbcast as sb
-from symbcast.core.broadcasting import Emission, Rule
+from symbcast.core.rules import Emission, Rule
 
 @sb.rule
 class First(Rule):

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sympy.core.sorting import default_sort_key
 
 import symbcast as sb
-from symbcast.core.logic.booleans import to_sympy
-from symbcast.core.logic.formulas import Comparison, any_of, equal
-from symbcast.core.program.statements.public import plain_answer
+from symbcast.core.algebra.formulas import Comparison, any_of, equal
+from symbcast.core.algebra.sympy_conversion import formula_to_sympy
+from symbcast.core.programs.broadcast_call import plain_answer
 from symbcast.core.verdicts import Verdict
 
 NAMES = "abcd"
@@ -122,10 +122,10 @@ def test_relations_are_what_sympy_evaluates(operator):
     made = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}[operator]
     turned = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Ge, "<": sympy.Gt}[operator]
     N, M = sb.symbol("N"), sb.symbol("M")
-    assert to_sympy(Comparison(operator, n, m)) == made(N, M)
+    assert formula_to_sympy(Comparison(operator, n, m)) == made(N, M)
     for size in range(4):
-        assert to_sympy(Comparison(operator, n, size)) == made(N, size)
-        assert to_sympy(Comparison(operator, size, n)) == turned(N, size)
+        assert formula_to_sympy(Comparison(operator, n, size)) == made(N, size)
+        assert formula_to_sympy(Comparison(operator, size, n)) == turned(N, size)
 
 
 @given(st.lists(st.tuples(names, st.one_of(names, st.integers(0, 12))), min_size=2, max_size=6, unique=True))
@@ -133,7 +133,7 @@ def test_alternatives_are_in_the_order_of_sympy(pairs):
     dims = dict(zip(NAMES, sb.shape(", ".join(NAMES)).dims, strict=True))
     parts = [equal(dims[a], dims.get(b, b)) for a, b in pairs if a != b]
     assume(len(parts) > 1)
-    assert list(to_sympy(any_of(parts)).args) == sorted(map(to_sympy, parts), key=default_sort_key)
+    assert list(formula_to_sympy(any_of(parts)).args) == sorted(map(formula_to_sympy, parts), key=default_sort_key)
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh23"), min_size=3, max_size=6), min_size=2, max_size=5))

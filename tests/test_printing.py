@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.core.algebra.arithmetic import floor_divide, join, maximum, minimum, modulo, multiply
-from symbcast.core.algebra.door import from_sympy, to_sympy
-from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.logic.formulas import (
+from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
     Clashing,
@@ -21,6 +19,8 @@ from symbcast.core.logic.formulas import (
     holds,
     negate,
 )
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.sympy_conversion import from_sympy, to_sympy
 from symbcast.core.shapes import shape_of
 from symbcast.core.text import parse_dim, parse_formula, parse_shape
 from symbcast.core.text.printing import dim_text, formula_text, shape_text

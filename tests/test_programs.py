@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from programs import Run, apply, programs
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.sympy_conversion import formula_from_sympy
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.booleans import from_sympy
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import predicate, value_function
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import predicate, value_function
+from symbcast.core.solver.normal_form import symbols_in
 
 V = sb.Verdict
 FAR = range(13)
@@ -44,7 +44,7 @@ def check(run):
     """Hold every answer about the whole against brute force."""
     env, steps = run.env, run.program.steps
     symbols = tuple(plain_answer(env).shown)
-    condition = predicate(from_sympy(env.condition.sympy), symbols)
+    condition = predicate(formula_from_sympy(env.condition.sympy), symbols)
     functions = {
         number: [value_function(d, symbols) for d in output.dims]
         for number, output in run.outputs.items()

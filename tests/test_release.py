@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import symbcast as sb
-from symbcast.cli.declared import _COMMANDS
+from symbcast.cli.arguments import _COMMANDS
 
 ROOT = Path(__file__).parents[1]
 

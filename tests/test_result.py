@@ -13,7 +13,7 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.core.solver.linear import z3_solver as smt
+from symbcast.core.solver.f3_linear import z3_solver as smt
 
 V = sb.Verdict
 

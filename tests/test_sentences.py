@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from steps import calls
 
 import symbcast as sb
-from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.text import parse_dim, parse_formula, parse_shape
 from symbcast.errors import DimensionError, ShapeSyntaxError
@@ -47,7 +47,7 @@ def values(kind, text, names):
         replacements = {symbol(n): size for n, size in given_sizes.items()}
         found = PARSERS[kind](text)
         try:
-            dims = tuple(replaced(d, replacements) for d in (found if kind == "shape" else (found,)))
+            dims = tuple(replace_symbols(d, replacements) for d in (found if kind == "shape" else (found,)))
         except DimensionError:
             dims = (None,)
         yield given_sizes, dims if kind == "shape" else dims[0]

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, expressions, points, statements
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal, negate
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal, negate
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
-from symbcast.core.solver.sets.literals import canonical
-from symbcast.core.solver.simplification.simplification import size
+from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
+from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.simplification.simplify import literal_count
 
 Condition = sb.Condition
 POINTS = points(3, 6)
@@ -228,12 +229,14 @@ def test_how_it_reads(given_one, simple):
 
 def test_given_literals_are_preferred():
     after = Condition("N > M and (K < 3 or K < 3 and M == 1) or N > M and K == 5 and M < K").simplified()
-    given_ones = {canonical(f) for t in ("N > M", "K < 3", "K == 5", "M < K") for f in clauses(Condition(t).formula)}
+    given_ones = {
+        canonical_comparison(f) for t in ("N > M", "K < 3", "K == 5", "M < K") for f in clauses(Condition(t).formula)
+    }
 
     def leaves(formula):
         return [formula] if isinstance(formula, Comparison) else [f for part in formula.parts for f in leaves(part)]
 
-    assert {canonical(f) for f in leaves(after.formula)} <= given_ones
+    assert {canonical_comparison(f) for f in leaves(after.formula)} <= given_ones
     assert "M < N" in str(after)
 
 
@@ -248,7 +251,7 @@ def test_a_hundred_cases_of_six_literals(names, seed):
 
     union = Condition(" or ".join("(" + " and ".join(literal() for _ in range(6)) + ")" for _ in range(100)))
     after = union.simplified()
-    assert size(after.formula) <= 200
+    assert literal_count(after.formula) <= 200
     assert after.simplified() == after
     assert equivalent(union.formula, after.formula)
 

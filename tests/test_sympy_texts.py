@@ -9,7 +9,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.symbols import symbol
 from symbcast.errors import DimensionError, SymbcastError
 
@@ -39,7 +39,7 @@ def values(dim, names):
     """Yield the values of a dimension at some small sizes, None where it has none."""
     for sizes in itertools.islice(itertools.product([0, 1, 2, 5], repeat=len(names)), 0, None, max(1, len(names) ** 2)):
         try:
-            yield dim if isinstance(dim, int) else replaced(dim, dict(zip(names, sizes, strict=True)))
+            yield dim if isinstance(dim, int) else replace_symbols(dim, dict(zip(names, sizes, strict=True)))
         except DimensionError:
             yield None
 

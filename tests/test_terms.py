@@ -8,18 +8,24 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, name, points
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, join, maximum, modulo, multiply
-from symbcast.core.algebra.bounds import Bounds
-from symbcast.core.algebra.door import check_dim, from_sympy, to_sympy
-from symbcast.core.algebra.lower_bounds import lower_bound
-from symbcast.core.algebra.operations import modulo_terms, substitute
+from symbcast.core.algebra.arithmetic import (
+    add,
+    floor_divide,
+    join,
+    maximum,
+    modulo,
+    modulo_terms,
+    multiply,
+    substitute,
+)
+from symbcast.core.algebra.bounds import Bounds, lower_bound
+from symbcast.core.algebra.formulas import Compatible, all_of, at_most, definedness, different
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.sympy_conversion import check_dim, from_sympy, to_sympy
 from symbcast.core.algebra.terms import MAX_MONOMIALS, Operation, Term, constant, symbols_of, term
-from symbcast.core.logic.definedness import definedness
-from symbcast.core.logic.formulas import Compatible, all_of, at_most, different
-from symbcast.core.solver.evaluation.evaluation import predicate, value_function
+from symbcast.core.solver.evaluation import predicate, value_function
 from symbcast.errors import DimensionError, ShapeTypeError
-from symbcast.graphs.requirements.settled import Settled
+from symbcast.graphs.walking.facts import SizeFacts
 
 a, b, c = SYMBOLS
 POINTS = points(3, 6)
@@ -201,7 +207,7 @@ def test_the_greatest_member_of_a_join_is_what_it_comes_to(members, least):
 def test_terms_written_without_whole_quotients_have_their_value_where_these_are_whole(inner, divisor, other):
     quotient = floor_divide(inner.dim, divisor)
     whole = [o for o in (quotient,) if isinstance(o, Operation) and o.kind == "//"]
-    settled = Settled(whole)
+    settled = SizeFacts(whole)
     for dim in (multiply(divisor, quotient), multiply(divisor, quotient, other.dim), multiply(2, quotient, quotient)):
         (found,) = settled.written((dim,))
         for sizes in POINTS:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.program.statements.statement import tiers_of
-from symbcast.core.solver.answer import Tier
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import tiers_of
+from symbcast.core.solver.budget import Tier
 
 CASES = {
     Tier.F0: (("2, 3", "1, 3"), []),
@@ -42,7 +42,7 @@ def test_what_clashes_in_one_name_needs_no_other_tier():
 
 def test_what_the_effort_did_not_suffice_for_was_decided_by_none():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("symbcast.core.solver.decision.decision.DECIDED", 1)
+        patch.setattr("symbcast.core.solver.decision.DECIDED", 1)
         result = sb.broadcast("2*N + M", "7")
         # Two points show the verdict: no tier decided it.
         assert (result.verdict, plain_answer(result).tiers) == (sb.Verdict.SOMETIMES, {})

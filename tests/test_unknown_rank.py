@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.answers.report.json import json_schema
+from symbcast.answers.program_report import report_schema
 
 V = sb.Verdict
 with (Path(__file__).parent / "data" / "unknown_rank.tsv").open(encoding="utf-8", newline="") as _file:
@@ -445,7 +445,7 @@ def test_programs_take_shapes_of_unknown_rank():
     assert "axis -3" in env.explain()
     assert env.report("text") and env.report("sarif") and env.report("github") and env._repr_html_()
     schema = pytest.importorskip("jsonschema")
-    schema.validate(json.loads(env.report("json")), json_schema())
+    schema.validate(json.loads(env.report("json")), report_schema())
     schema.validate(json.loads(json.dumps(env.to_dict())), env.json_schema())
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from symbcast.core.shapes import shape
 from symbcast.graphs.front_end import FrontEnd
 from symbcast.graphs.graph import Graph, Node
-from symbcast.graphs.inputs.inputs import inputs_of
+from symbcast.graphs.inputs import inputs_of
 from symbcast.graphs.model import Model
 from symbcast.graphs.registry import Registered
-from symbcast.graphs.report.report import GraphReport
-from symbcast.graphs.values.value import Value
-from symbcast.operators.matmul import matmul
-from symbcast.operators.rearranging.joins import concat
+from symbcast.graphs.report.graph_report import GraphReport
+from symbcast.operators.joining_and_slicing import concat
+from symbcast.operators.products import matmul
+from symbcast.operators.values.value import Value
 
 
 class ToyNode(Node):

@@ -16,14 +16,14 @@ sizes from 0 on.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from symbcast.core.guesses import guessed
+from symbcast.core.advice import missing_name_advice
 
 if TYPE_CHECKING:
     from symbcast.adapters import jax, onnx_ir, openvino, sympy, torch
 
 __all__ = ["jax", "onnx_ir", "openvino", "sympy", "torch"]
 
-_missing = guessed(
+_missing = missing_name_advice(
     __name__,
     __all__,
     "onnx onnxscript ir -> onnx_ir",

@@ -18,19 +18,17 @@ from typing import Any
 
 import sympy
 
-from symbcast.adapters.scopes import Scopes
-from symbcast.adapters.writers import Settled, cannot_join, fold, identifiers, load, settle
-from symbcast.core.algebra.arithmetic import replaced
-from symbcast.core.algebra.sizes import check_size
+from symbcast.adapters.conversion import ResolvedShapes, Scopes, cannot_join, fold, identifiers, load, resolve_shapes
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import AllOf, Comparison, Formula, at_most, dims_of
+from symbcast.core.algebra.size_values import check_size
+from symbcast.core.algebra.sympy_conversion import formula_to_sympy
 from symbcast.core.algebra.terms import Dim, Kind, symbols_of, term
-from symbcast.core.dimensions import from_dim
-from symbcast.core.logic.booleans import to_sympy
-from symbcast.core.logic.formulas import AllOf, Comparison, Formula, at_most, dims_of
-from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.shapes import Shape, ShapeLike, shape_of
-from symbcast.core.solver.groups.normal_form import put_in
-from symbcast.core.solver.sets.set_formulas import describe
-from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.shapes import Shape, ShapeLike, from_dim, shape_of
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.normal_form import replace_in_formula
+from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_dim, parse_formula
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
@@ -62,7 +60,7 @@ def assumptions(*values: object) -> list[sympy.Basic]:
     for scope in dict.fromkeys(d.scope for v in values for d in _dims(v) if _is_symbolic(d)):
         found.update(dict.fromkeys(_constraints(scope)))
     for s in symbols_of([d for v in values for d in read(v).dims]):
-        found[to_sympy(at_most(1, s))] = None
+        found[formula_to_sympy(at_most(1, s))] = None
     return [f for f in found if f != sympy.true]
 
 
@@ -77,7 +75,7 @@ def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> t
 def write_all(shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0) -> list[tuple[Any, ...]]:
     """Return several shapes in one new scope: a computation can only mix dimensions of one scope."""
     export = load("jax.export", "jax")
-    settled = settle(shapes, assume, min_size)
+    settled = resolve_shapes(shapes, assume, min_size)
     names = identifiers(settled.names, "jax", _RESERVED)
     texts = [", ".join(_text(d, names) for d in s.dims) for s in settled.shapes]
     constraints = list(_written_constraints(settled, names))
@@ -132,7 +130,7 @@ def _quoted(text: str) -> str:
 
 
 def _in_scope(dim: Dim, scope: Any) -> Dim:
-    return replaced(dim, {s: _scopes.symbol(scope, s.name) for s in symbols_of([dim])})
+    return replace_symbols(dim, {s: _scopes.symbol(scope, s.name) for s in symbols_of([dim])})
 
 
 def _constraints(scope: Any) -> Iterator[sympy.Basic]:
@@ -141,8 +139,8 @@ def _constraints(scope: Any) -> Iterator[sympy.Basic]:
         text = constraint.debug_str
         formula = parse_formula(_quoted(text))
         inside = {s: _scopes.symbol(scope, s.name) for s in symbols_of(dims_of(formula))}
-        yield to_sympy(put_in(formula, inside))
-        yield from (to_sympy(at_most(1, s)) for s in inside.values())
+        yield formula_to_sympy(replace_in_formula(formula, inside))
+        yield from (formula_to_sympy(at_most(1, s)) for s in inside.values())
 
 
 def _text(dim: Dim, names: dict[Any, str]) -> str:
@@ -165,12 +163,12 @@ def _operation(dim: Dim, kind: Kind, args: list[str]) -> str:
     return reduce(lambda left, right: f"{function}({left}, {right})", args)
 
 
-def _written_constraints(settled: Settled, names: dict[Any, str]) -> Iterator[str]:
+def _written_constraints(settled: ResolvedShapes, names: dict[Any, str]) -> Iterator[str]:
     for s, members in settled.domains.items():
         if settled.may_be_zero(s):
             hint = f"pass assume='{names[s]} >= 1', or min_size=1"
             raise DimensionError(s, "it may be 0, and jax assumes that every dimension is at least 1", hint)
-        yield from _written(describe(s, members, _POSITIVE), names)
+        yield from _written(set_formula(s, members, _POSITIVE), names)
     for formula in settled.others:
         yield from _written(formula, names)
 

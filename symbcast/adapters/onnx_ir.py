@@ -18,17 +18,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import sympy
 
+from symbcast.adapters.conversion import cannot_join, load, operations
 from symbcast.adapters.sympy import write as write_sympy
-from symbcast.adapters.writers import cannot_join, load, operations
-from symbcast.core.algebra.door import check_dim, from_sympy
-from symbcast.core.algebra.operations import substitute
-from symbcast.core.algebra.sizes import check_size
-from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
-from symbcast.core.algebra.terms import Dim, Operation, Term, symbols_of, term
-from symbcast.core.dimensions import from_dim
-from symbcast.core.logic.booleans import to_sympy
-from symbcast.core.logic.formulas import at_most
-from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, known_rank, shape_of
+from symbcast.core.algebra.arithmetic import substitute
+from symbcast.core.algebra.formulas import at_most
+from symbcast.core.algebra.size_values import check_size
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.sympy_conversion import check_dim, formula_to_sympy, from_sympy
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
+from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, known_rank, shape_of
 from symbcast.core.shapes import shape as read_shape
 from symbcast.core.text.printing import dim_text
 from symbcast.errors import DimensionError, ShapeTypeError
@@ -63,7 +61,7 @@ def assumptions(*values: object) -> list[sympy.Basic]:
     """Return the assumptions that the names within expressions are at least 1."""
     dims = [read_dim(d) for v in values for d in _dims(v) if _is_symbolic(d)]
     named = symbols_of(d for d in dims if d is not None and not _is_name(d))
-    return [to_sympy(at_most(1, s)) for s in named]
+    return [formula_to_sympy(at_most(1, s)) for s in named]
 
 
 def write(shape: ShapeLike) -> onnx_ir.Shape:

@@ -17,15 +17,14 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import sympy
 
-from symbcast.adapters.writers import load, settle
-from symbcast.core.algebra.sizes import check_size
-from symbcast.core.algebra.symbols import Symbol, Unknown
-from symbcast.core.algebra.terms import Dim
-from symbcast.core.dimensions import from_dim
-from symbcast.core.logic.booleans import to_sympy
-from symbcast.core.logic.formulas import at_most
-from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape
+from symbcast.adapters.conversion import load, resolve_shapes
+from symbcast.core.algebra.formulas import at_most
+from symbcast.core.algebra.size_values import check_size
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.sympy_conversion import formula_to_sympy
+from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
 from symbcast.errors import DimensionError, ShapeTypeError
 
 if TYPE_CHECKING:
@@ -64,9 +63,9 @@ def assumptions(*values: object) -> list[sympy.Basic]:
         if isinstance(read_as, int) or not dim.has_symbol():
             continue
         low, high = _bounds(dim)
-        found[to_sympy(at_most(low, read_as))] = None
+        found[formula_to_sympy(at_most(low, read_as))] = None
         if high is not None:
-            found[to_sympy(at_most(read_as, high))] = None
+            found[formula_to_sympy(at_most(read_as, high))] = None
     return [f for f in found if f != sympy.true]
 
 
@@ -85,7 +84,7 @@ def write_all(
     openvino = load("openvino", "openvino")
     given = list(shapes)
     # A bare ``...`` has no dimensions to write.
-    settled = settle([() if _says_nothing(s) else s for s in given], assume, min_size)
+    settled = resolve_shapes([() if _says_nothing(s) else s for s in given], assume, min_size)
     settled.refuse_others("OpenVINO")
     made = {s: _written(openvino, s, *settled.bounds(s, "OpenVINO")) for s in settled.domains}
     return [

@@ -17,12 +17,11 @@ from typing import Any, Literal
 
 import sympy
 
-from symbcast.adapters.writers import fold
-from symbcast.core.algebra.door import from_sympy, symbol_to_sympy, to_sympy
-from symbcast.core.algebra.operations import operate
-from symbcast.core.algebra.symbols import Symbol
+from symbcast.adapters.conversion import fold
+from symbcast.core.algebra.arithmetic import operate
+from symbcast.core.algebra.sympy_conversion import from_sympy, symbol_to_sympy, to_sympy
 from symbcast.core.algebra.sympy_functions import broadcast, floordiv, mod
-from symbcast.core.algebra.terms import Kind, term
+from symbcast.core.algebra.terms import Kind, Symbol, term
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.errors import DimensionError
 

@@ -13,28 +13,150 @@ or over several symbols. For a `SymInt`, write sympy (`symbcast.adapters.sympy`)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy
 
-from symbcast.adapters.scopes import Scopes
-from symbcast.adapters.torch_expressions import read_formula, read_term
-from symbcast.adapters.writers import Settled, cannot_join, identifiers, load, operations, settle
-from symbcast.core.algebra.door import read_symbol
-from symbcast.core.algebra.sizes import MAX_SIZE, check_size
-from symbcast.core.algebra.symbols import Symbol, Unknown, symbol
+from symbcast.adapters.conversion import (
+    ResolvedShapes,
+    Scopes,
+    cannot_join,
+    identifiers,
+    load,
+    operations,
+    resolve_shapes,
+)
+from symbcast.adapters.torch_operations import OPERATIONS
+from symbcast.core.algebra.arithmetic import operate
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, at_most, negate
+from symbcast.core.algebra.size_values import MAX_SIZE, check_size
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.algebra.sympy_conversion import MAX_POWER, formula_to_sympy, read_symbol
 from symbcast.core.algebra.sympy_functions import symbol as sympy_symbol
-from symbcast.core.algebra.terms import Dim, Term
-from symbcast.core.dimensions import from_dim
-from symbcast.core.logic.booleans import to_sympy
-from symbcast.core.logic.formulas import at_most
-from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.shapes import Shape, ShapeLike, shape_of
+from symbcast.core.algebra.terms import Dim, Symbol, Term, collect, constant
+from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.errors import DimensionError, ShapeTypeError
 
 if TYPE_CHECKING:
     import torch.export
+
+
+# Torch's symbolic expressions as terms: sympy with torch's own functions, read by their documented meaning.
+#
+# Torch writes a quotient as a fraction (``s0/2``) if its guards require that it is exact. It is read as the quotient
+# rounded down, which is the same wherever the guards hold. ``CeilToInt(IntTrueDiv(a, b))``, from ``math.ceil(a / b)``,
+# is read as exact division; floating-point division agrees for sizes below 2**53.
+
+
+Leaf: TypeAlias = Callable[[sympy.Symbol], Term]
+
+_ROUNDINGS = ("CeilToInt", "FloorToInt", "TruncToInt", "ceiling", "floor")
+_RELATIONS: dict[str, Operator] = {
+    "Equality": "==",
+    "Unequality": "!=",
+    "LessThan": "<=",
+    "StrictLessThan": "<",
+}
+
+
+def read_term(expr: Any, leaf: Leaf) -> Term:
+    """Return a torch expression as a term; ``leaf`` maps torch's symbols to terms."""
+    kind = type(expr).__name__
+    if isinstance(expr, sympy.Symbol):
+        return leaf(expr)
+    if isinstance(expr, sympy.Integer):
+        return constant(int(expr))
+    if isinstance(expr, (sympy.Add, sympy.Mul)):
+        return _read_arithmetic(expr, leaf)
+    if isinstance(expr, sympy.Pow) or kind == "PowByNatural":
+        return _read_power(expr, leaf)
+    if kind in OPERATIONS:
+        return operate(OPERATIONS[kind], tuple(read_term(a, leaf) for a in expr.args))
+    if kind in _ROUNDINGS:
+        return _read_rounding(kind, expr.args[0], leaf)
+    if kind == "Identity":
+        return read_term(expr.args[0], leaf)
+    raise DimensionError(expr, f"torch's {kind} is not part of a dimension")
+
+
+def _read_arithmetic(expr: Any, leaf: Leaf) -> Term:
+    if _has_fraction(expr):
+        return _read_quotient(expr, leaf)
+    parts = [read_term(a, leaf) for a in expr.args]
+    if isinstance(expr, sympy.Add):
+        return collect((p, 1) for p in parts)
+    product = constant(1)
+    for part in parts:
+        product = product * part
+    return product
+
+
+def _has_fraction(expr: Any) -> bool:
+    factors = [f for a in sympy.Add.make_args(expr) for f in sympy.Mul.make_args(a)]
+    return any((f.is_Rational and not f.is_Integer) or (f.is_Pow and f.exp.is_negative) for f in factors)
+
+
+def _read_quotient(expr: Any, leaf: Leaf) -> Term:
+    """Return a quotient, rounded down."""
+    if type(expr).__name__ in ("IntTrueDiv", "FloatTrueDiv"):
+        numerator, denominator = expr.args
+    else:
+        numerator, denominator = sympy.fraction(sympy.together(expr))
+    return operate("//", (read_term(numerator, leaf), read_term(denominator, leaf)))
+
+
+def _read_power(expr: Any, leaf: Leaf) -> Term:
+    base, exponent = expr.args
+    if not (exponent.is_Integer and 0 <= exponent <= MAX_POWER):
+        raise DimensionError(expr, f"the exponent {exponent} is not an integer from 0 to {MAX_POWER}")
+    product, factor = constant(1), read_term(base, leaf)
+    for _ in range(int(exponent)):
+        product = product * factor
+    return product
+
+
+def _read_rounding(kind: str, inner: Any, leaf: Leaf) -> Term:
+    if kind in ("CeilToInt", "ceiling"):
+        return -_read_quotient_of_negated(inner, leaf)
+    found = _read_quotient(inner, leaf)
+    low = found.lower_bound
+    if kind == "TruncToInt" and (low is None or low < 0):
+        raise DimensionError(inner, "rounding towards zero is a floor only for a value that is not negative")
+    return found
+
+
+def _read_quotient_of_negated(inner: Any, leaf: Leaf) -> Term:
+    if type(inner).__name__ in ("IntTrueDiv", "FloatTrueDiv"):
+        numerator, denominator = (read_term(a, leaf) for a in inner.args)
+        return operate("//", (-numerator, denominator))
+    return _read_quotient(-inner, leaf)
+
+
+def read_formula(fact: Any, leaf: Leaf) -> Formula:
+    """Return one of torch's guards as a formula."""
+    if fact in (True, sympy.true):
+        return TRUE
+    if fact in (False, sympy.false):
+        return FALSE
+    kind = type(fact).__name__
+    if kind in ("GreaterThan", "StrictGreaterThan"):
+        return read_formula(fact.reversed, leaf)
+    if kind in _RELATIONS:
+        left, right = (read_term(a, leaf).dim() for a in fact.args)
+        return Comparison(_RELATIONS[kind], left, right)
+    parts = [read_formula(a, leaf) for a in fact.args] if kind in ("And", "Or", "Not") else []
+    match kind:
+        case "And":
+            return all_of(parts)
+        case "Or":
+            return any_of(parts)
+        case "Not":
+            return negate(parts[0])
+        case _:
+            raise DimensionError(fact, "is not a comparison of sizes")
+
 
 _scopes = Scopes()
 
@@ -96,7 +218,7 @@ def write_all(
 ) -> list[tuple[int | torch.export.Dim, ...]]:
     """Return several shapes in which one symbol is one `torch.export.Dim`."""
     export = load("torch.export", "torch")
-    settled = settle(shapes, assume, min_size)
+    settled = resolve_shapes(shapes, assume, min_size)
     settled.refuse_others("torch.export")
     names = identifiers(settled.names, "torch.export")
     made = {s: _written_symbol(export, settled, s, names[s]) for s in settled.domains}
@@ -167,7 +289,7 @@ def _leaf(env: Any) -> Any:
 
 def _facts(env: Any, symbols: set[Any]) -> Iterator[sympy.Basic]:
     """Yield the facts of a `ShapeEnv` about some symbols, and about symbols that these facts connect to them."""
-    facts = list(_held(env))
+    facts = list(_facts_on_several_symbols(env))
     # A size that was replaced after it was read is no longer in any shape.
     symbols = symbols.union(s for s in env.replacements if (env, s.name) in _scopes)
     grown = True
@@ -182,12 +304,12 @@ def _facts(env: Any, symbols: set[Any]) -> Iterator[sympy.Basic]:
             yield from _range(_scopes.symbol(env, s.name), held.lower, held.upper)
     for fact in tied:
         try:
-            yield to_sympy(read_formula(fact, leaf))
+            yield formula_to_sympy(read_formula(fact, leaf))
         except DimensionError:
             continue
 
 
-def _held(env: Any) -> Iterator[Any]:
+def _facts_on_several_symbols(env: Any) -> Iterator[Any]:
     """Yield the facts of a `ShapeEnv` about several symbols, as torch writes them."""
     for s, value in env.replacements.items():
         yield sympy.Eq(s, value, evaluate=False)
@@ -199,9 +321,9 @@ def _held(env: Any) -> Iterator[Any]:
 
 def _range(s: Symbol, low: Any, high: Any) -> Iterator[sympy.Basic]:
     if low > 0:
-        yield to_sympy(at_most(int(low), s))
+        yield formula_to_sympy(at_most(int(low), s))
     if high < MAX_SIZE - 1:  # torch wrote "no end" as MAX_SIZE - 1 before it had an infinite integer
-        yield to_sympy(at_most(s, int(high)))
+        yield formula_to_sympy(at_most(s, int(high)))
 
 
 def _is_program(value: Any) -> bool:
@@ -218,7 +340,7 @@ def _program_dims(program: Any) -> list[Any]:
     return [d for value in _inputs(program).values() for d in value.shape]
 
 
-def _written_symbol(export: Any, settled: Settled, s: Symbol, name: str) -> Any:
+def _written_symbol(export: Any, settled: ResolvedShapes, s: Symbol, name: str) -> Any:
     if isinstance(s, Unknown):
         raise DimensionError(s, "a torch.export.Dim has a name", "write a name instead of ?")
     low, high = settled.bounds(s, "torch.export.Dim")

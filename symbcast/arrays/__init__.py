@@ -7,20 +7,17 @@ from symbcast.errors import MissingExtraError
 if find_spec("numpy") is None:
     raise MissingExtraError("symbcast.trace", "numpy")
 
+from symbcast.arrays import indexing  # noqa: F401 - it registers indexing
 from symbcast.arrays.arguments import array, size
-from symbcast.arrays.enforced import IncompleteTraceWarning
-from symbcast.arrays.functions import (  # noqa: F401 - they register the operations of arrays
+from symbcast.arrays.functions import (  # noqa: F401 - they register what they define
+    array_functions,
     data_functions,
-    elements,
-    functions,
-    math_functions,
     methods,
     replacements,
     ufuncs,
 )
-from symbcast.arrays.promises import BrokenPromise, check_promises, checked
-from symbcast.arrays.report.report import TraceReport
-from symbcast.arrays.symbolic import indices  # noqa: F401 - it registers indexing
+from symbcast.arrays.promises import BrokenPromise, IncompleteTraceWarning, check_promises, checked
+from symbcast.arrays.report import TraceReport
 from symbcast.arrays.trace import trace
 
 __all__ = [

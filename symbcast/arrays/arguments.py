@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symbcast.core.advice import AXIS_NAMES, advised_keyword, with_advice
 from symbcast.core.characters import closest
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
-from symbcast.core.signatures import AXIS_NAMES, advised_keyword, with_advice
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.solver.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
-from symbcast.paths.runs.path import current
+from symbcast.paths.path import current
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim, Symbol
 
 
 confirming: ContextVar[bool] = ContextVar("confirming", default=False)
@@ -81,7 +80,7 @@ def size(text: str) -> SizeArgument:
     return SizeArgument(text)
 
 
-def check_dtypes(given: Arguments) -> None:
+def check_dtypes(given: TraceArguments) -> None:
     """Raise `ShapeTypeError` for a dtype that NumPy does not have."""
     for asked in given.symbolic:
         if isinstance(asked, ArrayArgument):
@@ -94,13 +93,13 @@ def check_dtypes(given: Arguments) -> None:
                 raise ShapeTypeError(asked.dtype, "a dtype of NumPy", hint) from None
 
 
-class Arguments:
+class TraceArguments:
     """The arguments of a call; ``symbolic`` are the arrays and sizes in them in order, ``shapes`` their shapes."""
 
     def __init__(self, positional: Sequence[Any], named: Mapping[str, Any], dtype: str = "float64") -> None:
         self.positional = [ArrayArgument(v, dtype) if isinstance(v, (str, Shape)) else v for v in positional]
         self.named = dict(named)
-        self.symbolic = found = list(_found([*self.positional, *self.named.values()]))
+        self.symbolic = found = list(_arrays_within([*self.positional, *self.named.values()]))
         given = (shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found)
         self.shapes = [known_rank(s, "a trace", TRACED) for s in given]
         for asked, read in zip(found, self.shapes, strict=True):
@@ -229,17 +228,17 @@ def _advice(
     return advice or f"named arguments are passed to the function, which has no {unknown[0]!r}: leave {unknown[0]}= out"
 
 
-def _found(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:
+def _arrays_within(values: Sequence[Any]) -> Iterator[ArrayArgument | SizeArgument]:
     """Yield the arrays and sizes in values in order, including those in lists, tuples and dicts."""
     for value in values:
         if isinstance(value, (ArrayArgument, SizeArgument)):
             yield value
         elif isinstance(value, BuiltArgument):
-            yield from _found([value.parts])
+            yield from _arrays_within([value.parts])
         elif type(value) in (list, tuple):
-            yield from _found(value)
+            yield from _arrays_within(value)
         elif type(value) is dict:
-            yield from _found(list(value.values()))
+            yield from _arrays_within(list(value.values()))
 
 
 def _text(value: Any) -> str:

@@ -1,32 +1,211 @@
-"""Promises about shapes: stated in a decorator and checked by tracing, never while the function runs."""
+"""Promises about shapes: stated in a decorator, checked by tracing, and, if wanted, at each call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from inspect import unwrap
+from functools import cached_property, lru_cache, wraps
+from inspect import signature, unwrap
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 
-from symbcast.answers.explanation.names import Namer
-from symbcast.arrays.apart import Call, Named, NotImportedError, imported, traced_by
-from symbcast.arrays.arguments import TRACED, Arguments, check_call
-from symbcast.arrays.enforced import enforced
-from symbcast.arrays.report.report import TraceReport
-from symbcast.batch.isolation import Child
-from symbcast.core.algebra.sequences import SequenceSymbol
-from symbcast.core.algebra.symbols import Unknown
+from symbcast.answers.explanation.words import Namer
+from symbcast.arrays.arguments import (
+    TRACED,
+    WITHOUT_CHECKS,
+    ArrayArgument,
+    SizeArgument,
+    TraceArguments,
+    check_call,
+    confirming,
+)
+from symbcast.arrays.child_process import (
+    FunctionNotFoundError,
+    FunctionPlace,
+    TraceCall,
+    import_function,
+    trace_in_child,
+)
+from symbcast.arrays.report import TraceReport
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, negate
+from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
-from symbcast.core.logic.formulas import FALSE, Formula, all_of, any_of, equal, negate
-from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, read_assumptions
+from symbcast.core.isolation import ChildProcess
+from symbcast.core.programs.assumptions import Assumption, Assumptions, read_assumptions
 from symbcast.core.shapes import Shape, known_rank, shape
-from symbcast.core.signatures import with_advice
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.answer import conclusions_of
+from symbcast.paths.path import current
+
+# Promises that are checked when their function is called, by the condition that its trace proved.
+#
+# The function is traced at its first call. The sizes of a call then decide: names must have one size each, the
+# assumptions and the condition must hold for some sizes that fit, and so must the promised shapes of the result. What
+# was decided is kept for each set of shapes.
+
+
+class IncompleteTraceWarning(UserWarning):
+    """A call that a promise does not decide: the trace is incomplete, or an argument has no shape."""
+
+
+class _CallDecision(NamedTuple):
+    """What is wrong with a call, or why it is not decided; both empty if it keeps the promise."""
+
+    error: str = ""
+    unknown: str = ""
+
+
+SizesOfCall = tuple["int | tuple[int, ...] | None", ...]
+"""The shapes and sizes of a call in the order of the promise; None for what has none."""
+
+
+class EnforcedPromise:
+    """A function's promise, and what is known about the shapes that it was called with."""
+
+    def __init__(self, function: Callable[..., Any], call: TraceCall, returns: Any) -> None:
+        self.function, self.call, self.returns = function, call, returns
+        self.name = getattr(function, "__qualname__", type(function).__qualname__)
+        bound = signature(function).bind(*call.arguments, **call.named)
+        self._asked = dict(bound.arguments)
+        self.before = lru_cache(4096)(self._before)
+        self.after = lru_cache(4096)(self._after)
+
+    @cached_property
+    def report(self) -> TraceReport:
+        """The trace of the function, made at its first call."""
+        return self.call.of(self.function)
+
+    def shapes_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> SizesOfCall:
+        """Return the shapes in the arguments of a call."""
+        given = signature(self.function).bind(*args, **kwargs)
+        given.apply_defaults()
+        pairs = ((asked, given.arguments.get(name)) for name, asked in self._asked.items())
+        return tuple(size for asked, value in pairs for size in _sizes(asked, value))
+
+    def _before(self, sizes: SizesOfCall) -> _CallDecision:
+        """Decide about the arguments of a call."""
+        found = conclusions_of(self.report)
+        constraints: list[Formula] = [a.formula for a in found.scope.assumptions]
+        unknown = "an argument has no shape" if None in sizes else ""
+        for asked, size in zip(found.scope.shapes, sizes, strict=True):
+            dims = (size,) if isinstance(size, int) else size
+            if dims is not None and len(dims) != len(asked.dims):
+                return _CallDecision(f"an argument has {len(dims)} axes, and {asked} is promised")
+            constraints += [equal(d, n) for d, n in zip(asked.dims, dims or (), strict=False) if d != n]
+        if _is_possible(found.knowledge, constraints) is False:
+            shapes = ", ".join(map(str, found.scope.shapes))
+            return _CallDecision(f"the arguments have the shapes {_text(sizes)}, and {shapes} are promised")
+        is_possible = _is_possible(found.knowledge, [*constraints, found.formula])
+        if is_possible is False:
+            return _CallDecision(
+                f"it works only if {self.report.condition}, and the arguments have the shapes {_text(sizes)}"
+            )
+        if self.report.account.open and not _is_possible(found.knowledge, [*constraints, found.works]):
+            return _CallDecision(unknown=unknown or f"the trace is incomplete: {self.report.reason}")
+        return _CallDecision(unknown=unknown or ("" if is_possible else "the condition was not decided"))
+
+    def _after(self, sizes: SizesOfCall, returned: Any) -> _CallDecision:
+        """Decide about the shapes of a result; ``returned`` are the pairs of its shapes and the promised ones."""
+        found = conclusions_of(self.report)
+        names = {name: symbol for symbol, name in found.scope.names.items()}
+        constraints: list[Formula] = []
+        for asked, size in zip(found.scope.shapes, sizes, strict=True):
+            dims = (size,) if isinstance(size, int) else size
+            constraints += [equal(d, n) for d, n in zip(asked.dims, dims or (), strict=False) if d != n]
+        for promised, dims in returned:
+            wanted = _bound(known_rank(shape(promised), "a promise", TRACED), names)
+            if dims is None or len(dims) != len(wanted):
+                return _CallDecision(f"it returns {_text((dims,))}, and ({promised}) is promised")
+            constraints += [equal(d, n) for d, n in zip(wanted, dims, strict=True) if d != n]
+        if _is_possible(found.knowledge, constraints) is False:
+            shapes, promised = _text(tuple(d for _, d in returned)), ", ".join(str(p) for p, _ in returned)
+            return _CallDecision(f"it returns {shapes} for {_text(sizes)}, and ({promised}) is promised")
+        return _CallDecision()
+
+    def refuse(self, said: _CallDecision) -> None:
+        """Raise `BindingError` for a call that breaks the promise; warn about one that is not decided."""
+        if said.error:
+            raise BindingError(f"{self.name}: {said.error}")
+        if said.unknown:
+            warnings.warn(f"{self.name} is not checked: {said.unknown}", IncompleteTraceWarning, stacklevel=4)
+
+
+def enforce_promise(function: Callable[..., Any], call: TraceCall, returns: Any) -> Callable[..., Any]:
+    """Return a function that checks each call of another one by its promise."""
+    promise = EnforcedPromise(function, call, returns)
+
+    @wraps(function)
+    def checking(*args: Any, **kwargs: Any) -> Any:
+        if current.get() is not None or confirming.get():  # another function is being traced
+            return function(*args, **kwargs)
+        sizes = promise.shapes_of(args, kwargs)
+        promise.refuse(promise.before(sizes))
+        result = function(*args, **kwargs)
+        if returns is not None:
+            promise.refuse(promise.after(sizes, tuple(_returned(returns, result))))
+        return result
+
+    setattr(checking, WITHOUT_CHECKS, function)
+    return checking
+
+
+def _is_possible(knowledge: Any, constraints: Sequence[Formula]) -> bool | None:
+    return Decision(knowledge, constraints).satisfiable
+
+
+def _bound(promised: Shape, names: Mapping[str, Any]) -> tuple[Any, ...]:
+    from symbcast.core.algebra.arithmetic import replace_symbols
+    from symbcast.core.algebra.terms import symbols_of
+
+    known = {s: names[s.name] for s in symbols_of(promised.dims) if s.name in names}
+    return tuple(replace_symbols(d, known) for d in promised.dims)
+
+
+def _sizes(asked: Any, value: Any) -> Iterator[int | tuple[int, ...] | None]:
+    """Yield the shapes and sizes of a value where a promise has some."""
+    if isinstance(asked, (ArrayArgument, str, Shape)):
+        yield _shape_of(value)
+    elif isinstance(asked, SizeArgument):
+        yield int(value) if isinstance(value, int) else None
+    elif type(asked) in (list, tuple):
+        values = value if isinstance(value, (list, tuple)) and len(value) == len(asked) else [None] * len(asked)
+        for inner, one in zip(asked, values, strict=True):
+            yield from _sizes(inner, one)
+    elif type(asked) is dict:
+        for key, inner in asked.items():
+            yield from _sizes(inner, value.get(key) if isinstance(value, Mapping) else None)
+
+
+def _shape_of(value: Any) -> tuple[int, ...] | None:
+    dims = getattr(value, "shape", () if isinstance(value, (int, float, complex)) else None)
+    return None if dims is None else tuple(dims)
+
+
+def _returned(promised: Any, value: Any) -> Iterator[tuple[Any, tuple[int, ...] | None]]:
+    """Yield the promised shapes, each with that of the result."""
+    if isinstance(promised, (str, Shape)):
+        yield promised, _shape_of(value)
+    elif isinstance(promised, Mapping):
+        for key, inner in promised.items():
+            yield from _returned(inner, value.get(key) if isinstance(value, Mapping) else None)
+    else:
+        values = value if isinstance(value, (list, tuple)) else ()
+        for number, inner in enumerate(promised):
+            yield from _returned(inner, values[number] if number < len(values) else None)
+
+
+def _text(sizes: Any) -> str:
+    return ", ".join("no shape" if s is None else str(s) for s in sizes)
+
+
+# Promises about shapes: stated in a decorator and checked by tracing, never while the function runs.
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ATTRIBUTE = "__symbcast_promise__"
@@ -42,9 +221,9 @@ class Promise:
     assume: Assumptions
     min_size: int
 
-    def call(self) -> Call:
+    def call(self) -> TraceCall:
         """Return the arguments of the trace that decides it."""
-        return Call(self.arguments, self.named, self.assume, self.min_size)
+        return TraceCall(self.arguments, self.named, self.assume, self.min_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,17 +282,17 @@ def checked(
 
     def state(function: F) -> F:
         check_call(function, arguments, named, ("returns", "assume", "min_size", "enforce"), "checked")
-        _check_returned(returns, Arguments(arguments, named), read_assumptions(assume))
+        _check_returned(returns, TraceArguments(arguments, named), read_assumptions(assume))
         made: Any = function
         if enforce:
-            made = enforced(function, Call(arguments, named, assume, min_size), returns)
+            made = enforce_promise(function, TraceCall(arguments, named, assume, min_size), returns)
         setattr(made, _ATTRIBUTE, Promise(arguments, named, returns, assume, min_size))
         return cast("F", made)
 
     return state
 
 
-def _check_returned(returns: Any, given: Arguments, assumptions: Sequence[Assumption]) -> None:
+def _check_returned(returns: Any, given: TraceArguments, assumptions: Sequence[Assumption]) -> None:
     """Raise `BindingError` for a size in the promised shapes that neither the arguments nor the assumptions have."""
     read = [shape(text) for text in _texts(returns)]
     known = {s.name for s in symbols_of(d for found in given.shapes for d in found.dims)}
@@ -149,7 +328,7 @@ def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
     found = {n: f for n, f in vars(module).items() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__}
     if not found:
         raise ShapeTypeError(module, "a module with promises", "add one: @symbcast.checked('N, 3', returns='N')")
-    with Child() as child:
+    with ChildProcess() as child:
         return tuple(
             broken for n, f in found.items() for broken in _broken(f, getattr(f, _ATTRIBUTE), module, n, child)
         )
@@ -161,8 +340,10 @@ def promise_of(function: Any) -> Promise | None:
     return found if isinstance(found, Promise) else None
 
 
-def _broken(function: Any, promise: Promise, module: ModuleType, name: str, child: Child) -> Iterator[BrokenPromise]:
-    report = _report(function, promise, Named.of(module, name), child)
+def _broken(
+    function: Any, promise: Promise, module: ModuleType, name: str, child: ChildProcess
+) -> Iterator[BrokenPromise]:
+    report = _report(function, promise, FunctionPlace.of(module, name), child)
     code = getattr(unwrap(function), "__code__", None) or getattr(type(function).__call__, "__code__", None)
     file, line = (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
     for fault in faults_of(promise, report):
@@ -172,7 +353,7 @@ def _broken(function: Any, promise: Promise, module: ModuleType, name: str, chil
         yield BrokenPromise(report.name, file, line, message, fault.is_known, report)
 
 
-class Fault(NamedTuple):
+class PromiseFault(NamedTuple):
     """Why a promise fails, or is not known to hold; ``is_returned`` if it is about the result."""
 
     message: str
@@ -180,20 +361,22 @@ class Fault(NamedTuple):
     is_returned: bool = False
 
 
-def faults_of(promise: Promise, report: TraceReport) -> Iterator[Fault]:
+def faults_of(promise: Promise, report: TraceReport) -> Iterator[PromiseFault]:
     """Yield why a promise fails or is not known to hold, from the trace of its function."""
     if report.verdict not in (Verdict.ALWAYS, Verdict.UNKNOWN):
         for finding in report.findings:
-            yield Fault(f"it {finding.works}: {finding.error}", True)
+            yield PromiseFault(f"it {finding.works}: {finding.error}", True)
     if report.account.open:
-        yield Fault(f"not known whether it holds: {report.reason}", False)
+        yield PromiseFault(f"not known whether it holds: {report.reason}", False)
     if promise.returns is not None:
         for case in report.cases:
             if case.works:
                 formula = _as_promised(case.value, promise.returns)
                 conclusions = conclusions_of(report)
                 if any(s not in conclusions.names for s in symbols_in(formula)):
-                    yield Fault("not known whether it returns the promised shapes: one has a range of sizes", False)
+                    yield PromiseFault(
+                        "not known whether it returns the promised shapes: one has a range of sizes", False
+                    )
                     continue
                 decided = Decision(conclusions.knowledge, [any_of([negate(case.condition.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
@@ -201,16 +384,16 @@ def faults_of(promise: Promise, report: TraceReport) -> Iterator[Fault]:
                         "its structure differed" if formula == FALSE else Namer.of(conclusions.names).formula(formula)
                     )
                     is_known = decided.verdict is not Verdict.UNKNOWN
-                    yield Fault(f"it returns the promised shapes only if {text}", is_known, is_returned=True)
+                    yield PromiseFault(f"it returns the promised shapes only if {text}", is_known, is_returned=True)
 
 
-def _report(function: Any, promise: Promise, named: Named | None, child: Child) -> TraceReport:
+def _report(function: Any, promise: Promise, named: FunctionPlace | None, child: ChildProcess) -> TraceReport:
     """Return the trace of a function, made in the child process, or in this process if the child cannot find it."""
     call = promise.call()
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if named is not None:
-        with suppress(NotImportedError):
-            return traced_by(child, imported, named, call, name)
+        with suppress(FunctionNotFoundError):
+            return trace_in_child(child, import_function, named, call, name)
     return call.of(function)
 
 

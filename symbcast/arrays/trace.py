@@ -1,39 +1,209 @@
-"""Trace a function of arrays: run it along all its paths with arrays that have no data."""
+"""Trace a function of arrays along all its paths without data, and confirm it by calls with real arrays."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.arrays.arguments import WITHOUT_CHECKS, Arguments, check_call, check_dtypes
-from symbcast.arrays.functions import iterators  # noqa: F401 - it registers stand-ins
-from symbcast.arrays.functions.packages import Jitted, uncompiled
+from symbcast.arrays.arguments import WITHOUT_CHECKS, ArrayArgument, TraceArguments, check_call, check_dtypes
+from symbcast.arrays.functions import replacements  # noqa: F401 - it registers stand-ins
+from symbcast.arrays.functions.packages import NumbaFunction, without_numba
 from symbcast.arrays.functions.replacements import STANDINS, SYMBOLIC
-from symbcast.arrays.loops.loop import check_ended, check_value
+from symbcast.arrays.loops.loop import FrameState, check_ended, check_value
 from symbcast.arrays.loops.rewriting import loops_of
-from symbcast.arrays.loops.state import State
-from symbcast.arrays.real_run import RealRun
-from symbcast.arrays.report.report import TraceReport
-from symbcast.arrays.returned import told
-from symbcast.arrays.standins.proxies import WRAPPERS, real_of
-from symbcast.arrays.standins.reach import reach_of
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
-from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.core.program.sizes.scope import Scope
-from symbcast.core.signatures import with_advice
-from symbcast.paths.confirmation import confirmed
+from symbcast.arrays.proxies import WRAPPERS, real_of
+from symbcast.arrays.report import TraceReport
+from symbcast.arrays.standins import reach_of
+from symbcast.arrays.symbolic_array import MARK, SymbolicArray
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.scope import Scope
+from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.solver.evaluation import value_at
+from symbcast.paths import sizes
+from symbcast.paths.confirmation import confirm
+from symbcast.paths.exploration import MAX_PATHS, UNTOLD, Exploration, explore_all, restoring_caches
+from symbcast.paths.path import Path
 from symbcast.paths.places import home_of
-from symbcast.paths.remains import without_remains
-from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, Exploration, explored
-from symbcast.paths.runs.indices import Choices
-from symbcast.paths.runs.path import Path
-from symbcast.paths.runs.steps import LoopRefusedError
-from symbcast.paths.values.size import sized
+from symbcast.paths.real_calls import RaisedError, are_small
+from symbcast.paths.real_numbers import Real
+from symbcast.paths.sizes import Size, sized
+from symbcast.paths.steps import Choices, LoopRefusedError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Symbol
+
+    Filled = Callable[[Sequence[int], Any], Any]
+
+
+# Call a traced function with real arrays.
+
+
+MAX_ELEMENTS = 1 << 13
+"""The maximum number of elements of a real array."""
+MAX_SIZE = 1 << 11
+"""The maximum size in a real array: a function may build an array of all pairs."""
+
+
+class RealRun:
+    """A function and its arguments, to be called with real arrays."""
+
+    has_data = True
+
+    def __init__(self, function: Callable[..., Any], given: TraceArguments, shapes: Sequence[Shape]) -> None:
+        self.function, self.given, self._shapes = function, given, shapes
+        pairs = zip(given.symbolic, shapes, strict=True)
+        self._arrays = [shape for value, shape in pairs if isinstance(value, ArrayArgument)]
+
+    def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
+        """Yield the function's result or error, each time for different data.
+
+        Later data suit functions with special requirements: sorted or positive data, indices, regular matrices.
+        """
+        for filled in FILLINGS:
+            try:
+                result = self.given.called(self.function, self._shapes, at, filled)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                result = RaisedError.of(error)
+            yield result
+
+    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+        """Return whether a real result has the structure, shapes and sizes of the traced one."""
+        if type(found) is SymbolicArray:
+            return _has_shape(real, found.dims, at)
+        if isinstance(found, np.ndarray):
+            return _has_shape(real, found.shape, at)
+        if issubclass(type(found), Size):
+            is_number = _is_scalar(real) and isinstance(real, (int, float, np.number, np.ndarray))
+            return is_number and (_is_of_data(found.dim, at) or bool(real == value_at(found.dim, at)))
+        if type(found) is Real:
+            return _is_scalar(real)
+        if isinstance(found, str) and MARK in str(found):
+            return isinstance(real, str)
+        if isinstance(found, (tuple, list)):
+            is_like = isinstance(real, (tuple, list)) and len(found) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(found, real, strict=True))
+        if isinstance(found, Mapping):
+            is_like = isinstance(real, Mapping) and len(found) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(found.values(), real.values(), strict=True))
+        if type(found) in (bool, int, str) and type(real) is type(found):
+            return bool(found == real)
+        return _is_scalar(real) if found is None or isinstance(found, (bool, int, float, complex, str)) else True
+
+    def is_small(self, at: Mapping[Symbol, int]) -> bool:
+        """Return whether all arrays of the call are small."""
+        return are_small(self._shapes, at, MAX_SIZE, MAX_ELEMENTS)
+
+    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
+        """Return whether the arrays of a call are all empty."""
+        return all(0 in [value_at(d, at) for d in shape.dims] for shape in self._arrays)
+
+    def is_of_data(self, error: BaseException) -> bool:
+        """Return whether an error depends on data, such as a singular matrix or an iteration that does not converge."""
+        text = str(error).lower()
+        return isinstance(error, np.linalg.LinAlgError) and any(words in text for words in _OF_DATA)
+
+    def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
+        """Return the shapes of arrays and the numbers in a value as text, at some sizes."""
+        if type(value) is SymbolicArray or isinstance(value, np.ndarray):
+            dims = value.dims if type(value) is SymbolicArray else value.shape
+            return f"({', '.join(str(_number(d, at)) for d in dims)})" if dims else "a number"
+        if issubclass(type(value), Size):
+            return str(_number(value.dim, at))
+        if isinstance(value, (tuple, list)):
+            return f"[{', '.join(self.text(v, at) for v in value)}]"
+        if isinstance(value, Mapping):
+            return f"{{{', '.join(f'{k!r}: {self.text(v, at)}' for k, v in value.items())}}}"
+        if type(value) is Real or isinstance(value, (float, complex, np.generic)):
+            return "a number"
+        return repr(value)[:80] if value is None or type(value) in (bool, int, str) else f"a {type(value).__name__}"
+
+
+_OF_DATA = ("singular", "converge", "positive definite", "rank")
+
+
+def _has_shape(real: Any, dims: Sequence[Dim], at: Mapping[Symbol, int]) -> bool:
+    if not isinstance(real, np.ndarray):
+        return not dims and _is_scalar(real)
+    if len(dims) != real.ndim:
+        return False
+    return all(_is_of_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
+
+
+def _is_of_data(dim: Dim, at: Mapping[Symbol, int]) -> bool:
+    return any(s not in at for s in symbols_of((dim,)))
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, np.ndarray) or value.ndim == 0
+
+
+def _number(dim: Dim, at: Mapping[Symbol, int] | None) -> Any:
+    return dim if at is None or _is_of_data(dim, at) else value_at(dim, at)
+
+
+def _spread(shape: Sequence[int], dtype: Any) -> Any:
+    """Return numbers spread between 0 and 1; for types without fractions, alternating 1 and 0."""
+    number = np.arange(1, prod(shape) + 1)
+    if np.dtype(dtype).kind in "fc":
+        return np.modf(number * 0.6180339887498949)[0].reshape(shape).astype(dtype)
+    return (number % 2).reshape(shape).astype(dtype) if np.dtype(dtype).kind in "biu" else np.ones(shape, dtype)
+
+
+def _signed(shape: Sequence[int], dtype: Any) -> Any:
+    """Return spread numbers of both signs."""
+    return (_spread(shape, "float64") * 8 - 4).astype(dtype)
+
+
+def _sorted(shape: Sequence[int], dtype: Any) -> Any:
+    """Return increasing numbers: 0, 1, 2, ..."""
+    return np.arange(prod(shape)).reshape(shape).astype(dtype)
+
+
+def _diagonal(shape: Sequence[int], dtype: Any) -> Any:
+    """Return diagonal matrices with 2, 3, ... on the diagonal: positive definite if they are square."""
+    if len(shape) < 2:
+        return _sorted(shape, dtype) + np.ones((), dtype)
+    return np.broadcast_to(np.eye(shape[-2], shape[-1]) * (2 + np.arange(shape[-1])), shape).astype(dtype)
+
+
+def _last(shape: Sequence[int], dtype: Any) -> Any:
+    """Return arrays of -1: the last index, or one before the first."""
+    return np.full(shape, -1).astype(dtype)
+
+
+FILLINGS: tuple[Filled, ...] = (np.ones, _spread, np.zeros, _sorted, _diagonal, _signed, _last)
+
+
+# Convert the result of a traced function to a value that outlives the trace.
+
+
+def lasting_result(value: Any) -> Any:
+    """Return a result in its original structure, with shapes instead of arrays and expressions instead of sizes.
+
+    Text that data decide becomes the type ``str``.
+    """
+    return sizes.lasting_value(value, _shape)
+
+
+def _shape(value: Any) -> Any:
+    if type(value) is SymbolicArray:
+        return shape_of(value.dims)
+    if isinstance(value, str) and MARK in str(value):
+        return str
+    return shape_of(value.shape) if isinstance(value, np.ndarray) else value
+
+
+# Trace a function of arrays: run it along all its paths with arrays that have no data.
 
 
 @with_advice
@@ -63,9 +233,9 @@ def trace(
     function = getattr(function, WITHOUT_CHECKS, function)
     called = function
     if type(function).__module__.partition(".")[0] == "numba":  # it must not be compiled from code with stand-ins
-        called, function = Jitted(function), getattr(function, "py_func", function)
+        called, function = NumbaFunction(function), getattr(function, "py_func", function)
     check_call(function, arguments, named)
-    given = Arguments(arguments, named)
+    given = TraceArguments(arguments, named)
     check_dtypes(given)
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
@@ -86,7 +256,7 @@ class _Traced:
     """
 
     def __init__(
-        self, called: Any, function: Callable[..., Any], given: Arguments, scope: Scope, max_paths: int
+        self, called: Any, function: Callable[..., Any], given: TraceArguments, scope: Scope, max_paths: int
     ) -> None:
         self.called, self.function, self.given, self.scope = called, function, given, scope
         self.has_followed_loops = False
@@ -104,11 +274,11 @@ class _Traced:
         """
         scope, reach = self.scope, reach_of(self.function, self._values[1:])
         rewritten = loops_of(self.function) if is_by_symbols else nullcontext()
-        with without_remains(self._values, (*SYMBOLIC, *WRAPPERS), real_of), STANDINS.acting(reach), rewritten:
+        with restoring_caches(self._values, (*SYMBOLIC, *WRAPPERS), real_of), STANDINS.acting(reach), rewritten:
             found = self._followed()
         real = RealRun(self.function, self.given, scope.shapes)
-        with uncompiled(reach):
-            return confirmed(found, real, scope.names, self._assumed, min_size=scope.min_size, home=self._home)
+        with without_numba(reach):
+            return confirm(found, real, scope.names, self._assumed, min_size=scope.min_size, home=self._home)
 
     def _followed(self) -> Exploration:
         """Return the paths, with those loops rolled out by number in which the iterations differ."""
@@ -116,8 +286,14 @@ class _Traced:
         while True:
             self._choices = Choices(self._choices.always | self._choices.unskipped)
             try:
-                found = explored(
-                    self._run, self._assumed, told=told, min_size=least, home=home, limit=self._max_paths, untold=UNTOLD
+                found = explore_all(
+                    self._run,
+                    self._assumed,
+                    told=lasting_result,
+                    min_size=least,
+                    home=home,
+                    limit=self._max_paths,
+                    untold=UNTOLD,
                 )
             except LoopRefusedError as refused:
                 self._refused_loops[refused.key] += 1
@@ -128,7 +304,7 @@ class _Traced:
 
     def _run(self, path: Path) -> Any:
         path.loops.tries, path.loops.choices = self._refused_loops, self._choices
-        path.takes_opaque, path.turns.state_of = True, State.of
+        path.takes_opaque, path.turns.state_of = True, FrameState.of
         path.hashes = False  # libraries such as einops cache results by shape
         args, options = self.given.made(self.scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         of = STANDINS.of

@@ -1,6 +1,6 @@
 """The command line."""
 
 from symbcast.cli.app import main, run
-from symbcast.cli.statuses import Exit
+from symbcast.cli.terminal import Exit
 
 __all__ = ["Exit", "main", "run"]

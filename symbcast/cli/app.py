@@ -10,11 +10,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from symbcast.batch.interrupts import leave
-from symbcast.cli.advice.words import are_clear, shown
-from symbcast.cli.output import LEAST_WIDTH, MOST_WIDTH, columns, print_text, print_wrapped
-from symbcast.cli.shapes import answer_for_shapes, is_shape, is_shapes_alone
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.terminal import (
+    LEAST_WIDTH,
+    MOST_WIDTH,
+    Exit,
+    UsageError,
+    answer_for_shapes,
+    are_clear,
+    argument_text,
+    columns,
+    is_shape,
+    is_shapes_alone,
+    print_text,
+    print_wrapped,
+)
+from symbcast.core.interrupts import leave
 from symbcast.errors import ShapeSyntaxError, ShapeTypeError, SymbcastError
 
 _POINTED = 130
@@ -64,7 +74,7 @@ def run(arguments: Sequence[str]) -> int:
                 check_shapes("check", typed[1:])
             status = answer_for_shapes(typed[1:])
         else:
-            from symbcast.cli.declared import answer
+            from symbcast.cli.arguments import answer
 
             status = answer(typed)
         sys.stdout.flush()
@@ -94,7 +104,7 @@ def _plain(error: ShapeTypeError) -> str:
     """Return an error without Python's types: whoever types a command writes text."""
     if not isinstance(error.value, str | int):
         return str(error)
-    text = f"{shown(str(error.value))} is not {error.wanted}"
+    text = f"{argument_text(str(error.value))} is not {error.wanted}"
     return f"{text}; {error.hint}" if error.hint else text
 
 
@@ -103,7 +113,7 @@ def _several(text: str, arguments: Sequence[str]) -> str:
     before = zip(("", *arguments), arguments, strict=False)
     options = [option for option, argument in before if argument == text and option.startswith("--")]
     if options:
-        from symbcast.cli.advice.values import RELATIONS
+        from symbcast.cli.value_advice import RELATIONS
 
         is_cut = options[0] in RELATIONS and re.fullmatch(r"[^\W\d][\w.]*", text)
         return f'. Quote it whole, as in {options[0]} "{text} >= 2": the shell reads > and < itself' if is_cut else ""

@@ -1,33 +1,39 @@
-"""Check the arguments as typed against a command's declaration before anything runs.
-
-No argument is interpreted as something that the user may not have meant: one that begins with ``-`` is an option
-wherever it stands, and an error if the command does not have it. There are three exceptions: ``-`` alone, which is
-standard input; for commands that take shapes, ``-`` and a digit, which begin a shape; and whatever follows ``--``.
-"""
+"""The commands by name, each loaded when it is called, and its arguments as typed, checked before it runs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from symbcast.cli.advice.paths import instead_of_shapes, several_models
-from symbcast.cli.advice.values import (
+from symbcast.cli.argument_advice import instead_of_shapes, several_models, unknown_command
+from symbcast.cli.model_files import path_exists
+from symbcast.cli.options import Command, Option, Options, UnknownOption, call, most_others, options_of
+from symbcast.cli.terminal import OF_SHAPES, STDIN, Exit, UsageError, argument_text, command_line, meant_choice
+from symbcast.cli.value_advice import (
     attributes_among,
-    counted,
-    divided,
     meant_relation,
-    misplaced,
+    misplaced_binding,
+    number_fault,
     rule_among,
     sign_among,
+    split_value_fault,
     unquoted_shapes,
 )
-from symbcast.cli.advice.words import OF_SHAPES, line, meant_choice, shown
-from symbcast.cli.files import is_there
-from symbcast.cli.option import Option, Options, Unknown
-from symbcast.cli.statuses import UsageError
-from symbcast.cli.stdin import STDIN
-from symbcast.core.broadcasting.registry import takers_of
-from symbcast.core.characters import listed
+from symbcast.core import __version__
+from symbcast.core.characters import prose_list
+from symbcast.core.rules.registry import is_own_rule, takers_of
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+
+# Check the arguments as typed against a command's declaration before anything runs.
+#
+# No argument is interpreted as something that the user may not have meant: one that begins with ``-`` is an option
+# wherever it stands, and an error if the command does not have it. There are three exceptions: ``-`` alone, which is
+# standard input; for commands that take shapes, ``-`` and a digit, which begin a shape; and whatever follows ``--``.
+
 
 _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
@@ -73,15 +79,15 @@ def read_arguments(
     if command in OF_SHAPES:
         _check_quoted(command, alone)
     rule = value_of("--rule", arguments) or "numpy"
-    rest = Rest(arguments)
+    rest = UnreadArguments(arguments)
     for argument in rest:
         if argument == "--":
             others.extend(rest)
         elif _is_none(argument, command):
             others.append(argument)
         else:
-            option, value = _read(Unknown(argument, "", "", command, alone, rule, arguments), rest, commands)
-            fault = divided(option, value, rest.left, command, alone)
+            option, value = _read(UnknownOption(argument, "", "", command, alone, rule, arguments), rest, commands)
+            fault = split_value_fault(option, value, rest.left, command, alone)
             if fault:
                 raise UsageError(fault)
             _check(option, value, command, commands[command])
@@ -89,7 +95,7 @@ def read_arguments(
             if name in given:
                 twice = "" if option.is_switch else f", as {given[name]} and {value}"
                 rules = [part for rule in (given[name], value) for part in ("--rule", rule)]
-                several = f", or {line('compare', alone, rules)}" if name == "--rule" else ""
+                several = f", or {command_line('compare', alone, rules)}" if name == "--rule" else ""
                 raise UsageError(f"{name} is given twice{twice}; give it only once{several}")
             if not option.repeats:
                 given[name] = value
@@ -98,7 +104,7 @@ def read_arguments(
     return options, others
 
 
-class Rest:
+class UnreadArguments:
     """Arguments that are read one by one; ``left`` are those not yet read."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
@@ -117,7 +123,7 @@ def _not_options(command: str, arguments: Sequence[str], options: Options) -> li
     """Return the arguments that are neither options nor their values, also where options are unknown."""
     known = {name: option for option in options for name in option.names}
     found: list[str] = []
-    rest = Rest(arguments)
+    rest = UnreadArguments(arguments)
     for argument in rest:
         if argument == "--":
             found.extend(rest)
@@ -153,9 +159,11 @@ def _check_others(command: str, others: Sequence[str], given: Sequence[tuple[Opt
         equations = [text for text in relations if command in OF_SHAPES and _is_equation(text)]
         _check_no_relation(relations, equations, "--that" in known and "--that" not in names)
     if others and command not in TAKE_OTHERS:
-        raise UsageError(f"{command} takes only options; {shown(others[0])} is not one")
+        raise UsageError(f"{command} takes only options; {argument_text(others[0])} is not one")
     rules = [value for option, value in given if option.names[0] == "--rule"]
-    fault = misplaced(command, others) if command in ("model", "contract") else rule_among(command, others, rules)
+    fault = (
+        misplaced_binding(command, others) if command in ("model", "contract") else rule_among(command, others, rules)
+    )
     if command in OF_SHAPES:
         fault = fault or attributes_among(others, rules) or sign_among(command, others, options)
     if command == "contract":
@@ -175,10 +183,10 @@ def _is_equation(text: str) -> bool:
 def _check_no_relation(others: Iterable[str], equations: Sequence[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
-        may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not is_there(text)
+        may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not path_exists(text)
         meant = meant_relation(text) if may_be else ""
         if meant:
-            said = shown(meant)
+            said = argument_text(meant)
             if is_to_prove:
                 raise UsageError(f"{said} is a relation; write --that {said} to prove it")
             raise UsageError(f"{said} is an assumption; write --assume {said}: each has its own --assume")
@@ -208,7 +216,9 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
 def _is_none(argument: str, command: str) -> bool:
     """Return whether an argument is not an option."""
     if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
-        raise UsageError(f"{shown(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead")
+        raise UsageError(
+            f"{argument_text(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead"
+        )
     return (
         not argument.startswith("-")
         or argument == STDIN
@@ -216,7 +226,7 @@ def _is_none(argument: str, command: str) -> bool:
     )
 
 
-def _read(typed: Unknown, rest: Rest, commands: Mapping[str, Options]) -> tuple[Option, str]:
+def _read(typed: UnknownOption, rest: UnreadArguments, commands: Mapping[str, Options]) -> tuple[Option, str]:
     """Return an option and its value: the next argument, if the option itself contains none."""
     argument = typed.argument
     known = {name: option for option in commands[typed.command] for name in option.names}
@@ -228,7 +238,7 @@ def _read(typed: Unknown, rest: Rest, commands: Mapping[str, Options]) -> tuple[
     if name not in known:
         following = next(iter(rest), "") if value is None else value
         unknown = typed._replace(name=name if found else "", following=following)
-        from symbcast.cli.advice.options import unknown_option
+        from symbcast.cli.option_advice import unknown_option
 
         raise UsageError(unknown_option(unknown, commands))
     option = known[name]
@@ -253,14 +263,16 @@ def _check(option: Option, value: str, command: str, options: Options) -> None:
         close = meant_choice(value, option.choices)
         other = next((o.names[0] for o in options if value in o.choices and not close), "")
         if f"--{value}" in [n for o in options for n in o.names]:
-            raise UsageError(f"{name} {shown(value)}: did you mean --{value}?")
+            raise UsageError(f"{name} {argument_text(value)}: did you mean --{value}?")
         if other:
-            raise UsageError(f"{name} {shown(value)}: did you mean {other} {value}?")
+            raise UsageError(f"{name} {argument_text(value)}: did you mean {other} {value}?")
         hint = f"did you mean {close}? It is one of" if close else "it is one of"
-        raise UsageError(f"{name} {shown(value)}: {hint} {listed(option.choices, 'or', len(option.choices))}")
+        raise UsageError(
+            f"{name} {argument_text(value)}: {hint} {prose_list(option.choices, 'or', len(option.choices))}"
+        )
     if option.number is not None and not _is_number(value, option.number):
         kind = "a whole number" if option.number is int else "a number"
-        raise UsageError(counted(name, value, _example(option), command, kind))
+        raise UsageError(number_fault(name, value, _example(option), command, kind))
 
 
 def _is_number(value: str, kind: type[int] | type[float]) -> bool:
@@ -276,3 +288,126 @@ def _example(option: Option) -> str:
     name = option.names[0]
     value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "")
     return f"{name} {value or _EXAMPLES.get(name, '...')}"
+
+
+# The commands: each is loaded when it is called, or when all are listed.
+
+
+_COMMANDS = (*OF_SHAPES, "contract", "lint", "model", "rules", "torch-error", "trace")
+_INSTALL = "--install-completion"
+
+
+def answer(arguments: Sequence[str]) -> int:
+    """Run a command and return the exit status. Raises `UsageError` for arguments that it does not take."""
+    name, rest = next(iter(arguments), ""), list(arguments[1:])
+    with_plugins = _needs_plugins(arguments)
+    if not arguments or name in HELP:
+        return _show_help(_COMMANDS, [], with_plugins)
+    if name in ("version", "--version"):
+        print(__version__)
+        return Exit.ALWAYS
+    if name not in (*_COMMANDS, _INSTALL):
+        raise UsageError(unknown_command(name, rest, _COMMANDS))
+    if asks_for(HELP, rest):
+        return _show_help([name], [name], with_plugins)
+    if asks_for(["--version"], rest):
+        print(__version__)
+        return Exit.ALWAYS
+    command, _ = _declared(name, with_plugins)
+    given, others = read_arguments(name, rest, _OptionsByCommand(name, options_of(command), with_plugins))
+    most = most_others(command)
+    if most is not None and len(others) > most:
+        raise UsageError(
+            f"{name} takes {most or 'no'} argument{'s' * (most != 1)}; leave {argument_text(others[most])} out"
+        )
+    return call(command, given, others)
+
+
+def _show_help(commands: Iterable[str], asked: Sequence[str], with_plugins: bool) -> int:
+    _app(commands, with_plugins)([*asked, "--help"])
+    return Exit.ALWAYS
+
+
+def _app(commands: Iterable[str], with_plugins: bool) -> App:
+    """Return some commands as an application of cyclopts; loading that takes longer than most commands."""
+    from symbcast.cli.help import make_app
+
+    return make_app({name: _declared(name, with_plugins) for name in dict.fromkeys((*commands, _INSTALL))})
+
+
+def _declared(name: str, with_plugins: bool) -> tuple[Command, str | None]:
+    """Return a command and the end of its help; raise `KeyError` for an unknown one."""
+    match name:
+        case "check":
+            from symbcast.cli.commands import check
+
+            return check.check_command(with_plugins), check.EPILOGUE
+        case "compare":
+            from symbcast.cli.commands import compare
+
+            return compare.compare, compare.EPILOGUE
+        case "cases" | "solve" | "repair":
+            from symbcast.cli.commands import questions
+
+            return questions.question_commands(with_plugins)[name], questions.EPILOGUES[name]
+        case "prove" | "expand":
+            from symbcast.cli.commands import questions as entailment
+
+            return entailment.entailment_commands(with_plugins)[name], entailment.ENTAILMENT_EPILOGUES[name]
+        case "lint":
+            from symbcast.cli.commands import lint
+
+            return lint.lint, lint.EPILOGUE
+        case "model":
+            from symbcast.cli.commands import model
+
+            return model.model, model.EPILOGUE
+        case "contract":
+            from symbcast.cli.commands import contract
+
+            return contract.contract, contract.EPILOGUE
+        case "rules":
+            from symbcast.cli.commands import rules
+
+            return rules.rules, rules.EPILOGUE
+        case "torch-error":
+            from symbcast.cli.commands import torch_error
+
+            return torch_error.torch_error, torch_error.EPILOGUE
+        case "trace":
+            from symbcast.cli.commands import trace
+
+            return trace.trace, trace.EPILOGUE
+        case "--install-completion":
+            from symbcast.cli import help as completion
+
+            return completion.install_command(lambda: _app(_COMMANDS, with_plugins)), None
+        case _:
+            raise KeyError(name)
+
+
+def _needs_plugins(arguments: Sequence[str]) -> bool:
+    """Return whether rules of installed packages matter: for help on shapes, or for a rule that symbcast lacks."""
+    if arguments[:1] not in [[name] for name in OF_SHAPES]:
+        return False
+    rule = value_of("--rule", arguments)
+    return asks_for(HELP, arguments) or (rule is not None and not is_own_rule(rule.partition("(")[0]))
+
+
+class _OptionsByCommand(Mapping[str, Options]):
+    """The options of each command; those of other commands than the one called are needed for some messages only."""
+
+    def __init__(self, called: str, options: Options, with_plugins: bool) -> None:
+        self._known = {called: options}
+        self._with_plugins = with_plugins
+
+    def __getitem__(self, name: str) -> Options:
+        if name not in self._known:
+            self._known[name] = options_of(_declared(name, self._with_plugins)[0])
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_COMMANDS, _INSTALL))
+
+    def __len__(self) -> int:
+        return len(_COMMANDS) + 1

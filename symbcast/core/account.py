@@ -9,7 +9,7 @@ An answer adopts it by returning an `Account` from its ``account``:
 - ``open`` has a reason for each thing that was not analysed, with the sizes concerned. What was followed on one branch,
   or what a rule left without a note, must not be in ``works``.
 - ``working`` and ``failing`` are points: sizes by name at which the answer was proved, or observed in a real call, to
-  work or to fail. They decide SOMETIMES whatever is open. `symbcast.core.fallback_points` tries cheap candidates.
+  work or to fail. They decide SOMETIMES whatever is open. `sample_points` tries cheap candidates.
 - ``can_work`` and ``can_fail`` say whether any sizes work or fail, if that is proved: False for "none do".
 
 The rest derives from it: `Account.verdict` and `Account.at`, and in `symbcast.answers` the texts, the guards, which
@@ -19,24 +19,161 @@ All formulas are about sizes that the assumptions allow; they do not repeat the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.core.fallback_points import samples_of
-from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, dims_of, equal, negate, with_values
+from symbcast.core.effort import Effort, EffortSpentError, charge, counting
+from symbcast.core.solver.budget import current_budget
+from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.verdicts import Verdict, possible, verdict_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.solver.decision.decision import Decision
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.solver.decision import AssumptionSet, Decision
+    from symbcast.core.solver.points import Point
+    from symbcast.core.solver.size_sets import SizeSet
+
+
+# Cheap points: sizes at which some constraints hold, and sizes at which they do not, found without a solver.
+#
+# If a solver gives up, two points still show that a question is answered by "sometimes". The candidates are the same
+# under other names and in another order: all sizes alike, then one size unlike the others. Each is evaluated exactly.
+
+
+SAMPLES = 300_000
+"""Units of effort for all samples of a question, whatever was asked before; a tenth of them within a budget."""
+_EVALUATED = 6
+"""Units for evaluating a formula, and each of its terms."""
+_ALIKE = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 0)
+_UNLIKE = (2, 3, 0, 8)
+
+
+class SamplePoints(NamedTuple):
+    """Sizes at which all constraints hold, and sizes at which one does not; None for those that were not found."""
+
+    working: Point | None = None
+    failing: Point | None = None
+
+
+_NO_POINTS = SamplePoints()
+
+
+def samples_of(decision: Decision) -> SamplePoints:
+    """Return samples of a decision: the smallest points that the solver found, otherwise cheap candidates."""
+    known = SamplePoints(decision.witness(), decision.counterexample())
+    return sample_points(decision.knowledge, decision.constraints, known, partial(_breaking, decision.knowledge))
+
+
+def _breaking(knowledge: AssumptionSet, constraint: Formula) -> Point | None:
+    alone = Decision(knowledge, [constraint])
+    return alone.counterexample() if alone.violable else None
+
+
+def sample_points(
+    knowledge: AssumptionSet,
+    constraints: Sequence[Formula],
+    known: SamplePoints = _NO_POINTS,
+    breaking: Callable[[Formula], Point | None] | None = None,
+) -> SamplePoints:
+    """Return samples of some constraints under assumptions, those in ``known`` if they are confirmed.
+
+    ``breaking`` returns sizes at which a single constraint fails, if it finds some; it is the last resort.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.algebra.formulas import equal
+    >>> from symbcast.core.solver.decision import AssumptionSet
+    >>> N, M = symbol("N"), symbol("M")
+    >>> sample_points(AssumptionSet.of_names([N, M]), [equal(N, M)])
+    Samples(working={N: 1, M: 1}, failing={N: 2, M: 1})
+    """
+    search = _Search(knowledge, constraints)
+    with counting(Effort(SAMPLES if current_budget() is None else SAMPLES // 10)):
+        try:
+            for point in known:
+                search.try_at(point)
+            search.run(breaking)
+        except EffortSpentError:
+            pass  # what was found so far stands
+    return SamplePoints(search.working, search.failing)
+
+
+class _Search:
+    """A search for both kinds of points."""
+
+    def __init__(self, knowledge: AssumptionSet, constraints: Sequence[Formula]) -> None:
+        self._known = knowledge
+        self._constraints = list(dict.fromkeys(constraints))
+        self._units: dict[Formula, int] = {}
+        self.working: Point | None = None
+        self.failing: Point | None = None
+
+    def run(self, breaking: Callable[[Formula], Point | None] | None) -> None:
+        """Try all candidates until there are points of both kinds."""
+        for point in self._candidates():
+            if self.working is not None and self.failing is not None:
+                return
+            self.try_at(point)
+        if breaking is None:
+            return
+        for constraint in list(self._constraints):
+            if self.failing is None:
+                self.try_at(breaking(constraint))
+
+    def try_at(self, point: Point | None) -> None:
+        """Keep a point if it is one of sizes that the assumptions allow, and the first of its kind."""
+        if point is None or not self._is_allowed(point):
+            return
+        broken = next((n for n, c in enumerate(self._constraints) if not self._holds(c, point)), None)
+        if broken is None:
+            self.working = point if self.working is None else self.working
+        else:
+            self.failing = point if self.failing is None else self.failing
+            # The next point most likely breaks the same constraint.
+            self._constraints.insert(0, self._constraints.pop(broken))
+
+    def _is_allowed(self, point: Point) -> bool:
+        known = self._known
+        charge(len(known.domains))
+        inside = all(point[s] in members for s, members in known.domains.items())
+        return inside and all(self._holds(f, point) for f in known.others)
+
+    def _holds(self, formula: Formula, point: Point) -> bool:
+        if formula not in self._units:
+            self._units[formula] = _EVALUATED * (1 + sum(1 for _ in dims_of(formula)))
+        charge(self._units[formula])
+        return holds_at(formula, point)
+
+    def _candidates(self) -> Iterator[Point]:
+        domains = self._known.domains
+        for size in _ALIKE:
+            yield self._whole({s: _near(members, size) for s, members in domains.items()})
+        base = {s: _near(members, 1) for s, members in domains.items()}
+        for symbol, members in domains.items():
+            for size in _UNLIKE:
+                yield self._whole({**base, symbol: _near(members, size)})
+
+    def _whole(self, sizes: Mapping[Symbol, int]) -> Point:
+        """Return sizes with those of the symbols that are known to equal others."""
+        known = self._known
+        values = {s: v if isinstance(v, int) else sizes[v] for s, v in known.values.items()}  # type: ignore[index]
+        return {s: sizes[s] if s in sizes else values[s] for s in known.symbols}
+
+
+def _near(members: SizeSet, size: int) -> int:
+    """Return the least member from a size on, or the greatest one."""
+    found = members.least(size)
+    return found if found is not None else (members.greatest or 0)
+
 
 Sizes: TypeAlias = "Mapping[str, int]"
 """Sizes by name; a sequence of axes has a tuple of sizes."""
 
 
-class Open(NamedTuple):
+class OpenPart(NamedTuple):
     """Something that was not decided, and why.
 
     Attributes:
@@ -53,14 +190,15 @@ class Account(NamedTuple):
     """What is known about an answer; see the module for how the parts relate.
 
     >>> from symbcast.core.text import parse_formula
-    >>> known = Account(FALSE, parse_formula("K == M"), (Open("the operator 'Mystery' has no rule"),), can_fail=True)
+    >>> open_part = OpenPart("the operator 'Mystery' has no rule")
+    >>> known = Account(FALSE, parse_formula("K == M"), (open_part,), can_fail=True)
     >>> known.verdict, known._replace(working=({"K": 1, "M": 1},)).verdict
     (<Verdict.UNKNOWN: 'unknown'>, <Verdict.SOMETIMES: 'sometimes'>)
     """
 
     works: Formula
     needed: Formula
-    open: tuple[Open, ...] = ()
+    open: tuple[OpenPart, ...] = ()
     working: tuple[Sizes, ...] = ()
     failing: tuple[Sizes, ...] = ()
     can_work: bool | None = None
@@ -118,15 +256,17 @@ class Account(NamedTuple):
         return None if self.is_open and holds_at(self.may_work(names), sizes) else False
 
 
-def exact(condition: Formula, verdict: Verdict, points: Sequence[Sizes | None], reason: str) -> Account:
+def exact_account(condition: Formula, verdict: Verdict, points: Sequence[Sizes | None], reason: str) -> Account:
     """Return the account of a condition that decides each size, though perhaps not whether all or any work.
 
     ``verdict`` is as far as that was decided; ``points`` are sizes that work and sizes that fail, each if known.
     """
     working, failing = points
     can_work, can_fail = possible(verdict)
-    account = Account(condition, condition, (), joined([working]), joined([failing]), can_work, can_fail)
-    return account if account.verdict is not Verdict.UNKNOWN else account._replace(open=(Open(reason, FALSE),))
+    account = Account(
+        condition, condition, (), distinct_points([working]), distinct_points([failing]), can_work, can_fail
+    )
+    return account if account.verdict is not Verdict.UNKNOWN else account._replace(open=(OpenPart(reason, FALSE),))
 
 
 def sampled_verdict(decision: Decision) -> Verdict:
@@ -145,7 +285,7 @@ def _meets(needed: Formula, names: Mapping[Symbol, str], point: Sizes) -> bool:
     return len(sizes) == len(names) and holds_at(needed, sizes)
 
 
-def joined(points: Sequence[Sizes | None]) -> tuple[Sizes, ...]:
+def distinct_points(points: Sequence[Sizes | None]) -> tuple[Sizes, ...]:
     """Return the points that are known, each once."""
     unlike = {tuple(p.items()): p for p in points if p is not None}
     return tuple(unlike.values())

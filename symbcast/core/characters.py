@@ -1,4 +1,7 @@
-"""Text for display: printable, not too long, names and sizes as written, lists in prose."""
+"""Text for display: printable, not too long, names and sizes as written, lists in prose.
+
+Names within LaTeX formulas are shown as plain text whatever they contain.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +28,16 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def clipped(text: str, width: int) -> str:
+def shorten_end(text: str, width: int) -> str:
     """Return a text, with its end left out if it is longer than ``width``.
 
-    >>> clipped("abcdefghijklmnop", 9)
+    >>> shorten_end("abcdefghijklmnop", 9)
     'abcdef...'
     """
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """Return a name as formulas have it: quoted if it is not a plain identifier."""
     return name if (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN, name) else repr(name)
 
@@ -54,10 +57,10 @@ def closest(name: str, names: Iterable[str]) -> str | None:
     return next(iter(same or get_close_matches(name, known, 1)), None)
 
 
-def cut(text: str, width: int) -> str:
+def shorten_middle(text: str, width: int) -> str:
     """Return a text, with its middle left out if it is longer than ``width``.
 
-    >>> cut("abcdefghijklmnop", 9)
+    >>> shorten_middle("abcdefghijklmnop", 9)
     'abc...nop'
     """
     if len(text) <= width:
@@ -66,10 +69,10 @@ def cut(text: str, width: int) -> str:
     return f"{text[:front]}...{text[len(text) - (width - 3 - front) :]}"
 
 
-def listed(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
+def prose_list(texts: Sequence[str], word: str = "and", limit: int = 12) -> str:
     """Return texts as a list in prose, with the middle ones left out if there are many.
 
-    >>> listed(["a", "b", "c"]), listed([str(n) for n in range(9)], "or", 4)
+    >>> prose_list(["a", "b", "c"]), prose_list([str(n) for n in range(9)], "or", 4)
     ('a, b and c', '0, 1, ... (5 more), 7 or 8')
     """
     texts = elided(texts, limit)
@@ -112,7 +115,7 @@ def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
     ("N=2, 'a b'=3", 'K=2, the 2 others 1')
     """
     told, others = telling_sizes(sizes, limit)
-    texts = [f"{quoted(name)}={size}" for name, size in told.items()]
+    texts = [f"{quoted_name(name)}={size}" for name, size in told.items()]
     return ", ".join([*(elided(texts, 6) if others else texts), *([others] if others else [])])
 
 
@@ -127,3 +130,59 @@ def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str
     common, count = Counter(sizes.values()).most_common(1)[0]
     told = {name: size for name, size in sizes.items() if size != common}
     return told, f"the {count} others {common}" if told else f"all {count} sizes {common}"
+
+
+# Names and other text within LaTeX formulas, shown as plain text whatever they contain.
+
+
+LONGEST = 200
+"""How many characters of one text are shown."""
+
+# MathJax reads no escapes in \text, and LaTeX requires them there: so special characters stand outside it, as formulas.
+_SPECIAL = {
+    "\\": r"\backslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "%": r"\%",
+    "#": r"\#",
+    "&": r"\&",
+    "_": r"\_",
+    "^": r"{\wedge}",
+    "~": r"{\sim}",
+    "<": "{<}",
+    ">": "{>}",
+    "|": "{|}",
+    "`": r"\text{`}",  # two in a row, like two hyphens, become another character
+    "-": r"\text{-}",
+}
+# TeX would merge a space with the one before it.
+_PIECES = re.compile("([" + re.escape("".join(_SPECIAL)) + "]|(?<= ) )")
+_LETTER = re.compile("[A-Za-z]")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
+
+
+def text_latex(content: str, longest: int = LONGEST) -> str:
+    r"""Return text for use within a formula.
+
+    >>> print(text_latex("50% of a_b"))
+    \text{50}\%\text{ of a}\_\text{b}
+    """
+    pieces = _PIECES.split(visible(shorten_end(content, longest)))
+    return "".join(
+        _SPECIAL.get(piece) or (r"\ " if piece == " " else rf"\text{{{piece}}}") for piece in pieces if piece
+    )
+
+
+def name_latex(name: str) -> str:
+    r"""Return the name of a size: a letter in math italics, a longer name upright, quoted if text requires quotes.
+
+    >>> print(name_latex("N"), name_latex("max_len"), name_latex("alpha"), name_latex("a b"))
+    N \mathrm{max\_len} \mathrm{alpha} \text{'a b'}
+    """
+    if _LETTER.fullmatch(name):
+        return name
+    if _WORD.fullmatch(name) and len(name) <= LONGEST:
+        return rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
+    latex = text_latex(quoted_name(name))
+    return latex if latex.count("\\") == 1 else f"{{{latex}}}"

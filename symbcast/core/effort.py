@@ -1,6 +1,6 @@
 """Effort: the cost limit of an answer, counted in steps, so that it is the same on every machine and run.
 
-A unit is about a microsecond of CPU. Each public call has a counter (`call`). Intermediate results that other
+A unit is about a microsecond of CPU. Each public call has a counter (`counted_call`). Intermediate results that other
 calls need too, such as the verdict, the clauses and the witness of one answer, are `Stage` objects: each has its own
 share, is computed once, and is charged to every call that reads it. So an answer does not depend on earlier
 questions. Within a stage, `charge` raises `EffortSpentError` when the share is spent; whoever opened the stage then
@@ -53,8 +53,8 @@ class Effort:
         self.clock = clock
         self.is_cut = False
         self.is_full = True
-        self.paid: set[Kept[Any]] = set()
-        self.read: list[set[Kept[Any]]] = []
+        self.paid: set[CostedValue[Any]] = set()
+        self.read: list[set[CostedValue[Any]]] = []
 
     @property
     def used(self) -> int:
@@ -104,10 +104,10 @@ class counting:  # noqa: N801 - used as a function is
         _current.reset(self._token)
 
 
-def call(operations: int = 0) -> AbstractContextManager[Effort]:
+def counted_call(operations: int = 0) -> AbstractContextManager[Effort]:
     """Count the effort of one public call; within another call or a stage, continue its counter.
 
-    >>> with call() as effort:
+    >>> with counted_call() as effort:
     ...     charge(5)
     ...     effort.used
     5
@@ -155,7 +155,7 @@ def is_spent() -> bool:
     return True
 
 
-class Kept(Generic[T]):
+class CostedValue(Generic[T]):
     """A computed value and its cost in units: each call that reads it pays the cost once.
 
     ``cost`` does not include the costs of the kept values that it uses: a call may have paid these already, or it pays
@@ -164,14 +164,14 @@ class Kept(Generic[T]):
 
     __slots__ = ("cost", "uses", "value")
 
-    def __init__(self, value: T, cost: int, uses: Iterable[Kept[Any]] = ()) -> None:
+    def __init__(self, value: T, cost: int, uses: Iterable[CostedValue[Any]] = ()) -> None:
         self.value = value
         self.cost = cost
         self.uses = frozenset(uses)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is paid as one value: those that it uses refer to the work behind them, which cannot be copied.
-        return Kept, (self.value, self.cost + sum(kept.cost for kept in self.uses))
+        return CostedValue, (self.value, self.cost + sum(kept.cost for kept in self.uses))
 
     def pay(self) -> bool:
         """Charge the cost as if the value were computed now; return False if too little effort is left."""
@@ -199,24 +199,24 @@ class _Computing(Generic[T]):
         self._paid = set(effort.paid)
         effort.read.append(set())
 
-    def kept(self, value: T, units: int) -> Kept[T]:
+    def kept(self, value: T, units: int) -> CostedValue[T]:
         """Return a value with its own cost: ``units`` without those of the kept values that were paid meanwhile."""
         effort = self._effort
         uses = effort.read[-1]
-        made = Kept(value, max(0, units - sum([k.cost for k in effort.paid - self._paid])), uses)
+        made = CostedValue(value, max(0, units - sum([k.cost for k in effort.paid - self._paid])), uses)
         effort.paid.add(made)
         return made
 
-    def end(self, made: Kept[T] | None) -> None:
+    def end(self, made: CostedValue[T] | None) -> None:
         """Return to the value around this one, which uses what this one uses."""
         uses = self._effort.read.pop()
         if self._effort.read:
             self._effort.read[-1] |= uses | ({made} if made is not None else set())
 
 
-def worked_out(work: Callable[[], T]) -> tuple[Kept[T], bool]:
+def compute_costed(work: Callable[[], T]) -> tuple[CostedValue[T], bool]:
     """Compute something within the active call; return it, and whether it may be kept: nothing cut it short."""
-    with call() as counter:
+    with counted_call() as counter:
         was_cut, counter.is_cut = counter.is_cut, False
         before = counter.left
         computing: _Computing[T] = _Computing(counter)
@@ -251,7 +251,7 @@ class Stage(Generic[T]):
         self._work = work
         self._otherwise = otherwise
         self._clock = clock
-        self._known: Kept[T] | None = None
+        self._known: CostedValue[T] | None = None
 
     def __call__(self) -> T:
         """Return the part; it is not remembered if the clock or a lack of effort elsewhere stopped it."""
@@ -272,7 +272,7 @@ class Stage(Generic[T]):
         self._known = known
         return value
 
-    def _worked_out(self, effort: Effort) -> tuple[T, Kept[T]]:
+    def _worked_out(self, effort: Effort) -> tuple[T, CostedValue[T]]:
         computing: _Computing[T] = _Computing(effort)
         known = None
         try:

@@ -1,26 +1,135 @@
-"""Shapes: tuples of dimensions, and readers for every kind of shape."""
+"""Shapes: tuples of dimensions, and readers for every kind of shape.
+
+This is the one place where sizes of every kind are read: integers, text, sympy expressions, those of other frameworks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
-from symbcast.core.algebra.arithmetic import replaced, value_of
-from symbcast.core.algebra.sequences import AxisSequence, SequenceSymbol, is_sequence, sequences_of
-from symbcast.core.algebra.sizes import MAX_SIZE
-from symbcast.core.algebra.symbols import Symbol, Unknown
-from symbcast.core.algebra.terms import Dim, Term, symbols_of
-from symbcast.core.dimensions import WANTED, framework_of, read_dims
-from symbcast.core.guesses import Guessable, meant
-from symbcast.core.signatures import with_advice
-from symbcast.core.supplied import supplied
-from symbcast.core.text import parse_shape
+from symbcast.core.advice import Guessable, guessed_meanings, with_advice
+from symbcast.core.algebra.arithmetic import replace_symbols, value_of
+from symbcast.core.algebra.size_values import MAX_SIZE, check_size, index_of
+from symbcast.core.algebra.symbols import (
+    AxisSequence,
+    SequenceSymbol,
+    Unknown,
+    distinct_labels,
+    is_sequence,
+    sequences_of,
+)
+from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
+from symbcast.core.hooks import hooks
+from symbcast.core.text import parse_dim, parse_shape
 from symbcast.core.text.printing import shape_text
-from symbcast.errors import ShapeTypeError, UnknownRankError
+from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
     import sympy
+
+
+# Dimensions: the one place where every kind of size is read.
+
+
+class Reader(Protocol):
+    """The reader of shapes and sizes of another framework: a module of `symbcast.adapters`."""
+
+    def read(self, value: Any) -> tuple[Any, ...]:
+        """Return a shape of the framework as a `Shape`."""
+
+    def read_dim(self, value: Any, unknowns: int) -> Dim | None:
+        """Return a size of the framework, None if it is not symbolic; ``unknowns`` numbers one without a name."""
+
+
+EXPECTED_SHAPE = "a shape"
+"""What is wanted where a shape is."""
+
+
+def read_dims(dims: Sequence[object]) -> Sequence[Dim]:
+    """Return dimensions of any accepted kind in internal form, at most one of them a sequence of axes."""
+    made: list[Dim] = []
+    for dim in dims:
+        made.append(from_dim(dim, unknowns=len(made)))
+    if sum(map(is_sequence, made)) > 1:
+        raise ShapeTypeError(tuple(dims), EXPECTED_SHAPE, "a shape has one sequence of axes ('...', '*name')")
+    unknowns = [s for s in symbols_of(made) if isinstance(s, Unknown)]
+    return _labelled(made, unknowns) if len(unknowns) > 1 else made
+
+
+def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Sequence[Dim]:
+    """Return dimensions that were read one by one, with a label for each unknown; equal labels mean the same size."""
+    spoken: dict[str, Unknown] = {}
+    for u in unknowns:
+        if u.is_spoken:
+            bounded = spoken.setdefault(u.name, u)
+            if not u.is_bounded or (bounded.lower, bounded.upper) == (u.lower, u.upper):
+                continue
+            if bounded.is_bounded:
+                raise DimensionError(u.name, "has two different bounds", "give its bounds once")
+            spoken[u.name] = u
+    meant = {u: spoken[u.name] if u.is_spoken else u for u in unknowns}
+    other = distinct_labels([*spoken.values(), *meant.values()])
+    bound = {u: other.get(kept, kept) for u, kept in meant.items()}
+    return [replace_symbols(d, {u: kept for u, kept in bound.items() if u is not kept}) for d in dims]
+
+
+def from_dim(value: object, unknowns: int = 0) -> Dim:
+    """Return one dimension; ``unknowns`` is the number in the label of an unknown one."""
+    if type(value) is int and value != -1:
+        return check_size(value)
+    if value is Ellipsis:
+        return AxisSequence.anonymous().rest()
+    if value is None or (isinstance(value, int) and value == -1 and not isinstance(value, bool)):
+        return Unknown(f"?{unknowns}")
+    if isinstance(value, str):
+        return _from_text(value)
+    if isinstance(value, bool):
+        raise ShapeTypeError(value, "a dimension", "write 1 or 0 if a size was meant")
+    if isinstance(value, float):
+        hint = f"write {int(value)}" if 0 <= value < 1e9 and value.is_integer() else "write a whole number"
+        raise DimensionError(value, "a size is an integer, not a float", hint)
+    return _from_object(value, unknowns)
+
+
+def _from_text(value: str) -> Dim:
+    try:
+        return parse_dim(value)
+    except ShapeSyntaxError:
+        if "," in value and "->" not in value:
+            raise ShapeTypeError(value, "a dimension", _SEVERAL) from None
+        raise
+
+
+_SEVERAL = "give several shapes as separate arguments, not in a list"
+
+
+def _from_object(value: Any, unknowns: int) -> Dim:
+    if type(value).__module__ == "sympy.core.symbol":
+        from symbcast.core.algebra.sympy_conversion import from_sympy
+
+        return from_sympy(value)
+    if (load := hooks.readers.get(framework_of(value))) is not None:
+        # Before `index`: torch would answer with one size for a symbolic one, and rely on it from then on.
+        found: Dim | None = load().read_dim(value, unknowns)
+        if found is not None:
+            return found
+    number = index_of(value)
+    if number is not None:
+        return from_dim(number, unknowns)
+    if hasattr(type(value), "free_symbols"):  # looked up on the class: on the value, the search may recurse too deeply
+        from symbcast.core.algebra.sympy_conversion import check_dim
+
+        return check_dim(value)
+    if isinstance(value, (tuple, list)):
+        raise ShapeTypeError(value, "a dimension", _SEVERAL)
+    raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")
+
+
+def framework_of(value: Any) -> str:
+    """Return the package that defines a value's class, without importing it."""
+    return str(type(value).__module__).partition(".")[0]
 
 
 class HasShape(Protocol):
@@ -37,12 +146,12 @@ ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | 
 _OWN_SHAPES = ("onnx_ir", "openvino")
 """Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look."""
 
-_TOLD_BY_MODULE = ("symbcast", *_OWN_SHAPES)
+_KNOWN_BY_MODULE = ("symbcast", *_OWN_SHAPES)
 
 _HINT = "write text such as 'N, 3', a tuple such as ('N', 3), or pass an object with a .shape"
 
 
-class Deferred:
+class LazySize:
     """A size that is computed on first access: a program creates joins of thousands of names, one at a time."""
 
     __slots__ = ("_dim", "_make", "_of")
@@ -77,7 +186,7 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
 
     __slots__ = ()
 
-    _meant = meant(
+    _meant = guessed_meanings(
         "ndim ndims ndimension -> rank",
         "size numel num_elements prod -> math.prod(shape)",
         "shape sizes axes dim tolist as_list to_list -> dims, or list(shape)",
@@ -98,8 +207,8 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
     def dims(self) -> tuple[Dim, ...]:
         """The sizes in internal form."""
         found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
-        if Deferred in map(type, found):
-            return tuple([d.dim if type(d) is Deferred else d for d in found])
+        if LazySize in map(type, found):
+            return tuple([d.dim if type(d) is LazySize else d for d in found])
         return found
 
     @property
@@ -136,7 +245,7 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         """The symbols of the shape in order of first appearance."""
         if self.is_concrete:
             return ()
-        from symbcast.core.algebra.door import symbol_to_sympy
+        from symbcast.core.algebra.sympy_conversion import symbol_to_sympy
 
         return tuple(map(symbol_to_sympy, symbols_of(self.dims)))
 
@@ -199,10 +308,10 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         return f"Shape({str(self)!r})"
 
     def _repr_html_(self) -> str:
-        return supplied.shape_html(self.dims)
+        return hooks.shape_html(self.dims)
 
     def _repr_latex_(self) -> str:
-        return supplied.shape_latex(self.dims)
+        return hooks.shape_latex(self.dims)
 
     def _key(self) -> tuple[Any, ...]:
         """Return the dimensions with every unknown replaced by its index among the unknowns and its bounds."""
@@ -210,7 +319,7 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
         # Negative numbers are not sizes, so they can mark the positions.
         placed = {u: Unknown("?", u.lower, u.upper, number=-1 - n) for n, u in enumerate(unknowns)}
         dims = self.dims
-        return tuple(replaced(d, placed) for d in dims) if unknowns else dims
+        return tuple(replace_symbols(d, placed) for d in dims) if unknowns else dims
 
 
 def _joined(first: Shape, second: Shape) -> Shape:
@@ -297,11 +406,11 @@ class OpenShape(Shape):
         anonymous = [sequence for sequence in sequences_of(symbols) if sequence.is_anonymous]
         placed = {sequence: AxisSequence("...", -1 - n) for n, sequence in enumerate(anonymous)}
         bound = {s: s.of(placed[s.sequence]) for s in symbols if s.sequence in placed}
-        return tuple(replaced(d, bound) for d in dims) if bound else dims
+        return tuple(replace_symbols(d, bound) for d in dims) if bound else dims
 
 
 def _to_sympy() -> Callable[[Dim], Any]:
-    from symbcast.core.algebra.door import to_sympy
+    from symbcast.core.algebra.sympy_conversion import to_sympy
 
     return to_sympy
 
@@ -326,16 +435,16 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
         return from_text(value, dialect)
     if isinstance(value, (tuple, list)):
         return from_dims(value)
-    if str(type(value).__module__).startswith(_TOLD_BY_MODULE):
+    if str(type(value).__module__).startswith(_KNOWN_BY_MODULE):
         if framework_of(value) in _OWN_SHAPES:
-            return shape(supplied.readers[framework_of(value)]().read(value))
+            return shape(hooks.readers[framework_of(value)]().read(value))
         if framework_of(value) == "symbcast":
             # A Result has a shape, but only under a condition, which would be lost if it were taken as an operand.
             hint = "pass its .shape, and join the conditions: Condition(a) & Condition(b)"
-            raise ShapeTypeError(value, WANTED, hint)
+            raise ShapeTypeError(value, EXPECTED_SHAPE, hint)
     inner = getattr(value, "shape", None)
     if inner is None or callable(inner):
-        raise ShapeTypeError(value, WANTED, _HINT)
+        raise ShapeTypeError(value, EXPECTED_SHAPE, _HINT)
     if isinstance(inner, str):
         return from_text(inner, dialect)
     try:
@@ -343,7 +452,7 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
     except TypeError as error:
         if isinstance(error, ShapeTypeError):
             raise
-        raise ShapeTypeError(value, WANTED, f"its .shape is {inner!r}; {_HINT}") from None
+        raise ShapeTypeError(value, EXPECTED_SHAPE, f"its .shape is {inner!r}; {_HINT}") from None
 
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:

@@ -25,10 +25,10 @@ def within_bound(verdict: Verdict, bound: str) -> Verdict:
     return verdict if not bound or verdict is Verdict.SOMETIMES else Verdict.UNKNOWN
 
 
-def joint(verdicts: Iterable[Verdict]) -> Verdict:
+def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the verdict for the sizes of several non-empty regions.
 
-    >>> joint([Verdict.ALWAYS, Verdict.NEVER]), joint([Verdict.ALWAYS, Verdict.UNKNOWN])
+    >>> joint_verdict([Verdict.ALWAYS, Verdict.NEVER]), joint_verdict([Verdict.ALWAYS, Verdict.UNKNOWN])
     (<Verdict.SOMETIMES: 'sometimes'>, <Verdict.UNKNOWN: 'unknown'>)
     """
     works, fails = zip(*map(possible, verdicts), strict=True)

@@ -1,40 +1,47 @@
-"""Check a model: give its inputs symbolic sizes, walk its nodes and combine their requirements."""
+"""Check models, one or many: give inputs symbolic sizes, walk the nodes, and combine their requirements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike, fspath
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.bounds import Bounds
-from symbcast.core.algebra.sequences import sequences_of
-from symbcast.core.algebra.symbols import Symbol, Unknown
-from symbcast.core.logic.formulas import Comparison, at_most
-from symbcast.core.program.sizes.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
-from symbcast.core.program.whole.program import Program
-from symbcast.core.solver.budget import check_budget, limited
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.algebra.formulas import Comparison, at_most
+from symbcast.core.algebra.symbols import Unknown, sequences_of
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.programs.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.program import Program
+from symbcast.core.solver.budget import check_budget, within_optional
+from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import AssumptionError, ShapeTypeError
-from symbcast.graphs.inputs.aliases import aliases_of, without_aliases
-from symbcast.graphs.inputs.given import Given, read_given
-from symbcast.graphs.model import Checked
-from symbcast.graphs.requirements.condition import Conditions
-from symbcast.graphs.requirements.lengths import LONG, VERY_LONG, TooLongError
-from symbcast.graphs.requirements.recorder import Asker
-from symbcast.graphs.requirements.refuted_cases import learn_from_refuted
-from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.value import OptionalValue, Value
-from symbcast.graphs.walking.deciding import decider_of_content
+from symbcast.errors import AssumptionError, MissingExtraError, ShapeTypeError, SymbcastError
+from symbcast.graphs.inputs import aliases_of, without_aliases
+from symbcast.graphs.jobs import FileResult, Stamp, run_jobs
+from symbcast.graphs.known_inputs import NOTHING, KnownInputs, read_known_inputs
+from symbcast.graphs.model import CheckedModel, ModelConditions
+from symbcast.graphs.registry import front_ends
+from symbcast.graphs.walking.facts import LONG, VERY_LONG, TooLongError
+from symbcast.graphs.walking.requirements import Requirements, learn_from_refuted
+from symbcast.operators.values.value import Decider, OptionalValue, Value, decider_of_content
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from symbcast.core.shapes import ShapeLike
     from symbcast.graphs.front_end import FrontEnd
-    from symbcast.graphs.inputs.given import ContentsLike
-    from symbcast.graphs.inputs.inputs import Inputs
+    from symbcast.graphs.inputs import ModelInputs
+    from symbcast.graphs.known_inputs import ContentsLike
     from symbcast.graphs.model import Model
     from symbcast.graphs.walking.walk import Walk
+
+
+# Check a model: give its inputs symbolic sizes, walk its nodes and combine their requirements.
+
 
 MAX_WALKS = 3
 """The maximum number of walks through a model; bounds that are found late, and that help, cause another walk."""
@@ -42,7 +49,7 @@ _NAMED = 12
 """How many sizes of a model the error about an unknown size lists."""
 
 
-class Asked(NamedTuple):
+class ModelQuestion(NamedTuple):
     """A question about a model, with what the caller knows about it.
 
     ``is_plain`` says that sizes stay as the rules of the nodes write them, without simplification by requirements.
@@ -50,13 +57,13 @@ class Asked(NamedTuple):
 
     assume: tuple[Assumption, ...]
     min_size: int
-    given: Given
+    given: KnownInputs
     runtime: str
     budget: float | None
     is_plain: bool = False
 
 
-def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
+def read_question(  # noqa: PLR0913 - each is something that is known, or asked
     front_end: FrontEnd,
     assume: Assumptions = (),
     min_size: int = 1,
@@ -66,7 +73,7 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
     values: Mapping[str, ContentsLike] | None = None,
     runtime: str | None = None,
     budget: float | None = None,
-) -> Asked:
+) -> ModelQuestion:
     """Read a caller's question and knowledge; ``runtime`` is one of the front end's; None for its default."""
     about = front_end.runtime(runtime)
     if runtime not in (None, about):
@@ -77,11 +84,11 @@ def read_asked(  # noqa: PLR0913 - each is something that is known, or asked
         raise ShapeTypeError(
             assume, "an assumption", f"write {word}={{...}} for known {'sizes' * (word == 'bind') or word}"
         )
-    given = read_given(bind, shapes, values, min_size)
-    return Asked(tuple(read_assumptions(assume)), min_size, given, about, check_budget(budget))
+    given = read_known_inputs(bind, shapes, values, min_size)
+    return ModelQuestion(tuple(read_assumptions(assume)), min_size, given, about, check_budget(budget))
 
 
-def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
+def check_graph(front_end: FrontEnd, model: Model, asked: ModelQuestion) -> CheckedModel:
     """Walk through a model and return it with the results."""
     aliases = _aliases(front_end, model, asked.given)
     assume, given = without_aliases(asked.assume, asked.given, aliases) if aliases else (asked.assume, asked.given)
@@ -90,7 +97,7 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
     }
     asked = asked._replace(assume=assume, given=given)
     try:
-        with limited(asked.budget):
+        with within_optional(asked.budget):
             found = _repeated(front_end, model, asked)
     except AssumptionError as error:
         if written:
@@ -101,11 +108,11 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
 
     again = _Again(front_end, model, asked)
     said = (text for _, text in model.said(found.inputs, asked.min_size) if text)
-    return Checked(
+    return CheckedModel(
         model.source,
         model,
         env,
-        Conditions(env, asker, again.conditions),
+        ModelConditions(env, asker, again.conditions),
         asker,
         found.walk,
         found.inputs,
@@ -120,25 +127,25 @@ def checked(front_end: FrontEnd, model: Model, asked: Asked) -> Checked:
 
 @dataclass(frozen=True)
 class _Again:
-    """Asks another question about a model; unlike a function in `checked`, it pickles."""
+    """Asks another question about a model; unlike a function in `check_graph`, it pickles."""
 
     front_end: FrontEnd
     model: Model
-    asked: Asked
+    asked: ModelQuestion
 
-    def __call__(self, given: Given | None = None, **changed: Any) -> Checked:
+    def __call__(self, given: KnownInputs | None = None, **changed: Any) -> CheckedModel:
         """Return the model walked with other given values, assumptions or runtime, or with plain sizes."""
         asked = self.asked._replace(**changed) if given is None else self.asked._replace(given=given, **changed)
-        return checked(self.front_end, self.model, asked)
+        return check_graph(self.front_end, self.model, asked)
 
-    def conditions(self, more: Sequence[Assumption]) -> Conditions:
+    def conditions(self, more: Sequence[Assumption]) -> ModelConditions:
         """Return the conditions under more assumptions."""
         return self(assume=(*self.asked.assume, *more)).conditions
 
 
-def _aliases(front_end: FrontEnd, model: Model, given: Given) -> dict[str, str]:
+def _aliases(front_end: FrontEnd, model: Model, given: KnownInputs) -> dict[str, str]:
     """Return the model's own names of sizes by their aliases, before names of sizes are read in what is given."""
-    known = Given({}, given.shapes, {})
+    known = KnownInputs({}, given.shapes, {})
     inputs = model.read_inputs(Program(on_conflict="record"), known.of((), model.input_names))
     return aliases_of(inputs, model.graph, front_end.layouts, known)
 
@@ -147,13 +154,13 @@ class _Walked(NamedTuple):
     """The result of a walk through a model; ``assumptions`` are the caller's."""
 
     env: Program
-    asker: Asker
+    asker: Requirements
     walk: Walk
-    inputs: Inputs
+    inputs: ModelInputs
     assumptions: tuple[Assumption, ...]
 
 
-def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
+def _repeated(front_end: FrontEnd, model: Model, asked: ModelQuestion) -> _Walked:
     """Walk through a model with short sizes; with long ones, if names for cases are still needed at the end."""
     if asked.is_plain:
         return _walked_with_short_sizes(front_end, model, asked, VERY_LONG, None)
@@ -164,7 +171,7 @@ def _repeated(front_end: FrontEnd, model: Model, asked: Asked) -> _Walked:
     return found if whole.asker.names_cases else whole
 
 
-def _learned(front_end: FrontEnd, model: Model, asked: Asked, longest: int) -> _Walked:
+def _learned(front_end: FrontEnd, model: Model, asked: ModelQuestion, longest: int) -> _Walked:
     """Walk through a model, and again with the bounds it learned, as long as they help and new ones are learned."""
     walked = partial(_walked_with_short_sizes, front_end, model, asked, longest)
     found, known = walked(None), 0
@@ -178,7 +185,9 @@ def _learned(front_end: FrontEnd, model: Model, asked: Asked, longest: int) -> _
     return found
 
 
-def _runs_nowhere(front_end: FrontEnd, model: Model, asked: Asked, asker: Asker, case: Assumption) -> bool:
+def _runs_nowhere(
+    front_end: FrontEnd, model: Model, asked: ModelQuestion, asker: Requirements, case: Assumption
+) -> bool:
     """Return whether a walk through a model shows that it runs at no sizes at which an assumption holds."""
     known = (Assumption(at_most(low, s)) for s in asker.given if (low := asker.bounds.least(s)))
     try:
@@ -191,7 +200,7 @@ def _runs_nowhere(front_end: FrontEnd, model: Model, asked: Asked, asker: Asker,
 
 
 def _walked_with_short_sizes(
-    front_end: FrontEnd, model: Model, asked: Asked, longest: int, before: Asker | None
+    front_end: FrontEnd, model: Model, asked: ModelQuestion, longest: int, before: Requirements | None
 ) -> _Walked:
     """Walk through a model; if its sizes become too long, with names for those that depend on cases."""
     try:
@@ -200,11 +209,13 @@ def _walked_with_short_sizes(
         return _walked(front_end, model, asked, None, before)
 
 
-def _walked(front_end: FrontEnd, model: Model, asked: Asked, longest: int | None, before: Asker | None) -> _Walked:
+def _walked(
+    front_end: FrontEnd, model: Model, asked: ModelQuestion, longest: int | None, before: Requirements | None
+) -> _Walked:
     """Walk through a model, with all assumptions about its inputs and the bounds from an earlier walk."""
     env = _environment(asked.assume, asked.budget)
     assumptions = tuple(env.assumptions)
-    asker = Asker(env, asked.runtime, Bounds({}), longest, is_plain=asked.is_plain)
+    asker = Requirements(env, asked.runtime, Bounds({}), longest, is_plain=asked.is_plain)
     walk = front_end.walk(model, front_end, asker)
     inputs = model.read_inputs(env, asked.given, are_open=asked.min_size <= 1)
     for symbol in dict.fromkeys(s for s in inputs.symbols if s not in inputs.integers):
@@ -237,7 +248,7 @@ def _environment(assume: Sequence[Assumption], budget: float | None) -> Program:
     return env
 
 
-def _mark_input(value: Value, asker: Asker) -> None:
+def _mark_input(value: Value, asker: Requirements) -> None:
     """Mark the elements of an input as decided by data, except those that the caller gave."""
     found = decider_of_content(value.content, value.shape, asker)
     value.decided_by = Decider.DATA if found is None else found
@@ -245,7 +256,7 @@ def _mark_input(value: Value, asker: Asker) -> None:
         _mark_input(value.held, asker)
 
 
-def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
+def _learn(asker: Requirements, assumptions: Iterable[Assumption]) -> None:
     """Record the lower bounds that assumptions state, and the quotients that they state to be integers."""
     bounds = asker.bounds
     for assumption in assumptions:
@@ -258,7 +269,7 @@ def _learn(asker: Asker, assumptions: Iterable[Assumption]) -> None:
                 bounds.learn(size, least)
 
 
-def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
+def _check_names(assumptions: Iterable[Assumption], asker: Requirements) -> None:
     """Raise `AssumptionError` if an assumption uses a size that the model does not have."""
     known = {s.name for s in (*asker.inputs, *asker.origins)}
     for assumption in assumptions:
@@ -273,16 +284,71 @@ def _check_names(assumptions: Iterable[Assumption], asker: Asker) -> None:
             )
 
 
-class Present(NamedTuple):
+class PresentNames(NamedTuple):
     """The names of a model's sizes and inputs, which select the parts of a question about many models that apply."""
 
     sizes: tuple[str, ...]
     inputs: tuple[str, ...]
 
 
-def names_in(front_end: FrontEnd, model: Model, given: Given) -> Present:
+def names_in(front_end: FrontEnd, model: Model, given: KnownInputs) -> PresentNames:
     """Return the names in a model, its aliases, and the names in what is given for its inputs."""
     inputs = model.input_names
     found = model.read_inputs(Program(), given.of((), inputs))
     sizes = (s.name for s in (*found.symbols, *found.held))
-    return Present((*sizes, *_aliases(front_end, model, given)), inputs)
+    return PresentNames((*sizes, *_aliases(front_end, model, given)), inputs)
+
+
+# Check many models, in processes on this machine or with any executor, and yield results as they arrive.
+
+
+class FileCheck(NamedTuple):
+    """A file, the name of the front end that reads it, and the question."""
+
+    path: str
+    front_end: str
+    asked: ModelQuestion
+
+
+def check_files(
+    front_end: FrontEnd,
+    paths: Iterable[str | PathLike[str]],
+    asked: ModelQuestion,
+    executor: Executor | None,
+    timeout: float | None,
+) -> Iterator[FileResult]:
+    """Check model files and yield each result as it arrives; a file that cannot be checked does not stop the others.
+
+    Sizes and inputs in the question apply to the models that have them. ``executor`` is any executor of
+    `concurrent.futures`; None uses processes on this machine. A model that takes longer than ``timeout`` seconds gets
+    the status ``"timed out"``, and no verdict.
+    """
+    jobs = (FileCheck(fspath(path), front_end.name, asked) for path in paths)
+    with closing(run_jobs(_result, jobs, executor, timeout, prepare=front_end.prepare)) as endings:
+        for ending in endings:
+            yield FileResult.of(ending, ending.job.path, timeout)
+
+
+def _result(job: FileCheck) -> FileResult:
+    """Return the result for one file."""
+    start, stamp = perf_counter(), Stamp.of(job.path)
+    try:
+        report = _report(job)
+        found = FileResult(job.path, "checked", report=report, stamp=stamp)
+    except MissingExtraError:
+        raise
+    except (SymbcastError, OSError) as error:
+        found = FileResult(job.path, "failed", problem=" ".join(str(error).split()), stamp=stamp)
+    except Exception as error:
+        problem = f"the check itself failed ({type(error).__name__}: {error}); please report it"
+        found = FileResult(job.path, "failed", problem=problem, stamp=stamp)
+    return FileResult(found.path, found.status, perf_counter() - start, found.problem, found.report, stamp)
+
+
+def _report(job: FileCheck) -> dict[str, object]:
+    front_end, asked = front_ends()[job.front_end].load(), job.asked
+    model = front_end.read(job.path, asked.runtime)
+    if asked.given != NOTHING:
+        names = names_in(front_end, model, asked.given)
+        asked = asked._replace(given=asked.given.of(names.sizes, names.inputs))
+    return front_end.report(check_graph(front_end, model, asked)).to_dict()

@@ -10,22 +10,61 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from symbcast.batch.endings import nothing
-from symbcast.graphs.inputs.aliases import NO_LAYOUTS, Layouts
+from symbcast.core.isolation import load_nothing
+from symbcast.graphs.inputs import NO_LAYOUTS, Layouts
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.reaches import none_of
+from symbcast.graphs.walking.unknown_ranks import none_of
 from symbcast.graphs.walking.walk import Walk
+from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
     from symbcast.graphs.graph import Node
     from symbcast.graphs.model import Model
-    from symbcast.graphs.operators.table import Operator
-    from symbcast.graphs.report.report import GraphReport
-    from symbcast.graphs.requirements.recorder import Asker
-    from symbcast.graphs.values.value import Value
-    from symbcast.graphs.walking.reaches import Reaches
+    from symbcast.graphs.report.graph_report import GraphReport
+    from symbcast.graphs.walking.requirements import Requirements
+    from symbcast.graphs.walking.unknown_ranks import Reaches
+    from symbcast.operators.values.value import Value
+
+
+# Define the table of a front end's operators, and the decorator that registers functions in it.
+
+
+Call = TypeVar("Call", bound=NodeCall)
+Operator: TypeAlias = Callable[[Call], Value | Sequence[Value]]
+"""The function of an operator, from a call to its outputs."""
+Offered = TypeVar("Offered", bound=Callable[..., Value | Sequence[Value]])
+
+
+class OperatorTable(dict[tuple[str, str], Operator[Call]]):
+    """Map operators to functions from a call to its outputs, by domain (empty for the framework's own) and name.
+
+    A name without a dot is in ``namespace``, if the framework has one.
+    """
+
+    def __init__(self, namespace: str = "") -> None:
+        super().__init__()
+        self._namespace = namespace
+
+    def offer(self, *names: str, domain: str = "") -> Callable[[Offered], Offered]:
+        """Register the decorated function for the operators with these names.
+
+        >>> table = OperatorTable("aten")
+        >>> @table.offer("relu", "prims.neg")
+        ... def same(call):
+        ...     return call.inputs[0]
+        >>> sorted(table)
+        [('', 'aten.relu'), ('', 'prims.neg')]
+        """
+
+        def put(function: Offered) -> Offered:
+            for name in names:
+                within = f"{self._namespace}." if self._namespace and "." not in name else ""
+                self[domain, within + name] = function
+            return function
+
+        return put
 
 
 def unknown_operator(call: NodeCall) -> Sequence[Value]:
@@ -62,9 +101,9 @@ class FrontEnd:
     tail: Callable[[Any], Sequence[Value]] = unknown_operator
     reaches: Reaches = none_of
     call: Callable[..., NodeCall] = NodeCall
-    walk: Callable[[Any, FrontEnd, Asker], Walk] = Walk
+    walk: Callable[[Any, FrontEnd, Requirements], Walk] = Walk
     layouts: Layouts = NO_LAYOUTS
-    prepare: Callable[[], None] = nothing
+    prepare: Callable[[], None] = load_nothing
     read_function: Callable[[Any, str, str], Model] | None = None
     module: str = ""
 

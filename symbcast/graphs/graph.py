@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symbcast.answers.report.outcomes import Line
-    from symbcast.graphs.values.value import Value
+    from symbcast.answers.outcomes import CodeLine
+    from symbcast.operators.values.value import Value
 
 NOTHING: Mapping[str, Any] = {}  # a mappingproxy does not pickle
 _IN_PATH = re.compile(r"[./](?!\d+(?:[./]|$))")
@@ -83,7 +83,7 @@ class Node:
         return module_path(self.title.rpartition("/")[0])
 
     @property
-    def line(self) -> Line | None:
+    def line(self) -> CodeLine | None:
         """The line of the user's code that it comes from."""
         return None
 

@@ -1,25 +1,219 @@
-"""Models as read by front ends, and models with the results of a walk, from which all answers are derived."""
+"""Models as front ends read them, and walked models with their condition on the sizes of inputs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.errors import ModelError
+from symbcast.answers.public.conditions import Condition
+from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.algebra.formulas import FALSE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, negate
+from symbcast.core.algebra.terms import symbols_of, term
+from symbcast.core.programs.assumptions import Assumption
+from symbcast.core.programs.conditions import condition_of_answer
+from symbcast.core.programs.program import Program
+from symbcast.core.solver.budget import answer_within_budget
+from symbcast.core.solver.f4_products.projection import project
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.errors import ModelError, UndecidedError
+from symbcast.graphs.walking.facts import without_whole_quotients
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symbcast.core.logic.formulas import Formula
-    from symbcast.core.program.whole.program import Program
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.program import Program
+    from symbcast.core.solver.f4_products.projection import Cases
     from symbcast.graphs.graph import Graph
-    from symbcast.graphs.inputs.given import Given
-    from symbcast.graphs.inputs.inputs import Inputs
-    from symbcast.graphs.requirements.condition import Conditions
-    from symbcast.graphs.requirements.recorder import Asker
+    from symbcast.graphs.inputs import ModelInputs
+    from symbcast.graphs.known_inputs import KnownInputs
+    from symbcast.graphs.walking.requirements import Requirements
     from symbcast.graphs.walking.walk import Walk
+
+
+# Compute a model's condition on its input sizes, separately from conditions on sizes that data decide.
+
+
+_CASES = 6
+"""How many sizes by cases of a clause are followed to find sizes that meet it: each may double its length."""
+
+
+class _Split(NamedTuple):
+    """The requirements on the input sizes, those that involve other sizes, and whether no clause was dropped."""
+
+    inputs: Program
+    data: tuple[Formula, ...]
+    is_whole: bool
+
+
+class ModelConditions:
+    """The requirements on a model's input sizes, and on sizes that data decide.
+
+    ``inputs`` is an environment with only the input sizes; ``data`` holds the clauses that involve other sizes too.
+    """
+
+    def __init__(
+        self, env: Program, asker: Requirements, again: Callable[[Sequence[Assumption]], ModelConditions]
+    ) -> None:
+        """``again`` returns the conditions of another walk through the model, with more assumptions."""
+        self._env = env
+        self._asker = asker
+        self._again = again
+        self._found: _Split | None = None
+        self._was_stopped = False
+        self._kept: dict[str, tuple[tuple[Formula, ...], Condition]] = {}
+
+    @property
+    def _split(self) -> _Split:
+        if self._found is None:
+            self._found = answer_within_budget(self._env.budget, self._divided, self._forget)
+        found = self._found
+        if self._was_stopped:
+            self._found, self._was_stopped = None, False
+        return found
+
+    def _forget(self, _: str) -> None:
+        self._was_stopped = True
+
+    def _divided(self) -> _Split:
+        own = frozenset(self._asker.origins)
+        clauses = without_whole_quotients(self._env.clauses, self._asker.settled.whole, self._asker.bounds)
+        is_plain = not own or all(own.isdisjoint(symbols_in(c)) for c in clauses)
+        if is_plain and clauses == self._env.clauses:
+            return self._with_generic_sizes(_Split(self._env, (), True))
+        assumed = [a.formula for a in self._env.assumptions]
+        found = project((*clauses, *self._within_limits(clauses)), own, assumed, self._asker.cases)
+        inputs = Program(on_conflict="record", budget=self._env.budget)
+        for s in self._env.shown:
+            if s not in own:
+                inputs.met(s)
+        inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
+        for clause in found.inputs:
+            inputs.require(Assumption(clause))
+        return self._with_generic_sizes(_Split(inputs, found.data, found.is_whole))
+
+    def _within_limits(self, clauses: Sequence[Formula]) -> Iterator[Formula]:
+        """Yield what clauses require of the limits of sizes that data decide.
+
+        A limit that is a product is no assumption, because every question about the size would be hard; but a clause
+        that needs many elements needs a limit that is as large.
+        """
+        for clause in clauses:
+            for size in symbols_in(clause):
+                most = self._asker.most.get(size)
+                found = None if most is None else at_the_most(clause, size, most)
+                if found is not None:
+                    yield found
+
+    def _with_generic_sizes(self, found: _Split) -> _Split:
+        """Have questions about large sizes answered by a walk in which these make sizes short."""
+        if self._asker.zeros:
+            found.inputs.answer_under(self._under)
+        return found
+
+    def _under(self, assumptions: Sequence[Assumption]) -> Program:
+        conditions = self._again(assumptions)
+        if conditions.undecided:
+            raise UndecidedError(conditions.inputs.decided_reason)
+        return conditions.inputs
+
+    @property
+    def inputs(self) -> Program:
+        """The environment with only the inputs' sizes."""
+        return self._split.inputs
+
+    @property
+    def data(self) -> tuple[Formula, ...]:
+        """The clauses that involve sizes that data decide."""
+        return self._split.data
+
+    @property
+    def undecided(self) -> tuple[Formula, ...]:
+        """The clauses that the input sizes may decide in a way that was not analysed."""
+        split, sizes = self._split, self._asker.undecided if self._split.is_whole else self._asker.origins.keys()
+        return tuple(c for c in split.data if not sizes.isdisjoint(symbols_in(c)))
+
+    @property
+    def proved(self) -> Formula:
+        """Input sizes that meet the condition, and all undecided clauses too, whatever the other sizes are."""
+        own, cases, env = frozenset(self._asker.origins), self._asker.cases, self.inputs.fork()
+        for clause in self.undecided:
+            env.require(Assumption(_whatever(clause, own, cases)))
+        return all_of(env.clauses)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the condition on the inputs' sizes is undecided for some of them."""
+        return bool(self.undecided) or self.inputs.is_open
+
+    @property
+    def condition(self) -> Condition:
+        """The condition on the inputs' sizes: necessary, and sufficient with suitable data."""
+        return self._condition("inputs", self.inputs.clauses, self.inputs)
+
+    @property
+    def data_condition(self) -> Condition:
+        """The additional condition on sizes that data decide."""
+        return self._condition("data", self.data, self._env)
+
+    def _condition(self, kind: str, clauses: tuple[Formula, ...], program: Program) -> Condition:
+        """Return clauses as a condition, made once; other clauses replace those that a budget cut short."""
+        known = self._kept.get(kind)
+        if known is None or known[0] != clauses:
+            known = clauses, condition_of_answer(Condition, all_of(clauses), program)
+            self._kept[kind] = known
+        return known[1]
+
+
+def _whatever(clause: Formula, own: frozenset[Symbol], cases: Cases) -> Formula:
+    """Return where a clause holds whatever the sizes in ``own`` are, as far as its parts show."""
+    left = _CASES
+    for size in reversed(list(cases)):  # a later one may depend on earlier ones
+        if size in symbols_in(clause) and left:
+            left -= 1
+            chosen, yes, no = cases[size]
+            one, other = replace_in_formula(clause, {size: yes}), replace_in_formula(clause, {size: no})
+            clause = all_of((any_of((negate(chosen), one)), any_of((chosen, other))))
+    return _without(clause, own)
+
+
+def _without(formula: Formula, own: frozenset[Symbol]) -> Formula:
+    """Return a formula that implies another one, and does not mention some sizes."""
+    match formula:
+        case AllOf(parts):
+            return all_of(_without(part, own) for part in parts)
+        case AnyOf(parts):
+            return any_of(_without(part, own) for part in parts)
+    return formula if own.isdisjoint(symbols_in(formula)) else FALSE
+
+
+def at_the_most(clause: Formula, size: Symbol, most: Dim) -> Formula | None:
+    """Return what a comparison requires of the limit of a size that grows its larger side; None for others.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.algebra.formulas import at_most
+    >>> c, N, M = symbol("c"), symbol("N"), symbol("M")
+    >>> at_the_most(at_most(2, c), c, N * M), at_the_most(at_most(c, 2), c, N * M)
+    (Comparison('<=', 0, M*N - 2), None)
+    """
+    if not isinstance(clause, Comparison) or clause.operator not in ("<=", "<", "=="):
+        return None
+    for low, high in ((clause.left, clause.right), (clause.right, clause.left)):
+        rest = term(high) - term(low)
+        factor = rest.coefficients.get((size,), 0)
+        others = subtract(rest.dim(), multiply(factor, size))
+        if factor > 0 and size not in symbols_of((others,)):
+            operator = "<=" if clause.operator == "==" else clause.operator
+            return Comparison(operator, 0, add(others, multiply(factor, most)))
+        if clause.operator != "==":
+            return None
+    return None
+
+
+# Models as read by front ends, and models with the results of a walk, from which all answers are derived.
 
 
 def check_path(source: str, hint: str) -> None:
@@ -64,14 +258,14 @@ class Model(ABC):
         return {}
 
     @abstractmethod
-    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
-        """Return the inputs as values, with a caller's knowledge about them; see `symbcast.graphs.inputs.inputs`.
+    def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> ModelInputs:
+        """Return the inputs as values, with a caller's knowledge about them; see `symbcast.graphs.inputs`.
 
         ``are_open`` says that a tensor of unspecified rank gets a sequence of axes. Raises `BindingError` if the
         caller's knowledge does not fit these inputs.
         """
 
-    def said(self, inputs: Inputs, min_size: int) -> Iterable[tuple[Formula, str]]:
+    def said(self, inputs: ModelInputs, min_size: int) -> Iterable[tuple[Formula, str]]:
         """Yield the model's own constraints on its sizes, each with a text for users, which may be empty."""
         return ()
 
@@ -82,7 +276,7 @@ class Model(ABC):
         """Raise `ModelError` if the last walk shows that the model is malformed."""
 
 
-class Checked(NamedTuple):
+class CheckedModel(NamedTuple):
     """A model that was walked, and all results of the walk.
 
     ``env`` holds all sizes, including data-dependent ones; ``assumptions`` are the user's own, as written, with the
@@ -95,13 +289,13 @@ class Checked(NamedTuple):
     source: str
     model: Model
     env: Program
-    conditions: Conditions
-    asker: Asker
+    conditions: ModelConditions
+    asker: Requirements
     walk: Walk
-    inputs: Inputs
+    inputs: ModelInputs
     assumptions: tuple[str, ...]
     min_size: int
-    given: Given
-    again: Callable[..., Checked]
+    given: KnownInputs
+    again: Callable[..., CheckedModel]
     taken: str
     aliases: Mapping[str, str]

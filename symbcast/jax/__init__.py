@@ -3,14 +3,13 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from symbcast.core.guesses import guessed
+from symbcast.core.advice import missing_name_advice
 from symbcast.errors import MissingExtraError
 
 if find_spec("jax") is None:
     raise MissingExtraError("symbcast.jax", "jax")
 
-from symbcast.jax.report import JaxReport
-from symbcast.jax.trace import trace
+from symbcast.jax.trace import JaxReport, trace
 
 __all__ = ["JaxReport", "trace"]
 
@@ -20,7 +19,7 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-    __getattr__ = guessed(
+    __getattr__ = missing_name_advice(
         __name__,
         __all__,
         "jit check make_jaxpr eval_shape shape_eval export analyze run explore -> trace(...)",

@@ -1,29 +1,39 @@
-"""Present sizes as JAX's symbolic dimensions: the path decides every comparison, so none is inconclusive."""
+"""Sizes as JAX's symbolic dimensions: the path decides every comparison, with as few questions as possible."""
 
 from __future__ import annotations
 
+import gc
+import math
 import os
 import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path as FilePath
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
-from weakref import ref
+from types import CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary, ref
 
+from symbcast.arrays.standins import StandIns
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.bounds import reduced_fraction
-from symbcast.core.logic.formulas import equal
+from symbcast.core.algebra.formulas import Compatible, all_of, any_of, equal
+from symbcast.paths.path import Path, current
 from symbcast.paths.places import is_call, is_subscript, numbers_at_hand
-from symbcast.paths.runs.path import Path
-from symbcast.paths.runs.steps import Alternative
-from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
+from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
+from symbcast.paths.steps import Alternative
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from symbcast.core.algebra.terms import Dim, Term
-    from symbcast.paths.values.asker import Asker
+    from symbcast.paths.real_numbers import SizePath
+
+
+# Present sizes as JAX's symbolic dimensions: the path decides every comparison, so none is inconclusive.
+
 
 _HASH = 0x51D_5EED_0000
 _COMPARING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "sorted", "min", "max", "index"})
@@ -73,7 +83,7 @@ class Dimension(Size):
 
     __slots__ = ("_path", "_serial")
 
-    def __init__(self, dim: Term, path: Asker, serial: int = 0) -> None:
+    def __init__(self, dim: Term, path: SizePath, serial: int = 0) -> None:
         self._path, self._serial = ref(path), serial
         super().__init__(dim, path)
 
@@ -82,12 +92,12 @@ class Dimension(Size):
         return Dimension
 
     @property
-    def path(self) -> Asker:
+    def path(self) -> SizePath:
         """The path of the size."""
         return self._path() or _ENDED
 
     @path.setter
-    def path(self, path: Asker) -> None:
+    def path(self, path: SizePath) -> None:
         self._path = ref(path)
 
     def __hash__(self) -> int:
@@ -234,3 +244,277 @@ def _einsum_path(*operands: Any, **options: Any) -> Any:
     opens = [opened(v) if hasattr(v, "dtype") else v for v in operands]
     ordered, contractions = _default_poly_einsum_handler(*opens, **options)
     return [v.operand for v in ordered], contractions
+
+
+# Avoid unnecessary questions from JAX about sizes: each one would double the number of paths without any benefit.
+#
+# JAX allows ``definitely_equal`` to return False for sizes that may be equal; its code then takes the general branch.
+# If False only makes JAX's program longer, we return False. If it would make JAX raise, comparisons are combined into
+# one question: whether a size is one of several, whether shapes are equal, or whether they broadcast.
+#
+# JAX also removes its own lines from the traceback of each error. To find out whether another of its functions will do
+# so, it reads the source lines of the whole stack, which takes longer than many a trace; here another one always will.
+#
+# These functions replace functions inside JAX during a trace. With a version of JAX that lacks one of them, a trace
+# asks more questions and gives the same answer.
+
+
+SHORTCUTS = frozenset({
+    "_broadcast_arrays",  # returns arrays of the same shape unchanged
+    "_broadcast_shapes_uncached",  # skips the comparison axis by axis for equal shapes
+    "_gather",  # does not gather an empty slice
+    "_index_to_gather",  # does not gather a whole axis, or a slice without a step
+    "_maybe_broadcast",  # returns an array of the target shape unchanged
+    "broadcast_batcher",  # does not align arrays of the same shape
+    "broadcast_to",
+    "dilate_dim",  # does not compute a dilation by 1
+    "reshape",
+})  # fmt: skip
+"""JAX functions that compare sizes only to save work."""
+
+LIKES: dict[str, Callable[[Mapping[str, Any]], tuple[Any, Any]]] = {
+    # An axis of size 1 is dropped if the other operand's size is not 1.
+    "filter_singleton_dims": lambda at: (
+        at["operand"].shape[at["i"]],
+        at["other_shape"][at["j"]] if at["j"] >= 0 else at["operand"].shape[at["i"]],
+    ),
+    # Axes of size 1 in both operands are dropped, and later added back.
+    "matmul": lambda at: (at["ba"], at["bb"]),
+    # The gradient is summed over an axis that was expanded from size 1.
+    "_broadcast_in_dim_transpose_rule": lambda at: (at["sh"], at["shape"][at["broadcast_dimensions"][at["i"]]]),
+}
+"""JAX functions that ask whether a size is 1, which does not matter if both operands have the same size."""
+
+
+@cache
+def standins() -> StandIns:
+    """Return the replacements for functions of JAX."""
+    found = StandIns(_has_dimension)
+    for module, name, ours in (
+        ("jax._src.core", "definitely_equal", definitely_equal),
+        ("jax._src.core", "definitely_equal_one_of_dim", is_one_of),
+        ("jax._src.core", "definitely_equal_shape", are_equal),
+        ("jax._src.core", "is_empty_shape", is_empty),
+        ("jax._src.core", "dedup_referents", distinct),
+        ("jax._src.lax.lax", "_try_broadcast_shapes", broadcast),
+        ("jax._src.numpy.array_methods", "_compute_newshape", reshaped),
+        ("jax._src.lax.lax", "reshape", reshaped_by_user),
+    ):
+        with suppress(ModuleNotFoundError, AttributeError):
+            found.stands_for(getattr(import_module(module), name))(ours)
+    for function, name in ((math.sqrt, "sqrt"), (math.log, "log"), (math.log2, "log2"), (math.log10, "log10")):
+        found.stands_for(function)(partial(of_values, name))
+    with suppress(ModuleNotFoundError, AttributeError):
+        shortening = import_module("jax._src.traceback_util")._is_under_reraiser
+        found.stands_as(shortening, lambda error: True)  # real calls to confirm a path raise errors too
+    return found
+
+
+def of_values(name: str, real: Callable[..., Any], size: Any, *base: Any) -> Any:
+    """Return a function of Python's ``math`` at a size as an array, as products of sizes and floats are."""
+    import jax.numpy as jnp
+
+    function = getattr(jnp, name)
+    found = function(size.dimension_as_value()) if type(size) is Dimension else real(size)
+    return found / function(base[0]) if base else found
+
+
+def _has_dimension(*args: Any, **_: Any) -> bool:
+    return any(
+        type(v) is Dimension
+        or (type(v) in (tuple, list) and _has_dimension(*v))
+        or (hasattr(v, "aval") and _has_dimension(*v.aval.shape))
+        for v in args
+    )
+
+
+def _here() -> Path:
+    path = current.get()
+    assert path is not None, "a stand-in is only active during a trace"
+    return path
+
+
+def definitely_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
+    """Return whether two sizes are equal; False if JAX asks only to save work."""
+    asking = _asking()
+    if asking.f_code.co_name in SHORTCUTS and not (type(right) is int and right == 0):
+        return _are_same(left, right)
+    if type(right) is int and right == 1 and _has_its_like(asking):
+        return False
+    return real(left, right)
+
+
+def is_one_of(real: Callable[..., Any], size: Any, others: Sequence[Any]) -> Any:
+    """Return whether a size is one of several, as a single question."""
+    if not all(_is_size(v) for v in (size, *others)):
+        return real(size, others)
+    return _here().ask(any_of(equal(dim_of(size), dim_of(v)) for v in others))
+
+
+def are_equal(real: Callable[..., Any], left: Any, right: Any) -> Any:
+    """Return whether two shapes are equal, as a single question; False if JAX asks only to save work."""
+    if len(left) != len(right) or not all(map(_is_size, (*left, *right))):
+        return real(left, right)
+    if _asking().f_code.co_name in SHORTCUTS:
+        return all(map(_are_same, left, right))
+    return _here().ask(all_of(equal(dim_of(a), dim_of(b)) for a, b in zip(left, right, strict=True)))
+
+
+def is_empty(real: Callable[..., Any], shape: Any) -> Any:
+    """Return whether a shape has no elements, as a single question; False if JAX asks only to save work."""
+    if not all(map(_is_size, shape)):
+        return real(shape)
+    if _asking().f_code.co_name in SHORTCUTS:
+        return 0 in [d for d in shape if type(d) is int]
+    return _here().ask(any_of(equal(dim_of(d), 0) for d in shape))
+
+
+def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
+    """Return the distinct sizes: the first one of each group of equal sizes."""
+    values = list(sizes)
+    if not all(map(_is_size, values)):
+        return cast("list[Any]", real(values))
+    found: list[Any] = []
+    for value in values:
+        if not any(_here().ask(equal(dim_of(value), dim_of(f))) for f in found):
+            found.append(value)
+    return found
+
+
+def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
+    """Broadcast shapes of the same rank; a single question decides whether they are compatible."""
+    path = _here()
+    if len({len(s) for s in shapes}) != 1 or not all(_is_size(d) for s in shapes for d in s):
+        return real(*shapes, name=name)
+    dims = [tuple(map(dim_of, s)) for s in shapes]
+    met = [tuple(dict.fromkeys(d for d in axis if d != 1)) for axis in zip(*dims, strict=True)]
+    if not path.ask(all_of(Compatible(sizes) for sizes in met if len(sizes) > 1)):
+        raise TypeError(f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}.")
+    return tuple(sized(d, path) for d in path.broadcast(*dims))
+
+
+def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
+    """Return the shape of a reshape, and check the number of elements, which JAX does only for numbers."""
+    found = real(array, shape)
+    has_inferred = any(type(d) is int and d < 0 for d in (shape if isinstance(shape, (tuple, list)) else [shape]))
+    if not has_inferred and not _has_as_many(array.shape, found):
+        raise TypeError(f"cannot reshape array of shape {array.shape} into shape {shape}")
+    return found
+
+
+def reshaped_by_user(real: Callable[..., Any], operand: Any, new_sizes: Any, *args: Any, **options: Any) -> Any:
+    """Reshape, and check the number of elements, which JAX does only when it compiles."""
+    if _JAX_SOURCES not in _asking().f_code.co_filename and not _has_as_many(operand.shape, new_sizes):
+        _here().fail_to_trace("jax.lax.reshape checks the number of elements only when it is compiled")
+    return real(operand, new_sizes, *args, **options)
+
+
+def _has_as_many(left: Iterable[Any], right: Iterable[Any]) -> bool:
+    counts = [multiply(*map(dim_of, shape)) for shape in (left, right)]
+    return _here().ask(equal(*counts))
+
+
+# Find the function that asks.
+
+
+def _asking() -> FrameType:
+    """Return the frame of the JAX function that asks, skipping its comprehensions and calls of other checks."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename.startswith(_OWN) or frame.f_code.co_name in _WITHIN):
+        frame = frame.f_back
+    assert frame is not None, "something asks"
+    return frame
+
+
+_OWN = str(FilePath(__file__).parents[1])
+_JAX_SOURCES = f"{os.sep}jax{os.sep}_src{os.sep}"
+_WITHIN = frozenset({"<listcomp>", "<genexpr>", "definitely_equal_shape", "is_empty_shape"})
+
+
+def _has_its_like(asking: FrameType) -> bool:
+    """Return whether a function in `LIKES` asks about a size that both operands share."""
+    sizes = LIKES.get(asking.f_code.co_name)
+    if sizes is None:
+        return False
+    try:
+        return _are_same(*sizes({**asking.f_locals, **_within(asking).f_locals}))
+    except (LookupError, AttributeError):  # another version of JAX
+        return False
+
+
+def _within(asking: FrameType) -> FrameType:
+    """Return the frame of the comprehension that asks; if it has no frame of its own, return ``asking``."""
+    frame: FrameType | None = sys._getframe(1)
+    found = asking
+    while frame is not None and frame is not asking:
+        found, frame = frame, frame.f_back
+    return found
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) in (int, Dimension)
+
+
+def _are_same(left: Any, right: Any) -> bool:
+    return _is_size(left) and _is_size(right) and dim_of(left) == dim_of(right)
+
+
+# Clean JAX's caches after traces: remove entries that contain our sizes before they accumulate.
+#
+# These entries are never used again, but JAX keeps a trace as long as its function lives, which for JAX's own
+# functions is forever. `jax.clear_caches` would remove them too, but also everything that the user has compiled.
+
+
+MAX_ENTRIES = 512
+"""How many entries a cache may gain before those with sizes are removed; searching a cache takes time."""
+MAX_DEPTH = 8
+"""How deep keys are searched; sizes were found at a depth of 6."""
+
+_kept: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+"""How many entries each cache had after its last search."""
+
+
+def remove_entries() -> None:
+    """Remove traces with our sizes from those caches of JAX that have gained many entries.
+
+    Traces of the same functions with concrete shapes are removed too; compiled code stays. If JAX cannot remove single
+    entries (before 0.9), its whole trace cache is cleared, but no compiled code.
+    """
+    from jax._src import util
+
+    for jax_cache in list(util._caches):
+        if (
+            not hasattr(jax_cache, "cache_keys")
+            or jax_cache.cache_info().currsize - _kept.get(jax_cache, 0) <= MAX_ENTRIES
+        ):
+            continue
+        if hasattr(jax_cache, "evict_weakref"):
+            _evict(jax_cache)
+        else:
+            jax_cache.cache_clear()
+        _kept[jax_cache] = jax_cache.cache_info().currsize
+
+
+def _evict(cache: Any) -> None:
+    functions = {}
+    for of, _, *arguments in cache.cache_keys():
+        function = of() if isinstance(of, ref) else None
+        if function is not None and id(function) not in functions and _has_size(arguments, MAX_DEPTH, set()):
+            functions[id(function)] = function
+    for function in functions.values():
+        cache.evict_weakref(function)
+
+
+_LEAVES = (str, bytes, int, float, type, FunctionType, CodeType, ModuleType, partial)
+
+
+def _has_size(values: Iterable[Any], depth: int, seen: set[int]) -> bool:
+    """Return whether values contain a size; search all referents, as keys have many types, some of them compiled."""
+    for value in values:
+        if type(value) is Dimension:
+            return True
+        if depth and id(value) not in seen and not isinstance(value, _LEAVES):
+            seen.add(id(value))
+            if _has_size(gc.get_referents(value), depth - 1, seen):
+                return True
+    return False

@@ -1,4 +1,4 @@
-"""Trace a JAX function: run `jax.eval_shape` along all its paths, with our sizes as dimensions."""
+"""Trace a JAX function: run `jax.eval_shape` along all its paths with our sizes as dimensions; and its report."""
 
 from __future__ import annotations
 
@@ -9,30 +9,102 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from symbcast.arrays.arguments import Arguments, ArrayArgument, check_call
-from symbcast.arrays.standins.proxies import WRAPPERS, real_of
+from symbcast.arrays.arguments import ArrayArgument, TraceArguments, check_call
+from symbcast.arrays.proxies import WRAPPERS, real_of
+from symbcast.arrays.report import TraceReport
+from symbcast.core.advice import with_advice
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.core.program.sizes.scope import Scope
+from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
-from symbcast.core.signatures import with_advice
-from symbcast.core.solver.evaluation.evaluation import size_at, value_at
-from symbcast.errors import SymbcastError
-from symbcast.jax.caches import remove_entries
-from symbcast.jax.dimension import Dimension, register
-from symbcast.jax.needless import standins
-from symbcast.jax.report import JaxReport
-from symbcast.paths.confirmation import confirmed
+from symbcast.core.solver.evaluation import size_at, value_at
+from symbcast.errors import DimensionError, SymbcastError
+from symbcast.jax.dimension import Dimension, register, remove_entries, standins
+from symbcast.paths.confirmation import confirm
+from symbcast.paths.exploration import MAX_PATHS, Exploration, explore_all, restoring_caches
+from symbcast.paths.path import current
 from symbcast.paths.places import home_of, place_of_error
-from symbcast.paths.real_calls import Limits, Raised
-from symbcast.paths.remains import without_remains
-from symbcast.paths.runs.exploration import MAX_PATHS, current, explored
-from symbcast.paths.values.size import Size, dim_of, is_whole, sized
+from symbcast.paths.real_calls import Limits, RaisedError
+from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.runs.path import Path
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.paths.path import Path
+
+
+# The report on a traced JAX function.
+
+
+class JaxReport(TraceReport):
+    """The sizes at which a JAX function works, and constraints with which `jax.export` can export it."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - each is a part of the report
+        self,
+        scope: Scope,
+        exploration: Exploration,
+        name: str,
+        arguments: Sequence[str],
+        function: Callable[..., Any],
+        given: TraceArguments,
+    ) -> None:
+        super().__init__(scope, exploration, name, arguments)
+        self._function, self._given = function, given
+
+    def export_constraints(self) -> list[str]:
+        """Return constraints for `jax.export.symbolic_shape` that let JAX export the function.
+
+        JAX supports only conjunctions of ``==`` and ``>=``, so they may require more than `condition`: alternatives are
+        tried, starting with the least demanding, then the conditions of single paths, until the export succeeds. Raises
+        `DimensionError` if none works.
+
+        >>> import jax.numpy as jnp
+        >>> from symbcast.jax import trace
+        >>> trace(lambda x: x.reshape(-1, 4), "n,").export_constraints()
+        ['mod(n, - 4) == 0']
+        """
+        from symbcast.jax.export_constraints import candidates  # it loads sympy, which a trace does not need
+
+        for constraints in dict.fromkeys(map(tuple, candidates(self._conclusions))):
+            if self._is_exported(constraints):
+                return list(constraints)
+        raise DimensionError(self.name, "jax cannot export it under any constraints that it supports")
+
+    def _is_exported(self, constraints: Sequence[str]) -> bool:
+        import jax
+        from jax import export
+
+        from symbcast.adapters.jax import dimension_text
+
+        try:
+            scope = export.SymbolicScope(list(constraints))
+        except (ValueError, NotImplementedError):
+            return False
+
+        def make_array(dims: Sequence[Any], dtype: Any) -> Any:
+            text = ", ".join(map(dimension_text, dims))
+            return jax.ShapeDtypeStruct(export.symbolic_shape(text, scope=scope) if dims else (), dtype)
+
+        def make_size(dim: Any) -> Any:
+            return export.symbolic_shape(dimension_text(dim), scope=scope)[0]
+
+        args, options = self._given.made(self._conclusions.scope.shapes, make_array, make_size)
+        leaves, structure = jax.tree.flatten((args, options))
+        arrays = [v for v in leaves if isinstance(v, jax.ShapeDtypeStruct)]
+
+        def function(*values: Any) -> Any:
+            rest = iter(values)
+            whole = [next(rest) if isinstance(v, jax.ShapeDtypeStruct) else v for v in leaves]
+            args, options = jax.tree.unflatten(structure, whole)
+            return self._function(*args, **options)
+
+        try:
+            export.export(jax.jit(function))(*arrays)
+        except Exception:
+            return False
+        return True
+
+
+# Trace a JAX function: run `jax.eval_shape` along all its paths, with our sizes as dimensions.
 
 
 @with_advice
@@ -56,15 +128,15 @@ def trace(
     (Condition('k == 3'), Shape('(m + n, 3)'))
     """
     check_call(function, arguments, named, caller="jax.trace")
-    given = Arguments(arguments, named, dtype="float32")
+    given = TraceArguments(arguments, named, dtype="float32")
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
-    call = Call(function, given, scope.shapes)
+    call = JaxCall(function, given, scope.shapes)
     serials = count()
 
     def run(path: Path) -> Any:
         path.size_class = partial(Dimension, serial=next(serials))
         try:
-            return told(call.shapes(lambda dim: sized(dim, path)))
+            return lasting_jax_result(call.shapes(lambda dim: sized(dim, path)))
         except Exception as error:
             raise call.real_error(error, path) from None
 
@@ -74,11 +146,11 @@ def trace(
     register()
     try:
         values = [function, *given.positional, *given.named.values()]
-        with without_remains(values, (*_symbolic(), *WRAPPERS), real_of), standins().acting():
-            found = explored(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
-        real = Call(function, given, scope.shapes)
+        with restoring_caches(values, (*_symbolic(), *WRAPPERS), real_of), standins().acting():
+            found = explore_all(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
+        real = JaxCall(function, given, scope.shapes)
         with _whole_tracebacks():
-            found = confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
+            found = confirm(found, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
     finally:
         remove_entries()
     name = getattr(function, "__qualname__", type(function).__qualname__)
@@ -104,10 +176,10 @@ LIMITS = Limits(calls=48, sure=1)
 """A call of `jax.eval_shape` takes milliseconds."""
 
 
-class Call:
+class JaxCall:
     """A function and its arguments, called with dimensions or with numbers."""
 
-    def __init__(self, function: Callable[..., Any], given: Arguments, shapes: Sequence[Shape]) -> None:
+    def __init__(self, function: Callable[..., Any], given: TraceArguments, shapes: Sequence[Shape]) -> None:
         self.function, self.given, self._shapes = function, given, shapes
         self._symbols = symbols_of([d for shape in shapes for d in shape.dims])
         self._at: dict[tuple[int, ...], Any] = {}
@@ -147,7 +219,7 @@ class Call:
         if isinstance(error, SymbcastError):
             return error
         real = self.at(path.sizes)
-        if not isinstance(real, Raised) or isinstance(real.error, type(error)):
+        if not isinstance(real, RaisedError) or isinstance(real.error, type(error)):
             return error
         assert isinstance(real.error, Exception)
         return real.error if place_of_error(error, path.root, path.home) in real.lines else error
@@ -201,14 +273,14 @@ class Call:
     def _called(self, sizes: Mapping[Symbol, int]) -> Any:
         token = current.set(None)
         try:
-            return told(self.shapes(lambda dim: size_at(dim, sizes)))
+            return lasting_jax_result(self.shapes(lambda dim: size_at(dim, sizes)))
         except Exception as error:
-            return Raised.of(error)
+            return RaisedError.of(error)
         finally:
             current.reset(token)
 
 
-def told(value: Any) -> Any:
+def lasting_jax_result(value: Any) -> Any:
     """Return a function's result with each array replaced by its shape, in the same structure.
 
     If a class of users does not take shapes for arrays, its parts are a list.

@@ -14,11 +14,10 @@ from symbcast.errors import MissingExtraError, ShapeTypeError
 if find_spec("numpy") is None:
     raise MissingExtraError("symbcast.lint", "numpy")
 
-from symbcast.core.signatures import with_advice
-from symbcast.linting.findings import Checked, Finding
-from symbcast.linting.report import LintReport
-from symbcast.linting.running.config import read_config
-from symbcast.linting.running.run import run
+from symbcast.core.advice import with_advice
+from symbcast.linting.findings import Checked, Finding, LintReport
+from symbcast.linting.running import run
+from symbcast.linting.sources import read_config
 
 __all__ = ["Checked", "Finding", "LintReport", "lint"]
 

@@ -1,12 +1,54 @@
-"""The findings of lint, and what was found out about each function, as plain data."""
+"""The codes of lint, its findings, what was found out about each function, and the report with its formats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-Status: TypeAlias = Literal["proved", "partly", "finding", "unknown", "skipped"]
+from symbcast.core.advice import Guessable
+from symbcast.errors import ShapeTypeError
+
+if TYPE_CHECKING:
+    from symbcast.answers.outcomes import CheckOutcome, Level
+    from symbcast.answers.program_report import Format
+
+
+# The codes of findings; each has a section in the README of this folder.
+
+
+class Code(NamedTuple):
+    """A code: its identifier, its name, and what a finding of this code says, in a sentence."""
+
+    id: str
+    name: str
+    description: str
+
+    @property
+    def both(self) -> tuple[str, str]:
+        """The texts that select or ignore it."""
+        return self.id, self.name
+
+
+PROMISE = Code("SYM101", "broken-promise", "A function must return the shapes that its annotation promises.")
+FAILS = Code("SYM102", "failing-sizes", "A function must work for all sizes that its annotations allow.")
+NEVER = Code("SYM103", "never-holds", "An annotation must hold for some sizes.")
+STRETCHED = Code("SYM104", "paired-size", "A broadcast must not put one size on two axes unnoticed.")
+EQUAL = Code("SYM105", "equal-names", "Axes that must always have equal sizes must have one name.")
+SPACES = Code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
+DIED = Code("SYM201", "killed-process", "A function must not kill the process that runs it.")
+IMPORT = Code("SYM202", "not-imported", "A file with annotated functions must be importable.")
+ANNOTATION = Code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
+
+CODES = (PROMISE, FAILS, NEVER, STRETCHED, EQUAL, SPACES, DIED, IMPORT, ANNOTATION)
+
+
+# The findings of lint, and what was found out about each function, as plain data.
+
+
+CheckStatus: TypeAlias = Literal["proved", "partly", "finding", "unknown", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +101,7 @@ class Checked:
     path: str
     function: str
     line: int
-    status: Status
+    status: CheckStatus
     reason: str = ""
     forms: int = 0
     seconds: float = 0.0
@@ -73,3 +115,107 @@ class Checked:
     def from_dict(data: Mapping[str, Any]) -> Checked:
         """Return what `to_dict` returned as data."""
         return Checked(**{**data, "findings": tuple(Finding(**f) for f in data["findings"])})
+
+
+# The report of lint, and its formats.
+
+
+FORMAT = "symbcast.lint-report"
+VERSION = 1
+"""It is incremented when a key changes its meaning or is removed."""
+
+
+class LintReport(Guessable):
+    """What lint found in some files.
+
+    Attributes:
+        files: The files that were read.
+        functions: What was found out about each function with shape annotations, in order.
+    """
+
+    def __init__(self, files: Sequence[str], functions: Sequence[Checked]) -> None:
+        self.files = tuple(files)
+        self.functions = tuple(functions)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, by file and line."""
+        found = [f for c in self.functions for f in c.findings]
+        return tuple(sorted(found, key=lambda f: (f.path, f.line, f.column, f.code)))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many functions have each status, in order of `Status`."""
+        found = Counter(c.status for c in self.functions if c.function)
+        return {s: found[s] for s in ("proved", "partly", "finding", "unknown", "skipped")}
+
+    @property
+    def summary(self) -> str:
+        """The counts in one line."""
+        count, found = sum(self.counts.values()), len(self.findings)
+        parts = ", ".join(f"{n} {_WORDS[s]}" for s, n in self.counts.items() if n)
+        said = f": {parts}" if parts else ""
+        return f"{count} annotated function{'s' * (count != 1)}{said}; {found} finding{'s' * (found != 1)}"
+
+    @property
+    def unproved(self) -> tuple[str, ...]:
+        """A line for each function without findings that is not proved for all that its annotations allow, and why."""
+        left = [c for c in self.functions if c.function and c.status in ("partly", "unknown", "skipped")]
+        return tuple(f"{c.path}:{c.line}: {c.function}: {_WORDS[c.status]}{c.reason and f': {c.reason}'}" for c in left)
+
+    def report(self, format: Format = "text") -> str:
+        """Return the findings in a format: ``"text"``, ``"json"``, ``"sarif"`` or ``"github"``.
+
+        Text has one line for each finding. Raises `ShapeTypeError` for any other format.
+        """
+        match format:
+            case "text":
+                return "\n".join(map(str, self.findings))
+            case "json":
+                return json.dumps(self.to_dict(), indent=2)
+            case "sarif":
+                from symbcast.answers.outcomes import sarif_document
+
+                return json.dumps(sarif_document(list(self._outcomes())), indent=2)
+            case "github":
+                from symbcast.answers.outcomes import github_commands
+
+                return "\n".join(line for outcome in self._outcomes() for line in github_commands(outcome))
+        raise ShapeTypeError(format, "a format", "write one of text, json, sarif, github")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as data for JSON."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "files": list(self.files),
+            "counts": self.counts,
+            "findings": [f.to_dict() for f in self.findings],
+            "functions": [c.to_dict() for c in self.functions],
+        }
+
+    def _outcomes(self) -> list[CheckOutcome]:
+        from symbcast.answers.outcomes import CheckOutcome, CodeLine, Notice, NoticeKind
+
+        kinds = {c.id: NoticeKind(c.id, c.description, _level(c.id)) for c in CODES}
+        notices = (
+            Notice(kinds[f.code], _level(f.code), f.function, f.code, f.message, CodeLine.of(f.path, f.line, f.column))
+            for f in self.findings
+        )
+        return [CheckOutcome("", notices=tuple(notices), subject="a file")]
+
+    def __repr__(self) -> str:
+        return f"<LintReport: {self.summary}>"
+
+
+_WORDS = {
+    "proved": "proved",
+    "partly": "proved in part",
+    "finding": "with findings",
+    "unknown": "unknown",
+    "skipped": "not traced",
+}
+
+
+def _level(code: str) -> Level:
+    return "warning" if code in (EQUAL.id, STRETCHED.id) else "error"

@@ -12,7 +12,7 @@ used. Surveys need neither.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from symbcast.core.guesses import guessed
+from symbcast.core.advice import missing_name_advice
 
 if TYPE_CHECKING:
     from symbcast.notebook.explorer import Explorer, explore
@@ -31,7 +31,7 @@ _LAZY = {
 
 __all__ = ["Explorer", "Outcome", "Survey", "explore", "plot", "plots", "survey"]
 
-_missing = guessed(
+_missing = missing_name_advice(
     __name__,
     __all__,
     "show draw display figure picture heatmap image savefig -> plot(...)",

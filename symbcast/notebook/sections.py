@@ -1,30 +1,191 @@
-"""Choose default sizes of a picture: symbols, ranges and fixed sizes that show working and failing cells.
-
-A picture is a section through the space of all sizes: one or two symbols vary, and the others are fixed, or follow if
-the assumptions determine them. A section with both outcomes is chosen if there is one: first among those through the
-answer's own witness and counterexample, then by asking the solver for a working and a failing point that differ in only
-two symbols. So the choice does not depend on sampling.
-"""
+"""The sizes that a picture shows: its symbols, their ranges, fixed sizes, and formulas at every point of a grid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property, partial
+from itertools import chain, combinations, islice, product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import Comparison, Formula
-from symbcast.core.solver.evaluation.equations import solved_for
-from symbcast.core.solver.groups.normal_form import flattened, put_in, symbols_in
-from symbcast.notebook.defaults import telling_groups
-from symbcast.notebook.grids import Grid
+from symbcast.core.programs.assumptions import own_set
+from symbcast.core.rules.laws import members_of
+from symbcast.core.solver.evaluation import UndefinedError, join_sizes, predicate, value_function
+from symbcast.core.solver.f3_linear.equations import solved_for
+from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.notebook.subjects import Subject
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.rules import OutputDim
+    from symbcast.core.solver.size_sets import SizeSet
+    from symbcast.notebook.subjects import SurveySubject
+
+
+# Choose defaults for a picture: its symbols, and the output axis that it shows.
+
+
+def informative_symbols(names: Mapping[Symbol, str], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, ...]]:
+    """Yield groups of two symbols (or one, if there is only one), those most informative about the condition first.
+
+    First come the two sides of a comparison, then any two symbols in a clause, then symbols from several clauses.
+
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> call = call_of(broadcast("batch, heads, T, T + P", "batch, 1, 1, S"))
+    >>> next(informative_symbols(call.shown, call.clauses))
+    (T, S)
+    """
+    place = {s: n for n, s in enumerate(names)}
+    if len(place) < 2:
+        yield from ((s,) for s in place)
+        return
+    seen: set[tuple[Symbol, ...]] = set()
+    for pair in _pairs(place, condition):
+        found = tuple(sorted(pair, key=place.__getitem__))
+        if found not in seen and found[0] is not found[1]:
+            seen.add(found)
+            yield found
+
+
+def _pairs(place: Mapping[Symbol, int], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, Symbol]]:
+    for clause in condition:
+        for left, right in _sides(clause):
+            first, second = (_ordered(symbols_of((d,)), place) for d in (left, right))
+            # A symbol that is on both sides shows less about where the sides are equal.
+            yield from product([s for s in first if s not in second], [s for s in second if s not in first])
+    within = [_ordered(symbols_in(clause), place) for clause in condition]
+    for symbols in within:
+        yield from combinations(symbols, 2)
+    yield from combinations(dict.fromkeys([*(s for symbols in within for s in symbols), *place]), 2)
+
+
+def _ordered(symbols: Iterable[Symbol], place: Mapping[Symbol, int]) -> list[Symbol]:
+    return sorted((s for s in symbols if s in place), key=place.__getitem__)
+
+
+def _sides(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
+    """Yield the two sides of each comparison in a formula, literal by literal."""
+    match formula:
+        case Comparison(_, left, right):
+            yield left, right
+        case Compatible(dims) | Clashing(dims):
+            yield from combinations(dims, 2)
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _sides(part)
+
+
+def informative_axis(pictures: Sequence[Collection[tuple[int, ...]]]) -> int | None:
+    """Return the first output axis that varies within a picture, given the shapes in each; None if there are no axes.
+
+    Sizes that vary only between pictures do not count: the shades should be informative within each picture.
+
+    >>> informative_axis([{(1, 2), (1, 3)}, {(4, 2)}]), informative_axis([{(1, 2)}, {(4, 2)}]), informative_axis([{()}])
+    (1, 0, None)
+    """
+    rank = len(next((shape for shapes in pictures for shape in shapes), ()))
+    varying = (n for n in range(rank) if any(len({shape[n] for shape in shapes}) > 1 for shapes in pictures))
+    return next(varying, 0 if rank else None)
+
+
+# Evaluate formulas and dimensions at every point of a grid of sizes.
+
+
+Values = Sequence[Sequence[Any]]
+"""One row for each size of the second symbol; rows, and values in them, that are alike are one object."""
+
+
+@dataclass(frozen=True)
+class SurveyGrid:
+    """The points of a grid: the sizes of one or two symbols, and the sizes of all other symbols there.
+
+    ``axes`` maps the symbols that vary to their sizes, ``fixed`` holds those that do not vary, and ``following`` those
+    whose sizes the others determine.
+    """
+
+    axes: Mapping[Symbol, tuple[int, ...]]
+    fixed: Mapping[Symbol, int]
+    following: Mapping[Symbol, Dim] = field(default_factory=dict)
+
+    @cached_property
+    def _sizes(self) -> list[tuple[int, ...]]:
+        return [*self.axes.values(), (0,)][:2]
+
+    @property
+    def width(self) -> int:
+        """The number of sizes of the first symbol."""
+        return len(self._sizes[0])
+
+    @property
+    def height(self) -> int:
+        """The number of sizes of the second symbol; 1 if there is none."""
+        return len(self._sizes[1])
+
+    def values(self, symbols: Iterable[Symbol], compiled: Callable[[tuple[Symbol, ...]], Callable[..., Any]]) -> Values:
+        """Evaluate a function of some symbols at every point; it is called once for each combination of their sizes.
+
+        ``compiled`` returns the function for the symbols in a given order; points without a value get None.
+        """
+        used = dict.fromkeys(symbols)
+        varying = [a for a in self.axes if a in used]
+        still = [s for s in used if s not in self.axes]
+        function, rest = compiled((*varying, *still)), [self.fixed[s] for s in still]
+        across, along = self._sizes
+        if len(varying) == 2:
+            return [[_value(function, x, y, *rest) for x in across] for y in along]
+        if not varying:
+            return [[_value(function, *rest)] * self.width] * self.height
+        if varying[0] == next(iter(self.axes)):
+            return [[_value(function, x, *rest) for x in across]] * self.height
+        return [[_value(function, y, *rest)] * self.width for y in along]
+
+    def where(self, formula: Formula) -> Values:
+        """Return, for every point, whether a formula holds."""
+        formula = replace_in_formula(formula, self.following) if self.following else formula
+        return self.values(symbols_in(formula), lambda order: predicate(formula, order))
+
+    def allowed(self, s: Symbol, min_size: int) -> Values:
+        """Return, for every point, whether the symbol's own bounds allow its size."""
+        members = own_set(s, min_size)
+        if s not in self.following:
+            return self.values([s], partial(_membership, members))
+        return [[size is not None and size in members for size in row] for row in self.sizes(self.following[s])]
+
+    def sizes(self, dim: OutputDim) -> Values:
+        """Return the size of an output axis at every point; None where it has no size."""
+        given = dict.fromkeys(members_of(dim))
+        members = tuple(replace_symbols(d, self.following) for d in given) if self.following else tuple(given)
+        return self.values(symbols_of(members), lambda order: _join_function(members, order))
+
+
+def _membership(members: SizeSet, _: tuple[Symbol, ...]) -> Callable[[int], bool]:
+    return members.__contains__
+
+
+def _value(function: Callable[..., Any], *sizes: int) -> Any:
+    try:
+        return function(*sizes)
+    except (ZeroDivisionError, UndefinedError):
+        return None
+
+
+def _join_function(members: Sequence[Dim], order: tuple[Symbol, ...]) -> Callable[..., int]:
+    functions = [value_function(d, order) for d in members]
+    if len(functions) == 1:
+        return functions[0]
+    return lambda *sizes: join_sizes(*(function(*sizes) for function in functions))
+
+
+# Choose default sizes of a picture: symbols, ranges and fixed sizes that show working and failing cells.
+#
+# A picture is a section through the space of all sizes: one or two symbols vary, and the others are fixed, or follow
+# if the assumptions determine them. A section with both outcomes is chosen if there is one: first among those through
+# the answer's own witness and counterexample, then by asking the solver for a working and a failing point that differ
+# in only two symbols. So the choice does not depend on sampling.
+
 
 Point = Mapping["Symbol", int]
 
@@ -70,17 +231,17 @@ def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...
     return tuple(sorted({*range(0, up_to + 1, step), *needed}))
 
 
-def section(asked: Subject, chosen: Sequence[Symbol] | None, fixed: Point, ranges: Ranges) -> Section | None:
+def section(asked: SurveySubject, chosen: Sequence[Symbol] | None, fixed: Point, ranges: Ranges) -> Section | None:
     """Return the section to show, over the ``chosen`` symbols or else the most informative; None if none is left.
 
     ``fixed`` holds the sizes that the caller fixes. Unless chosen, symbols are in the order of the answer.
     """
     free = {s: name for s, name in asked.names.items() if s not in fixed}
-    groups = [tuple(chosen)] if chosen is not None else telling_groups(free, asked.condition())
+    groups = [tuple(chosen)] if chosen is not None else informative_symbols(free, asked.condition())
     return _Search(asked, fixed, ranges).found(groups)
 
 
-def plain_section(asked: Subject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
+def plain_section(asked: SurveySubject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
     """Return a section over some symbols, the others at the least sizes that the assumptions allow; no solver call."""
     return _Search(asked, fixed, ranges, decided=False).first(tuple(chosen))
 
@@ -88,13 +249,15 @@ def plain_section(asked: Subject, chosen: Sequence[Symbol], fixed: Point, ranges
 class _Search:
     """A search for sections that contain working and failing points."""
 
-    def __init__(self, asked: Subject, fixed: Point, ranges: Ranges, decided: bool = True) -> None:
+    def __init__(self, asked: SurveySubject, fixed: Point, ranges: Ranges, decided: bool = True) -> None:
         self._asked = asked
         self._given = fixed
         self._ranges = ranges
         self._works, self._fails = asked.evidence(fixed) if decided else (None, None)
         self._least = self._works or asked.least(fixed)
-        self._equations = [f for f in flattened(asked.assumed) if isinstance(f, Comparison) and f.operator == "=="]
+        self._equations = [
+            f for f in normal_conjuncts(asked.assumed) if isinstance(f, Comparison) and f.operator == "=="
+        ]
         self._unmet: list[Formula] | None = None
         self._users = {s: [] for s in asked.names}  # type: dict[Symbol, list[tuple[bool, Formula]]]
         for is_asked, formulas in ((True, asked.asked), (False, asked.assumed)):
@@ -168,12 +331,12 @@ class _Search:
         found: dict[Symbol, Dim] = {}
         others = [s for s in self._asked.names if s not in group and s not in self._given]
         for equation in self._equations:
-            formula = put_in(equation, found) if found else equation
+            formula = replace_in_formula(equation, found) if found else equation
             mentioned = symbols_in(formula)
             for s in reversed(others):
                 value = solved_for(formula, s) if s in mentioned and s not in found else None
                 if value is not None:
-                    found = {t: replaced(d, {s: value}) for t, d in found.items()}
+                    found = {t: replace_symbols(d, {s: value}) for t, d in found.items()}
                     found[s] = value
                     break
         return {s: d for s, d in found.items() if not set(group).isdisjoint(symbols_of((d,)))}
@@ -205,7 +368,7 @@ class _Search:
         """
         moved = (*section.axes, *section.following)
         touching = dict.fromkeys(chain.from_iterable(self._users[s] for s in moved))
-        grid = Grid(section.axes, section.fixed, section.following)
+        grid = SurveyGrid(section.axes, section.fixed, section.following)
         fits = [grid.allowed(s, self._asked.min_size) for s in moved]
         fits += [grid.where(f) for is_asked, f in touching if not is_asked]
         holding = [grid.where(f) for is_asked, f in touching if is_asked]

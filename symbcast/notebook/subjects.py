@@ -6,35 +6,33 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.explanation.alignment import Alignment
-from symbcast.answers.explanation.names import axis_text
+from symbcast.answers.explanation.evidence import Alignment
+from symbcast.answers.explanation.words import axis_text
 from symbcast.answers.public.env import ShapeEnv, program_of
 from symbcast.answers.public.result import Result, call_of
+from symbcast.core.algebra.formulas import FALSE, Formula, any_of, dims_of, equal, negate
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.logic.formulas import FALSE, Formula, any_of, dims_of, equal, negate
-from symbcast.core.program.operations.needs import needs
-from symbcast.core.program.sizes.premises import own_set
-from symbcast.core.reasons import SIZE
+from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.operations import operation_requirements
+from symbcast.core.rules.constraints import SIZE
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.knowledge import ContradictionError, Knowledge
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
-from symbcast.paths.conclusions.answer import PathsAnswer, conclusions_of
+from symbcast.paths.answer import PathsAnswer, conclusions_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.broadcasting import OutputDim
-    from symbcast.core.broadcasting.constraints import Constraint
-    from symbcast.core.program.calls.call import Call
-    from symbcast.core.program.whole.program import Program
-    from symbcast.onnx.report.report import ModelReport
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.programs.program import Program
+    from symbcast.core.rules import OutputDim
+    from symbcast.core.rules.constraints import Constraint
+    from symbcast.onnx.report import ModelReport
 
 
-class Blame(NamedTuple):
+class FailureSource(NamedTuple):
     """The source of a failing requirement: an axis of the aligned shapes, an operation by name, or the ranks.
 
     ``axis`` counts from the front; it is None for operations and ranks, and out of range if an operand extends beyond
@@ -45,15 +43,15 @@ class Blame(NamedTuple):
     axis: int | None = None
 
 
-RANKS = Blame("ranks")
+RANKS = FailureSource("ranks")
 """Compared by identity: an operation may have this name, too."""
 
-NOT_FOLLOWED = Blame("not followed")
+NOT_FOLLOWED = FailureSource("not followed")
 """It is unknown whether it works there. Compared by identity, as above."""
 
 
 @dataclass(frozen=True)
-class Subject:
+class SurveySubject:
     """A question about sizes, in the form that surveys use.
 
     ``asked`` holds the formulas that must hold; ``blamed`` maps the positions of failing ones to positions in
@@ -66,7 +64,7 @@ class Subject:
     min_size: int
     assumed: tuple[Formula, ...]
     asked: tuple[Formula, ...]
-    blames: tuple[Blame, ...]
+    blames: tuple[FailureSource, ...]
     blamed: Callable[[Sequence[int]], tuple[int, ...]]
     condition: Callable[[], Sequence[Formula]]
     output: tuple[OutputDim, ...] | None = None
@@ -122,27 +120,27 @@ class Subject:
         other: dict[Symbol, Symbol] = {s: Unknown(f"?{n}") for n, s in enumerate(moved)}
         own = {s: own_set(s, self.min_size) for s in self.names}
         premises = [*self.assumed, *(equal(s, size) for s, size in given.items()), *self.condition()]
-        assumed = [put_in(f, other) for f in self.assumed if not other.keys().isdisjoint(symbols_in(f))]
+        assumed = [replace_in_formula(f, other) for f in self.assumed if not other.keys().isdisjoint(symbols_in(f))]
         try:
             domains = {**own, **{there: own[s] for s, there in other.items()}}
-            known = Knowledge(tuple(domains), domains, [*premises, *assumed])
+            known = AssumptionSet(tuple(domains), domains, [*premises, *assumed])
         except ContradictionError:
             return None
-        found = Decision(known, [put_in(f, other) for f in self.condition()]).counterexample()
+        found = Decision(known, [replace_in_formula(f, other) for f in self.condition()]).counterexample()
         if found is None:
             return None
         return {s: found[s] for s in self.names}, {s: found[other.get(s, s)] for s in self.names}
 
-    def _known(self, given: Mapping[Symbol, int]) -> Knowledge | None:
+    def _known(self, given: Mapping[Symbol, int]) -> AssumptionSet | None:
         """Return the assumptions combined with the given sizes; None if they contradict each other."""
         own = {s: own_set(s, self.min_size) for s in self.names}
         try:
-            return Knowledge(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
+            return AssumptionSet(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
         except ContradictionError:
             return None
 
 
-def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
+def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> SurveySubject:
     """Return the question of a result, an environment, a traced function or a model's report.
 
     Raises `ShapeTypeError` for anything else, and `BindingError` if there are no symbols to vary.
@@ -166,7 +164,7 @@ def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> Subject:
     return found
 
 
-def _of_call(call: Call) -> Subject:
+def _of_call(call: BroadcastCall) -> SurveySubject:
     assert call.scope is not None
     constraints = call.constraints
     alignment = Alignment(call)
@@ -181,7 +179,7 @@ def _of_call(call: Call) -> Subject:
         no_sizes = {sized[n] for n in failing if sized[n] is not None}
         return tuple(sorted({p for n in failing if no_sizes.isdisjoint(about[n]) for p in positions[n]}))
 
-    return Subject(
+    return SurveySubject(
         names=call.scope.names,
         min_size=call.scope.min_size,
         assumed=tuple(a.formula for a in call.assumptions),
@@ -194,7 +192,7 @@ def _of_call(call: Call) -> Subject:
     )
 
 
-def _dim_of_size(constraint: Constraint, call: Call) -> Dim | None:
+def _dim_of_size(constraint: Constraint, call: BroadcastCall) -> Dim | None:
     """Return the dimension that a constraint requires to be a size; None for a rule's requirement."""
     origin = constraint.origin
     if constraint.code != SIZE.code or origin.axis is None:
@@ -202,11 +200,11 @@ def _dim_of_size(constraint: Constraint, call: Call) -> Dim | None:
     return call.operands[origin.operands[0]].dims[origin.axis]
 
 
-def _blames(constraint: Constraint, alignment: Alignment) -> list[Blame]:
+def _blames(constraint: Constraint, alignment: Alignment) -> list[FailureSource]:
     if constraint.requirement == FALSE and constraint.origin.axis is None:
         return [RANKS]
     rank = alignment.places.rank
-    return [Blame(_axis_label(axis, rank), axis) for axis in alignment.axes_of(constraint)]
+    return [FailureSource(_axis_label(axis, rank), axis) for axis in alignment.axes_of(constraint)]
 
 
 def _axis_label(axis: int, rank: int) -> str:
@@ -215,8 +213,8 @@ def _axis_label(axis: int, rank: int) -> str:
     return f"axis {axis} ({'past the end' if axis >= rank else 'before the front'})"
 
 
-def _of_program(env: Program) -> Subject:
-    asking = [(op, asked) for op in env.operations if (asked := needs(op))]
+def _of_program(env: Program) -> SurveySubject:
+    asking = [(op, asked) for op in env.operations if (asked := operation_requirements(op))]
     formulas = list(dict.fromkeys(f for _, asked in asking for f in asked))
     place = {f: n for n, f in enumerate(formulas)}
     labels = {op.name: None for op, _ in asking}
@@ -227,32 +225,32 @@ def _of_program(env: Program) -> Subject:
         # A program stops at the first operation that fails: later ones are not reached.
         return next(((blame,) for blame, asked in operations if not asked.isdisjoint(failing)), ())
 
-    return Subject(
+    return SurveySubject(
         names=env.shown,
         min_size=env.min_size,
         assumed=tuple(a.formula for a in env.assumptions),
         asked=tuple(formulas),
-        blames=tuple(map(Blame, labels)),
+        blames=tuple(map(FailureSource, labels)),
         blamed=blamed,
         condition=lambda: env.clauses,
     )
 
 
-def _of_paths(answer: PathsAnswer) -> Subject:
+def _of_paths(answer: PathsAnswer) -> SurveySubject:
     """Return a function's requirements: each failing line is to blame for the sizes at which it fails."""
     scope = conclusions_of(answer).scope
-    regions: dict[Blame, list[Formula]] = {}
+    regions: dict[FailureSource, list[Formula]] = {}
     for case in answer.cases:
         if not case.works:
             label = str(case.place) if case.place else case.error.partition(":")[0]
-            regions.setdefault(Blame(label), []).append(case.condition.formula)
+            regions.setdefault(FailureSource(label), []).append(case.condition.formula)
     if not answer.complete:
         regions[NOT_FOLLOWED] = [answer.unexplored.formula]
     asked = tuple(negate(any_of(region)) for region in regions.values())
     if any(s not in scope.names for f in asked for s in symbols_in(f)):
         raise BindingError("for which sizes the function works depends on data", "see its .condition")
     shapes = [case.value for case in answer.cases if case.works]
-    return Subject(
+    return SurveySubject(
         names=scope.names,
         min_size=scope.min_size,
         assumed=tuple(a.formula for a in scope.assumptions),
@@ -264,8 +262,8 @@ def _of_paths(answer: PathsAnswer) -> Subject:
     )
 
 
-def _of_report(report: Any) -> Subject:
-    from symbcast.onnx.report.report import ModelReport
+def _of_report(report: Any) -> SurveySubject:
+    from symbcast.onnx.report import ModelReport
 
     if not isinstance(report, ModelReport):
         wanted = "a result, an environment, a traced function or a model's report"
@@ -277,7 +275,7 @@ def _of_report(report: Any) -> Subject:
     return _of_open_model(report, frozenset(decided_by_data))
 
 
-def _of_open_model(report: ModelReport, decided_by_data: frozenset[Symbol]) -> Subject:
+def _of_open_model(report: ModelReport, decided_by_data: frozenset[Symbol]) -> SurveySubject:
     """Return a model's requirements on its input sizes, if it also has sizes that data decide."""
     env = report._checked.env
     findings = [f for f in report.findings if not f.is_about_data]
@@ -291,12 +289,12 @@ def _of_open_model(report: ModelReport, decided_by_data: frozenset[Symbol]) -> S
         nodes = labels if asked == [FALSE] else [findings[n].node for n in failing]
         return tuple(sorted({labels.index(node) for node in nodes}))
 
-    return Subject(
+    return SurveySubject(
         names={s: name for s, name in env.shown.items() if s not in decided_by_data},
         min_size=env.min_size,
         assumed=tuple(a.formula for a in env.assumptions if decided_by_data.isdisjoint(symbols_in(a.formula))),
         asked=tuple(asked),
-        blames=tuple(map(Blame, labels)),
+        blames=tuple(map(FailureSource, labels)),
         blamed=blamed,
         condition=lambda: asked,
     )

@@ -9,24 +9,22 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.explanation.names import Namer
-from symbcast.core.algebra.sizes import check_size
-from symbcast.core.program.sizes.given import Sizes, read_size, read_sizes
-from symbcast.core.signatures import with_advice
+from symbcast.answers.explanation.words import Namer
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.size_values import check_size
+from symbcast.core.programs.arguments import Sizes, read_given_size, read_given_sizes
 from symbcast.errors import BindingError
-from symbcast.notebook.grids import Grid, Values
-from symbcast.notebook.sections import Ranges, Section, section
-from symbcast.notebook.subjects import Blame, Subject, subject_of
+from symbcast.notebook.sections import Ranges, Section, SurveyGrid, Values, section
+from symbcast.notebook.subjects import FailureSource, SurveySubject, subject_of
 
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.public.result import Result
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.report.report import ModelReport
-    from symbcast.paths.conclusions.answer import PathsAnswer
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.onnx.report import ModelReport
+    from symbcast.paths.answer import PathsAnswer
 
-__all__ = ["MAX_CELLS", "Blame", "Cell", "Outcome", "Survey", "survey", "survey_of"]
+__all__ = ["MAX_CELLS", "Cell", "FailureSource", "Outcome", "Survey", "survey", "survey_of"]
 
 UP_TO = 16
 """The largest size to survey if none are given, unless larger ones are needed to show both outcomes."""
@@ -71,7 +69,7 @@ class Survey:
     names: tuple[str, ...]
     sizes: tuple[tuple[int, ...], ...]
     fixed: dict[str, int]
-    blames: tuple[Blame, ...]
+    blames: tuple[FailureSource, ...]
     rows: tuple[tuple[Cell, ...], ...]
     following: dict[str, str] = field(default_factory=dict)
 
@@ -133,7 +131,7 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     return survey_of(asked, found)
 
 
-def survey_of(asked: Subject, chosen: Section) -> Survey:
+def survey_of(asked: SurveySubject, chosen: Section) -> Survey:
     """Return the survey of the sizes of a section."""
     names = asked.names
     return Survey(
@@ -142,7 +140,7 @@ def survey_of(asked: Subject, chosen: Section) -> Survey:
         fixed={names[s]: size for s, size in chosen.fixed.items()},
         following={names[s]: _renamed(dim, names) for s, dim in chosen.following.items()},
         blames=asked.blames,
-        rows=tuple(_rows(asked, Grid(chosen.axes, chosen.fixed, chosen.following))),
+        rows=tuple(_rows(asked, SurveyGrid(chosen.axes, chosen.fixed, chosen.following))),
     )
 
 
@@ -154,7 +152,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) or hasattr(type(value), "free_symbols")
 
 
-def _chosen(asked: Subject, x: Any, y: Any) -> tuple[Symbol, ...] | None:
+def _chosen(asked: SurveySubject, x: Any, y: Any) -> tuple[Symbol, ...] | None:
     """Return the symbols to vary; None if none is named."""
     if x is None:
         if y is not None:
@@ -169,16 +167,16 @@ def _chosen(asked: Subject, x: Any, y: Any) -> tuple[Symbol, ...] | None:
     return first, second
 
 
-def _symbol(asked: Subject, given: Any) -> Symbol:
+def _symbol(asked: SurveySubject, given: Any) -> Symbol:
     try:
-        (name,) = read_sizes(asked.names, {given: 0}, {})
+        (name,) = read_given_sizes(asked.names, {given: 0}, {})
     except TypeError:
         raise BindingError(f"{given!r:.80} is not the name of a size", "write a name such as 'N'") from None
     return next(s for s, called in asked.names.items() if called == name)
 
 
 def _given_sizes(
-    asked: Subject, chosen: tuple[Symbol, ...] | None, xs: Any, ys: Any
+    asked: SurveySubject, chosen: tuple[Symbol, ...] | None, xs: Any, ys: Any
 ) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Return the given sizes for the first symbol and for the second; None for sizes that are not given."""
     if ys is not None and chosen is not None and len(chosen) == 1:
@@ -197,7 +195,7 @@ def _sizes(name: str, given: Any) -> tuple[int, ...]:
     """Return the sizes of an axis, without consuming an infinite iterable."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise BindingError(f"{given!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
-    sizes = tuple(check_size(read_size(name, size)) for size in islice(given, MAX_CELLS + 1))
+    sizes = tuple(check_size(read_given_size(name, size)) for size in islice(given, MAX_CELLS + 1))
     if not sizes:
         raise BindingError(f"the sizes of {name} are empty", "write range(17), or a list of sizes")
     if len(sizes) > MAX_CELLS:
@@ -216,9 +214,9 @@ def _too_many(problem: str) -> BindingError:
     return BindingError(problem, hint)
 
 
-def _known(asked: Subject, chosen: tuple[Symbol, ...] | None, given: Sizes | None) -> dict[Symbol, int]:
+def _known(asked: SurveySubject, chosen: tuple[Symbol, ...] | None, given: Sizes | None) -> dict[Symbol, int]:
     """Return the given sizes of symbols that do not vary."""
-    sizes = read_sizes(asked.names, given, {})
+    sizes = read_given_sizes(asked.names, given, {})
     for s in chosen or ():
         name = asked.names[s]
         if name in sizes:
@@ -228,7 +226,7 @@ def _known(asked: Subject, chosen: tuple[Symbol, ...] | None, given: Sizes | Non
     return {s: sizes[name] for s, name in asked.names.items() if name in sizes}
 
 
-def _rows(asked: Subject, grid: Grid) -> Iterator[tuple[Cell, ...]]:
+def _rows(asked: SurveySubject, grid: SurveyGrid) -> Iterator[tuple[Cell, ...]]:
     """Yield the survey's rows of cells."""
     by_itself = (grid.allowed(s, asked.min_size) for s in asked.names)
     allowed = [v for v in (*by_itself, *map(grid.where, asked.assumed)) if not _is_all_true(v)]

@@ -1,23 +1,28 @@
-"""Define the wording that plots and the explorer share."""
+"""The wording that plots and the explorer share, and failures grouped by who is to blame."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.answers.explanation.names import Namer, rule_text
+from symbcast.answers.explanation.words import Namer, rule_text
 from symbcast.answers.public.env import ShapeEnv, program_of
 from symbcast.answers.public.result import Result, call_of
-from symbcast.core.characters import clipped, listed, sizes_text, visible
-from symbcast.core.logic.formulas import FALSE, Formula, all_of, clauses
-from symbcast.notebook.subjects import NOT_FOLLOWED, RANKS, Blame
+from symbcast.core.algebra.formulas import FALSE, Formula, all_of, clauses
+from symbcast.core.characters import prose_list, shorten_end, sizes_text, visible
+from symbcast.notebook.subjects import NOT_FOLLOWED, RANKS, FailureSource
 from symbcast.notebook.surveys import Outcome, Survey
-from symbcast.paths.conclusions.answer import PathsAnswer, conclusions_of
+from symbcast.paths.answer import PathsAnswer, conclusions_of
 
 if TYPE_CHECKING:
-    from symbcast.onnx.report.report import ModelReport
+    from symbcast.onnx.report import ModelReport
+
+
+# Define the wording that plots and the explorer share.
+
 
 _WIDEST = 60
 _STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}
@@ -59,10 +64,11 @@ def works_text(axis: int | None) -> str:
     return "works" if axis is None else f"works, with the size of output axis {axis}"
 
 
-def fails_text(blames: Sequence[Blame]) -> str:
+def fails_text(blames: Sequence[FailureSource]) -> str:
     """Return the legend text for failing cells.
 
-    >>> fails_text([Blame("axis 0 (-2)", 0)]), fails_text([Blame("axis 0 (-2)", 0), Blame("axis 1 (-1)", 1)])
+    >>> first, second = FailureSource("axis 0 (-2)", 0), FailureSource("axis 1 (-1)", 1)
+    >>> fails_text([first]), fails_text([first, second])
     ('fails on axis 0 (-2)', 'fails on axes 0 and 1')
     """
     if any(b is NOT_FOLLOWED for b in blames):
@@ -73,12 +79,12 @@ def fails_text(blames: Sequence[Blame]) -> str:
     if len(axes) == 1:
         places.append(f"on {axes[0].label}")
     elif axes:
-        places.append(f"on axes {listed([str(b.axis) for b in axes], limit=6)}")
+        places.append(f"on axes {prose_list([str(b.axis) for b in axes], limit=6)}")
     if any(b is RANKS for b in blames):
         places.insert(0, "because of the ranks")
     if others:
-        places.append(f"at {listed([clipped(name, 32) for name in others], limit=3)}")
-    return clipped(f"fails {' and '.join(places)}", _WIDEST)
+        places.append(f"at {prose_list([shorten_end(name, 32) for name in others], limit=3)}")
+    return shorten_end(f"fails {' and '.join(places)}", _WIDEST)
 
 
 def excluded_text(assumed: str) -> str:
@@ -129,14 +135,14 @@ def description(question: str, condition: str, found: Survey) -> str:
     counts = [(outcome.value, sum(c.outcome is outcome for c in cells)) for outcome in Outcome]
     shown = [f"{name} ({sizes_shown(sizes)})" for name, sizes in zip(found.names, found.sizes, strict=True)]
     others = fixed_text(found.fixed, found.following)
-    where = f"for sizes of {listed(shown)}{f', with {others}' if others else ''}"
+    where = f"for sizes of {prose_list(shown)}{f', with {others}' if others else ''}"
     parts = [f"Plot of where it works and where it fails, {where}", f"{question} {condition}"]
-    told = listed([f"{count} {_VERBS[value]}" for value, count in counts if count])
+    told = prose_list([f"{count} {_VERBS[value]}" for value, count in counts if count])
     parts.append(f"Of {len(cells)} {'cell' if len(cells) == 1 else 'cells'}, {told}")
     kinds = dict.fromkeys(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)
     said = [fails_text([found.blames[n] for n in blamed]) for blamed in list(kinds)[:4]]
     if said:
-        parts.append(f"It {listed(said, 'or')}")
+        parts.append(f"It {prose_list(said, 'or')}")
     return visible(". ".join(parts) + ".")
 
 
@@ -151,3 +157,53 @@ def _where(clauses: Sequence[Formula], namer: Namer) -> str:
 
 def _counted(sizes: int) -> str:
     return "1 size" if sizes == 1 else f"{sizes} sizes"
+
+
+# Group the failures in a plot by who is to blame, into at most `MOST` kinds.
+
+
+MOST = 6
+"""The most kinds of failure that a plot distinguishes."""
+
+
+class FailureCategory(NamedTuple):
+    """A kind of failure: its label in the legend, and the sets of blamed parts that belong to it."""
+
+    label: str
+    blamed: frozenset[tuple[int, ...]]
+
+
+def categories(surveys: Iterable[Survey], blames: Sequence[FailureSource]) -> list[FailureCategory]:
+    """Return the kinds of failure in several surveys of one question, ordered by who is to blame.
+
+    If there are few sets of blamed parts, each is a kind. Otherwise the most common sets are kinds, and the others are
+    grouped by their first blamed part.
+    """
+    cells = (cell for survey in surveys for row in survey.rows for cell in row)
+    counts = Counter(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)
+    common = sorted(counts, key=lambda blamed: (-counts[blamed], blamed))
+    for kept in range(min(MOST, len(common)), -1, -1):
+        alone, rest = sorted(common[:kept]), common[kept:]
+        firsts = sorted({blamed[0] for blamed in rest})
+        if kept + len(firsts) <= MOST:
+            groups = [[blamed for blamed in rest if blamed[0] == first] for first in firsts]
+            break
+    else:
+        firsts_by_count = Counter[int]()
+        for blamed, count in counts.items():
+            firsts_by_count[blamed[0]] += count
+        chosen = sorted(first for first, _ in firsts_by_count.most_common(MOST - 1))
+        alone = []
+        groups = [[blamed for blamed in common if blamed[0] == first] for first in chosen]
+        groups.append([blamed for blamed in common if blamed[0] not in chosen])
+    found = [FailureCategory(fails_text([blames[n] for n in blamed]), frozenset([blamed])) for blamed in alone]
+    found += [FailureCategory(_group_label(group, blames), frozenset(group)) for group in groups]
+    return sorted(found, key=lambda category: min(category.blamed, key=lambda blamed: (len(blamed), blamed)))
+
+
+def _group_label(group: Sequence[tuple[int, ...]], blames: Sequence[FailureSource]) -> str:
+    firsts = {blamed[0] for blamed in group}
+    if len(firsts) > 1:
+        return "fails elsewhere"
+    (first,) = firsts
+    return f"{fails_text([blames[first]])} first"

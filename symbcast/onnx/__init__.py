@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from symbcast.batch.results import FileResult
-from symbcast.core.guesses import guessed
-from symbcast.graphs.findings.findings import Finding
-from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape
+from symbcast.core.advice import missing_name_advice
 from symbcast.graphs.front_end import GUESSED_CHECKS
+from symbcast.graphs.jobs import FileResult
+from symbcast.graphs.report.blame import OptionalShape, SequenceShape
+from symbcast.graphs.report.findings import Finding
 from symbcast.graphs.walking.walk import Unanalysed
-from symbcast.onnx.check_many import check_many
-from symbcast.onnx.check_model import check
-from symbcast.onnx.report.confirmation import Confirmation
-from symbcast.onnx.report.report import ModelReport
+from symbcast.onnx.front_end import check, check_many
+from symbcast.onnx.report import Confirmation, ModelReport
 
 __all__ = [
     "Confirmation",
@@ -31,7 +29,7 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-    __getattr__ = guessed(
+    __getattr__ = missing_name_advice(
         __name__,
         __all__,
         *GUESSED_CHECKS,

@@ -1,41 +1,329 @@
-"""ONNX models for the walk: loaded, validated, and checked for whether a session opens them."""
+"""ONNX models for the walk: loaded from a file or an object, validated, and their inputs read as sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from symbcast.core.logic.formulas import FALSE
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import FALSE, Formula, equal
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError, SymbcastError
+from symbcast.graphs.inputs import ModelInputs, free_name, identifier, inputs_of, place_name
+from symbcast.graphs.known_inputs import NOTHING, KnownInputs
 from symbcast.graphs.model import Model
-from symbcast.graphs.values.value import UNKNOWN
-from symbcast.onnx.inputs.models import load, read_inputs
-from symbcast.onnx.opening.refusals import Refusal
-from symbcast.onnx.opening.session import refusal
-from symbcast.onnx.opening.values import value_of
-from symbcast.onnx.protobuf.graph import OnnxGraph, OnnxNode, nodes_of
-from symbcast.onnx.protobuf.types import normal
-from symbcast.onnx.report.element_types import element_types
-from symbcast.onnx.validity.models import Examined, examined
-from symbcast.onnx.validity.opsets import Runtime
-from symbcast.onnx.validity.schemas import KNOWN_DOMAINS, Found, check_types, other_outputs
+from symbcast.onnx.files import read_external_data
+from symbcast.onnx.protobuf import (
+    TENSORS,
+    OnnxGraph,
+    OnnxNode,
+    canonical_domain,
+    declared_value,
+    number,
+    walkable_nodes,
+)
+from symbcast.onnx.schemas import KNOWN_DOMAINS, Runtime, SuspectedFaults, check_types, other_outputs
+from symbcast.onnx.session.initialization import session_refusal
+from symbcast.onnx.session.types import SessionRefusal, value_of_type
+from symbcast.onnx.validation import ValidModel, validated
 from symbcast.operators.context import evaluated
+from symbcast.operators.values.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
-    from symbcast.core.program.whole.program import Program
-    from symbcast.graphs.inputs.given import Given
-    from symbcast.graphs.inputs.inputs import Inputs
-    from symbcast.graphs.requirements.recorder import Asker, Place
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.program import Program
+    from symbcast.graphs.inputs import ModelInputs
+    from symbcast.graphs.known_inputs import KnownInputs
+    from symbcast.graphs.walking.requirements import NodePlace, Requirements
     from symbcast.graphs.walking.walk import Walk
     from symbcast.onnx.walk import OnnxWalk
+
+
+# Loading models, from a file, a ``ModelProto`` or an ``onnx_ir.Model``, and their inputs.
+#
+# Each dynamic dimension of an input is a size with the model's name for it.
+
+
+_IR_VERSION_WITH_OPSETS = 3
+
+
+def load_model(model: Any) -> tuple[str, Any]:
+    """Return a model's name and its ``ModelProto``; large external weights are not loaded.
+
+    A ``ModelProto`` is returned as it is. Raises `ModelError` if it is not a model or cannot be read.
+    """
+    onnx = _library()
+    if isinstance(model, (str, os.PathLike)):
+        return _from_file(os.fsdecode(model))
+    if isinstance(model, onnx.ModelProto):
+        return _checked(_name(model), model)
+    if _is_onnx_ir(model):
+        return _from_onnx_ir(model)
+    if isinstance(model, (list, tuple, set)):
+        raise ShapeTypeError(model, "a model", "for several models, write check_many([...])")
+    raise ShapeTypeError(model, "a model", "give the path of one, an onnx.ModelProto or an onnx_ir.Model")
+
+
+def _library() -> Any:
+    try:
+        import onnx
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "onnx":
+            raise
+        raise MissingExtraError("symbcast.onnx", "onnx") from error
+    return onnx
+
+
+def _from_file(source: str) -> tuple[str, Any]:
+    from symbcast.onnx.files import read_file
+
+    found = _checked(source, read_file(source))
+    # Download caches link to files in another folder: external data next to the link's target belong to it too.
+    read_external_data(_tensors(found[1].graph), (Path(source).parent, Path(source).resolve().parent))
+    return found
+
+
+def _is_onnx_ir(model: Any) -> bool:
+    library = sys.modules.get("onnx_ir")
+    return library is not None and isinstance(model, library.Model)
+
+
+def _from_onnx_ir(model: Any) -> tuple[str, Any]:
+    import onnx_ir
+
+    proto = onnx_ir.to_proto(model)
+    found = _checked(_name(proto), proto)
+    held = (v.const_value for v in model.graph.initializers.values())
+    folders = {os.fspath(t.base_dir) for t in held if isinstance(t, onnx_ir.ExternalTensor)}
+    if len(folders) == 1:
+        read_external_data(_tensors(proto.graph), (Path(folders.pop()),))
+    return found
+
+
+def _name(model: Any) -> str:
+    name = model.graph.name
+    return name if name and isinstance(name, str) else "model"
+
+
+def _checked(source: str, model: Any) -> tuple[str, Any]:
+    """Return the model; raises `ModelError` if it lacks a graph or an operator set."""
+    again = "it may be truncated; fetch it or export it again"
+    if not model.ListFields():
+        raise ModelError(source, "is empty, or not an ONNX model", "give the file of the model itself")
+    if not model.HasField("graph"):
+        raise ModelError(source, "the model holds no graph", again)
+    if not model.opset_import and not 0 < model.ir_version < _IR_VERSION_WITH_OPSETS:
+        raise ModelError(source, "the model names no operator set", again)
+    return source, model
+
+
+def _tensors(graph: Any) -> Iterator[Any]:
+    """Yield the tensors that a graph holds, those of graphs within it too."""
+    yield from graph.initializer
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("t"):
+                yield attribute.t
+        for inner in _graphs(node):
+            yield from _tensors(inner)
+
+
+def _graphs(node: Any) -> Iterator[Any]:
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
+
+
+def external_locations(model: Any) -> Iterator[str]:
+    """Yield the locations of a model's external data; a file may occur several times."""
+    for tensor in _tensors(model.graph):
+        if tensor.data_location == tensor.EXTERNAL:
+            yield from (entry.value for entry in tensor.external_data if entry.key == "location")
+
+
+_NAME = r"[^\W\d][\w.]*"
+"""Hyphenated names such as batch-size are one name, unless a part names another dimension."""
+
+_UNNAMED = ("", "?", "-1", "None", "unk", "_")
+
+
+def read_inputs(
+    inputs: Sequence[Any], env: Program, given: KnownInputs = NOTHING, *, are_open: bool = True
+) -> ModelInputs:
+    """Read the inputs of a graph, with what the caller knows of them.
+
+    Sizes that the caller binds are numbers in the shapes. With ``are_open``, a tensor of unknown rank has a
+    sequence of axes. Raises `BindingError` if the given facts cannot hold for these inputs.
+    """
+    taken = {d.dim_param for i in inputs for d in _dims(i.type)}
+    flags: dict[Symbol, str] = {}
+    values = {i.name: _declared(i, env, taken, flags) for i in inputs}
+    return inputs_of(values, env, given, flags, are_open=are_open)
+
+
+def _declared(declared: Any, env: Program, taken: set[str], flags: dict[Symbol, str]) -> Value:
+    """Return an input as declared; the length of a sequence and the presence of an optional each get a name."""
+    name, kind = declared.name, declared.type
+
+    def read(dim: Any, axis: int, is_of_many: bool) -> Dim | None:
+        return None if is_of_many and _is_unnamed(dim) else _read(dim, name, axis, taken)
+
+    length: Dim = 0
+    is_there: Formula = FALSE
+    if _holds(kind, "sequence_type"):
+        length = symbol(free_name(f"{identifier(name)}_length", taken))
+    if kind.WhichOneof("value") == "optional_type":
+        flag = env.named(free_name(f"{identifier(name)}_given", taken))
+        flags[flag] = f"1 where the input {name} is given, 0 where it is not"
+        is_there = equal(flag, 1)
+    return declared_value(kind, read, length, is_there)
+
+
+def _holds(kind: Any, which: str) -> bool:
+    """Return whether a type is, or may be, of some kind."""
+    found = kind.WhichOneof("value")
+    return bool(found == which or (found == "optional_type" and _holds(kind.optional_type.elem_type, which)))
+
+
+def _dims(kind: Any) -> Iterator[Any]:
+    """Yield all sizes in a type."""
+    which = kind.WhichOneof("value")
+    if which in TENSORS:
+        yield from getattr(kind, which).shape.dim
+    elif which in ("sequence_type", "optional_type"):
+        yield from _dims(getattr(kind, which).elem_type)
+
+
+def _is_unnamed(dim: Any) -> bool:
+    text = dim.dim_param.strip()
+    return number(dim) is None and (text in _UNNAMED or text.startswith("unk__"))
+
+
+def _read(dim: Any, name: str, axis: int, taken: set[str]) -> Dim:
+    size = number(dim)
+    if size is not None:
+        return size
+    if _is_unnamed(dim):
+        return symbol(free_name(place_name(name, axis), taken))
+    text = dim.dim_param.strip()
+    if re.fullmatch(_NAME, text) or (re.fullmatch(rf"{_NAME}(-{_NAME})+", text) and taken.isdisjoint(text.split("-"))):
+        return symbol(text)
+    return _expression(text)
+
+
+def _expression(text: str) -> Dim:
+    """Return a dimension that the model gives as an expression, or by a text that is not a valid name."""
+    from symbcast.core.text import parse_notation
+
+    try:
+        (dim,) = parse_notation(text)
+    except (SymbcastError, ValueError):
+        return symbol(text)
+    return replace_symbols(dim, {s: symbol(s.name) for s in symbols_of([dim])})
+
+
+# The graphs of a model: the main graph and those inside nodes.
+
+
+GRAPH, GRAPHS = 5, 10
+
+
+def graphs_of(graph: Any) -> Iterator[Any]:
+    """Yield a graph and all graphs nested in it."""
+    pending = [graph]
+    while pending:
+        found = pending.pop()
+        yield found
+        for node in found.node:
+            pending.extend(graphs_in(node))
+
+
+def graphs_in(node: Any) -> list[Any]:
+    """Return the graphs that a node holds, such as the branches of If."""
+    found = []
+    for attribute in node.attribute:
+        if attribute.type == GRAPH:
+            found.append(attribute.g)
+        elif attribute.type == GRAPHS:
+            found.extend(attribute.graphs)
+    return found
+
+
+# The element types of the values of a model, as onnx infers them.
+
+
+_TENSOR = "tensor_type"
+_LARGE = 1024
+"""Constants in nodes with at least this many elements are weights."""
+
+
+def element_types(model: Any) -> dict[str, int]:
+    """Return the element types of tensors by name; weights are not copied for it."""
+    from onnx import checker, shape_inference
+
+    try:
+        inferred = shape_inference.infer_shapes(_without_weights(model))
+    except (RuntimeError, ValueError, shape_inference.InferenceError, checker.ValidationError):
+        return {}  # an operator or a version that onnx does not know, or a function that calls itself
+    declared = (v for g in graphs_of(inferred.graph) for v in (*g.value_info, *g.output))
+    return {v.name: v.type.tensor_type.elem_type for v in declared if v.type.WhichOneof("value") == _TENSOR}
+
+
+def _without_weights(model: Any) -> Any:
+    """Return a model with the same nodes whose weights are replaced by typed inputs."""
+    made = type(model)()
+    made.ir_version = model.ir_version
+    made.opset_import.extend(model.opset_import)
+    made.functions.extend(model.functions)
+    graph = model.graph
+    made.graph.name = graph.name
+    made.graph.input.extend(graph.input)
+    given = {i.name for i in graph.input}
+    for output in graph.output:
+        made.graph.output.add().name = output.name
+    for tensor in graph.initializer:
+        if tensor.name not in given:
+            _declare(made.graph, tensor.name, tensor)
+    for node in graph.node:
+        weight = next((a.t for a in node.attribute if a.name == "value" and _is_large(a.t)), None)
+        if node.op_type == "Constant" and weight is not None:
+            _declare(made.graph, node.output[0], weight)
+        else:
+            made.graph.node.add().CopyFrom(node)
+    return made
+
+
+def _is_large(tensor: Any) -> bool:
+    size = 1
+    for d in tensor.dims:
+        size *= d
+    return size >= _LARGE
+
+
+def _declare(graph: Any, name: str, tensor: Any) -> None:
+    declared = graph.input.add()
+    declared.name = name
+    declared.type.tensor_type.elem_type = tensor.data_type
+    declared.type.tensor_type.shape.SetInParent()
+    for size in tensor.dims:
+        declared.type.tensor_type.shape.dim.add().dim_value = size
+
+
+# ONNX models for the walk: loaded, validated, and checked for whether a session opens them.
 
 
 class OnnxModel(Model):
     """A model that is well formed; ``raw`` is its ``ModelProto``."""
 
-    def __init__(self, source: str, path: Path | None, examined: Examined, runtime: Runtime) -> None:
+    def __init__(self, source: str, path: Path | None, examined: ValidModel, runtime: Runtime) -> None:
         graph = OnnxGraph(examined.model.graph, examined.versions, examined.nodes, examined.tensors)
         super().__init__(source, graph, path=path, raw=examined.model, inner=examined.inner)
         self.examined = examined
@@ -59,14 +347,14 @@ class OnnxModel(Model):
             if kind.HasField("shape")
         }
 
-    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
+    def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> ModelInputs:
         """Return the inputs as values, with the caller's knowledge of them."""
         return read_inputs(self._inputs, env, given, are_open=are_open)
 
     @cached_property
-    def _refusal(self) -> Refusal | None:
+    def _refusal(self) -> SessionRefusal | None:
         """Why ONNX Runtime does not open it, if that runtime is asked about."""
-        return refusal(self.examined) if self._runtime == "onnxruntime" else None
+        return session_refusal(self.examined) if self._runtime == "onnxruntime" else None
 
     def note(self, walk: Walk) -> None:
         """Refuse a model that ONNX Runtime does not open, and note uncertain cases."""
@@ -74,18 +362,18 @@ class OnnxModel(Model):
             self._open(walk)
 
     def _node(self, proto: Any) -> OnnxNode:
-        (node,) = nodes_of([proto], self.examined.versions)
+        (node,) = walkable_nodes([proto], self.examined.versions)
         return node
 
     def _open(self, walk: Walk) -> None:
         found = self._refusal
         if found is not None and found.is_certain:
             reason = f"ONNX Runtime does not open the model: {found.text}"
-            walk.refuse(self._node(found.node), reason, [value_of(t) for t in found.types])
+            walk.refuse(self._node(found.node), reason, [value_of_type(t) for t in found.types])
         elif found is not None:
             walk.doubt(self._node(found.node), f"ONNX Runtime may not open the model: {found.text}")
-        elif any(normal(o.domain) not in KNOWN_DOMAINS for o in self.raw.opset_import):
-            doubt = refusal(self.examined, walk.found)
+        elif any(canonical_domain(o.domain) not in KNOWN_DOMAINS for o in self.raw.opset_import):
+            doubt = session_refusal(self.examined, walk.found)
             if doubt is not None:
                 walk.doubt(self._node(doubt.node), f"ONNX Runtime may not open the model: {doubt.text}")
             for place in _impossible(walk.asker):
@@ -103,10 +391,10 @@ class OnnxModel(Model):
             found = {name: (walk.top.find(name) or UNKNOWN).dtype for name in self.graph.outputs}
             outputs = other_outputs(self.raw, found)
         if mistyped or outputs:
-            check_types(self.source, self.raw, Found(mistyped, outputs), element_types(self.raw))
+            check_types(self.source, self.raw, SuspectedFaults(mistyped, outputs), element_types(self.raw))
 
 
-def _impossible(asker: Asker) -> Iterator[Place]:
+def _impossible(asker: Requirements) -> Iterator[NodePlace]:
     """Yield the nodes whose own requirements no sizes meet, even if they are never run."""
     for (name, _), reason in asker.reasons.items():
         if evaluated(reason.formula) == FALSE:
@@ -115,7 +403,7 @@ def _impossible(asker: Asker) -> Iterator[Place]:
 
 def read(model: Any, runtime: str) -> OnnxModel:
     """Load a file, a ``ModelProto`` or an ``onnx_ir.Model``; raises `ModelError` for anything else."""
-    source, loaded = load(model)
+    source, loaded = load_model(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     asked = cast("Runtime", runtime)
-    return OnnxModel(source, path, examined(source, loaded, asked, nodes_of), asked)
+    return OnnxModel(source, path, validated(source, loaded, asked, walkable_nodes), asked)

@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from symbcast.core.guesses import guessed
-from symbcast.graphs.findings.findings import Finding
+from symbcast.core.advice import missing_name_advice
 from symbcast.graphs.front_end import GUESSED_CHECKS
+from symbcast.graphs.report.findings import Finding
 from symbcast.graphs.walking.walk import Unanalysed
-from symbcast.openvino.check_model import check
-from symbcast.openvino.report import OpenVinoReport
+from symbcast.openvino.front_end import OpenVinoReport, check
 
 __all__ = ["Finding", "OpenVinoReport", "Unanalysed", "check"]
 
@@ -17,7 +16,7 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
-    __getattr__ = guessed(
+    __getattr__ = missing_name_advice(
         __name__,
         __all__,
         *GUESSED_CHECKS,

@@ -1,16 +1,168 @@
-"""The OpenVINO front end."""
+"""The OpenVINO front end.
+
+The walk, operators without a shape function, the report, and ``symbcast.openvino.check``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
+
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.programs.assumptions import Assumptions
+from symbcast.graphs.check import check_graph, read_question
 from symbcast.graphs.front_end import FrontEnd
-from symbcast.graphs.inputs.aliases import Layouts
-from symbcast.openvino.node_call import OpenVinoCall
-from symbcast.openvino.operators.families import OPERATORS
+from symbcast.graphs.inputs import Layouts
+from symbcast.graphs.report.graph_report import GraphReport
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.walk import Walk
+from symbcast.openvino.graph import OPERATORS, OpenVinoCall, OpenVinoConstant
 from symbcast.openvino.reaches import reaches_of
 from symbcast.openvino.reader import read
-from symbcast.openvino.report import OpenVinoReport
-from symbcast.openvino.tail import infer
-from symbcast.openvino.walk import OpenVinoWalk
+from symbcast.operators.values.value import Decider, Value, decider_of_result, join_deciders
+
+if TYPE_CHECKING:
+    import openvino
+
+    from symbcast.core.shapes import ShapeLike
+    from symbcast.graphs.graph import Node
+    from symbcast.graphs.known_inputs import ContentsLike
+
+
+# The walk through an OpenVINO model, and whether data or sizes decide the elements that its nodes compute.
+#
+# OpenVINO's schemas do not separate inputs that supply elements from inputs that describe layout; the tables here do.
+
+
+class OpenVinoWalk(Walk):
+    """A walk through one model; see `symbcast.graphs.walking.walk` for what it keeps."""
+
+    def constant(self, node: Node) -> Value | None:
+        """Return what a node holds."""
+        if node.op_type != "Constant":
+            return None
+        found = OpenVinoConstant(node.raw)
+        self._repeats.number(found)
+        return found
+
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of an output that are not known exactly."""
+        return decider_of_output(node.op_type, inputs, position)
+
+    def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
+        """Return outputs with OpenVINO's element types."""
+        found = super().unknown(call, reason)
+        made = cast("OpenVinoCall", call).made
+        return found or [made(None, output=n) for n in range(len(call.node.outputs))]
+
+
+_SHAPES_ONLY = frozenset({"ShapeOf"})
+_RANDOM = frozenset({"Multinomial", "RandomUniform"})
+_OF_FIRST = (
+    "BatchToSpace", "Broadcast", "Clamp", "DepthToSpace", "ExtractImagePatches", "Gather", "GatherElements", "GatherND",
+    "Identity", "ReduceMax", "ReduceMin", "Reshape", "Reverse", "ReverseSequence", "Roll", "ShuffleChannels", "Slice",
+    "SpaceToBatch", "SpaceToDepth", "Split", "Squeeze", "StridedSlice", "Tile", "Transpose", "Unsqueeze",
+    "VariadicSplit",
+)  # fmt: skip
+_MOVED: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(_OF_FIRST, (0,)),
+    "Maximum": (0, 1),
+    "Minimum": (0, 1),
+    "OneHot": (2, 3),
+    "Pad": (0, 3),
+    "ScatterElementsUpdate": (0, 2),
+    "ScatterNDUpdate": (0, 2),
+    "ScatterUpdate": (0, 2),
+    "Select": (1, 2),
+}
+"""Operators that copy elements, and the inputs that they copy from."""
+_COMPUTED: Mapping[str, tuple[int, ...]] = {"ConvertLike": (0,), "TopK": (0,)}
+"""Operators that compute with only some of their inputs."""
+
+
+def decider_of_output(op_type: str, inputs: Sequence[Value | None], position: int) -> Decider:
+    """Return what decides the unknown elements of the output at a position."""
+    if op_type in _SHAPES_ONLY:
+        return Decider.SIZES
+    if op_type in _RANDOM:
+        return Decider.DATA
+    if op_type == "Concat" or (op_type == "TopK" and position == 0):
+        return decider_of_result(inputs[:1] if op_type == "TopK" else inputs, is_moving=True)
+    places = _MOVED.get(op_type)
+    if places is not None:
+        taken = [inputs[n] for n in places if n < len(inputs)]
+        if join_deciders(taken):
+            return decider_of_result(taken, is_moving=True)
+        return decider_of_result(inputs, is_moving=True)
+    computed = _COMPUTED.get(op_type)
+    return decider_of_result(inputs if computed is None else [inputs[n] for n in computed], is_moving=False)
+
+
+# Operators without a function: use OpenVINO's own shape inference if all sizes are numbers.
+#
+# The inference runs on a copy of the model, with the node's inputs replaced by parameters of the given shapes.
+
+
+def infer(call: OpenVinoCall) -> Sequence[Value]:
+    """Return the outputs as OpenVINO infers them; each unknown size is a new symbol."""
+    kind = call.node.op_type if not call.node.domain else f"{call.node.domain}::{call.node.op_type}"
+    values = [call.value(n) for n in range(len(call.inputs))]
+    shapes = [numbers_of(call.shape(n)) for n in range(len(values))]
+    if any(s is None for s in shapes):
+        call.give_up(f"{kind} is not supported here unless all sizes of its inputs are numbers")
+    call.note(f"{kind} is not supported here: its shape is inferred by OpenVINO")
+    try:
+        found = _inferred(call.node, values, [list(s or ()) for s in shapes])
+    except RuntimeError as error:
+        call.refuse(f"OpenVINO refuses it: {_last_line(error)}")
+    outputs = []
+    for n, shape in enumerate(found):
+        if shape.rank.is_dynamic:
+            outputs.append(call.made(None, output=n))
+            continue
+        dims = [
+            int(d.get_length()) if d.is_static else call.fresh(f"{n}_dim_{axis}", f"axis {axis} of output {n}")
+            for axis, d in enumerate(shape)
+        ]
+        outputs.append(call.made(tuple(dims), output=n))
+    return outputs
+
+
+def _inferred(node: Any, values: Sequence[Value], shapes: Sequence[list[int]]) -> list[Any]:
+    """Return the shapes that OpenVINO infers for a node with given input shapes."""
+    from openvino import opset1
+
+    copy = node.graph.copy_of(node)
+    given = []
+    for position, (value, shape) in enumerate(zip(values, shapes, strict=True)):
+        if isinstance(value, OpenVinoConstant):
+            given.append(copy.input_value(position))
+        else:
+            given.append(opset1.parameter(shape, node.raw.get_input_element_type(position)).output(0))
+    copy.set_arguments(given)
+    copy.validate_and_infer_types()
+    return [copy.get_output_partial_shape(n) for n in range(copy.get_output_size())]
+
+
+def _last_line(error: RuntimeError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else "it gives no reason"
+
+
+# The report on an OpenVINO model, as users see it.
+
+
+class OpenVinoReport(GraphReport):
+    """The input sizes at which a model runs, every shape in it, and the requirements of each node.
+
+    Everything is computed on demand, and the model is never changed.
+    """
+
+
+# The OpenVINO front end.
+
 
 _LAYOUTS = Layouts.of(
     images="Convolution GroupConvolution BinaryConvolution ConvolutionBackpropData GroupConvolutionBackpropData "
@@ -32,3 +184,44 @@ FRONT_END = FrontEnd(
     layouts=_LAYOUTS,
     module=__name__,
 )
+
+
+# ``symbcast.openvino.check``: check an OpenVINO model.
+
+
+@with_advice
+def check(  # noqa: PLR0913 - each is a fact about the model or an option of the check
+    model: str | PathLike[str] | openvino.Model,
+    assume: Assumptions = (),
+    min_size: int = 1,
+    *,
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
+    budget: float | None = None,
+) -> OpenVinoReport:
+    """Find the input sizes at which an OpenVINO model runs, and every shape in it.
+
+    ``model`` is a file that OpenVINO reads, such as ``model.xml``, or an ``openvino.Model``; it is not changed. A
+    dynamic dimension is named ``<input>_dim_<axis>``; dimensions that share an ``openvino.Symbol`` are one size. The
+    interval of a dimension, such as ``2..5``, is assumed. The other arguments are as in `symbcast.onnx.check`.
+    "Runs" means that inference on the CPU succeeds.
+
+    Raises `ModelError` for anything that is not a model, `BindingError` for shapes, sizes and contents that its inputs
+    cannot have, `AssumptionError` for assumptions that are contradictory or mention sizes that the model does not have,
+    and `MissingExtraError` without the extra ``openvino``.
+
+    >>> import numpy as np
+    >>> import openvino as ov
+    >>> from openvino import opset13 as op
+    >>> x = op.parameter([-1, -1, -1], np.float32, name="x")
+    >>> heads = ov.Model([op.reshape(x, op.constant([0, 0, 8, -1]), special_zero=True)], [x])
+    >>> report = check(heads)
+    >>> report.condition, *report.outputs.values()
+    (Condition('x_dim_2 % 8 == 0'), Shape('(x_dim_0, x_dim_1, 8, x_dim_2//8)'))
+    >>> report = check(heads, shapes={"x": "batch, T, 64"})
+    >>> report.verdict.value, *report.outputs.values()
+    ('always', Shape('(batch, T, 8, 8)'))
+    """
+    asked = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
+    return OpenVinoReport(check_graph(FRONT_END, read(model, asked.runtime), asked))

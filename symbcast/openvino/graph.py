@@ -1,16 +1,99 @@
-"""An ``ov.Model`` as a graph of named values, in the order of the walk.
+"""An ``ov.Model`` as a graph of named values.
 
-A value has the name of its tensor; if the tensor has several names, it is the one equal to its node's name. Without a
-tensor name, it has the friendly name of its node, with ``.0``, ``.1`` appended if the node has several outputs.
+Its nodes, constants, element types, and the calls that operators see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from math import prod
+from typing import TYPE_CHECKING, Any
 
+from symbcast.graphs.front_end import OperatorTable
 from symbcast.graphs.graph import NOTHING, Graph, Node
-from symbcast.openvino.constant import shape_of
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.context import Dims
+from symbcast.operators.values.contents import INTEGERS, MAX_ELEMENTS, Content, from_array, is_size
+from symbcast.operators.values.value import Constant, Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.operators.values.contents import Content
+
+
+# OpenVINO's element types as the numbers of `TensorProto.DataType` that `symbcast.onnx` uses.
+
+
+BOOL, FLOAT, INT32, INT64 = 9, 1, 6, 7
+
+NUMBERS = {
+    "f32": 1,
+    "u8": 2,
+    "i8": 3,
+    "u16": 4,
+    "i16": 5,
+    "i32": 6,
+    "i64": 7,
+    "string": 8,
+    "boolean": 9,
+    "f16": 10,
+    "f64": 11,
+    "u32": 12,
+    "u64": 13,
+    "bf16": 16,
+}
+
+
+def element_type_number(element_type: Any) -> int:
+    """Return the number of an element type; 0 if it is dynamic or unknown to ONNX."""
+    return NUMBERS.get(element_type.get_type_name(), 0)
+
+
+# Constants of a model, whose elements are read on demand.
+
+
+_REALS = frozenset({1, 10, 11})
+_READ = INTEGERS | _REALS | {BOOL}
+
+
+def static_shape(op: Any) -> tuple[int, ...]:
+    """Return the shape of a node's output if it is static; iterating over an ``ov.Shape`` takes ten times as long."""
+    shape = op.get_output_shape(0)
+    return tuple([shape[axis] for axis in range(len(shape))])
+
+
+class OpenVinoConstant(Constant):
+    """The constant of a Constant node."""
+
+    def __init__(self, op: Any) -> None:
+        shape = static_shape(op)
+        super().__init__(op, shape, element_type_number(op.get_output_element_type(0)))
+        self._is_long = prod(shape) > MAX_ELEMENTS
+
+    def read(self) -> Content | None:
+        """Return the elements of short tensors, and of long integer tensors."""
+        is_whole = self.dtype in INTEGERS or self.dtype == BOOL
+        if not is_whole and (self.dtype not in _REALS or self._is_long):
+            return None
+        return from_array(self.array)
+
+    def facts(self) -> Hashable | None:
+        """Return the shape and type, and the data of a constant that is short enough to be listed."""
+        if self.dtype not in _READ:
+            return None
+        return OpenVinoConstant, self.shape, self.dtype, None if self._is_long else self.raw.get_data().tobytes()
+
+    @property
+    def array(self) -> Any:
+        """The numbers."""
+        self.was_read = self._is_long
+        return self.raw.get_data()
+
+
+# An ``ov.Model`` as a graph of named values, in the order of the walk.
+#
+# A value has the name of its tensor; if the tensor has several names, it is the one equal to its node's name. Without
+# a tensor name, it has the friendly name of its node, with ``.0``, ``.1`` appended if the node has several outputs.
 
 
 class OpenVinoNode(Node):
@@ -75,7 +158,7 @@ class OpenVinoNode(Node):
     @property
     def held(self) -> tuple[int, ...] | None:
         """The shape of a constant."""
-        return shape_of(self.raw) if self.op_type == "Constant" else None
+        return static_shape(self.raw) if self.op_type == "Constant" else None
 
 
 class OpenVinoGraph(Graph):
@@ -193,3 +276,62 @@ def _chosen(names: Set[str], op: Any, index: int) -> str:
 
 BODIES = {"If": ("then_branch", "else_branch"), "Loop": ("body",), "TensorIterator": ("body",)}
 """The operators that contain models, and our names for these models."""
+
+
+# One OpenVINO node with its known inputs, for an operator function.
+
+
+class OpenVinoCall(NodeCall):
+    """A node with its inputs; its outputs get OpenVINO's element types."""
+
+    # Outputs.
+
+    def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
+        """Return an output with OpenVINO's element type."""
+        return Value(shape, element_type_number(self.node.raw.get_output_element_type(output)), content)
+
+    # Numeric inputs.
+
+    def input_numbers(self, position: int, what: str) -> list[int]:
+        """Return the numbers that an input lists; give up on the node if they are unknown."""
+        found = self.numbers(position)
+        if found is None:
+            self.give_up(f"{what} are in {self.input_name(position)}, whose elements are not known")
+        return found
+
+    def input_axes(self, position: int, rank: int) -> list[int]:
+        """Return the axes that an input lists, counted from the front."""
+        return [self.axis(a, rank) for a in self.input_numbers(position, "the axes")]
+
+    def axes_of(self, dims: Dims, axes: Iterable[int]) -> list[int]:
+        """Return axes counted from the front; 0 and -1 are valid for a scalar and dropped."""
+        found = [self.axis(a, max(len(dims), 1)) for a in axes]
+        return found if dims else []
+
+    def input_sizes(self, position: int, least: int = 0) -> tuple[Dim, ...]:
+        """Return the sizes that an input lists; each unknown size is a new symbol."""
+        items: Sequence[object] | None = self.elements(position)
+        if items is None:
+            lengths = self.shape(position)
+            if len(lengths) > 1 or any(not isinstance(n, int) for n in lengths):
+                self.give_up(f"the sizes are in {self.input_name(position)}, whose elements are not known")
+            items = (None,) * (int(lengths[0]) if lengths else 1)  # type: ignore[arg-type]
+        name = self.input_name(position)
+        dims: list[Dim] = []
+        for n, item in enumerate(items):
+            if is_size(item):
+                if least >= 0:
+                    self.is_size(item, "a size must not be negative")
+                dims.append(item)
+                continue
+            dims.append(self.fresh(f"size_{n}", f"element {n} of {name}", by=[position]))
+            reason = f"not checked: element {n} of {name}, which is data, must not be negative"
+            self.note(reason, is_about_data=True, by=[position])
+        return tuple(dims)
+
+
+# The table of OpenVINO's operators by type name, for all operator sets.
+
+
+OPERATORS: OperatorTable[OpenVinoCall] = OperatorTable()
+operator = OPERATORS.offer

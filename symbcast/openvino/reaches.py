@@ -1,17 +1,17 @@
-"""How far OpenVINO nodes look into inputs of unknown rank; the counterpart of `symbcast.onnx.declared.reaches`."""
+"""How far OpenVINO nodes look into inputs of unknown rank; the counterpart of `symbcast.onnx.reaches`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from symbcast.core.broadcasting.unknown_rank import place_of
+from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
-from symbcast.graphs.walking.reaches import Reaches, axes_held, padded
+from symbcast.graphs.walking.unknown_ranks import Reaches, padded, required_numbers
 from symbcast.openvino.operators.elementwise import KEEP_SHAPE, TWO_OPERANDS
 from symbcast.operators.context import Dims
+from symbcast.operators.operator import find_operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
-from symbcast.operators.recorded.operator import find_operator
 
 if TYPE_CHECKING:
     Found = Sequence[Reach | None]
@@ -43,14 +43,14 @@ def _may_be_number(shapes: Sequence[Dims | None]) -> bool:
 
 
 def _reduced(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    found = reach_of(axes_held(call, 1))
+    found = reach_of(required_numbers(call, 1))
     if found.last == 1 and _may_be_number(shapes):
         return [] if call.integer("keep_dims") else [found._replace(least=0)]
     return [found]
 
 
 def _squeezed(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    axes = axes_held(call, 1)
+    axes = required_numbers(call, 1)
     if not axes or call.integer("allow_axis_skip"):
         return []
     found = reach_of(axes)
@@ -58,20 +58,20 @@ def _squeezed(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
 
 
 def _unsqueezed(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    return [reach_beside_new(axes_held(call, 1))]
+    return [reach_beside_new(required_numbers(call, 1))]
 
 
 def _gathered(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    return [] if call.integer("batch_dims") else [reach_of(axes_held(call, 2)), ANY]
+    return [] if call.integer("batch_dims") else [reach_of(required_numbers(call, 2)), ANY]
 
 
 def _transposed(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    order = axes_held(call, 1)
+    order = required_numbers(call, 1)
     return [Reach(rank=len(order))] if order else []
 
 
 def _concat(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
-    ranks = [len(s) for s in shapes if s is not None and place_of(s) is None]
+    ranks = [len(s) for s in shapes if s is not None and sequence_place(s) is None]
     return [Reach(rank=ranks[0]) if ranks else reach_of([call.integer("axis")])] * len(shapes)
 
 
@@ -84,7 +84,7 @@ def _matmul(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
 def _convolution(call: NodeCall, shapes: Sequence[Dims | None]) -> Found:
     """Data and filters have equal rank; with groups, the filters have one more axis."""
     more = int(call.node.op_type.startswith("Group"))
-    data, filters = (None if s is None or place_of(s) is not None else len(s) for s in shapes[:2])
+    data, filters = (None if s is None or sequence_place(s) is not None else len(s) for s in shapes[:2])
     rank = data if data is not None else None if filters is None else filters - more
     return [] if rank is None else [Reach(rank=rank), Reach(rank=rank + more)]
 

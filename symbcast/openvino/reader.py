@@ -1,21 +1,166 @@
-"""Load OpenVINO models and read their parameters as sizes."""
+"""Load OpenVINO models, and read their parameters as sizes with OpenVINO's interval for each."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.logic.formulas import Formula, at_most
-from symbcast.core.program.whole.program import Program
-from symbcast.graphs.inputs.given import Given
-from symbcast.graphs.inputs.inputs import Inputs
-from symbcast.graphs.model import Model
-from symbcast.openvino.graph import OpenVinoGraph
-from symbcast.openvino.inputs.models import load
-from symbcast.openvino.inputs.sizes import Interval, read_parameters
+from symbcast.core.algebra.formulas import Formula, at_most
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
+from symbcast.core.programs.program import Program
+from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
+from symbcast.graphs.inputs import ModelInputs, inputs_of, place_name
+from symbcast.graphs.known_inputs import NOTHING, KnownInputs
+from symbcast.graphs.model import Model, check_path
+from symbcast.openvino.graph import OpenVinoGraph, element_type_number
+from symbcast.operators.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.openvino.graph import OpenVinoGraph
+
+
+# Load models: from a file that OpenVINO reads, or an ``ov.Model``.
+#
+# OpenVINO's readers end the process on some files, such as ONNX's speaker model of WeSpeaker. So a child process reads
+# a file first, and what it survives is read here.
+
+
+_WAIT = 3600
+"""Seconds; only a guard against a damaged file on which a reader hangs."""
+
+
+def load_graph(model: Any) -> tuple[str, OpenVinoGraph]:
+    """Return the name of a model and its graph.
+
+    Raises `ModelError` for a file that OpenVINO cannot read.
+    """
+    openvino = _library()
+    if isinstance(model, (str, os.PathLike)):
+        source = os.fsdecode(model)
+        return source, OpenVinoGraph(_read(openvino, source))
+    if isinstance(model, openvino.Model):
+        return str(model.get_friendly_name()), OpenVinoGraph(model)
+    raise ShapeTypeError(model, "a model", "give the path of a model, such as model.xml, or an openvino.Model")
+
+
+def _library() -> Any:
+    try:
+        import openvino
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "openvino":
+            raise
+        raise MissingExtraError("symbcast.openvino", "openvino") from error
+    return openvino
+
+
+def _read(openvino: Any, source: str) -> Any:
+    """Return the model in a file that a child process could read; raises `ModelError` if it could not."""
+    again = "it may be truncated; convert the model again"
+    check_path(source, "give the path of a model, such as model.xml")
+    try:
+        problem = IsolatedFunction(probe, _WAIT)(str(Path(source).absolute()))
+    except DiedError:
+        hint = "check it by symbcast.onnx" if source.endswith(".onnx") else again
+        raise ModelError(source, "OpenVINO's reader crashes on it", hint) from None
+    except TimedOutError as error:
+        raise ModelError(source, f"OpenVINO's reader {error}", again) from None
+    if problem:
+        raise ModelError(source, f"OpenVINO cannot read it: {problem}", again)
+    return openvino.Core().read_model(source)
+
+
+def probe(source: str) -> str:
+    """Read a file and forget it; return why that failed, or an empty text."""
+    import openvino
+
+    try:
+        openvino.Core().read_model(source)
+    except RuntimeError as error:
+        return next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), str(error))
+    return ""
+
+
+# The inputs of a model: a size for each dynamic dimension, with OpenVINO's interval for it.
+
+
+class SizeInterval(NamedTuple):
+    """The range of a size; ``most`` is None if there is no upper bound."""
+
+    size: Dim
+    least: int
+    most: int | None
+
+
+class Parameters(NamedTuple):
+    """The inputs of a model, and the intervals of their sizes."""
+
+    inputs: ModelInputs
+    intervals: tuple[SizeInterval, ...]
+
+
+def read_parameters(
+    graph: OpenVinoGraph, env: Program, given: KnownInputs = NOTHING, *, are_open: bool = True
+) -> Parameters:
+    """Read the parameters of a graph, with what the caller knows about them.
+
+    A dynamic dimension is named ``<input>_dim_<axis>``; dimensions that share an ``ov.Symbol`` are one size, named
+    after the first of them. A dimension ``2..5`` is a size in that range. Raises `BindingError` if the given shapes,
+    sizes or contents do not fit these inputs. ``are_open`` is as in `symbcast.graphs.graph`.
+    """
+    names = graph.inputs
+    reader = _Reader()
+    values = {name: reader.value(name, op) for name, op in zip(names, graph.parameters, strict=True)}
+    inputs = inputs_of(values, env, given, {}, are_open=are_open)
+    found = (i for name, op in zip(names, graph.parameters, strict=True) for i in _intervals(op, inputs.named[name]))
+    return Parameters(inputs, tuple(dict.fromkeys(found)))
+
+
+class _Reader:
+    """Reads the parameters of one model."""
+
+    def __init__(self) -> None:
+        self._by_symbol: dict[Any, Symbol] = {}
+        self._taken: set[str] = set()
+
+    def value(self, name: str, op: Any) -> Value:
+        """Return the value of a parameter."""
+        declared = op.get_output_partial_shape(0)
+        shape = None
+        if declared.rank.is_static:
+            shape = tuple(self._dim(d, place_name(name, axis)) for axis, d in enumerate(declared))
+        return Value(shape, element_type_number(op.get_output_element_type(0)))
+
+    def _dim(self, dimension: Any, name: str) -> Dim:
+        if dimension.is_static:
+            return int(dimension.get_length())
+        held = dimension.get_symbol() if dimension.has_symbol() else None
+        known = self._by_symbol.get(held) if held is not None else None
+        if known is None:
+            while name in self._taken:
+                name += "_"
+            self._taken.add(name)
+            known = symbol(name)
+            if held is not None:
+                self._by_symbol[held] = known
+        return known
+
+
+def _intervals(op: Any, dims: tuple[Dim, ...] | None) -> Iterator[SizeInterval]:
+    """Yield the intervals of a parameter's dynamic dimensions."""
+    declared = op.get_output_partial_shape(0)
+    for dimension, dim in zip(declared, dims or (), strict=True) if declared.rank.is_static else ():
+        if not dimension.is_static:
+            most = int(dimension.get_max_length())
+            yield SizeInterval(dim, int(dimension.get_min_length()), most if most >= 0 else None)
+
+
+# Load OpenVINO models and read their parameters as sizes.
 
 
 class OpenVinoModel(Model):
@@ -25,14 +170,14 @@ class OpenVinoModel(Model):
 
     def __init__(self, source: str, graph: OpenVinoGraph, path: Path | None) -> None:
         super().__init__(source, graph, path=path, raw=graph.raw)
-        self._intervals: tuple[Interval, ...] = ()
+        self._intervals: tuple[SizeInterval, ...] = ()
 
-    def read_inputs(self, env: Program, given: Given, *, are_open: bool = False) -> Inputs:
+    def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> ModelInputs:
         """Return the parameters as values, with what the caller knows about them."""
         inputs, self._intervals = read_parameters(self.graph, env, given, are_open=are_open)
         return inputs
 
-    def said(self, inputs: Inputs, min_size: int) -> Iterator[tuple[Formula, str]]:
+    def said(self, inputs: ModelInputs, min_size: int) -> Iterator[tuple[Formula, str]]:
         """Yield the ranges of sizes from the dimensions of parameters."""
         for size, least, most in self._intervals:
             if most is not None:
@@ -43,5 +188,5 @@ class OpenVinoModel(Model):
 
 def read(model: Any, runtime: str) -> OpenVinoModel:
     """Return a model from a file or an ``openvino.Model``; raises `ModelError` if it cannot be read."""
-    source, graph = load(model)
+    source, graph = load_graph(model)
     return OpenVinoModel(source, graph, Path(fspath(model)) if isinstance(model, (str, PathLike)) else None)

@@ -1,14 +1,13 @@
-"""The argument of shape functions: knowledge about sizes, and methods that state requirements on them."""
+"""The argument of shape functions: knowledge about sizes, methods that state requirements, shapes of operands."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
-from symbcast.core.logic.definedness import definedness
-from symbcast.core.logic.formulas import (
+from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -19,13 +18,19 @@ from symbcast.core.logic.formulas import (
     all_of,
     any_of,
     at_most,
+    definedness,
     equal,
     holds,
 )
+from symbcast.core.text.printing import dim_text
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.bounds import Bounds
     from symbcast.core.algebra.terms import Dim
+
+
+# The argument of shape functions: knowledge about sizes, and methods that state requirements on them.
+
 
 Dims: TypeAlias = "tuple[Dim, ...]"
 
@@ -148,3 +153,35 @@ def evaluated(formula: Formula) -> Formula:
 
 def _compare(operator: str, difference: int) -> bool:
     return {"==": difference == 0, "!=": difference != 0, "<=": difference >= 0, "<": difference > 0}[operator]
+
+
+# Shapes that an operand must have: weights, states, caches and masks.
+
+
+class OptionalOperand(NamedTuple):
+    """An optional operand: its name, and its shape if known."""
+
+    name: str
+    dims: Dims | None
+
+
+def expect_shape(context: Context, what: str, found: Dims | None, wanted: Sequence[Dim | None]) -> None:
+    """Require that an operand, if known, have the given shape; None means any size."""
+    if found is None:
+        return
+    if len(found) != len(wanted):
+        context.refuse(f"{what} must have rank {len(wanted)}, but has {len(found)}")
+    for axis, (size, target) in enumerate(zip(found, wanted, strict=True)):
+        if target is not None:
+            context.equal(size, target, f"axis {axis} of {what} must be {dim_text(target)}")
+
+
+def expect_one_of(context: Context, what: str, found: Dims | None, allowed: Sequence[Dims], reason: str) -> None:
+    """Require that an operand, if known, have one of the allowed shapes."""
+    if found is None:
+        return
+    shapes = [shape for shape in allowed if len(shape) == len(found)]
+    if not shapes:
+        ranks = ", ".join(str(n) for n in sorted({len(shape) for shape in allowed}))
+        context.refuse(f"the rank of {what} must be one of {ranks}, and is {len(found)}")
+    context.require(any_of(all_of(map(equal, found, shape)) for shape in shapes), reason)

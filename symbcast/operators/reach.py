@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from symbcast.core.algebra.sequences import axis_of, is_sequence, mentions_rest, rank_of, without_last
-from symbcast.core.broadcasting.unknown_rank import expanded_at_right, place_of, rank_of_shape, settled
-from symbcast.core.logic.formulas import TRUE, Formula, at_most, dims_of, equal, literals
+from symbcast.core.algebra.formulas import TRUE, Formula, at_most, dims_of, equal, literals
+from symbcast.core.algebra.symbols import axis_of, is_sequence, mentions_rest, rank_of, without_last
+from symbcast.core.rules.placement import decide_rank_comparison, expanded_at_right, rank_of_shape, sequence_place
 from symbcast.core.text.printing import shape_text
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def reach_beside_new(axes: Iterable[int]) -> Reach:
     return Reach(max(0, found.first - len(first)), max(0, found.last - len(last)))
 
 
-class Laid(NamedTuple):
+class ExposedOperand(NamedTuple):
     """An operand as a shape function sees it, and the requirement on its rank.
 
     ``taken`` is a sequence and its replacement, if axes were split off it.
@@ -78,35 +78,35 @@ class ReachError(Exception):
     """An operand of unknown rank that an operator cannot take, with the reason."""
 
 
-def laid(dims: Dims, reach: Reach | None) -> Laid:
+def expose_axes(dims: Dims, reach: Reach | None) -> ExposedOperand:
     """Return an operand with all used axes before or after its sequence.
 
     Raises `ReachError` if that is impossible, and for an operand of unknown rank without a reach.
 
-    >>> from symbcast.core.algebra.sequences import AxisSequence
-    >>> laid((AxisSequence("a").rest(), 3), Reach(last=2))[:2]
+    >>> from symbcast.core.algebra.symbols import AxisSequence
+    >>> expose_axes((AxisSequence("a").rest(), 3), Reach(last=2))[:2]
     ((*a[:-1], a[-1], 3), Comparison('<=', 1, rank(a)))
     """
-    place = place_of(dims)
+    place = sequence_place(dims)
     if place is None:
-        return Laid(dims)
+        return ExposedOperand(dims)
     if reach is None:
         raise ReachError(f"takes no operand of unknown rank here, such as {shape_text(dims)}")
     return _of_rank(dims, place, reach.rank) if reach.rank is not None else _of_reach(dims, place, reach)
 
 
-def _of_rank(dims: Dims, place: int, rank: int) -> Laid:
+def _of_rank(dims: Dims, place: int, rank: int) -> ExposedOperand:
     missing = rank - (len(dims) - 1)
     if missing < 0:
         raise ReachError(f"takes an operand of rank {rank} there, but {shape_text(dims)} has another rank")
-    return Laid(
+    return ExposedOperand(
         (*dims[:place], *_last(dims[place], missing), *dims[place + 1 :]),
         equal(rank_of(dims[place]), missing),
         f"the operand must have rank {rank}",
     )
 
 
-def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
+def _of_reach(dims: Dims, place: int, reach: Reach) -> ExposedOperand:
     missing = max(0, reach.last - (len(dims) - 1 - place))
     if reach.first > place:
         raise ReachError(f"{_axes('first', reach.first)} of {shape_text(dims)} must be known")
@@ -114,16 +114,16 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> Laid:
         raise ReachError(f"{_axes('last', reach.last)} of {shape_text(dims)} must be known")
     least = reach.last if reach.least is None else reach.least
     sequence, known = dims[place], len(dims) - 1
-    there = TRUE if least <= known else settled(at_most(least - known, rank_of(sequence)))
+    there = TRUE if least <= known else decide_rank_comparison(at_most(least - known, rank_of(sequence)))
     parts = (without_last(sequence, missing), *_last(sequence, missing))
     seen, reason = (*dims[:place], *parts, *dims[place + 1 :]), f"the operand must have rank {least} or more"
-    return Laid(seen, there, reason, (sequence, parts) if missing and reach.least is None else None)
+    return ExposedOperand(seen, there, reason, (sequence, parts) if missing and reach.least is None else None)
 
 
 def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, Dims]]) -> tuple[D | Dim, ...]:
     """Return an output in which axes split off sequences are merged back if they are unchanged.
 
-    >>> from symbcast.core.algebra.sequences import AxisSequence
+    >>> from symbcast.core.algebra.symbols import AxisSequence
     >>> a = AxisSequence("a")
     >>> put_back((a.rest(1), a.axis(1), 3), [(a.rest(), (a.rest(1), a.axis(1)))])
     (*a, 3)
@@ -152,12 +152,12 @@ def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dim
 
     Raises `ReachError` if the shapes have the same sequence, but the axes before it do not align.
     """
-    ranks = [len(s) for s in shapes if place_of(s) is None]
+    ranks = [len(s) for s in shapes if sequence_place(s) is None]
     found = expanded_at_right(shapes, min(ranks, default=None))
     if found is None:
         raise ReachError("takes tensors that begin with a sequence of axes, or with the same axes before the same one")
     first, *others = map(rank_of_shape, given)
-    asked = (settled(equal(rank, first)) for rank in others)
+    asked = (decide_rank_comparison(equal(rank, first)) for rank in others)
     return [tuple(dims) for dims in found], [f for f in asked if f != TRUE]
 
 

@@ -20,20 +20,26 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.core.algebra.formulas import Formula, all_of, equal, negate
 from symbcast.core.characters import sizes_text
-from symbcast.core.logic.formulas import Formula, all_of, equal, negate
-from symbcast.paths.places import NOWHERE, Place
-from symbcast.paths.points import Condition, Points
-from symbcast.paths.real_calls import Limits, Raised, RealCalls, Sizes
-from symbcast.paths.runs.exploration import Exploration, Observed, Outcome, diverged
-from symbcast.paths.runs.steps import Step, UntracedError
-from symbcast.paths.values.size import SizeAsKeyError
+from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome, unsteady_exploration
+from symbcast.paths.places import NOWHERE, CodePlace
+from symbcast.paths.real_calls import (
+    CallsWithNumbers,
+    Limits,
+    NumbersBySymbol,
+    PointCondition,
+    PointSearch,
+    RaisedError,
+)
+from symbcast.paths.sizes import SizeAsKeyError
+from symbcast.paths.steps import PathStep, UntracedError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Symbol
 
 
-class _Foreseen(NamedTuple):
+class _Prediction(NamedTuple):
     """The prediction for the sizes of a path, or for sizes that violate one of its requirements."""
 
     outcome: int
@@ -53,34 +59,34 @@ MAX_OPEN_CALLS = 8
 class _Exception(NamedTuple):
     """Sizes of 0 or 1 at which calls refute a prediction that they confirm at larger sizes."""
 
-    foreseen: _Foreseen
+    foreseen: _Prediction
     family: Formula
     error: UntracedError
-    raised: Raised | None = None
+    raised: RaisedError | None = None
     """What calls raise there, if the family is one point without data: then nothing is left unknown."""
 
-    def ended(self, steps: tuple[Step, ...], home: str) -> Outcome:
+    def ended(self, steps: tuple[PathStep, ...], home: str) -> PathOutcome:
         """Return the outcome of these sizes, after some steps."""
         if self.raised is None:
-            return Outcome(steps, untraced=self.error)
+            return PathOutcome(steps, untraced=self.error)
         error = self.raised.error.with_traceback(None)
-        return Outcome(steps, error=error, place=_line_of(self.raised, home), is_confirmed=True)
+        return PathOutcome(steps, error=error, place=_line_of(self.raised, home), is_confirmed=True)
 
 
 @dataclass
 class _Goal:
     """A search for sizes for a call: the prediction to test, and the sizes that are fixed."""
 
-    foreseen: _Foreseen
+    foreseen: _Prediction
     fixed: dict[Symbol, int]
     is_first: bool = False
     is_other: bool = False
     """Whether other sizes are preferred than for the first goal."""
 
 
-def confirmed(  # noqa: PLR0913 - the exploration, and the calls to compare it with
+def confirm(  # noqa: PLR0913 - the exploration, and the calls to compare it with
     found: Exploration,
-    calls: RealCalls,
+    calls: CallsWithNumbers,
     names: Mapping[Symbol, str],
     assumed: Sequence[Formula],
     *,
@@ -97,7 +103,7 @@ def confirmed(  # noqa: PLR0913 - the exploration, and the calls to compare it w
     try:
         return _Confirming(found, calls, names, assumed, min_size, home, limits or Limits()).confirmed()
     except _UnsteadyError as error:
-        return diverged(error.what.what, error.what.place, found.data)
+        return unsteady_exploration(error.what.what, error.what.place, found.data)
 
 
 class _UnsteadyError(Exception):
@@ -112,7 +118,7 @@ class _Confirming:
     def __init__(  # noqa: PLR0913, PLR0917 - as `confirmed`
         self,
         found: Exploration,
-        calls: RealCalls,
+        calls: CallsWithNumbers,
         names: Mapping[Symbol, str],
         assumed: Sequence[Formula],
         min_size: int,
@@ -122,8 +128,8 @@ class _Confirming:
         self.found, self.calls, self.names, self.home = found, calls, names, home
         self.outcomes = list(found.outcomes)
         self._left, self._sure, self._reaches = limits.calls, limits.sure, limits.reaches
-        self._points = Points(tuple(names), min_size, limits.effort)
-        self._assumed = tuple(map(Condition, assumed))
+        self._points = PointSearch(tuple(names), min_size, limits.effort)
+        self._assumed = tuple(map(PointCondition, assumed))
         self._agreed: set[int] = set()
         """The outcomes that at least one call agreed with."""
         self._met: set[int] = set()
@@ -131,21 +137,21 @@ class _Confirming:
         self._missed: set[int] = set()
         """The outcomes that depend on data, and that no call at their sizes led to."""
         self._called: set[tuple[int, ...]] = set()
-        self._read: dict[Formula, Condition] = {}
+        self._read: dict[Formula, PointCondition] = {}
         self._steps = [o.steps for o in found.outcomes]
         """The original steps of each outcome; those in `outcomes` are cut where a call refutes them."""
-        ends = [_Foreseen(n, len(steps)) for n, steps in enumerate(self._steps)]
+        ends = [_Prediction(n, len(steps)) for n, steps in enumerate(self._steps)]
         self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
         self._confirmed: set[tuple[Formula, ...]] = set()
         """The requirements whose violation a call confirmed, keyed by the formulas up to and including each."""
-        self._regular: set[_Foreseen] = set()
+        self._regular: set[_Prediction] = set()
         """The predictions that a call confirmed where all sizes are 2 or more."""
         self._exceptions: list[_Exception] = []
         self._kinds: dict[tuple[Formula, ...], str] = {}
         """The kinds of errors raised where a requirement is violated, if they are not as predicted."""
         self._raised: dict[int, BaseException] = {}
         """The errors raised by outcomes, if they are not of the predicted kind."""
-        self._made: list[tuple[Sizes, list[Any]]] = []
+        self._made: list[tuple[NumbersBySymbol, list[Any]]] = []
         """The sizes of each call, and its results for the data that were tried."""
         self._doubted: set[int] = set()
         """The calls, by number, that other data could make work: not all were tried."""
@@ -178,31 +184,31 @@ class _Confirming:
         """Call the paths that were not traced to their end: sizes at which they work, or fail, are known then."""
         opened = [n for n, o in enumerate(self.found.outcomes) if o.untraced and not o.untraced.is_compiled]
         for number in opened[:MAX_OPEN_CALLS]:
-            at = self._at_hand(_Foreseen(number, len(self._steps[number])))
+            at = self._at_hand(_Prediction(number, len(self._steps[number])))
             if at is not None and self.calls.is_small(at) and tuple(at.values()) not in self._called:
                 self._called.add(tuple(at.values()))
                 self._made.append((at, list(self._results(at))))
 
-    def _results(self, at: Sizes) -> Iterator[Any]:
+    def _results(self, at: NumbersBySymbol) -> Iterator[Any]:
         """Yield results of calls at some sizes until one does not raise."""
         for real in self.calls.results(at):
             self._left -= 1
             yield real
-            if not isinstance(real, Raised):
+            if not isinstance(real, RaisedError):
                 return
 
-    def _observed(self) -> Iterator[Observed]:
+    def _observed(self) -> Iterator[ObservedCall]:
         """Yield sizes at which the function works, or fails with all data that were tried."""
         for number, (at, results) in enumerate(self._made):
-            raised = [r for r in results if isinstance(r, Raised)]
+            raised = [r for r in results if isinstance(r, RaisedError)]
             if any(isinstance(r.error, UntracedError) for r in raised):  # the function kept a size of a trace
                 continue
             named = {name: at[s] for s, name in self.names.items()}
             if len(raised) < len(results):
-                yield Observed(named)
+                yield ObservedCall(named)
             elif raised and number not in self._doubted and not any(self.calls.is_of_data(r.error) for r in raised):
                 error = f"{type(raised[0].error).__name__}: {raised[0].error}"
-                yield Observed(named, error, _line_of(raised[0], self.home))
+                yield ObservedCall(named, error, _line_of(raised[0], self.home))
 
     def _leave_exceptions(self) -> None:
         """Split off the sizes at which predictions are refuted, as paths that fail or are unknown."""
@@ -213,12 +219,12 @@ class _Confirming:
             places.setdefault((is_violated, begin), []).append(exception)
         for (is_violated, begin), exceptions in sorted(places.items(), key=lambda item: -len(item[0][1])):
             length = len(begin) - is_violated
-            split: list[Step] = []
+            split: list[PathStep] = []
             for exception in exceptions:
                 steps = self._steps[exception.foreseen.outcome][:length]
-                decided = (*steps, *split, Step("decide", exception.family, NOWHERE))
+                decided = (*steps, *split, PathStep("decide", exception.family, NOWHERE))
                 self.outcomes.append(exception.ended(decided, self.home))
-                split.append(Step("decide", negate(exception.family), NOWHERE))
+                split.append(PathStep("decide", negate(exception.family), NOWHERE))
 
             for number, original in enumerate(self._steps):
                 outcome = self.outcomes[number]
@@ -229,12 +235,12 @@ class _Confirming:
                 pending = self.found.pending
                 pending[:] = [a._replace(steps=_inserted(a.steps, split, length, begin, a.steps)) for a in pending]
 
-    def _is_new(self, goal: _Goal, at: Sizes) -> bool:
+    def _is_new(self, goal: _Goal, at: NumbersBySymbol) -> bool:
         """Return whether a call at some sizes was not made yet, or is made again for data that lead to an outcome."""
         seeks = self._reaches and goal.is_first and self._is_of_certain_data(goal.foreseen.outcome)
         return seeks or tuple(at.values()) not in self._called
 
-    def _closed(self, outcome: Outcome, number: int) -> Outcome:
+    def _closed(self, outcome: PathOutcome, number: int) -> PathOutcome:
         if number in self._refuted:
             # The operation that was traced wrongly may also have added wrong requirements.
             steps = outcome.steps
@@ -281,7 +287,7 @@ class _Confirming:
             at = self._points.near((*conditions, *later), goal.fixed, hand)
         return at or self._points.near(conditions, goal.fixed, hand, is_other=goal.is_other)
 
-    def _requirements(self) -> Iterator[_Foreseen]:
+    def _requirements(self) -> Iterator[_Prediction]:
         """Yield a violation for each distinct requirement that does not depend on data."""
         nodes: dict[tuple[int, Formula], int] = {}
         for end in self._ends:
@@ -291,23 +297,23 @@ class _Confirming:
                 is_new = key not in nodes
                 node = nodes.setdefault(key, len(nodes) + 1)
                 if is_new and self._can_violate(step):
-                    yield _Foreseen(end.outcome, length, True)
+                    yield _Prediction(end.outcome, length, True)
 
-    def _is_doubtful(self, steps: Sequence[Step]) -> bool:
+    def _is_doubtful(self, steps: Sequence[PathStep]) -> bool:
         """Return whether the last step is a requirement that no call confirmed."""
         return steps[-1].kind == "require" and tuple(s.formula for s in steps) not in self._confirmed
 
-    def _can_violate(self, step: Step) -> bool:
+    def _can_violate(self, step: PathStep) -> bool:
         """Return whether a step is a requirement on input sizes only."""
         return step.kind == "require" and self._condition(step.formula).symbols <= self.names.keys()
 
-    def _at_hand(self, foreseen: _Foreseen) -> dict[Symbol, int] | None:
+    def _at_hand(self, foreseen: _Prediction) -> dict[Symbol, int] | None:
         """Return the sizes with which the path was run, if all its conditions hold there."""
         hand = self.outcomes[foreseen.outcome].sizes
         at = {s: hand.get(s, 2) for s in self.names}
         return at if all(c.holds(at) for c in self._conditions(foreseen)) else None
 
-    def _conditions(self, foreseen: _Foreseen) -> list[Condition]:
+    def _conditions(self, foreseen: _Prediction) -> list[PointCondition]:
         """Return the assumptions and the conditions that lead to a prediction, without those that depend on data."""
         steps = self._steps[foreseen.outcome]
         found = [*self._assumed, *self._read_steps(steps[: foreseen.length])]
@@ -315,23 +321,23 @@ class _Confirming:
             found.append(self._condition(negate(steps[foreseen.length].formula)))
         return found
 
-    def _read_steps(self, steps: Sequence[Step]) -> list[Condition]:
+    def _read_steps(self, steps: Sequence[PathStep]) -> list[PointCondition]:
         read = [self._condition(s.formula) for s in steps]
         return [c for c in read if c.symbols <= self.names.keys()]
 
-    def _condition(self, formula: Formula) -> Condition:
+    def _condition(self, formula: Formula) -> PointCondition:
         if formula not in self._read:
-            self._read[formula] = Condition(formula)
+            self._read[formula] = PointCondition(formula)
         return self._read[formula]
 
-    def _is_open(self, foreseen: _Foreseen) -> bool:
+    def _is_open(self, foreseen: _Prediction) -> bool:
         """Return whether the prediction was already withdrawn."""
         outcome = self.outcomes[foreseen.outcome]
         return outcome.untraced is not None and (not foreseen.is_violated or len(outcome.steps) <= foreseen.length)
 
     # Calling and comparing.
 
-    def _hold(self, goal: _Goal, at: Sizes) -> None:
+    def _hold(self, goal: _Goal, at: NumbersBySymbol) -> None:
         """Call at some sizes, and withdraw the predictions there if the calls refute them.
 
         A single wrong result refutes a prediction. An error refutes it only if no data are found with which a call
@@ -341,7 +347,7 @@ class _Confirming:
         if possible is None or any(self._is_exception(f, at) for f in possible):
             return
         sure = self._sure if goal.is_first else 1
-        unlike: list[Raised] = []
+        unlike: list[RaisedError] = []
         has_agreed = False
         own = goal.foreseen.outcome
         is_sought = self._reaches and goal.is_first and self._is_of_certain_data(own)
@@ -354,10 +360,10 @@ class _Confirming:
             fits = bool(alike) or self._is_of_data(possible, real)
             self._agreed.update(f.outcome for f in alike if not f.is_violated)
             is_sought = is_sought and all(f.outcome != own or f.is_violated for f in alike)
-            unlike += [real] if isinstance(real, Raised) and not fits else []
+            unlike += [real] if isinstance(real, RaisedError) and not fits else []
             if has_agreed and not fits and not self.calls.has_data:
                 raise _UnsteadyError(self._otherwise(possible[0], real, at))
-            if not fits and not isinstance(real, Raised):
+            if not fits and not isinstance(real, RaisedError):
                 self._refute(possible, real, at)
                 return
             has_agreed = has_agreed or fits
@@ -367,7 +373,7 @@ class _Confirming:
                 break
         if is_sought:
             self._missed.add(own)
-        if self.found.data and all(isinstance(r, Raised) for r in results) and self.calls.is_without_data(at):
+        if self.found.data and all(isinstance(r, RaisedError) for r in results) and self.calls.is_without_data(at):
             self._except_working(possible, results[0], at)
         if has_agreed:
             if all(at[s] > 1 for s in self.names):
@@ -378,7 +384,7 @@ class _Confirming:
         elif unlike and not any(self.calls.is_of_data(r.error) for r in unlike):
             self._refute(possible, unlike[0], at)
 
-    def _except_working(self, possible: Sequence[_Foreseen], real: Raised, at: Sizes) -> None:
+    def _except_working(self, possible: Sequence[_Prediction], real: RaisedError, at: NumbersBySymbol) -> None:
         """Leave unknown what works for certain data, where there are none: empty arrays have no other data."""
         family = all_of(equal(s, at[s]) for s in self.names if at[s] < 2)
         for foreseen in possible:
@@ -386,14 +392,14 @@ class _Confirming:
             if is_working and self._may_lead_to(foreseen.outcome, at):
                 self._except(foreseen, family, real, at)
 
-    def _except(self, foreseen: _Foreseen, family: Formula, real: Any, at: Sizes) -> None:
+    def _except(self, foreseen: _Prediction, family: Formula, real: Any, at: NumbersBySymbol) -> None:
         """Except sizes from a prediction; an error at one point where all arrays are empty is certain."""
         is_point = self.names.keys() <= self._condition(family).symbols
-        is_certain = is_point and isinstance(real, Raised) and self.calls.is_without_data(at)
+        is_certain = is_point and isinstance(real, RaisedError) and self.calls.is_without_data(at)
         raised = real if is_certain and not isinstance(real.error, UntracedError) else None
         self._exceptions.append(_Exception(foreseen, family, self._otherwise(foreseen, real, at), raised))
 
-    def _may_lead_to(self, number: int, at: Sizes) -> bool:
+    def _may_lead_to(self, number: int, at: NumbersBySymbol) -> bool:
         """Return whether the steps of an outcome hold at some sizes, for small numbers that data decide."""
         formulas = [s.formula for s in self._steps[number]]
         data = {s for f in formulas for s in self._condition(f).symbols if s not in self.names}
@@ -408,7 +414,7 @@ class _Confirming:
         decided = [self._condition(s.formula) for s in self._steps[number] if s.kind == "decide"]
         return self.outcomes[number].works and any(not c.symbols <= self.names.keys() for c in decided)
 
-    def _possible(self, foreseen: _Foreseen, at: Sizes) -> list[_Foreseen] | None:
+    def _possible(self, foreseen: _Prediction, at: NumbersBySymbol) -> list[_Prediction] | None:
         """Return all predictions that are possible at some sizes, depending on data; None if any is unknown."""
         if not self.found.data:
             return [foreseen]
@@ -420,10 +426,10 @@ class _Confirming:
             if broken is None:
                 found.append(end)
             elif self._can_violate(self._steps[end.outcome][broken]):
-                found.append(_Foreseen(end.outcome, broken, True))
+                found.append(_Prediction(end.outcome, broken, True))
         return None if any(map(self._is_open, found)) else found
 
-    def _broken(self, steps: Sequence[Step], at: Sizes) -> int | None:
+    def _broken(self, steps: Sequence[PathStep], at: NumbersBySymbol) -> int | None:
         """Return the index of the first step that fails at some sizes; steps that depend on data are skipped."""
         for number, step in enumerate(steps):
             condition = self._condition(step.formula)
@@ -431,22 +437,22 @@ class _Confirming:
                 return number
         return None
 
-    def _is_of_data(self, possible: Sequence[_Foreseen], real: Any) -> bool:
+    def _is_of_data(self, possible: Sequence[_Prediction], real: Any) -> bool:
         """Return whether a call fails at a line with a requirement on data-dependent sizes, which may be violated."""
-        if not isinstance(real, Raised):
+        if not isinstance(real, RaisedError):
             return False
         steps = (s for f in possible for s in self.outcomes[f.outcome].steps[: f.length])
         required = (s for s in steps if s.kind == "require" and s.place in real.lines)
         return any(not self._condition(s.formula).symbols <= self.names.keys() for s in required)
 
-    def _is_alike(self, foreseen: _Foreseen, real: Any, at: Sizes) -> bool:
-        return self._raises(foreseen, real) if isinstance(real, Raised) else self._returns(foreseen, real, at)
+    def _is_alike(self, foreseen: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
+        return self._raises(foreseen, real) if isinstance(real, RaisedError) else self._returns(foreseen, real, at)
 
-    def _returns(self, foreseen: _Foreseen, real: Any, at: Sizes) -> bool:
+    def _returns(self, foreseen: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
         outcome = self.outcomes[foreseen.outcome]
         return not foreseen.is_violated and outcome.error is None and self.calls.fits(outcome.raw, real, at)
 
-    def _raises(self, foreseen: _Foreseen, real: Raised) -> bool:
+    def _raises(self, foreseen: _Prediction, real: RaisedError) -> bool:
         """Return whether an error was predicted at its line."""
         outcome = self.outcomes[foreseen.outcome]
         if foreseen.is_violated:
@@ -462,7 +468,7 @@ class _Confirming:
             self._note_kind(foreseen, real.error)
         return True
 
-    def _note_kind(self, foreseen: _Foreseen, error: BaseException) -> None:
+    def _note_kind(self, foreseen: _Prediction, error: BaseException) -> None:
         """Note the kind of error that a call raises where another kind was predicted: the first one is reported."""
         if not foreseen.is_violated:
             self._raised.setdefault(foreseen.outcome, error)
@@ -470,7 +476,7 @@ class _Confirming:
         key = tuple(s.formula for s in self._steps[foreseen.outcome][: foreseen.length + 1])
         self._kinds.setdefault(key, type(error).__name__)
 
-    def _refute(self, possible: Sequence[_Foreseen], real: Any, at: Sizes) -> None:
+    def _refute(self, possible: Sequence[_Prediction], real: Any, at: NumbersBySymbol) -> None:
         """Mark the predictions at some sizes as unknown, with the reason; perhaps only at these small sizes."""
         family = self._family(possible, at)
         if family is not None:
@@ -496,11 +502,11 @@ class _Confirming:
                 for a in self.found.pending
             ]
 
-    def _is_exception(self, foreseen: _Foreseen, at: Sizes) -> bool:
+    def _is_exception(self, foreseen: _Prediction, at: NumbersBySymbol) -> bool:
         """Return whether a prediction was already refuted for a family of sizes."""
         return any(e.foreseen == foreseen and self._condition(e.family).holds(at) for e in self._exceptions)
 
-    def _family(self, possible: Sequence[_Foreseen], at: Sizes) -> Formula | None:
+    def _family(self, possible: Sequence[_Prediction], at: NumbersBySymbol) -> Formula | None:
         """Return the sizes of 0 and 1 at which predictions are refuted; None if they may be wrong elsewhere too.
 
         It is one size if calls refute them where all others are 2 or more, and otherwise all that are 0 or 1 here.
@@ -523,7 +529,7 @@ class _Confirming:
             outcome, steps=outcome.steps[:length], untraced=outcome.untraced or error, value=None, raw=None
         )
 
-    def _otherwise(self, foreseen: _Foreseen, real: Any, at: Sizes) -> UntracedError:
+    def _otherwise(self, foreseen: _Prediction, real: Any, at: NumbersBySymbol) -> UntracedError:
         outcome = self.outcomes[foreseen.outcome]
         if isinstance(outcome.error, SizeAsKeyError):
             return UntracedError("a size is a key, in a dict, set or cache, which is not followed", outcome.place)
@@ -534,7 +540,7 @@ class _Confirming:
             was, place = f"{type(outcome.error).__name__} ({str(outcome.error)[:80]})", outcome.place
         else:
             was, place = f"the result {self.calls.text(outcome.raw, at)}", NOWHERE
-        if isinstance(real, Raised):
+        if isinstance(real, RaisedError):
             did, place = f"raised {type(real.error).__name__} ({str(real.error)[:80]})", _line_of(real, self.home)
         else:
             did = f"returned {self.calls.text(real)}"
@@ -543,8 +549,12 @@ class _Confirming:
 
 
 def _inserted(
-    steps: tuple[Step, ...], more: Sequence[Step], at: int, begin: tuple[Formula, ...], original: Sequence[Step]
-) -> tuple[Step, ...]:
+    steps: tuple[PathStep, ...],
+    more: Sequence[PathStep],
+    at: int,
+    begin: tuple[Formula, ...],
+    original: Sequence[PathStep],
+) -> tuple[PathStep, ...]:
     """Return steps with more of them at a place, if the original steps begin with some formulas."""
     is_through = len(steps) >= at and tuple(s.formula for s in original[: len(begin)]) == begin
     return (*steps[:at], *more, *steps[at:]) if is_through else steps
@@ -556,7 +566,7 @@ def _is_related(found: BaseException, real: BaseException) -> bool:
     return Exception not in kinds and (isinstance(real, kinds[0]) or isinstance(found, kinds[1]))
 
 
-def _line_of(real: Raised, home: str) -> Place:
+def _line_of(real: RaisedError, home: str) -> CodePlace:
     """Return the innermost line of the user's own code in the traceback of a real error."""
     own = [p for p in real.lines if home and p.file.startswith(home)]
     return (own or real.lines or (NOWHERE,))[-1]

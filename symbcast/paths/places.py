@@ -22,7 +22,7 @@ _STRANGERS = ("numpy", "jax", "jaxlib", "einops")
 """Packages whose lines are reported only if the call stack has no others."""
 
 
-class Place(NamedTuple):
+class CodePlace(NamedTuple):
     """A line of code: its file and its line number, from 1."""
 
     file: str
@@ -60,7 +60,7 @@ def _cell(file: str) -> str:
     return str(named[1]) if named else "a cell"
 
 
-NOWHERE = Place("", 0)
+NOWHERE = CodePlace("", 0)
 
 
 def home_of(function: Any) -> str:
@@ -75,14 +75,14 @@ def home_of(function: Any) -> str:
     return locations[0] if locations else str(FilePath(code.co_filename))
 
 
-def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> Place:
+def place_of(frame: FrameType | None, root: FrameType | None, home: str) -> CodePlace:
     """Return the innermost line of the user's own code between a frame and the root frame."""
-    seen: list[Place] = []
-    best: Place | None = None
+    seen: list[CodePlace] = []
+    best: CodePlace | None = None
     while frame is not None and frame is not root:
         file = frame.f_code.co_filename
         if not _is_machinery(file):
-            place = Place(file, frame.f_lineno)
+            place = CodePlace(file, frame.f_lineno)
             if home and file.startswith(home):
                 return place
             if best is None and not file.startswith("<") and not _is_strange(file):
@@ -99,28 +99,28 @@ def own_frame(frame: FrameType | None, root: FrameType | None) -> FrameType | No
     return None if frame is root else frame
 
 
-def place_of_error(error: BaseException, root: FrameType | None, home: str) -> Place:
+def place_of_error(error: BaseException, root: FrameType | None, home: str) -> CodePlace:
     """Return the innermost line of the user's own code in the traceback of an error."""
     trace = error.__traceback__
-    found: list[Place] = []
+    found: list[CodePlace] = []
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if trace.tb_frame is not root and not _is_machinery(file):
-            found.append(Place(file, trace.tb_lineno))
+            found.append(CodePlace(file, trace.tb_lineno))
         trace = trace.tb_next
     own = [p for p in found if home and p.file.startswith(home)]
     near = [p for p in found if not p.file.startswith("<") and not _is_strange(p.file)]
     return (own or near or found or [NOWHERE])[-1]
 
 
-def lines_of_error(error: BaseException) -> list[Place]:
+def lines_of_error(error: BaseException) -> list[CodePlace]:
     """Return the lines in an error's traceback, outermost first, without this package's lines."""
     trace = error.__traceback__
-    found: list[Place] = []
+    found: list[CodePlace] = []
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if not _is_machinery(file):
-            found.append(Place(file, trace.tb_lineno))
+            found.append(CodePlace(file, trace.tb_lineno))
         trace = trace.tb_next
     return found
 

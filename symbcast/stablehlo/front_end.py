@@ -1,13 +1,165 @@
-"""The StableHLO front end."""
+"""The StableHLO front end: the walk through a module, and ``symbcast.stablehlo.check``."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.formulas import FALSE
+from symbcast.core.programs.assumptions import Assumptions
+from symbcast.graphs.check import check_graph, read_question
 from symbcast.graphs.front_end import FrontEnd
-from symbcast.stablehlo.node_call import ASSERTIONS, UNASSERTED, HloCall
-from symbcast.stablehlo.operators.families import OPERATORS
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.requirements import NodePlace
+from symbcast.graphs.walking.walk import MAX_AGAIN, Walk
+from symbcast.operators.values.value import Decider, Value, decider_of_result, join_deciders
+from symbcast.stablehlo.graph import ASSERTIONS, ENDS_OF_IDIOMS, OPERATORS, UNASSERTED, BroadcastAxis, HloCall
+from symbcast.stablehlo.idioms import contents_of_idioms
+from symbcast.stablehlo.mlir import HloConstant
 from symbcast.stablehlo.reader import read
 from symbcast.stablehlo.report import HloReport
-from symbcast.stablehlo.walk import HloWalk
+
+if TYPE_CHECKING:
+    from symbcast.core.shapes import ShapeLike
+    from symbcast.graphs.graph import Graph, Node
+    from symbcast.graphs.known_inputs import ContentsLike
+    from symbcast.graphs.walking.node_call import GraphScope
+    from symbcast.graphs.walking.requirements import Requirements
+    from symbcast.graphs.walking.walk import Key, WalkedFrontEnd
+    from symbcast.stablehlo.graph import HloNode
+
+
+# The walk through a module: constants, the sizes that types promise, and what decides elements.
+
+
+_CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
+
+
+class FunctionBody(NamedTuple):
+    """The nodes in a function that is called, in the order of their walk, and what they take of the walk budget."""
+
+    nodes: list[Node]
+    spent: int
+
+
+class HloWalk(Walk):
+    """A walk through one function; see `symbcast.graphs.walking.walk` for what it keeps."""
+
+    def __init__(self, model: Any, front_end: WalkedFrontEnd, asker: Requirements) -> None:
+        super().__init__(model, front_end, asker)
+        self.stretches: dict[tuple[str, int], BroadcastAxis] = {}
+        """The axes that dynamic broadcasts may stretch, by node and axis; only those of the walk that is about them."""
+        self.futures: dict[str, Sequence[Value]] = {}
+        """The values in tuples and futures, by name."""
+        self.is_asserting = False
+        """Whether the module has assertions."""
+        self.unknown_assertions: list[str] = []
+        """The nodes of assertions that could not be followed."""
+        self._bodies: dict[Key, FunctionBody] = {}
+        """The nodes in functions whose outputs are taken over."""
+        if asker.runtime == ASSERTIONS:  # all else is required where nothing runs
+            asker.guards = (FALSE,)
+            self._branches_left = model.inner * MAX_AGAIN
+
+    def constant(self, node: Node) -> Value | None:
+        """Return what an operation holds, if its type is known."""
+        kind = cast("HloNode", node).types[0] if node.op_type in _CONSTANTS else None
+        if kind is None:
+            return None
+        found = HloConstant(node.raw, kind)
+        self._repeats.number(found)
+        return found
+
+    def marks(self) -> Hashable:
+        """Return counts of what operations leave in the walk, besides their outputs, names, and what they spend."""
+        own = len(self.stretches), len(self.futures), self.is_asserting, len(self.unknown_assertions)
+        return super().marks(), own
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """Discard the notes made in this context when it ends."""
+        with super().trying():
+            bodies, self._bodies = self._bodies, {}
+            try:
+                yield
+            finally:
+                self._bodies = bodies
+
+    def called(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
+        """Return the outputs of a function, or those of an earlier call with equal inputs if that left no trace.
+
+        The nodes of a call that is not walked get their names and are charged as if it were.
+        """
+        key = self._repeats.key(("called", graph.name, scope.depth), inputs)
+        if key is None or self.asker.foreknown:
+            return self.within(graph, scope, inputs)
+        outputs, body = self._repeats.outputs(key, inputs), self._bodies.get(key)
+        if outputs is not None and body is not None and body.spent <= self._left:
+            self._walked += body.nodes
+            self._left -= body.spent
+            return list(outputs)
+        before, count, left = self._marks(), len(self._walked), self._left
+        found = self.within(graph, scope, inputs)
+        if before == self._marks():
+            nodes = [each.node if isinstance(each, NodePlace) else each for each in self._walked[count:]]
+            self._bodies[key] = FunctionBody(nodes, left - self._left)
+            self._repeats.keep(key, self._repeats.state(), inputs, found)
+        return found
+
+    def _marks(self) -> Hashable:
+        return self.asker.knowledge, self.asker.recorded, self.marks()
+
+    def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return outputs with the element types of their types; require the sizes that the types promise."""
+        own = cast("HloCall", call)
+        types = own.types
+        if not types:  # the end of the function
+            return outputs
+        if call.node.op_type in ENDS_OF_IDIOMS and all(t is not None and t.sizes == () for t in types):
+            contents = contents_of_idioms(own)
+            outputs = [v if c is None else v.with_content(c) for v, c in zip(outputs, contents, strict=True)]
+        several = len(types) > 1
+        names = [f"result {n}" if several else "the result" for n in range(len(types))]
+        return [own.typed(v, t, name) for v, t, name in zip(outputs, types, names, strict=False)]
+
+    def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
+        """Note an operation without an answer, and return what its result types say."""
+        self.leave(call.place, reason)
+        own = cast("HloCall", call)
+        return [own.made(own.declared(n), output=n) for n in range(len(own.types))]
+
+    def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
+        """Return what decides the elements of an output that are not known exactly."""
+        return decider_of_output(node.op_type.rpartition(".")[2], inputs)
+
+
+_SHAPES_ONLY = frozenset(("get_dimension_size", "dim", "shape_of", "num_elements", "dynamic_iota", "iota", "rank"))
+_RANDOM = frozenset(("rng", "rng_bit_generator", "infeed", "recv", "replica_id", "partition_id"))
+_OF_FIRST = frozenset((
+    "broadcast_in_dim", "dynamic_broadcast_in_dim", "reshape", "dynamic_reshape", "transpose", "reverse", "slice",
+    "real_dynamic_slice", "dynamic_slice", "gather", "dynamic_gather", "convert", "extract", "sort",
+    "optimization_barrier",
+))  # fmt: skip
+"""Operations that copy elements of their first operand."""
+_MOVED = frozenset(("concatenate", "pad", "dynamic_pad", "dynamic_update_slice", "select", "from_elements"))
+
+
+def decider_of_output(name: str, inputs: Sequence[Value | None]) -> Decider:
+    """Return what decides the unknown elements of an output of an operation."""
+    if name in _SHAPES_ONLY:
+        return Decider.SIZES
+    if name in _RANDOM:
+        return Decider.DATA
+    if name in _OF_FIRST and join_deciders(inputs[:1]):
+        return decider_of_result(inputs[:1], is_moving=True)
+    return decider_of_result(inputs, is_moving=name in _OF_FIRST or name in _MOVED)
+
+
+# The StableHLO front end.
+
 
 FRONT_END = FrontEnd(
     name="stablehlo",
@@ -24,3 +176,47 @@ FRONT_END = FrontEnd(
     read_function=read,
     module=__name__,
 )
+
+
+# ``symbcast.stablehlo.check``: check a StableHLO module.
+
+
+@with_advice
+def check(  # noqa: PLR0913 - each is a fact about the module or an option of the check
+    module: str | bytes | PathLike[str] | Any,
+    assume: Assumptions = (),
+    min_size: int = 1,
+    *,
+    function: str | None = None,
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
+    runtime: str | None = None,
+    budget: float | None = None,
+) -> HloReport:
+    """Find the input sizes at which a StableHLO module runs, and every shape in it.
+
+    ``module`` is MLIR text, the path of a file with text, bytecode or a portable artifact, the bytes of one, an
+    ``ir.Module`` of jaxlib or a ``jax.export.Exported``. Text and bytes are parsed in a child process first.
+    ``function`` names the function to check, by default ``main`` or the only public one. A dynamic size is named
+    ``<argument>_<axis>``, such as ``arg0_1``, or as JAX's dimension variable that is read from it. "Runs" means that
+    all constraints of the specification and all assertions of the module hold; ``runtime="unasserted"`` leaves out the
+    assertions. The other arguments are as in `symbcast.onnx.check`.
+
+    Raises `ModelError` for anything that is not a module, `BindingError` for shapes, sizes and contents that its
+    arguments cannot have, `AssumptionError` for assumptions that are contradictory or mention sizes that the module
+    does not have, and `MissingExtraError` without the extra ``stablehlo``.
+
+    >>> report = check('''
+    ... func.func @main(%x: tensor<?x?xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32> {
+    ...   %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]
+    ...       : (tensor<?x?xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+    ...   return %0 : tensor<?x8xf32>
+    ... }''')
+    >>> report.condition, *report.outputs.values()
+    (Condition('arg0_1 == arg1_0'), Shape('(arg0_0, 8)'))
+    """
+    asked = read_question(
+        FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime, budget=budget
+    )
+    return HloReport(check_graph(FRONT_END, read(module, asked.runtime, function), asked))

@@ -1,18 +1,33 @@
-"""Functions and regions as graphs of named values.
-
-A value has its name in MLIR's text, such as ``%3``; those of functions other than the one that is checked also have the
-name of their function: ``divmod:%3``. A node has the name in its location, such as ``jit(f)/reshape``, if there is one.
-"""
+"""Functions and regions as graphs of named values, and the calls of operations that operators see."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from symbcast.answers.report.outcomes import Line
+from symbcast.answers.outcomes import CodeLine
+from symbcast.graphs.front_end import Offered, OperatorTable
 from symbcast.graphs.graph import Graph, Node
-from symbcast.stablehlo.attributes import TensorType, tensor_type
-from symbcast.stablehlo.mlir import bindings
+from symbcast.graphs.walking.node_call import GraphScope, NodeCall, Walker
+from symbcast.operators.context import Dims
+from symbcast.operators.values.contents import is_size
+from symbcast.operators.values.value import Value
+from symbcast.stablehlo.mlir import TensorType, attribute_of, bindings, dialect, keyword_of, tensor_type_of
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.graph import Graph
+    from symbcast.operators.values.contents import Content
+
+
+# Functions and regions as graphs of named values.
+#
+# A value has its name in MLIR's text, such as ``%3``; those of functions other than the one that is checked also have
+# the name of their function: ``divmod:%3``. A node has the name in its location, such as ``jit(f)/reshape``, if there
+# is one.
+
 
 CALLS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 """Operations that call a function, each with the attribute that names it."""
@@ -20,7 +35,7 @@ ENDS_OF_IDIOMS = frozenset({"func.call", "stablehlo.select"})
 """Operations that may be the last one of arithmetic that is matched as a whole (`symbcast.stablehlo.idioms`)."""
 
 
-class Names:
+class ValueNames:
     """The names and types of the values of a module, read from MLIR where the value is made."""
 
     def __init__(self, module: Any) -> None:
@@ -39,7 +54,7 @@ class Names:
         number = self._types.get(kind)
         if number is None:
             number = self._types[kind] = len(self.types)
-            self.types.append(tensor_type(kind))
+            self.types.append(tensor_type_of(kind))
         self._known[value] = made = own or f"{prefix}{value.get_name(self._state)}", number
         return made
 
@@ -111,11 +126,11 @@ class HloNode(Node):
         return {str(n): region_graph(r, self.prefix, self.program) for n, r in enumerate(regions)}
 
     @property
-    def line(self) -> Line | None:
+    def line(self) -> CodeLine | None:
         """The line of the text, or of the user's code, that it comes from."""
         file, number = self._located[1]
         file = self.program.file if file == "-" else file
-        return Line.of(file, number) if file and number else None
+        return CodeLine.of(file, number) if file and number else None
 
     @property
     def where(self) -> str:
@@ -157,7 +172,7 @@ class Functions:
         """``file`` is where the text of the module came from."""
         self.module = module
         self.file = file
-        self.names = Names(module)
+        self.names = ValueNames(module)
         operations = [op.operation for op in module.body.operations]
         self.functions = {op.attributes["sym_name"].value: op for op in operations if op.name == "func.func"}
         self._graphs: dict[str, Graph] = {}
@@ -196,3 +211,201 @@ class Functions:
             return None
         key = op_type, written, tuple([n for _, n in taken]), tuple(made)
         return self._kinds.setdefault(key, len(self._kinds) + 1)
+
+
+# One operation with its known inputs: all that an operator function needs.
+
+
+UNASSERTED, ASSERTIONS, HINTED = "unasserted", "assertions", "hinted"
+"""The runtimes to ask about for what the operations of a module require alone, its assertions alone, and its hints."""
+
+
+class BroadcastAxis(NamedTuple):
+    """The size of an axis of an operand, that of the result's axis which it becomes, and the hint about it, if any."""
+
+    size: Dim
+    result: Dim
+    hint: str
+
+
+class HloWalker(Walker, Protocol):
+    """The walk as operators of StableHLO see it.
+
+    Attributes:
+        stretches: the axes that dynamic broadcasts may stretch, by node and axis.
+        futures: the values in tuples and futures, by name.
+        is_asserting: whether the module has assertions.
+        unknown_assertions: the nodes of assertions that could not be followed.
+    """
+
+    is_asserting: bool
+    unknown_assertions: list[str]
+    stretches: dict[tuple[str, int], BroadcastAxis]
+    futures: dict[str, Sequence[Value]]
+
+    def called(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
+        """Return the outputs of a function that is called."""
+
+
+class HloCall(NodeCall):
+    """An operation with its inputs. MLIR has checked its types: ranks, attributes, and sizes that are numbers."""
+
+    node: HloNode
+
+    @property
+    def size_prefix(self) -> str:
+        """The name of the node; with that of its operator, where MLIR only numbers it."""
+        return self.place.name.replace("%", f"{self.node.op_type.rpartition('.')[2]}_")
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute as a number, a text, a list or an array; None if there is none."""
+        return attribute_of(self.node.raw, name)
+
+    def keyword(self, name: str) -> str:
+        """Return the word of an enumeration, such as ``LT``."""
+        return keyword_of(self.node.raw.attributes[name])
+
+    def dimensions(self, name: str, kind: str) -> Any:
+        """Return dimension numbers of a kind such as ``GatherDimensionNumbers``."""
+        return getattr(dialect("stablehlo"), kind)(self.node.raw.attributes[name])
+
+    @property
+    def types(self) -> list[TensorType | None]:
+        """The types of the results."""
+        return self.node.types
+
+    def type_of(self, position: int) -> TensorType:
+        """Return the type of a result that is a tensor of known rank."""
+        found = self.types[position]
+        if found is None or found.sizes is None:
+            self.give_up("its result is no tensor of known rank")
+        return found
+
+    def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
+        """Return a result with the element type of its type."""
+        found = self.types[output]
+        return Value(shape, 0 if found is None else found.dtype, content)
+
+    def shapes(self) -> list[Dims]:
+        """Return the shapes of all inputs."""
+        return [self.shape(n) for n in range(len(self.inputs))]
+
+    def alike(self, shapes: Sequence[Dims], reason: str) -> Dims:
+        """Require that shapes be equal, and return them: numbers where one has a number."""
+        first, *others = shapes
+        for other in others:
+            if other != first:
+                self.same_shape(other, first, reason)
+        return tuple(next((d for d in sizes if isinstance(d, int)), sizes[0]) for sizes in zip(*shapes, strict=True))
+
+    def wanted(self, position: int, output: int = 0) -> tuple[Dim, ...]:
+        """Return the sizes that an input holds, none negative; those that data decide are new sizes.
+
+        A number in the type of the result stands for an unknown size.
+        """
+        static = self.type_of(output).sizes or ()
+        items = self._items(position, len(static))
+        found: list[Dim] = []
+        for axis, item in enumerate(items):
+            known = static[axis]
+            if is_size(item):
+                self.is_size(item, "a size must not be negative")
+                found.append(item)
+                continue
+            name = self.input_name(position)
+            self.note(f"not checked: element {axis} of {name} must be a size", is_about_data=True, by=[position])
+            fresh = self.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]) if known is None else known
+            found.append(fresh)
+        return tuple(found)
+
+    def places(self, position: int, rank: int) -> list[Dim | None]:
+        """Return the integers that an input holds, one for each of ``rank`` axes; None for unknown ones."""
+        return [item if is_size(item) else None for item in self._items(position, rank)]
+
+    def _items(self, position: int, count: int) -> Sequence[object]:
+        (length,) = self.shape(position)
+        self.equal(length, count, f"{self.input_name(position)} must have {count} elements, one for each axis")
+        items = self.elements(position)
+        return items if items is not None and len(items) == count else [None] * count
+
+    @property
+    def own_walk(self) -> HloWalker:
+        """The walk, with what only this front end keeps."""
+        return cast("HloWalker", self.walk)
+
+    def require_asserted(self, formula: Formula, reason: str) -> None:
+        """Require what the module asserts, unless the question is what its operations require alone."""
+        before = self.asker.guards
+        if self.asker.runtime == ASSERTIONS:
+            self.asker.guards = ()
+        if self.asker.runtime != UNASSERTED:
+            self.require(formula, reason)
+        self.asker.guards = before
+
+    def has_attribute(self, name: str) -> bool:
+        """Return whether an attribute is given, even one without a value."""
+        return name in self.node.raw.attributes
+
+    def declared(self, position: int) -> Dims | None:
+        """Return the shape that the type of a result declares, with new sizes for open ones; None for no tensor."""
+        kind = self.types[position]
+        if kind is None or kind.sizes is None:
+            return None
+        return tuple(
+            self.fresh(f"{position}_{axis}", f"axis {axis} of result {position}", most=most) if size is None else size
+            for axis, (size, most) in enumerate(zip(kind.sizes, kind.bounds, strict=True))
+        )
+
+    def width(self, value: Any) -> int:
+        """Return how many bits an element of one of MLIR's values has."""
+        kind = str(value.type.element_type)
+        bits = int(re.search(r"\d+", kind)[0])  # type: ignore[index]
+        return 2 * bits if kind.startswith("complex") else bits
+
+    def run(self, graph: str, inputs: Sequence[Value]) -> list[Value]:
+        """Walk through a region and return its outputs.
+
+        It may declare its parameters more closely than the operands: their sizes are required.
+        """
+        found: Graph = self.node.graphs[graph]
+        kinds = [tensor_type_of(p.type) for p in self.node.raw.regions[int(graph)].blocks[0].arguments]
+        given = [self.typed(v, k, f"parameter {n}") for n, (v, k) in enumerate(zip(inputs, kinds, strict=True))]
+        return self.walk.within(found, self.scope, given)
+
+    def typed(self, value: Value, kind: TensorType | None, what: str) -> Value:
+        """Return a value as a type describes it; the sizes and bounds that the type promises are required."""
+        if kind is None or value.shape is None or kind.sizes is None:
+            return value if value.dtype or kind is None else Value(value.shape, kind.dtype, value.content)
+        if len(value.shape) != len(kind.sizes):
+            self.refuse(f"{what} must have rank {len(kind.sizes)}, as its type says")
+        dims: list[Dim] = []
+        for axis, (dim, size, most) in enumerate(zip(value.shape, kind.sizes, kind.bounds, strict=True)):
+            if size is not None:
+                self.equal(dim, size, f"axis {axis} of {what} must be {size}, as its type says")
+            elif most is not None:
+                self.at_most(dim, most, f"axis {axis} of {what} must be at most {most}, the bound in its type")
+            dims.append(dim if size is None else size)
+        shape = tuple(dims)
+        if shape == value.shape and value.dtype == kind.dtype:
+            return value
+        made = Value(shape, kind.dtype, value.content)
+        made.decided_by = value.decided_by
+        return made
+
+
+# The table of operators by dialect and name, with the constraints of the specification that each implements.
+
+
+OPERATORS: OperatorTable[HloCall] = OperatorTable("stablehlo")
+IMPLEMENTED: dict[str, frozenset[str]] = {}
+"""The constraints that operators implement, such as ``C2``, by name: those about sizes."""
+
+
+def operator(*names: str, constraints: str = "") -> Callable[[Offered], Offered]:
+    """Make the decorated function answer for operators; a name without a dot is one of StableHLO.
+
+    ``constraints`` are those of the specification that it requires or that its output has, such as ``"C2 C6"``.
+    """
+    for name in names if constraints else ():
+        IMPLEMENTED[name] = IMPLEMENTED.get(name, frozenset()) | frozenset(constraints.split())
+    return OPERATORS.offer(*names)

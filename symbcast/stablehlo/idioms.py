@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo
-from symbcast.graphs.values.contents import Elements, sizes_of
-from symbcast.stablehlo.attributes import keyword_of, splat_of
+from symbcast.operators.values.contents import Elements, sizes_of
+from symbcast.stablehlo.mlir import keyword_of, splat_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.values.contents import Content
-    from symbcast.stablehlo.node_call import HloCall
+    from symbcast.operators.values.contents import Content
+    from symbcast.stablehlo.graph import HloCall
 
 _DEEPEST = 8
 
@@ -30,7 +30,7 @@ class Frame(NamedTuple):
     depth: int
 
 
-class Found(NamedTuple):
+class FollowedValue(NamedTuple):
     """A value and the calls through which it was reached."""
 
     value: Any
@@ -41,8 +41,8 @@ class Idiom(NamedTuple):
     """An operation on two sizes, and the values that hold them."""
 
     compute: Callable[[Dim, Dim], Dim]
-    above: Found
-    below: Found
+    above: FollowedValue
+    below: FollowedValue
 
 
 def contents_of_idioms(call: HloCall) -> list[Content | None]:
@@ -53,7 +53,7 @@ def contents_of_idioms(call: HloCall) -> list[Content | None]:
     node = call.node
     if node.idioms is None:
         matcher = _Matcher(node.program.functions)
-        node.idioms = [list(_matched(matcher, Found(result, None))) for result in node.raw.results]
+        node.idioms = [list(_matched(matcher, FollowedValue(result, None))) for result in node.raw.results]
     return [_content(call, matches) for matches in node.idioms]
 
 
@@ -62,10 +62,10 @@ def steps(call: HloCall) -> list[int | None]:
     matcher, block = _Matcher(call.node.program.functions), call.node.raw.regions[1].blocks[0]
     *_, last = block.operations
     pairs = zip(block.arguments, last.operation.operands, strict=True)
-    return [matcher.step(Found(argument, None), Found(value, None)) for argument, value in pairs]
+    return [matcher.step(FollowedValue(argument, None), FollowedValue(value, None)) for argument, value in pairs]
 
 
-def _matched(matcher: _Matcher, found: Found) -> Iterator[Idiom]:
+def _matched(matcher: _Matcher, found: FollowedValue) -> Iterator[Idiom]:
     """Yield what a value may be as a whole: a floor division or a modulo."""
     parts = matcher.parts(found, "select")
     if parts is not None:
@@ -83,7 +83,7 @@ def _content(call: HloCall, matches: Sequence[Idiom]) -> Content | None:
     return None
 
 
-def _size(call: HloCall, found: Found) -> Dim | None:
+def _size(call: HloCall, found: FollowedValue) -> Dim | None:
     """Return the integer that a value of the current function holds, as far as it is known."""
     value = call.scope.find(call.node.program.names.of(found.value)) if found.frame is None else None
     sizes = None if value is None else sizes_of(value.content, value.shape)
@@ -94,14 +94,16 @@ class _Matcher:
     def __init__(self, functions: Mapping[str, Any]) -> None:
         self._functions = functions
 
-    def step(self, before: Found, after: Found) -> int | None:
+    def step(self, before: FollowedValue, after: FollowedValue) -> int | None:
         """Match the sum of a value and a number; the value itself is the sum with 0."""
         if self.resolved(after) == before:
             return 0
         summed = self.parts(after, "add")
         return self._number(summed[1]) if summed is not None and summed[0] == before else None
 
-    def quotient(self, chosen: Found, yes: Found, no: Found) -> tuple[Found, Found] | None:
+    def quotient(
+        self, chosen: FollowedValue, yes: FollowedValue, no: FollowedValue
+    ) -> tuple[FollowedValue, FollowedValue] | None:
         """Match ``q - 1 if sign(x) != sign(y) and x % y != 0 else q``, where ``q`` is ``x / y`` towards zero."""
         pair, less = self.parts(no, "divide"), self.parts(yes, "subtract")
         if pair is None or less is None or less[0] != no or self._number(less[1]) != 1:
@@ -111,7 +113,9 @@ class _Matcher:
             return None
         return (pair[0], pair[1]) if self._is_remainder(rest, pair) else None
 
-    def modulo(self, chosen: Found, yes: Found, no: Found) -> tuple[Found, Found] | None:
+    def modulo(
+        self, chosen: FollowedValue, yes: FollowedValue, no: FollowedValue
+    ) -> tuple[FollowedValue, FollowedValue] | None:
         """Match ``r + y if (r < 0) != (y < 0) and r != 0 else r``, where ``r`` is ``x - y * (x / y towards zero)``."""
         pair, summed = self.parts(no, "remainder"), self.parts(yes, "add")
         if pair is None or summed is None or summed != [no, pair[1]]:
@@ -121,7 +125,7 @@ class _Matcher:
             return None
         return pair[0], self._but_zero(pair[1])
 
-    def _both(self, chosen: Found, kind: str) -> tuple[list[Found], Found] | None:
+    def _both(self, chosen: FollowedValue, kind: str) -> tuple[list[FollowedValue], FollowedValue] | None:
         """Match the conjunction of two inequalities: one of two signs, and one of a remainder with 0."""
         parts = self.parts(chosen, "and")
         for one, other in (parts, parts[::-1]) if parts is not None else ():
@@ -131,16 +135,16 @@ class _Matcher:
                 return [s for s in signs if s is not None], rest[0]
         return None
 
-    def _sign(self, found: Found, kind: str) -> Found | None:
+    def _sign(self, found: FollowedValue, kind: str) -> FollowedValue | None:
         parts = self.parts(found, kind)
         if parts is None or (kind == "LT" and self._number(parts[1]) != 0):
             return None
         return parts[0]
 
-    def _is_remainder(self, found: Found | None, pair: list[Found]) -> bool:
+    def _is_remainder(self, found: FollowedValue | None, pair: list[FollowedValue]) -> bool:
         return found is not None and self.parts(found, "remainder") == pair
 
-    def _but_zero(self, found: Found) -> Found:
+    def _but_zero(self, found: FollowedValue) -> FollowedValue:
         """Return the divisor that is replaced by 1 where it is 0."""
         parts = self.parts(found, "select")
         tested = None if parts is None else self.parts(parts[0], "EQ")
@@ -148,14 +152,14 @@ class _Matcher:
             return found
         return parts[2]
 
-    def _number(self, found: Found) -> int | None:
+    def _number(self, found: FollowedValue) -> int | None:
         op = _operation(self.resolved(found).value)
         if op is None or op.name != "stablehlo.constant":
             return None
         number = splat_of(op, "value")
         return number if isinstance(number, int) else None
 
-    def parts(self, found: Found, kind: str) -> list[Found] | None:
+    def parts(self, found: FollowedValue, kind: str) -> list[FollowedValue] | None:
         """Return the operands of an operation or a comparison of a kind; None for another one."""
         value, frame = self.resolved(found)
         op = _operation(value)
@@ -163,28 +167,28 @@ class _Matcher:
             return None
         name = op.name.partition(".")[2]
         name = keyword_of(op.attributes["comparison_direction"]) if name == "compare" else name
-        return [self.resolved(Found(v, frame)) for v in op.operands] if name == kind else None
+        return [self.resolved(FollowedValue(v, frame)) for v in op.operands] if name == kind else None
 
-    def resolved(self, found: Found) -> Found:
+    def resolved(self, found: FollowedValue) -> FollowedValue:
         """Return where a value comes from: through calls, parameters, and conversions to its own type."""
         value, frame = found
         while True:
             op = _operation(value)
             if op is None:
                 if frame is None or value.owner.owner.operation.name != "func.func":  # a parameter of a region stays
-                    return Found(value, frame)
+                    return FollowedValue(value, frame)
                 value, frame = frame.call.operands[value.arg_number], frame.around
             elif op.name == "stablehlo.convert" and op.operands[0].type == value.type:
                 value = op.operands[0]
             elif op.name == "func.call" and (frame is None or frame.depth < _DEEPEST):
                 called = self._functions.get(op.attributes["callee"].value)
                 if called is None or not len(called.regions[0].blocks):
-                    return Found(value, frame)
+                    return FollowedValue(value, frame)
                 *_, last = called.regions[0].blocks[0].operations
                 frame = Frame(op, frame, 0 if frame is None else frame.depth + 1)
                 value = last.operation.operands[value.result_number]
             else:
-                return Found(value, frame)
+                return FollowedValue(value, frame)
 
 
 def _operation(value: Any) -> Any:

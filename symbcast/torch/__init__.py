@@ -6,15 +6,15 @@ Each name is loaded when it is first used: torch's errors are read without the r
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from symbcast.core.guesses import guessed
+from symbcast.core.advice import missing_name_advice
 
 if TYPE_CHECKING:
-    from symbcast.graphs.findings.findings import Finding
+    from symbcast.graphs.report.findings import Finding
     from symbcast.graphs.walking.walk import Unanalysed
-    from symbcast.torch.check_model import check
-    from symbcast.torch.compiled.recompiles import Mark, Recompilation, RecompileReport, explain_recompiles
     from symbcast.torch.eager.trace import trace
+    from symbcast.torch.errors.recompilations import Mark, Recompilation, RecompileReport, explain_recompiles
     from symbcast.torch.errors.refusal import Refusal, read_error
+    from symbcast.torch.front_end import check
     from symbcast.torch.guards.comparison import Comparison, Disagreement
     from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
     from symbcast.torch.guards.suggestions import Suggestion
@@ -24,19 +24,19 @@ _LAZY = {
     "Clause": "symbcast.torch.guards.guards",
     "Comparison": "symbcast.torch.guards.comparison",
     "Disagreement": "symbcast.torch.guards.comparison",
-    "Finding": "symbcast.graphs.findings.findings",
+    "Finding": "symbcast.graphs.report.findings",
     "Guard": "symbcast.torch.guards.guards",
     "Guards": "symbcast.torch.guards.guards",
-    "Mark": "symbcast.torch.compiled.recompiles",
-    "Recompilation": "symbcast.torch.compiled.recompiles",
-    "RecompileReport": "symbcast.torch.compiled.recompiles",
+    "Mark": "symbcast.torch.errors.recompilations",
+    "Recompilation": "symbcast.torch.errors.recompilations",
+    "RecompileReport": "symbcast.torch.errors.recompilations",
     "Refusal": "symbcast.torch.errors.refusal",
     "Specialised": "symbcast.torch.guards.guards",
     "Suggestion": "symbcast.torch.guards.suggestions",
     "TorchReport": "symbcast.torch.report",
     "Unanalysed": "symbcast.graphs.walking.walk",
-    "check": "symbcast.torch.check_model",
-    "explain_recompiles": "symbcast.torch.compiled.recompiles",
+    "check": "symbcast.torch.front_end",
+    "explain_recompiles": "symbcast.torch.errors.recompilations",
     "read_error": "symbcast.torch.errors.refusal",
     "trace": "symbcast.torch.eager.trace",
 }
@@ -76,7 +76,7 @@ if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse
             return found
         from symbcast.graphs.front_end import GUESSED_CHECKS
 
-        missing = guessed(
+        missing = missing_name_advice(
             __name__,
             __all__,
             *GUESSED_CHECKS,

@@ -11,41 +11,124 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.algebra.formulas import all_of, any_of, at_most
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import all_of, any_of, at_most
 from symbcast.core.text.printing import dim_text
 from symbcast.errors import DimensionError
-from symbcast.graphs.operators import estimates
-from symbcast.graphs.operators.axes import stretched, transposed, with_axes
-from symbcast.graphs.operators.cutting import Cuts, cut_out
-from symbcast.graphs.operators.elementwise import chosen, of_each, of_several
-from symbcast.graphs.operators.estimates import Estimate, with_estimate
-from symbcast.graphs.operators.folding import summed_along
-from symbcast.graphs.operators.gathering import gathered
-from symbcast.graphs.operators.joining import contents_joined
-from symbcast.graphs.operators.reshaping import content_reshaped
-from symbcast.graphs.values.contents import Bands, Content, Elements, Interval, Places, Ramp, Stack
-from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.elements import BINARY, UNARY
-from symbcast.graphs.values.intervals import fitted, interval_of, some_of
-from symbcast.graphs.values.numbers import BOOL, INTEGERS
-from symbcast.graphs.values.tensors import cast
-from symbcast.graphs.values.value import UNNUMBERED, Value
-from symbcast.graphs.walking.deciding import joined, symbols_of_element
+from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, gathered, slice_value
 from symbcast.graphs.walking.node_call import UnknownShapeError
-from symbcast.operators.rearranging.layout import new_axes
-from symbcast.operators.selecting.indexing import meet, within
-from symbcast.torch.node_call import element_of, shape_of, size_of
-from symbcast.torch.positions import all_places, part_of, with_positions, writes_all
-from symbcast.torch.reading.element_types import INT64, number_of
+from symbcast.graphs.walking.reshaping import content_reshaped, summed_along
+from symbcast.operators.indexing import meet, within
+from symbcast.operators.reshaping import new_axes
+from symbcast.operators.values import intervals
+from symbcast.operators.values.contents import (
+    BOOL,
+    INTEGERS,
+    Bands,
+    Content,
+    DistinctPlaces,
+    Elements,
+    IndexRamp,
+    Interval,
+    RampStack,
+)
+from symbcast.operators.values.elements import BINARY, UNARY
+from symbcast.operators.values.intervals import Estimate, fitted, interval_of, places, some_of, with_estimate
+from symbcast.operators.values.tensors import (
+    cast,
+    chosen,
+    contents_joined,
+    of_each,
+    of_several,
+    stretched,
+    transposed,
+    with_axes,
+)
+from symbcast.operators.values.value import UNNUMBERED, Decider, Value, join_deciders, symbols_of_element
+from symbcast.torch.calls import element_of, raw_argument, shape_of_value, size_of
+from symbcast.torch.library import INT64, onnx_type_number
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.operators.context import Dims
-    from symbcast.torch.node_call import TorchCall
+    from symbcast.torch.calls import TorchCall
 
     Translation = Callable[["TorchCall", Value], "Content | None"]
+
+
+# Bounds of the positions that sorts and searches return, and the elements of an inverted permutation.
+
+
+_SEARCHES = frozenset(f"aten.{n}" for n in ("topk", "kthvalue", "mode", "median", "max", "min", "cummax", "cummin"))
+_DISTINCT = frozenset(f"aten.{n}" for n in ("_unique", "_unique2", "unique_dim", "unique_consecutive"))
+
+
+def with_positions(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
+    """Return outputs; the second one of a sort, a search or a list of distinct elements has positions."""
+    kind = call.node.op_type
+    if kind in _DISTINCT:
+        return _with_groups(call, outputs)
+    if (kind != "aten.sort" and kind not in _SEARCHES) or len(outputs) != 2 or outputs[1].shape is None:
+        return outputs
+    dims, axis = call.dims("self"), call.number("dim", -1)
+    if not dims:
+        return [outputs[0], Value((), INT64, Interval(0, 0, True))]
+    size, axis = dims[axis], axis % len(dims)
+    found = places(size)
+    if kind in ("aten.sort", "aten.topk"):
+        found = DistinctPlaces(0, subtract(size, 1), axis, kind == "aten.sort")
+    return [outputs[0], Value(outputs[1].shape, INT64, found)]
+
+
+def _with_groups(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
+    """Return distinct elements with the bounds of the position of each original element among them."""
+    first, *others = outputs
+    if not others or not first.shape or others[0].shape is None:
+        return outputs
+    axis = 0 if call.given("dim") is None else call.number("dim") % len(first.shape)
+    return [first, Value(others[0].shape, INT64, places(first.shape[axis])), *others[1:]]
+
+
+def all_places(size: Dim, axis: int) -> DistinctPlaces:
+    """Return the positions along an axis in some order, as after a sort: each occurs."""
+    return DistinctPlaces(0, subtract(size, 1), axis, True)
+
+
+def part_of_positions(content: DistinctPlaces) -> DistinctPlaces:
+    """Return a part of positions; those that are left still differ along their axis."""
+    assert content.low is not None and content.high is not None
+    return DistinctPlaces(content.low, content.high, content.axis)
+
+
+def writes_all(call: TorchCall) -> bool:
+    """Return whether a write by index replaces each element of a vector: its only index is a permutation."""
+    given, raw = call.given("indices"), raw_argument(call, "indices")
+    if call.flag("accumulate") or not isinstance(given, list) or len(given) != 1:
+        return False
+    return isinstance(given[0], Value) and given[0].shape == call.dims("self") and _is_permutation(raw[0])
+
+
+def _is_permutation(node: Any) -> bool:
+    """Return whether a node has each position along a vector once: the order of a sort, which nothing writes to."""
+    if len(getattr(node.meta.get("val"), "shape", ())) != 1 or any(_may_write_to(user, node) for user in node.users):
+        return False
+    made = _name(node)
+    if made == "getitem" and node.args[1] == 1:
+        return _name(node.args[0]) == "sort"
+    return made in ("argsort", "randperm")
+
+
+def _name(node: Any) -> str:
+    return str(getattr(node.target, "overloadpacket", None) or getattr(node.target, "__name__", "")).removeprefix(
+        "aten."
+    )
+
+
+def _may_write_to(user: Any, node: Any) -> bool:
+    """Return whether a node changes its first argument, or is a view of it, which others may change."""
+    arguments = getattr(getattr(user.target, "_schema", None), "arguments", ())
+    return bool(user.args and user.args[0] is node and arguments and arguments[0].alias_info is not None)
+
 
 _EXACT = INTEGERS | {BOOL}
 _TRANSLATIONS: dict[str, Translation] = {}
@@ -53,7 +136,7 @@ _TRANSLATIONS: dict[str, Translation] = {}
 
 def _typed(value: Value, known: Any) -> Value:
     """Return a tensor with the element type of a recorded one, if its own is not known."""
-    dtype = number_of(getattr(known, "dtype", None)) if type(value) is Value and not value.dtype else 0
+    dtype = onnx_type_number(getattr(known, "dtype", None)) if type(value) is Value and not value.dtype else 0
     if not dtype:
         return value
     made = value.copy()
@@ -95,11 +178,11 @@ def _symbols(content: Content) -> Iterator[Symbol]:
         case Elements(items):
             for item in items:
                 yield from symbols_of_element(item)
-        case Ramp(start, strides):
+        case IndexRamp(start, strides):
             yield from symbols_of((start, *strides))
         case Interval(low, high):
             yield from symbols_of([d for d in (low, high) if d is not None])
-        case Stack(parts) | Bands(_, parts):
+        case RampStack(parts) | Bands(_, parts):
             for part in parts:
                 yield from _symbols(part)
 
@@ -131,18 +214,21 @@ def _operand(call: TorchCall, name: str, dtype: int) -> Value:
     if value.dtype == dtype:
         return value
     made = Value(value.shape, dtype, cast(value, dtype, call.asker))
-    return with_estimate(made, partial(estimates.cast, value, dtype, call.bounds))
+    return with_estimate(made, partial(intervals.cast, value, dtype, call.bounds))
 
 
 def _computed(call: TorchCall, name: str, *operands: Value) -> Value:
-    """Apply an operation of `symbcast.graphs.values.elements` to operands of one element type."""
-    shape, dtype = call.broadcast(*map(shape_of, operands)) if operands[1:] else operands[0].shape, operands[0].dtype
+    """Apply an operation of `symbcast.operators.values.elements` to operands of one element type."""
+    shape, dtype = (
+        call.broadcast(*map(shape_of_value, operands)) if operands[1:] else operands[0].shape,
+        operands[0].dtype,
+    )
     if name in UNARY:
         content = of_each(name, operands[0], call.bounds)
     else:
         content = of_several(BINARY[name], operands, shape, call.asker)
     made = Value(shape, dtype, content)
-    return with_estimate(made, partial(estimates.elementwise, name, operands, dtype, call.bounds))
+    return with_estimate(made, partial(intervals.elementwise, name, operands, dtype, call.bounds))
 
 
 # Built from sizes.
@@ -151,7 +237,7 @@ def _computed(call: TorchCall, name: str, *operands: Value) -> Value:
 @_translation("arange")
 def _counted(call: TorchCall, output: Value) -> Content | None:
     start, step = call.size("start", 0), call.size("step", 1)
-    return None if start is None or step is None or call.size("end") is None else Ramp(start, (step,))
+    return None if start is None or step is None or call.size("end") is None else IndexRamp(start, (step,))
 
 
 @_translation("full", "new_full", "full_like", "scalar_tensor", "fill", "fill_")
@@ -167,7 +253,7 @@ def _constant(call: TorchCall, output: Value) -> Content:
 
 
 def _of_one(output: Value, element: Dim) -> Content:
-    return Ramp(element, (0,) * len(output.shape or ()))
+    return IndexRamp(element, (0,) * len(output.shape or ()))
 
 
 # Operators that return all or some of the input's elements.
@@ -191,10 +277,10 @@ def _unsqueezed(call: TorchCall, output: Value) -> Content | None:
 
 
 def _with_axis(call: TorchCall, value: Value, axis: int) -> Value:
-    dims = shape_of(value)
+    dims = shape_of_value(value)
     (place,) = new_axes(call, len(dims), [axis])
     made = Value((*dims[:place], 1, *dims[place:]), value.dtype, with_axes(value.content, [place], len(dims)))
-    return with_estimate(made, partial(estimates.with_axes, value, [place], len(dims) + 1, call.bounds))
+    return with_estimate(made, partial(intervals.with_axes, value, [place], len(dims) + 1, call.bounds))
 
 
 @_translation("expand", "expand_as", "broadcast_to", "expand_copy")
@@ -211,14 +297,14 @@ def _permuted(call: TorchCall, output: Value) -> Content | None:
     if given is None:
         first, second = (call.number(n) % rank for n in ("dim0", "dim1")) if rank != 2 else (0, 1)
         order[first], order[second] = second, first
-    exact = transposed(value.content, shape_of(value), order)
-    return _estimated(output, exact, partial(estimates.transposed, value, order, call.bounds))
+    exact = transposed(value.content, shape_of_value(value), order)
+    return _estimated(output, exact, partial(intervals.transposed, value, order, call.bounds))
 
 
 @_translation("repeat")
 def _repeated(call: TorchCall, output: Value) -> Content | None:
     value, repeats = call.value_of("self"), call.known_sizes("repeats")
-    dims = shape_of(value)
+    dims = shape_of_value(value)
     sizes = (*[1] * (len(repeats) - len(dims)), *dims)
     is_stretched = all(r == 1 or d == 1 for d, r in zip(sizes, repeats, strict=True))
     exact = stretched(value, output.shape or ()) if is_stretched else None
@@ -228,7 +314,7 @@ def _repeated(call: TorchCall, output: Value) -> Content | None:
 @_translation("flip", "roll", "repeat_interleave", "tile")
 def _moved(call: TorchCall, output: Value) -> Content:
     value = call.value_of("self")
-    is_whole = call.node.op_type in ("aten.flip", "aten.roll") and isinstance(value.content, Places)
+    is_whole = call.node.op_type in ("aten.flip", "aten.roll") and isinstance(value.content, DistinctPlaces)
     return value.content if is_whole and value.content is not None else interval_of(value, call.bounds)
 
 
@@ -242,7 +328,7 @@ def _sliced(call: TorchCall, output: Value) -> Content | None:
     start, end = call.size("start", 0), call.size("end", (1 << 63) - 1)
     if start is None or end is None:
         content = call.value_of("self").content
-        return part_of(content) if isinstance(content, Places) else _some(call, output)
+        return part_of_positions(content) if isinstance(content, DistinctPlaces) else _some(call, output)
     return _cut(call, output, (start, end, call.number("step", 1)))
 
 
@@ -251,7 +337,7 @@ def _narrowed(call: TorchCall, output: Value) -> Content | None:
     start, length = call.size("start"), call.size("length")
     if start is None or length is None or not call.bounds.is_at_least(start, 0):
         content = call.value_of("self").content
-        return part_of(content) if isinstance(content, Places) else _some(call, output)
+        return part_of_positions(content) if isinstance(content, DistinctPlaces) else _some(call, output)
     return _cut(call, output, (start, add(start, length), 1))
 
 
@@ -259,12 +345,12 @@ def _cut(call: TorchCall, output: Value, cut: tuple[Dim, Dim, int]) -> Content |
     """Return the elements from a start to an end of an axis, in steps."""
     start, end, step = cut
     value, axis = call.value_of("self"), call.number("dim", 0)
-    if isinstance(value.content, Places):
+    if isinstance(value.content, DistinctPlaces):
         is_whole = output.shape == value.shape
-        return value.content if is_whole else part_of(value.content)
-    exact = cut_out(call, value, Cuts([start], [end], [axis], [step])).content
+        return value.content if is_whole else part_of_positions(value.content)
+    exact = slice_value(call, value, SliceBounds([start], [end], [axis], [step])).content
     part = slice(start, end, step) if isinstance(start, int) and isinstance(end, int) else None
-    return _estimated(output, exact, partial(estimates.cut, value, axis % len(output.shape or ()), part, call.bounds))
+    return _estimated(output, exact, partial(intervals.cut, value, axis % len(output.shape or ()), part, call.bounds))
 
 
 @_translation("select", "select_copy")
@@ -285,7 +371,7 @@ def _gathered(call: TorchCall, output: Value, indices: Value) -> Content | None:
     return _estimated(
         output,
         gathered(value, indices, axis, call.bounds),
-        partial(estimates.gathered, value, indices, axis, call.bounds),
+        partial(intervals.gathered, value, indices, axis, call.bounds),
     )
 
 
@@ -304,7 +390,7 @@ def _along(call: TorchCall, output: Value, parts: Sequence[Value]) -> Content | 
     """Return the elements of tensors concatenated along an axis."""
     shape = output.shape or ()
     axis = call.number("dim", 0) % len(shape)
-    return _estimated(output, contents_joined(parts, axis, shape), partial(estimates.joined, parts, axis, call.bounds))
+    return _estimated(output, contents_joined(parts, axis, shape), partial(intervals.joined, parts, axis, call.bounds))
 
 
 # Computed elements.
@@ -376,16 +462,16 @@ def _clamped(call: TorchCall, output: Value) -> Content | None:
 def _chosen(call: TorchCall, output: Value) -> Content | None:
     others = [_operand(call, name, output.dtype) for name in ("self", "other")]
     values = [_operand(call, "condition", BOOL), *others]
-    exact = chosen(call.place.name, values, call.broadcast(*map(shape_of, values)), call.asker)
-    return _estimated(output, exact, partial(estimates.chosen, others, call.bounds))
+    exact = chosen(call.place.name, values, call.broadcast(*map(shape_of_value, values)), call.asker)
+    return _estimated(output, exact, partial(intervals.chosen, others, call.bounds))
 
 
 @_translation("cumsum")
 def _cumulated(call: TorchCall, output: Value) -> Content | None:
     value = _operand(call, "self", output.dtype)
-    axis = call.number("dim") % len(shape_of(value))
+    axis = call.number("dim") % len(shape_of_value(value))
     return _estimated(
-        output, summed_along(value, axis, call.bounds), partial(estimates.summed_along, value, axis, call.bounds)
+        output, summed_along(value, axis, call.bounds), partial(intervals.summed_along, value, axis, call.bounds)
     )
 
 
@@ -411,20 +497,20 @@ def _extreme(call: TorchCall, output: Value) -> Content | None:
 
 @_translation("argsort", "randperm")
 def _ordered(call: TorchCall, output: Value) -> Content | None:
-    dims = shape_of(output)
+    dims = shape_of_value(output)
     axis = call.number("dim", -1)
     return all_places(dims[axis], axis % len(dims)) if dims else Elements((0,))
 
 
 @_translation("argmax", "argmin")
-def _found(call: TorchCall, output: Value) -> Content | None:
+def _positions_found(call: TorchCall, output: Value) -> Content | None:
     dims = call.dims("self")
-    return estimates.places(multiply(*dims) if call.given("dim") is None or not dims else dims[call.number("dim")])
+    return intervals.places(multiply(*dims) if call.given("dim") is None or not dims else dims[call.number("dim")])
 
 
 @_translation("nonzero", "argwhere")
 def _places_of_some(call: TorchCall, output: Value) -> Content | None:
-    return Bands(1, tuple(map(estimates.places, call.dims("self")))) if call.dims("self") else None
+    return Bands(1, tuple(map(intervals.places, call.dims("self")))) if call.dims("self") else None
 
 
 @_translation("searchsorted", "bucketize")
@@ -435,7 +521,7 @@ def _places_between(call: TorchCall, output: Value) -> Content | None:
 
 @_translation("multinomial")
 def _categories(call: TorchCall, output: Value) -> Content | None:
-    return estimates.places(call.dims("self")[-1])
+    return intervals.places(call.dims("self")[-1])
 
 
 @_translation("randint", "randint_like")
@@ -471,11 +557,11 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
         return
     meet(call, held.low, held.high, size, shape, from_end=from_end)
     nothing = call.empty(shape)
-    if isinstance(index.content, Places) and index.shape:
+    if isinstance(index.content, DistinctPlaces) and index.shape:
         count = index.shape[index.content.axis]
         if not call.bounds.is_at_most(count, size):
             call.require(any_of([nothing, at_most(count, size)]), "indices that differ must be within the axis")
-    if joined([index]) == Decider.DATA:
+    if join_deciders([index]) == Decider.DATA:
         return
     if held.low is None or held.high is None:
         call.note("not checked: the indices, which sizes may decide, must be within the axis", enough=nothing)

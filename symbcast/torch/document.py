@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from symbcast.answers.show.document import Document, Field, Room, field, fields, whole, words
-from symbcast.core.characters import clipped
-from symbcast.graphs.report.document import document as document_of_model
+from symbcast.core.characters import shorten_end
+from symbcast.graphs.report.presentation import model_document as document_of_model
 
 if TYPE_CHECKING:
     from symbcast.graphs.report.answer import GraphAnswer
@@ -48,5 +48,5 @@ def _guards(guards: Guards, refusal: str | None, shown: int, has_sizes: bool) ->
     if refusal is not None:
         said = "torch did not export it as requested; .suggest() has what it accepts"
         # The guards of the program that it did export already show the broken constraints above.
-        head = "" if "Constraints violated" in refusal else clipped(refusal.partition("\n")[0], 200)
+        head = "" if "Constraints violated" in refusal else shorten_end(refusal.partition("\n")[0], 200)
         yield field("refused", words(f"{said}. It said: {head}" if head else said), most=4)

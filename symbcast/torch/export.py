@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.characters import clipped
+from symbcast.core.characters import shorten_end
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.guards.suggestions import with_range
-from symbcast.torch.reading.files import SCRIPT_MODULE
-from symbcast.torch.reading.library import load
+from symbcast.torch.library import load_torch
+from symbcast.torch.reader import SCRIPT_MODULE
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.suggestions import Suggestion
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def plain_module(module: Any) -> Any:
     """Return a module without the wrapper of ``torch.compile``; raises `ModelError` for a TorchScript module."""
     inner = getattr(module, "_orig_mod", module)
-    if isinstance(inner, load("torch.jit").ScriptModule):
+    if isinstance(inner, load_torch("torch.jit").ScriptModule):
         raise ModelError(type(inner).__name__, SCRIPT_MODULE.problem, SCRIPT_MODULE.hint)
     return inner
 
@@ -53,7 +53,7 @@ def exported(
         return _export(module, args, kwargs, dynamic_shapes), None
     except Exception as error:
         # Catch any error: torch may also crash while it formats its message about dimensions.
-        opened = left_open(dynamic_shapes)
+        opened = with_auto_dims(dynamic_shapes)
         if opened == dynamic_shapes:
             raise _failed(module, error) from error
         for shapes in (opened, without_ranges(opened)):
@@ -72,7 +72,7 @@ def _failed(module: Any, error: Exception) -> ModelError:
 
 def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
     with _quiet():
-        export = load("torch.export").export
+        export = load_torch("torch.export").export
         return export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
 
 
@@ -88,13 +88,13 @@ def _quiet() -> Iterator[None]:
         log.disabled = before
 
 
-def left_open(dynamic_shapes: Any) -> Any:
+def with_auto_dims(dynamic_shapes: Any) -> Any:
     """Return dynamic shapes with `Dim.AUTO` instead of each `Dim`; values other than a `Dim` are kept."""
-    dim = load("torch.export").Dim
+    dim = load_torch("torch.export").Dim
     if isinstance(dynamic_shapes, Mapping):
-        return {key: left_open(value) for key, value in dynamic_shapes.items()}
+        return {key: with_auto_dims(value) for key, value in dynamic_shapes.items()}
     if isinstance(dynamic_shapes, (list, tuple)):
-        opened = map(left_open, dynamic_shapes)
+        opened = map(with_auto_dims, dynamic_shapes)
         make = getattr(type(dynamic_shapes), "_make", type(dynamic_shapes))  # a named tuple takes several arguments
         return make(opened)
     return with_range(dim, dynamic_shapes) if hasattr(dynamic_shapes, "__name__") else dynamic_shapes
@@ -102,13 +102,13 @@ def left_open(dynamic_shapes: Any) -> Any:
 
 def without_ranges(dynamic_shapes: Any) -> Any:
     """Return dynamic shapes in which axes that are left to torch have no range."""
-    dim = load("torch.export").Dim
+    dim = load_torch("torch.export").Dim
     kind = type(dim.AUTO)
 
     def plain(value: Any) -> Any:
         return dim.AUTO if isinstance(value, kind) and getattr(value, "type", None) == dim.AUTO.type else value
 
-    return load("torch.utils._pytree").tree_map(plain, dynamic_shapes, is_leaf=lambda v: isinstance(v, kind))
+    return load_torch("torch.utils._pytree").tree_map(plain, dynamic_shapes, is_leaf=lambda v: isinstance(v, kind))
 
 
 def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
@@ -141,15 +141,15 @@ def gathered_name(module: Any) -> str:
 def refusal_of(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> Refusal | None:
     """Return torch's error if it refuses the suggested dynamic shapes; None if it exports the module with them."""
     try:
-        _export(module, *example, shapes_of(suggestion))
+        _export(module, *example, evaluated_shapes(suggestion))
     except Exception as error:
         return read_error(error)
     return None
 
 
-def shapes_of(suggestion: Suggestion) -> Any:
+def evaluated_shapes(suggestion: Suggestion) -> Any:
     """Evaluate the text of a suggestion to dynamic shapes."""
-    space = {"Dim": load("torch.export").Dim, **{kind.__name__: kind for kind in suggestion.classes}}
+    space = {"Dim": load_torch("torch.export").Dim, **{kind.__name__: kind for kind in suggestion.classes}}
     exec("\n".join(suggestion.lines), space)
     return eval(suggestion.shapes, space)
 
@@ -164,5 +164,5 @@ def refusal_of_text(module: Any, program: Any, text: str) -> str:
     except Exception as error:
         lines = [line.strip(" -") for line in str(error).splitlines() if line.strip()]
         said = next((line for line in lines if "Constraints violated" not in line), "")
-        return f"torch refuses it: {clipped(said, 200)}"
+        return f"torch refuses it: {shorten_end(said, 200)}"
     return ""

@@ -1,18 +1,35 @@
-"""The PyTorch front end."""
+"""The PyTorch front end, and ``symbcast.torch.check``: check an exported program, or export a module and check it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
+from symbcast.core.advice import with_advice
+from symbcast.core.programs.assumptions import Assumptions
+from symbcast.errors import ShapeTypeError
+from symbcast.graphs.check import check_graph, read_question
 from symbcast.graphs.front_end import FrontEnd
-from symbcast.graphs.inputs.aliases import Layouts
-from symbcast.graphs.values.value import Value
-from symbcast.torch.eager.decomposed import decomposed
-from symbcast.torch.node_call import TorchCall
-from symbcast.torch.operators.families import OPERATORS, by_tag
-from symbcast.torch.reading.reader import read
+from symbcast.graphs.inputs import Layouts
+from symbcast.operators.values.value import Value
+from symbcast.torch.calls import OPERATORS, TorchCall
+from symbcast.torch.eager.runs import decomposed
+from symbcast.torch.export import by_argument, exported, gathered_name, plain_module
+from symbcast.torch.library import load_torch
+from symbcast.torch.operators.families import by_tag
+from symbcast.torch.reader import read
 from symbcast.torch.report import TorchReport
 from symbcast.torch.walk import TorchWalk
+
+if TYPE_CHECKING:
+    import torch
+
+    from symbcast.core.shapes import ShapeLike
+    from symbcast.graphs.known_inputs import ContentsLike
+
+
+# The PyTorch front end.
 
 
 def tail(call: TorchCall) -> Sequence[Value]:
@@ -51,3 +68,58 @@ FRONT_END = FrontEnd(
     layouts=_LAYOUTS,
     module=__name__,
 )
+
+
+@with_advice
+def check(  # noqa: PLR0913 - each is a fact about the program or an option of the check
+    program: str | PathLike[str] | torch.export.ExportedProgram | torch.nn.Module,
+    args: Sequence[Any] | None = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    assume: Assumptions = (),
+    min_size: int = 1,
+    bind: Mapping[str, int] | None = None,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    values: Mapping[str, ContentsLike] | None = None,
+    budget: float | None = None,
+) -> TorchReport:
+    """Find the sizes at which the graph of a PyTorch program runs, and compare them with torch's guards.
+
+    ``program`` is an exported program, the path of a saved one (``model.pt2``), or a module. A module is exported with
+    ``args``, ``kwargs`` and ``dynamic_shapes``; if torch refuses these, it is exported again with ``Dim.AUTO`` for
+    every axis, and ``report.refusal`` holds torch's message. A size has the name of its axis's `Dim`, or
+    ``<input>_dim_<axis>`` without one. A saved program has no names: ``dynamic_shapes`` supplies them. ``values`` sets
+    integer arguments; the other parameters are as in `symbcast.onnx.check`. "Runs" means that the graph runs on the
+    CPU.
+
+    Raises `ModelError` if torch cannot read or export the program, `BindingError` for dynamic shapes of axes that do
+    not exist, `BindingError` and `AssumptionError` in the same cases as `symbcast.onnx.check`, and `MissingExtraError`
+    without the extra ``torch``.
+
+    ```python
+    batch, T = torch.export.Dim("batch"), torch.export.Dim("T")
+    report = symbcast.torch.check(net, (torch.zeros(3, 8),), dynamic_shapes={"x": {0: batch, 1: T}})
+    report.condition, report.guards.clauses, report.suggest(), report.compare()
+    ```
+    """
+    torch = load_torch()
+    module, refusal = None, None
+    if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
+        module, given = plain_module(program), _arguments(args, kwargs)
+        dynamic_shapes = by_argument(module, *given, dynamic_shapes)
+        program, refusal = exported(module, *given, dynamic_shapes, min_size)
+    called = "" if module is None else type(module).__name__
+    asked = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
+    gathered = None if module is None else gathered_name(module)
+    model = read(program, dynamic_shapes=dynamic_shapes, called=called, gathered=gathered)
+    return TorchReport(check_graph(FRONT_END, model, asked), module, refusal)
+
+
+def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Return the export arguments; raises `ShapeTypeError` if a tensor is given instead of a tuple of tensors."""
+    if args is not None and not isinstance(args, (tuple, list)):
+        raise ShapeTypeError(args, "a tuple of arguments", "give a tuple even for one argument: args=(x,)")
+    if kwargs is not None and not isinstance(kwargs, Mapping):
+        raise ShapeTypeError(kwargs, "a dictionary of arguments", 'give kwargs={"mask": mask}')
+    return args or (), kwargs or {}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from symbcast.core.account import Account, Open
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.logic.formulas import (
+from symbcast.core.account import Account, OpenPart
+from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -19,21 +18,19 @@ from symbcast.core.logic.formulas import (
     any_of,
     expand,
 )
-from symbcast.graphs.inputs.given import NOTHING
-from symbcast.graphs.model import Checked
-from symbcast.graphs.report.report import GraphReport
-from symbcast.torch.guards.arguments import Arguments
-from symbcast.torch.guards.comparison import Comparer, Comparison
-from symbcast.torch.guards.guards import Guards
-from symbcast.torch.guards.recorded_guards import guards_of
+from symbcast.core.algebra.terms import Symbol
+from symbcast.graphs.known_inputs import NOTHING
+from symbcast.graphs.model import CheckedModel
+from symbcast.graphs.report.graph_report import GraphReport
+from symbcast.torch.guards.comparison import ArgumentMaker, Comparer, Comparison, WeakRules
+from symbcast.torch.guards.guards import Guards, guards_of
 from symbcast.torch.guards.suggestions import Suggester, Suggestion
-from symbcast.torch.guards.weak_rules import WeakRules
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
     from symbcast.graphs.walking.walk import Unanalysed
     from symbcast.torch.errors.refusal import Refusal
-    from symbcast.torch.reading.reader import TorchModel
+    from symbcast.torch.reader import TorchModel
 
 
 class TorchReport(GraphReport):
@@ -44,7 +41,7 @@ class TorchReport(GraphReport):
     ``Dim.AUTO``.
     """
 
-    def __init__(self, answer: Checked, module: Any = None, refusal: Refusal | None = None) -> None:
+    def __init__(self, answer: CheckedModel, module: Any = None, refusal: Refusal | None = None) -> None:
         super().__init__(answer)
         self._module = module
         self.refusal = refusal
@@ -93,7 +90,7 @@ class TorchReport(GraphReport):
         found = super().account
         if not self._weak or found.can_work is False:
             return found
-        weak = (Open(str(node), TRUE) for node in self._weak)
+        weak = (OpenPart(str(node), TRUE) for node in self._weak)
         return Account(FALSE, found.needed, (*weak, *found.open), (), found.failing, None, found.can_fail)
 
     @cached_property
@@ -101,7 +98,7 @@ class TorchReport(GraphReport):
         """Nodes whose rules require less than torch's guards show; given sizes and values are ignored."""
         if self._checked.given != NOTHING:
             return TorchReport(self._checked.again(NOTHING, ()))._weak
-        arguments = Arguments(self.program, self._model.declared)
+        arguments = ArgumentMaker(self.program, self._model.declared)
         return tuple(WeakRules(self.program, arguments, self._env, self.guards).found())
 
     def suggest(self) -> Suggestion:
@@ -152,14 +149,14 @@ class TorchReport(GraphReport):
         If a condition has alternatives, torch takes the alternative that holds at the example's sizes, and adds a guard
         for it.
         """
-        from symbcast.core.solver.evaluation.evaluation import formula_source
+        from symbcast.core.solver.evaluation import formula_source
 
         texts: dict[Symbol, str] = {}
         for axis in self._model.declared.axes:
             if isinstance(axis.size, Symbol):
                 texts.setdefault(axis.size, axis.text)
         own = {s: texts[s] for s in self._shown if s in texts}
-        lines = [f"torch._check({formula_source(spelled_out(c), own)})" for c in self._env.clauses]
+        lines = [f"torch._check({formula_source(with_pairwise_comparisons(c), own)})" for c in self._env.clauses]
         return "\n".join(lines)
 
     def _document(self, room: Room | None = None) -> Document:
@@ -169,14 +166,14 @@ class TorchReport(GraphReport):
         return document(self, self.guards, None if self.refusal is None else self.refusal.text, room or Room.SCREEN)
 
 
-def spelled_out(formula: Formula) -> Formula:
+def with_pairwise_comparisons(formula: Formula) -> Formula:
     """Return a formula with broadcast conditions written as pairwise comparisons."""
     match formula:
         case Compatible() | Clashing():
             return expand(formula)
         case AllOf(parts):
-            return all_of(map(spelled_out, parts))
+            return all_of(map(with_pairwise_comparisons, parts))
         case AnyOf(parts):
-            return any_of(map(spelled_out, parts))
+            return any_of(map(with_pairwise_comparisons, parts))
         case _:
             return formula

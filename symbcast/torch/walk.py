@@ -9,35 +9,31 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from symbcast.adapters.torch_expressions import read_term
+from symbcast.adapters.torch import read_term
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Dim, Term, term
+from symbcast.core.algebra.terms import Dim, Symbol, Term, term
 from symbcast.errors import DimensionError
-from symbcast.graphs.values.contents import Places
-from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.numbers import FLOATS, INTEGERS
-from symbcast.graphs.values.value import Value
-from symbcast.graphs.walking.deciding import joined
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
 from symbcast.operators.context import Dims
+from symbcast.operators.values.contents import FLOATS, INTEGERS, DistinctPlaces
+from symbcast.operators.values.value import Decider, Value, join_deciders
+from symbcast.torch.calls import TorchCall
 from symbcast.torch.contents import with_contents
-from symbcast.torch.node_call import TorchCall
-from symbcast.torch.reading.graph import type_of
+from symbcast.torch.graph import operator_name
 
 if TYPE_CHECKING:
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.graph import Node
-    from symbcast.graphs.requirements.recorder import Asker
-    from symbcast.torch.reading.graph import TorchNode
-    from symbcast.torch.reading.reader import TorchModel
+    from symbcast.graphs.walking.requirements import Requirements
+    from symbcast.torch.graph import TorchNode
+    from symbcast.torch.reader import TorchModel
 
 
 class TorchWalk(Walk):
     """A walk through one program; see `symbcast.graphs.walking.walk` for what it keeps."""
 
-    def __init__(self, model: TorchModel, front_end: FrontEnd, asker: Asker) -> None:
+    def __init__(self, model: TorchModel, front_end: FrontEnd, asker: Requirements) -> None:
         super().__init__(model, front_end, asker)
         self._symbols = dict(model.declared.symbols)
         self._inputs = model.declared.inputs
@@ -145,8 +141,8 @@ def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) 
         return Decider.DATA
     if kind in _UNSET:
         return Decider.BOTH
-    made_of = inputs[:1] if kind in _OF_FIRST and joined(inputs[:1]) else inputs
-    found = joined(made_of)
+    made_of = inputs[:1] if kind in _OF_FIRST and join_deciders(inputs[:1]) else inputs
+    found = join_deciders(made_of)
     if found == Decider.NUMBERS and any(numbers_of(v.shape) is None for v in (*made_of, output) if v is not None):
         return Decider.SIZES  # sizes decide the number of times that each number occurs
     if found == Decider.BOTH and kind in _SUMS and any(map(_is_free, made_of)):
@@ -162,7 +158,7 @@ def _can_be_any(node: Any, made_of: Sequence[Value | None], output: Value) -> bo
     Positions, counts and sums are bounded by sizes; integers that are rounded from computed reals may be so too.
     """
     kind = node.op_type
-    if isinstance(output.content, Places):
+    if isinstance(output.content, DistinctPlaces):
         return False
     if not kind.startswith("aten.") or kind in _MOVES or kind in _RANDOM:
         return True
@@ -177,7 +173,7 @@ def _is_given(fx: Any) -> bool:
         fx = fx.args[0] if fx.args else fx.kwargs.get("self")
         if getattr(fx, "op", "") == "placeholder":
             return True
-        if not hasattr(fx, "args") or fx.target is None or type_of(fx.target) not in _MOVES:
+        if not hasattr(fx, "args") or fx.target is None or operator_name(fx.target) not in _MOVES:
             return getattr(getattr(fx, "meta", {}).get("val"), "is_given", False) is True
 
 

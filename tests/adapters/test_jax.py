@@ -12,7 +12,7 @@ from solver.expressions import NAMES, SYMBOLS, expressions
 import symbcast as sb
 from symbcast.adapters import jax as adapter
 from symbcast.core.shapes import shape_of
-from symbcast.core.solver.evaluation.evaluation import value_function
+from symbcast.core.solver.evaluation import value_function
 
 jax = pytest.importorskip("jax")
 export = pytest.importorskip("jax.export")

@@ -13,7 +13,7 @@ from solver.expressions import NAMES, SYMBOLS, expressions
 import symbcast as sb
 from symbcast.adapters import onnx_ir as adapter
 from symbcast.core.shapes import shape_of
-from symbcast.core.solver.evaluation.evaluation import value_function
+from symbcast.core.solver.evaluation import value_function
 
 ir = pytest.importorskip("onnx_ir")
 

@@ -12,11 +12,11 @@ from solver.expressions import SYMBOLS, broadcast, call, expressions, integer, n
 
 import symbcast as sb
 from symbcast.adapters import sympy as adapter
-from symbcast.core.algebra.door import to_sympy
+from symbcast.core.algebra.sympy_conversion import to_sympy
 from symbcast.core.algebra.sympy_functions import broadcast as join
 from symbcast.core.algebra.sympy_functions import floordiv, mod
 from symbcast.core.shapes import shape_of
-from symbcast.core.solver.evaluation.evaluation import value_function
+from symbcast.core.solver.evaluation import value_function
 
 anything = expressions(
     3, divisors=(2, 3, 6, -2), functions=("min", "max", "broadcast"), symbolic=True, max_leaves=4

@@ -13,7 +13,7 @@ from solver.expressions import NAMES, expressions
 
 import symbcast as sb
 from symbcast.adapters import torch as adapter
-from symbcast.core.solver.evaluation.evaluation import value_function
+from symbcast.core.solver.evaluation import value_function
 
 torch = pytest.importorskip("torch")
 shapes = pytest.importorskip("torch.fx.experimental.symbolic_shapes")

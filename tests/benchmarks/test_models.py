@@ -17,9 +17,9 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.core.algebra.door import from_sympy
+from symbcast.core.algebra.sympy_conversion import from_sympy
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at
+from symbcast.core.solver.evaluation import UndefinedError, size_at
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))

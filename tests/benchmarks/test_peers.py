@@ -46,7 +46,7 @@ class TestPeers:
         answer = done.answer()
         worth = judged(program, answer)
         if seconds is not None:
-            rows.append(Row(program.name, symbcast.NAME, symbcast.version(), worth, answer, seconds))
+            rows.append(Row(program.name, symbcast.NAME, symbcast.core(), worth, answer, seconds))
         assert worth == ("exact" if Truth.of(program).valid.any() else "rightly refused")
 
     @pytest.mark.parametrize("name", OTHERS)

@@ -6,8 +6,8 @@ import pytest
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.core.broadcasting import AtRight, Emission, Join, Kind, Parameter, find_rule
-from symbcast.core.broadcasting.registry import forget
+from symbcast.core.rules import AtRight, Emission, Join, Kind, Parameter, find_rule
+from symbcast.core.rules.registry import forget
 
 SAID = {"family": "tests", "summary": "as numpy", "document": "a test", "law": Join()}
 

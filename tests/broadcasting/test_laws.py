@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.core.broadcasting import Kind, find_rule
-from symbcast.core.logic.formulas import holds
+from symbcast.core.algebra.formulas import holds
+from symbcast.core.rules import Kind, find_rule
 
 ATTRIBUTES = [
     ("numpy", {}),

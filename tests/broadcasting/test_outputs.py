@@ -6,9 +6,9 @@ import itertools
 
 import reference
 
-from symbcast.core.broadcasting import Joined
-from symbcast.core.broadcasting.outputs import same_output, same_size
-from symbcast.core.logic.formulas import FALSE, holds
+from symbcast.core.algebra.formulas import FALSE, holds
+from symbcast.core.rules import Joined
+from symbcast.core.rules.laws import same_output, same_size
 
 SHAPES = [s for count in (1, 2, 3) for s in itertools.product(range(4), repeat=count)]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import symbcast as sb
-from symbcast.core import broadcasting
-from symbcast.core.broadcasting import Law, Placement
+from symbcast.core import rules
+from symbcast.core.rules import Law, Placement
 
-README = Path(broadcasting.__file__).parent / "README.md"
+README = Path(rules.__file__).parent / "README.md"
 TEXT = README.read_text("utf-8")
 SECTIONS = dict(re.findall(r"^### (\S+)\n(.*?)(?=^###|\Z)", TEXT, re.M | re.S))
 
@@ -46,14 +46,14 @@ def test_the_table_at_a_glance_names_every_rule():
 
 def test_the_tables_name_placements_and_laws_that_authors_can_import():
     named = set(re.findall(r"^\| `(\w+)\(", TEXT, re.M))
-    public = (getattr(broadcasting, name) for name in broadcasting.__all__)
+    public = (getattr(rules, name) for name in rules.__all__)
     classes = {c.__name__ for c in public if isinstance(c, type) and issubclass(c, (Placement, Law))}
     assert named == classes - {"Placement", "Law"}
 
 
 def test_the_folder_can_be_imported_by_name():
     """In 0.1.0 the function `rules` stood in the way of a folder of that name."""
-    import symbcast.core.broadcasting.numpy as family
+    import symbcast.core.rules.numpy as family
 
     assert family.Numpy.name == "numpy"
     assert callable(sb.rules)

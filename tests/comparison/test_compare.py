@@ -10,7 +10,7 @@ import pytest
 import recorded
 
 import symbcast as sb
-from symbcast.core.solver.decision import decision
+from symbcast.core.solver import decision
 
 
 def pair_of(*shapes, rules, **given):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, holds
 from symbcast.core.algebra.terms import Operation, term
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, holds
 
 
 class NoValueError(ArithmeticError):

@@ -12,11 +12,12 @@ from exchange.meaning import meaning, table
 from hypothesis import given, settings
 from solver.expressions import NAMES, SYMBOLS, expressions, statements
 
-from symbcast.answers.guards import cpp_source, mlir_source, python_guard, python_source, smtlib_source
+from symbcast.answers.guards.cpp import cpp_source
+from symbcast.answers.guards.mlir import mlir_source
+from symbcast.answers.guards.python import python_guard, python_source
+from symbcast.answers.guards.smtlib import smtlib_source
 from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, multiply
-from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import (
+from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -28,8 +29,10 @@ from symbcast.core.logic.formulas import (
     at_most,
     different,
     equal,
+    with_values,
 )
-from symbcast.core.solver.evaluation.evaluation import predicate
+from symbcast.core.algebra.symbols import Unknown, symbol
+from symbcast.core.solver.evaluation import predicate
 from symbcast.core.text import parse_formula
 from symbcast.errors import BindingError
 

@@ -23,8 +23,9 @@ from surveyed_models import allow_imports
 from torch.export.experimental import _export_forward_backward
 from training_graphs import TRAINING
 
-from symbcast.torch.eager.decomposed import TRUSTED
-from symbcast.torch.operators.families import OPERATORS, by_tag
+from symbcast.torch.calls import OPERATORS
+from symbcast.torch.eager.runs import TRUSTED
+from symbcast.torch.operators.families import by_tag
 
 
 def exported() -> Iterator[str]:

@@ -16,15 +16,15 @@ import torch
 from exported_models import CASES
 from exported_others import OTHERS
 
-from symbcast.torch.guards.recorded_guards import guards_of
-from symbcast.torch.reading.inputs import read_inputs
+from symbcast.torch.guards.guards import guards_of
+from symbcast.torch.inputs import read_program_inputs
 
 TARGET = Path(__file__).parent.parent / "data" / "torch" / "guards.json"
 
 
 def recorded(program):
     """Return the sizes of a program, its guards with what they are read as, and the ranges."""
-    inputs = read_inputs(program)
+    inputs = read_program_inputs(program)
     return {
         "sizes": {a.source: str(a.size) for a in inputs.axes if a.is_dynamic},
         "guards": list(program._guards_code),

@@ -20,13 +20,13 @@ from exported_others import OTHERS
 from graph_runs import run
 
 import symbcast as sb
-from symbcast.answers.report.failures import dims_at
-from symbcast.core.logic.formulas import all_of, negate
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.graphs.findings.sizes import knowing
+from symbcast.answers.findings import dims_at
+from symbcast.core.algebra.formulas import all_of, negate
+from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.graphs.report.blame import assumptions_with
 from symbcast.torch.export import refusal_of
-from symbcast.torch.guards.arguments import Arguments, error_of
+from symbcast.torch.guards.comparison import ArgumentMaker, error_of
 
 RUNS = 10
 
@@ -35,7 +35,9 @@ def sizes_of(report, count=RUNS):
     """Return so many sizes at which a program is run: at the edges of its clauses first, then at random."""
     env, guards = report._env, report.guards.env
     edges = [*([negate(c)] for c in env.clauses), *([*env.clauses, negate(c)] for c in guards.clauses)]
-    answers = [Decision(knowing(env), formulas).witness() for formulas in ([], *edges, guards.clauses, env.clauses)]
+    answers = [
+        Decision(assumptions_with(env), formulas).witness() for formulas in ([], *edges, guards.clauses, env.clauses)
+    ]
     found = []
     for answer in answers:
         sizes = None if answer is None else {name: answer.get(s, 2) for s, name in env.shown.items()}
@@ -65,7 +67,7 @@ def judged(report):
 
     A run that fails at a node that the report names as unchecked is left out.
     """
-    arguments = Arguments(report.program, report._model.declared)
+    arguments = ArgumentMaker(report.program, report._model.declared)
     accepts = report.program.module()._guards_fn
     unchecked = {u.node for u in report.unanalysed}
     runs = fails = shapes = 0

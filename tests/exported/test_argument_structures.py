@@ -14,7 +14,7 @@ pytest.importorskip("torch.export")
 from error_cases import module  # noqa: E402
 from torch.export import Dim  # noqa: E402
 
-from symbcast.torch.export import shapes_of  # noqa: E402
+from symbcast.torch.export import evaluated_shapes  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 AUTO = Dim.AUTO
@@ -70,7 +70,7 @@ def test_the_suggestion_for_a_container_is_what_torch_accepts(name):
     net = module(function)
     suggestion = sb.torch.check(net, args, kwargs, dynamic_shapes=shapes).suggest()
     assert suggestion.shapes == wanted
-    torch.export.export(net, args, kwargs, dynamic_shapes=shapes_of(suggestion))
+    torch.export.export(net, args, kwargs, dynamic_shapes=evaluated_shapes(suggestion))
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if n != "names that look like *args"])
@@ -80,4 +80,4 @@ def test_a_program_alone_gives_the_same_containers(name):
     net = module(function)
     program = sb.torch.check(net, args, kwargs, dynamic_shapes=shapes).program
     suggestion = sb.torch.check(program).suggest()
-    torch.export.export(net, args, kwargs, dynamic_shapes=shapes_of(suggestion))
+    torch.export.export(net, args, kwargs, dynamic_shapes=evaluated_shapes(suggestion))

@@ -13,7 +13,7 @@ from operator_calls import operator_of  # noqa: E402
 from operator_rules import FAILED, answer, judged, ranks_of, unpacked  # noqa: E402
 
 import symbcast as sb  # noqa: E402
-from symbcast.torch.eager import decomposed  # noqa: E402
+from symbcast.torch.eager import runs  # noqa: E402
 
 RECORDED = Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz"
 ROWS = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines()]
@@ -25,7 +25,7 @@ def rows_of(name):
     return [r for r in ROWS if r["op"].partition(".")[0] == name]
 
 
-@pytest.mark.parametrize("name", sorted(decomposed.TRUSTED))
+@pytest.mark.parametrize("name", sorted(runs.TRUSTED))
 def test_a_trusted_decomposition_runs_where_the_kernel_runs(name):
     known = 0
     for row in rows_of(name):
@@ -40,8 +40,8 @@ def test_a_trusted_decomposition_runs_where_the_kernel_runs(name):
 
 @pytest.mark.parametrize("name", WEAKER)
 def test_a_decomposition_that_differs_from_the_kernel_is_not_trusted(name, monkeypatch):
-    assert name not in decomposed.TRUSTED
-    monkeypatch.setattr(decomposed, "TRUSTED", frozenset({name}))
+    assert name not in runs.TRUSTED
+    monkeypatch.setattr(runs, "TRUSTED", frozenset({name}))
     assert any(judged(row, operator_of(row["op"])).wrong for row in rows_of(name))
 
 

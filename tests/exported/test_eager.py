@@ -11,9 +11,9 @@ torch = pytest.importorskip("torch")
 from eager_modules import CASES  # noqa: E402
 
 import symbcast as sb  # noqa: E402
-from symbcast.arrays.arguments import Arguments  # noqa: E402
-from symbcast.paths.real_calls import Raised  # noqa: E402
-from symbcast.torch.eager.real_calls import RealCalls  # noqa: E402
+from symbcast.arrays.arguments import TraceArguments  # noqa: E402
+from symbcast.paths.real_calls import RaisedError  # noqa: E402
+from symbcast.torch.eager.trace import RealTorchCalls  # noqa: E402
 
 MOST = {1: 7, 2: 7, 3: 4, 4: 3}
 CONDITIONS = {
@@ -38,14 +38,14 @@ def test_a_module_works_where_its_trace_says(name):
     if name in CONDITIONS:
         assert report.complete, report.reason
         assert report.condition.equivalent(CONDITIONS[name])
-    given = Arguments(args, named, dtype="float32")
-    calls = RealCalls(make(), given, report._conclusions.scope.shapes)
+    given = TraceArguments(args, named, dtype="float32")
+    calls = RealTorchCalls(make(), given, report._conclusions.scope.shapes)
     names = report._conclusions.scope.names
     guard = report.guard()
     for point in itertools.product(range(1, MOST[len(names)] + 1), repeat=len(names)):
         at = dict(zip(names, point, strict=True))
         sizes = {names[s]: n for s, n in at.items()}
-        runs = any(not isinstance(result, Raised) for result in calls.results(at))
+        runs = any(not isinstance(result, RaisedError) for result in calls.results(at))
         if report.complete:
             assert guard(**sizes) == runs, sizes
         elif runs:  # what is known may be of some data only
@@ -55,7 +55,7 @@ def test_a_module_works_where_its_trace_says(name):
 @pytest.mark.parametrize("name", CASES)
 def test_torch_does_not_export_it(name, capfd):
     make, args, named = CASES[name]
-    given = Arguments(args, named, dtype="float32")
+    given = TraceArguments(args, named, dtype="float32")
     args, kwargs = given.made(
         given.shapes, lambda dims, dtype: torch.ones([d if isinstance(d, int) else 6 for d in dims],
                                                      dtype=getattr(torch, dtype)), int)  # fmt: skip

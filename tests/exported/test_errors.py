@@ -14,11 +14,11 @@ import pytest
 from symbcast.cli.app import run
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import constant, term
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.text import parse_formula
 from symbcast.torch import read_error
 from symbcast.torch.guards.guard_texts import GuardReader
-from symbcast.torch.guards.provable import is_provable
+from symbcast.torch.guards.suggestions import is_provable
 
 DATA = Path(__file__).parent.parent / "data" / "torch"
 RECORDED = json.loads((DATA / "errors.json").read_text("utf-8"))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.text import parse_formula
 from symbcast.torch import Guard, Guards, read_error
 from symbcast.torch.guards.guard_texts import GuardReader

@@ -7,17 +7,17 @@ import itertools
 import pytest
 
 import symbcast as sb
-from symbcast.answers.report.failures import dims_at
+from symbcast.answers.findings import dims_at
+from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch.export")
 from graph_runs import checked, dynamic, run  # noqa: E402
 from torch import nn  # noqa: E402
 
-from symbcast.torch.guards.arguments import Arguments  # noqa: E402
+from symbcast.torch.guards.comparison import ArgumentMaker  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -138,7 +138,7 @@ def test_functions_run_where_they_are_said_to(name):
     report = checked(function, torch.randn(shape), shapes=dynamic(len(shape)))
     assert not report.unanalysed
     names = [a.size.name for a in report._model.declared.axes if a.is_dynamic]
-    arguments = Arguments(report.program, report._model.declared)
+    arguments = ArgumentMaker(report.program, report._model.declared)
     for sizes in exhausted(names):
         real, error = run(report.program, arguments.at(sizes))
         at = {symbol(n): size for n, size in sizes.items()}

@@ -12,7 +12,7 @@ import exported_models  # noqa: E402
 from graph_runs import dynamic  # noqa: E402
 from torch import nn  # noqa: E402
 
-from symbcast.torch.export import shapes_of  # noqa: E402
+from symbcast.torch.export import evaluated_shapes  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Dim = torch.export.Dim
@@ -51,7 +51,7 @@ def test_what_is_suggested_is_accepted(unet):
     assert report.refusal is not None
     suggestion = report.suggest()
     assert "{0: batch, 2: 4*_H, 3: 4*_W}" in str(suggestion)
-    torch.export.export(case.module, case.args, dynamic_shapes=shapes_of(suggestion))
+    torch.export.export(case.module, case.args, dynamic_shapes=evaluated_shapes(suggestion))
 
 
 def test_guards_that_refuse_what_runs(unet):
@@ -126,7 +126,7 @@ def test_nested_arguments_are_named_by_the_way_into_them():
     report = sb.torch.check(case.module, case.args, dynamic_shapes=case.named())
     suggestion = report.suggest()
     assert "'cache': {'k': {0: batch, 2: Dim.AUTO}, 'v': {0: batch, 2: Dim.AUTO}}" in suggestion.shapes
-    torch.export.export(case.module, case.args, dynamic_shapes=shapes_of(suggestion))
+    torch.export.export(case.module, case.args, dynamic_shapes=evaluated_shapes(suggestion))
     assert set(report.guards.condition.guard().names.values()) == {"batch", "step", "total", "past"}
     assert report.guards.clauses[0].text in ("past + step == total", "step + past == total", "total == past + step")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from operator_rules import judged
 
-from symbcast.torch.eager.decomposed import TRUSTED
+from symbcast.torch.eager.runs import TRUSTED
 
 RECORDED = Path(__file__).parent.parent / "data" / "torch" / "operators.jsonl.gz"
 ROWS = [json.loads(line) for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines()]

@@ -11,10 +11,9 @@ from onnx import parser
 from pages import Page, check_latex
 
 import symbcast as sb
-from symbcast.answers.show.document import Document, Fields, Sizes, Span, field
+from symbcast.answers.show.document import Document, Fields, NamedSizes, Shortener, Span, field
 from symbcast.cli import run
 from symbcast.errors import AssumptionError, BindingError
-from symbcast.graphs.report.shortening import Shortener
 
 HEAD = '<ir_version: 9, opset_import: ["" : 18]> '
 P2O = ("p2o.DynamicDimension.0", "p2o.DynamicDimension.1", "p2o.DynamicDimension.2")
@@ -175,6 +174,6 @@ def test_only_whole_names_are_replaced(parts):
 
 
 def test_mathematics_has_aliases_too():
-    line = (Span("'a name'=3", math=Sizes({"a name": 3, "N": 1})),)
+    line = (Span("'a name'=3", math=NamedSizes({"a name": 3, "N": 1})),)
     (block, _) = Shortener({"n": "a name"}).document(Document((), None, (Fields((field("at", line),)),))).blocks
-    assert block.fields[0].lines[0][0].math == Sizes({"n": 3, "N": 1})
+    assert block.fields[0].lines[0][0].math == NamedSizes({"n": 3, "N": 1})

@@ -7,9 +7,9 @@ from onnx import parser
 from pages import Page, check_latex
 
 import symbcast as sb
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.program.operations.needs import needs
-from symbcast.graphs.report.notices import notices_of
+from symbcast.core.algebra.formulas import all_of
+from symbcast.core.programs.operations import operation_requirements
+from symbcast.graphs.report.presentation import notices_of
 
 HEAD = '<ir_version: 9, opset_import: ["" : 18]> '
 
@@ -30,7 +30,7 @@ def required_by(report, nodes):
     """Return what some nodes require by themselves, with the assumptions."""
     env, places = report._checked.env, report._checked.asker.places
     ops = [op for op in env.operations if op.kind != "assume" and op.origin in places]
-    found = [f for op in ops if places[op.origin].name in nodes for f in needs(op)]
+    found = [f for op in ops if places[op.origin].name in nodes for f in operation_requirements(op)]
     return sb.Condition(all_of([*(a.formula for a in env.assumptions), *found]))
 
 

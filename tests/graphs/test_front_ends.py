@@ -11,8 +11,8 @@ from toy_front_end import FRONT_END, REGISTERED
 
 from symbcast.cli import Exit, run
 from symbcast.graphs import registry
-from symbcast.graphs.check import checked, names_in, read_asked
-from symbcast.graphs.inputs.given import NOTHING
+from symbcast.graphs.check import check_graph, names_in, read_question
+from symbcast.graphs.known_inputs import NOTHING
 
 MODEL = {
     "inputs": {"x": "N, 8", "w": "K, 4", "b": "M, 4", "more": "L, R"},
@@ -42,8 +42,8 @@ def written(tmp_path, model=MODEL):
 
 
 def ask(path, *assume, **known):
-    asked = read_asked(FRONT_END, assume, **known)
-    return FRONT_END.report(checked(FRONT_END, FRONT_END.read(path, asked.runtime), asked))
+    asked = read_question(FRONT_END, assume, **known)
+    return FRONT_END.report(check_graph(FRONT_END, FRONT_END.read(path, asked.runtime), asked))
 
 
 def test_the_condition_is_exact(tmp_path):

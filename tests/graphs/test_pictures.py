@@ -15,8 +15,7 @@ from kinds import ANSWERS
 
 import symbcast as sb
 from symbcast.graphs.graph import module_path
-from symbcast.graphs.report.pictures.blocks import MOST, Block, folded
-from symbcast.graphs.report.pictures.drawing import MOST_OPEN, OPEN, drawing
+from symbcast.graphs.report.drawing import MOST, MOST_OPEN, OPEN, GraphBlock, drawing_of, fold_blocks
 
 DETECTOR = "tests/data/onnx/models/ppocr_v4_det.onnx.gz"
 
@@ -35,13 +34,13 @@ def graphs(draw):
 @given(graphs())
 def test_every_node_is_in_one_place_and_no_block_is_too_long(graph):
     paths, uses = graph
-    top = folded(paths, uses)
+    top = fold_blocks(paths, uses)
     assert sorted(top.places()) == [*range(len(paths))]
     pending = [top]
     while pending:
         block = pending.pop()
         assert 1 <= len(block.members) <= MOST
-        inner = [m for m in block.members if isinstance(m, Block)]
+        inner = [m for m in block.members if isinstance(m, GraphBlock)]
         assert all(len(b.members) > 1 for b in inner)
         pending += inner
 
@@ -49,7 +48,7 @@ def test_every_node_is_in_one_place_and_no_block_is_too_long(graph):
 def test_a_chain_is_cut_where_one_value_goes_on():
     # Ten times: three nodes in a row, and a sum with the value before them.
     uses = [[] if n == 0 else [n - 1, n - 4] if n % 4 == 0 else [n - 1] for n in range(41)]
-    top = folded([()] * 41, uses)
+    top = fold_blocks([()] * 41, uses)
     assert [[*block.places()][-1] % 4 for block in top.members] == [0] * len(top.members)
 
 
@@ -76,7 +75,7 @@ REPORTS = ["model", "openvino model", "exported program", "stablehlo module"]
 def test_every_front_end_has_pictures(kind):
     report = ANSWERS[kind]()
     picture = report.plot()
-    data = drawing(report)
+    data = drawing_of(report)
     blamed = [item for item in data["items"] if "f" in item]
     assert [item["o"] for item in blamed] == [report.findings[0].op_type]
     assert {item["k"] for item in data["items"]} == {"input", "node", "output"}
@@ -89,7 +88,7 @@ def test_every_front_end_has_pictures(kind):
 
 def test_a_large_model_opens_at_the_blamed_nodes():
     report = sb.onnx.check(DETECTOR)
-    data = drawing(report)
+    data = drawing_of(report)
     items = data["items"]
     members = Counter(item["p"] for item in items)
     assert max(members.values()) <= MOST + 2  # and inputs and outputs
@@ -112,7 +111,7 @@ def chain(count):
 
 
 def test_five_thousand_nodes_are_folded():
-    data = drawing(sb.onnx.check(chain(5000)))
+    data = drawing_of(sb.onnx.check(chain(5000)))
     members = Counter(item["p"] for item in data["items"])
     assert sum(item["k"] == "node" for item in data["items"]) == 5001
     assert max(members.values()) <= MOST + 3
@@ -126,7 +125,7 @@ def test_constants_are_inputs_and_not_nodes():
         one = Constant <value = float[3] {1, 2, 3}> ()
         two = Neg(one)
         y = Add(x, two) }"""
-    data = drawing(sb.onnx.check(onnx.parser.parse_model(text)))
+    data = drawing_of(sb.onnx.check(onnx.parser.parse_model(text)))
     assert [item["n"] for item in data["items"]] == ["x", "y", "y"]
     assert [data["values"][v][0] for v in data["items"][1]["i"]] == ["x", "two"]
     assert [data["shapes"][data["values"][v][1]] for v in data["items"][1]["i"]] == ["(N,)", "(3,)"]
@@ -150,7 +149,7 @@ def test_the_body_of_a_function_is_drawn_for_each_call():
     onnx = pytest.importorskip("onnx")
     report = sb.onnx.check(onnx.parser.parse_model(FUNCTIONS))
     assert str(report.shapes["d"]) == "(M,)", "the name of a value in a function is its own"
-    data = drawing(report)
+    data = drawing_of(report)
     items, values, shapes = data["items"], data["values"], data["shapes"]
     inside = [n for n, item in enumerate(items) if item.get("o") == "Concat"]
     blocks = [items[n]["p"] for n in inside]
@@ -170,7 +169,7 @@ BRANCHES = """<ir_version: 9, opset_import: ["" : 18]> g (bool c, float[N] x, fl
 
 def test_the_blamed_node_of_a_branch_is_drawn():
     onnx = pytest.importorskip("onnx")
-    data = drawing(sb.onnx.check(onnx.parser.parse_model(BRANCHES)))
+    data = drawing_of(sb.onnx.check(onnx.parser.parse_model(BRANCHES)))
     items = data["items"]
     (blamed,) = (item for item in items if item["k"] == "node" and "f" in item and item["o"] == "Add")
     assert items[blamed["p"]]["k"] == "block"
@@ -229,7 +228,7 @@ def test_a_node_of_a_function_is_not_taken_for_one_of_its_name():
     model = onnx.parser.parse_model(FUNCTION)
     model.graph.node[1].name = model.functions[0].node[0].name = "sum"
     report = sb.onnx.check(model)
-    data = drawing(report)
+    data = drawing_of(report)
     (finding,) = data["findings"]
     (place,) = finding["items"]
     assert (finding["node"], data["items"][place]["o"]) == ("sum", "Add")
@@ -244,6 +243,6 @@ CAPTURED = """<ir_version: 9, opset_import: ["" : 18]> g (bool c, float[N] x) =>
 
 def test_a_branch_knows_the_shapes_of_the_values_around_it():
     onnx = pytest.importorskip("onnx")
-    data = drawing(sb.onnx.check(onnx.parser.parse_model(CAPTURED)))
+    data = drawing_of(sb.onnx.check(onnx.parser.parse_model(CAPTURED)))
     (added,) = (item for item in data["items"] if item.get("o") == "Add")
     assert [data["shapes"][data["values"][v][1]] for v in added["i"]] == ["(N,)", "(1,)"]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.graphs.walking.repeats import Repeats
-from symbcast.graphs.walking.walk import Walk
+from symbcast.graphs.walking.walk import Repeats, Walk
 
 
 def answers(check, model):

@@ -7,7 +7,7 @@ import pytest
 import symbcast as sb
 
 onnx = pytest.importorskip("onnx")
-from symbcast.graphs.requirements.settled import Settled  # noqa: E402
+from symbcast.graphs.walking.facts import SizeFacts  # noqa: E402
 
 SPLIT = """<ir_version: 8, opset_import: ["" : 18]>
 g (float[N, H] x) => (float[A, B, C] y, float[D, E] z) {
@@ -39,8 +39,8 @@ def test_the_shapes_of_outputs_are_proved(text, min_size):
 
 
 def test_a_simplification_that_is_wrong_is_refuted(monkeypatch):
-    written = Settled._written
-    monkeypatch.setattr(Settled, "_written", lambda self, dim: written(self, dim) + 1)
+    written = SizeFacts._written
+    monkeypatch.setattr(SizeFacts, "_written", lambda self, dim: written(self, dim) + 1)
     refuted = [c for c in report_of(SPLIT).certify().claims if c.proof.value == "refuted"]
     assert [c.text.split(" is ")[0] for c in refuted] == ["output y", "output z"]
     assert all(c.reason for c in refuted)

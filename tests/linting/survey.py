@@ -19,24 +19,20 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 
 import symbcast as sb
-from symbcast.answers.explanation.names import Namer
-from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.returned import told
-from symbcast.batch.endings import DiedError, TimedOutError
-from symbcast.batch.isolation import Child
+from symbcast.answers.explanation.words import Namer
+from symbcast.arrays.arguments import TraceArguments
+from symbcast.arrays.trace import lasting_result
+from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.characters import sizes_text
-from symbcast.core.logic.formulas import FALSE
-from symbcast.core.program.sizes.scope import Scope
-from symbcast.linting.annotations.arguments import forms_of
-from symbcast.linting.annotations.promises import Sizes, promised
-from symbcast.linting.checks.check import Asked, _arguments, _library
-from symbcast.linting.checks.comparing import value_text
-from symbcast.linting.checks.signature import signature_of
-from symbcast.linting.codes import NEVER
-from symbcast.linting.functions import read_source
-from symbcast.linting.running import worker
-from symbcast.linting.running.files import module_name
-from symbcast.paths.real_calls import Raised
+from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
+from symbcast.core.programs.scope import Scope
+from symbcast.linting import running
+from symbcast.linting.annotation_meaning import SizesOfAxes, forms_of, promise_condition
+from symbcast.linting.checks import FunctionToCheck, _arguments, _library, value_text
+from symbcast.linting.findings import NEVER
+from symbcast.linting.signatures import signature_of
+from symbcast.linting.sources import module_name, read_source
+from symbcast.paths.real_calls import RaisedError
 
 SECONDS = 60
 
@@ -79,15 +75,15 @@ def calls(finding):
     For each form: as text, what it does at the sizes of the finding, and the calls at larger sizes that refute it.
     """
     (function,) = (f for f in read_source(finding.path).functions if f.name == finding.function)
-    asked = Asked(finding.path, module_name(finding.path), function)
-    worker.imported(asked)
+    asked = FunctionToCheck(finding.path, module_name(finding.path), function)
+    running.import_in_child(asked)
     signature = signature_of(sys.modules[asked.module], function.name)
     forms, _ = forms_of(signature.parameters, _library(signature.library).dtype, signature.numbers)
     return [_calls_of(finding, signature, form) for form in forms]
 
 
 def _calls_of(finding, signature, form):
-    given = Arguments(*_arguments(form, signature))
+    given = TraceArguments(*_arguments(form, signature))
     scope = Scope(given.shapes, given.is_fresh, [], 1)
     names = list(scope.names.values())
     if set(finding.sizes) - set(names):
@@ -97,7 +93,7 @@ def _calls_of(finding, signature, form):
         f"at {sizes_text(at)}: {_text(value)}"
         for at in (larger(names) if finding.code == NEVER.id else [])
         for value in _called(signature, given, scope, at)
-        if _holds(value, finding, signature, Sizes(form, at))
+        if _holds(value, finding, signature, SizesOfAxes(form, at))
     ]
     return own, against
 
@@ -107,20 +103,22 @@ def _called(signature, given, scope, sizes):
     random = np.random.default_rng(0)
     for _ in range(2):
         try:
-            yield told(given.called(signature.function, scope.shapes, at, array_of(signature.library, random)))
+            yield lasting_result(
+                given.called(signature.function, scope.shapes, at, array_of(signature.library, random))
+            )
         except Exception as error:
-            yield Raised.of(error)
+            yield RaisedError.of(error)
 
 
 def _holds(value, finding, signature, sizes):
     """Whether a call did what a finding says that it never does: it works, or returns what is promised."""
-    if isinstance(value, Raised):
+    if isinstance(value, RaisedError):
         return False
-    return "works for no sizes" in finding.message or promised(value, signature.returns, sizes) != FALSE
+    return "works for no sizes" in finding.message or promise_condition(value, signature.returns, sizes) != FALSE
 
 
 def _text(value):
-    if isinstance(value, Raised):
+    if isinstance(value, RaisedError):
         return f"{type(value.error).__name__}: {' '.join(str(value.error).split())[:160]}"
     return value_text(value, Namer.of({}))
 
@@ -131,7 +129,7 @@ def confirmation(child, finding):
         return "names no sizes"
     try:
         done = child.ask(calls, finding, SECONDS)
-    except (DiedError, TimedOutError, worker.NotImportedError) as error:
+    except (DiedError, TimedOutError, running.NotImportedError) as error:
         return f"no call: {error}"
     expected = finding.called.partition(": ")[0]
     confirming = [against for own, against in done if any(d.partition(": ")[0] == expected for d in own)]
@@ -146,7 +144,7 @@ def survey(name):
     report = sb.lint(place_of(name), cache=False)
     traced = [c for c in report.functions if c.function and c.forms]
     seconds = [c.seconds for c in traced] or [0]
-    with Child(worker.prepare) as child:
+    with ChildProcess(running.prepare_child) as child:
         rows = [(confirmation(child, f), f) for f in report.findings]
     print(f"== {name}: {report.summary}; {len(traced)} traced")
     print(f"   processor seconds a function: median {statistics.median(seconds):.3f}, greatest {max(seconds):.2f}")

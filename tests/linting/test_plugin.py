@@ -30,7 +30,7 @@ def project(tmp_path):
 
 
 def pytest_of(project, *options):
-    plugin = ("-p", "symbcast.pytest_plugin", "-p", "no:cacheprovider", "-rA", "-q")
+    plugin = ("-p", "symbcast.cli.pytest_plugin", "-p", "no:cacheprovider", "-rA", "-q")
     return run(sys.executable, "-m", "pytest", *plugin, *options, cwd=project)
 
 

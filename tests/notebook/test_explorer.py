@@ -18,46 +18,46 @@ import symbcast as sb
 
 pytest.importorskip("anywidget")
 
-from symbcast.answers.explanation.alignment import Mark
-from symbcast.answers.explanation.axis_steps import worked_out
-from symbcast.core.program.statements.public import plain_answer
+from symbcast.answers.explanation.evidence import AxisMark
+from symbcast.answers.show.axis_steps import axis_steps_at
+from symbcast.core.programs.broadcast_call import plain_answer
 from symbcast.notebook.explorer.fields import question_of
-from symbcast.notebook.explorer.question import Fault, Question
+from symbcast.notebook.explorer.question import ExplorerQuestion, FieldError
 
 BAD_FIELDS = [
-    (Question(("N, 3 +", "M")), "shape 0", Fault("the text ends too early; expected a dimension", 6, 6)),
-    (Question(("N", "M,, 1")), "shape 1", Fault("unexpected ','; expected a dimension", 2, 3)),
-    (Question(("N", "M"), assume="  N >= 2 and"), "assume", 12),
-    (Question(("N", "M"), assume="N >= 2 and N < 1"), "assume", "this assumption is never true"),
-    (Question(("N", "M"), assume="? >= 2"), "assume", "give it the same label"),
-    (Question(("N", "M"), min_size=-1), "min_size", "a size is not negative"),
-    (Question(("N", "M", "K"), "pdpd"), "rule", "takes 2 shapes (A, B), not 3"),
-    (Question(("N", "M"), "explicit"), "attribute axes", "needs axes="),
-    (Question(("N", "M"), "explicit", {"axes": "7"}), "attribute axes", "outside the target's axes"),
-    (Question(("N", "M"), "pdpd", {"axis": "one"}), "attribute axis", "axis='one' is not an integer"),
-    (Question(("N", "M"), "explicit", {"axes": "0, x"}), "attribute axes", "'x' is not an integer"),
-    (Question(("N", "M"), "pdpd", {"flavour": "vanilla"}), "attribute flavour", "'vanilla' is not offered"),
+    (ExplorerQuestion(("N, 3 +", "M")), "shape 0", FieldError("the text ends too early; expected a dimension", 6, 6)),
+    (ExplorerQuestion(("N", "M,, 1")), "shape 1", FieldError("unexpected ','; expected a dimension", 2, 3)),
+    (ExplorerQuestion(("N", "M"), assume="  N >= 2 and"), "assume", 12),
+    (ExplorerQuestion(("N", "M"), assume="N >= 2 and N < 1"), "assume", "this assumption is never true"),
+    (ExplorerQuestion(("N", "M"), assume="? >= 2"), "assume", "give it the same label"),
+    (ExplorerQuestion(("N", "M"), min_size=-1), "min_size", "a size is not negative"),
+    (ExplorerQuestion(("N", "M", "K"), "pdpd"), "rule", "takes 2 shapes (A, B), not 3"),
+    (ExplorerQuestion(("N", "M"), "explicit"), "attribute axes", "needs axes="),
+    (ExplorerQuestion(("N", "M"), "explicit", {"axes": "7"}), "attribute axes", "outside the target's axes"),
+    (ExplorerQuestion(("N", "M"), "pdpd", {"axis": "one"}), "attribute axis", "axis='one' is not an integer"),
+    (ExplorerQuestion(("N", "M"), "explicit", {"axes": "0, x"}), "attribute axes", "'x' is not an integer"),
+    (ExplorerQuestion(("N", "M"), "pdpd", {"flavour": "vanilla"}), "attribute flavour", "'vanilla' is not offered"),
     (
-        Question(("N", "M"), "onnx-legacy", {"broadcast": "1", "axis": "-99999", "flavour": "openvino"}),
+        ExplorerQuestion(("N", "M"), "onnx-legacy", {"broadcast": "1", "axis": "-99999", "flavour": "openvino"}),
         "attribute axis",
         "ones",
     ),
-    (Question(("N, C", "C"), "pdpd", {"axis": "7"}), "attribute axis", "write an axis from 0 to"),
-    (Question(("N", "N"), "paddle", {"min_rank": "-1"}), "attribute min_rank", "is negative"),
-    (Question(("N", "M"), compare_with="nump"), "compare_with", "did you mean 'numpy'"),
-    (Question(("N", "M"), compare_with="pdpd(axis=1"), "compare_with", "no ')' ends its attributes '(axis=1'"),
-    (Question(("N", "M"), compare_with="pdpd(axis=x)"), "compare_with", "axis='x' is not an integer"),
-    (Question(("N", "M"), compare_with="numpy(axis=1)"), "compare_with", "axis= is for pdpd and onnx-legacy"),
-    (Question(("N", "M"), compare_with="explicit"), "compare_with", "needs axes="),
+    (ExplorerQuestion(("N, C", "C"), "pdpd", {"axis": "7"}), "attribute axis", "write an axis from 0 to"),
+    (ExplorerQuestion(("N", "N"), "paddle", {"min_rank": "-1"}), "attribute min_rank", "is negative"),
+    (ExplorerQuestion(("N", "M"), compare_with="nump"), "compare_with", "did you mean 'numpy'"),
+    (ExplorerQuestion(("N", "M"), compare_with="pdpd(axis=1"), "compare_with", "no ')' ends its attributes '(axis=1'"),
+    (ExplorerQuestion(("N", "M"), compare_with="pdpd(axis=x)"), "compare_with", "axis='x' is not an integer"),
+    (ExplorerQuestion(("N", "M"), compare_with="numpy(axis=1)"), "compare_with", "axis= is for pdpd and onnx-legacy"),
+    (ExplorerQuestion(("N", "M"), compare_with="explicit"), "compare_with", "needs axes="),
 ]
 
 
 @pytest.mark.parametrize(("question", "field", "said"), BAD_FIELDS)
-def test_a_fault_is_told_at_its_field(question: Question, field: str, said: Any) -> None:
+def test_a_fault_is_told_at_its_field(question: ExplorerQuestion, field: str, said: Any) -> None:
     result, faults = question.ask()
     assert result is None
     assert list(faults) == [field]
-    if isinstance(said, Fault):
+    if isinstance(said, FieldError):
         assert faults[field] == said
     elif isinstance(said, int):
         assert faults[field].start == said
@@ -66,7 +66,7 @@ def test_a_fault_is_told_at_its_field(question: Question, field: str, said: Any)
 
 
 def test_all_faulty_fields_are_told_at_once() -> None:
-    _, faults = Question(("N,", "3 +", "M"), assume="N >", min_size=-2).ask()
+    _, faults = ExplorerQuestion(("N,", "3 +", "M"), assume="N >", min_size=-2).ask()
     assert set(faults) == {"shape 1", "assume", "min_size"}
 
 
@@ -94,7 +94,7 @@ def test_a_result_as_text_asks_the_same_question(asked: Asked) -> None:
     for sizes in (result.witness(), result.counterexample()):
         if sizes:
             bound = {names[name]: size for name, size in sizes.items()}
-            assert worked_out(plain_answer(again), bound).shape == worked_out(plain_answer(result), sizes).shape
+            assert axis_steps_at(plain_answer(again), bound).shape == axis_steps_at(plain_answer(result), sizes).shape
     assert eval(question.call(), {"sb": sb}).verdict is result.verdict
 
 
@@ -108,14 +108,14 @@ def test_a_working_says_what_evaluation_does(asked: Asked) -> None:
     for sizes in (result.witness(), result.counterexample()):
         if sizes is None or (result.symbols and not sizes):
             continue
-        working = worked_out(plain_answer(result), sizes)
+        working = axis_steps_at(plain_answer(result), sizes)
         try:
             assert working.shape == result.evaluate(sizes)
-            assert all(step.mark is Mark.FINE for step in working.steps)
+            assert all(step.mark is AxisMark.FINE for step in working.steps)
             assert [step.output for step in working.steps if step.axis != "over"] == [str(d) for d in working.shape]
         except sb.IncompatibleShapesError:
             assert working.shape is None
-            assert working.problem or any(step.mark is Mark.IMPOSSIBLE and step.reason for step in working.steps)
+            assert working.problem or any(step.mark is AxisMark.IMPOSSIBLE and step.reason for step in working.steps)
 
 
 def test_own_symbols_and_unknowns_become_text() -> None:
@@ -228,7 +228,7 @@ def test_names_that_do_not_print() -> None:
 
 def test_ranks_that_are_refused_where_there_is_no_axis() -> None:
     result = sb.broadcast("()", "N", rule="paddle", min_rank=1)
-    assert worked_out(plain_answer(result), {"N": 2}).problem == "A: rank 0 is below min_rank=1"
+    assert axis_steps_at(plain_answer(result), {"N": 2}).problem == "A: rank 0 is below min_rank=1"
     checked = sb.notebook.explore(result).checked
     assert "A: rank 0 is below min_rank=1" in checked["working"]
     assert [blame["label"] for blame in checked["map"]["blames"]] == ["fails because of the ranks"]
@@ -237,7 +237,7 @@ def test_ranks_that_are_refused_where_there_is_no_axis() -> None:
 def test_an_axis_far_from_all_others_is_one_axis() -> None:
     explorer = sb.notebook.explore("N, 3", "M", rule="onnx-legacy", broadcast=1, axis=10**39)
     assert explorer.answer["verdict"] == "sometimes"
-    assert [step.axis for step in worked_out(plain_answer(explorer.result), {"N": 2, "M": 1}).steps] == [
+    assert [step.axis for step in axis_steps_at(plain_answer(explorer.result), {"N": 2, "M": 1}).steps] == [
         "0",
         "1",
         "over",

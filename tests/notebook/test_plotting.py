@@ -15,7 +15,8 @@ import small_models
 import sympy
 
 import symbcast as sb
-from symbcast.notebook.surveys import Blame, Cell, Outcome, Survey, survey
+from symbcast.notebook.subjects import FailureSource
+from symbcast.notebook.surveys import Cell, Outcome, Survey, survey
 
 mpl.use("Agg")
 
@@ -26,9 +27,8 @@ from matplotlib.patches import PathPatch
 from matplotlib.transforms import Bbox
 
 from symbcast.notebook import plot, plots
-from symbcast.notebook.categories import MOST, categories
-from symbcast.notebook.figures.palette import MARKS, AnyPage, Page, ink_on
-from symbcast.notebook.figures.shades import Shading
+from symbcast.notebook.figures.colours import MARKS, AnyPage, Page, Shading, ink_on
+from symbcast.notebook.words import MOST, categories
 
 PAGES = {"light": nullcontext, "dark": lambda: plt.style.context("dark_background")}
 FIRST = sb.broadcast("N, 3", "M, 1")
@@ -217,7 +217,7 @@ def test_many_kinds_of_failure_are_grouped():
 def made_up(*sets, blames=9):
     """Return a survey whose cells fail by the given sets of blamed."""
     row = tuple(Cell(Outcome.FAILS, None, blamed) for blamed in sets)
-    named = tuple(Blame(f"axis {n} ({n - blames})", n) for n in range(blames))
+    named = tuple(FailureSource(f"axis {n} ({n - blames})", n) for n in range(blames))
     return Survey(("N",), (tuple(range(len(row))),), {}, named, (row,))
 
 

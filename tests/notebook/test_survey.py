@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from steps import calls
 
 import symbcast as sb
-from symbcast.answers.explanation.alignment import Alignment
-from symbcast.answers.explanation.evidence import at_sizes
-from symbcast.core.logic.formulas import FALSE, holds
-from symbcast.core.program.statements.public import plain_answer
+from symbcast.answers.explanation.evidence import Alignment, at_sizes
+from symbcast.core.algebra.formulas import FALSE, holds
+from symbcast.core.programs.broadcast_call import plain_answer
 from symbcast.notebook.surveys import MAX_CELLS, Outcome, Survey, survey
 from symbcast.notebook.words import missing_text
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-from symbcast.onnx.opening import kernels
-from symbcast.onnx.validity.schemas import OF_RUNTIME
+from symbcast.onnx.schemas import OF_RUNTIME
+from symbcast.onnx.session import kernels
 
 DOMAINS = ("", "ai.onnx.ml")
 """Those whose schemas onnx has: a constraint is about a type parameter of the schema."""

@@ -11,7 +11,7 @@ pytest.importorskip("onnx")
 from onnx_backend import at, case, is_refused, recorded
 
 import symbcast.onnx
-from symbcast.onnx.registry import OPERATORS
+from symbcast.onnx.operators.declarations import OPERATORS
 
 PARTS = 12
 

@@ -8,8 +8,8 @@ from small_models import RUNNABLE, small_model
 
 import symbcast as sb
 from symbcast import onnx as models
-from symbcast.onnx.report import confirmation as confirming
-from symbcast.onnx.report import runs as running
+from symbcast.onnx import report as confirming
+from symbcast.onnx import runtime_process as running
 
 pytest.importorskip("onnxruntime")
 
@@ -38,7 +38,7 @@ def test_where_it_runs_and_where_it_fails():
 
 def test_what_the_runtime_does_otherwise_is_said(monkeypatch):
     report = models.check(small_model("mask"))
-    ran = running.Ran({"y": [1, 1]})
+    ran = running.RunResult({"y": [1, 1]})
     monkeypatch.setattr(confirming, "run_all", lambda path, feeds: [ran] * len(feeds))
     runs, *fail = report.confirm()
     assert runs.agrees is True
@@ -48,7 +48,7 @@ def test_what_the_runtime_does_otherwise_is_said(monkeypatch):
 
 def test_outputs_are_compared(monkeypatch):
     report = models.check(small_model("mask"))
-    monkeypatch.setattr(confirming, "run_all", lambda path, feeds: [running.Ran({"y": [1, 7]})] * len(feeds))
+    monkeypatch.setattr(confirming, "run_all", lambda path, feeds: [running.RunResult({"y": [1, 7]})] * len(feeds))
     runs = report.confirm()[0]
     assert runs.agrees is False
     assert "(1, 7)" in runs.reason
@@ -58,7 +58,7 @@ def test_outputs_are_compared(monkeypatch):
 def test_a_failure_at_another_node_says_nothing(monkeypatch):
     report = models.check(small_model("mask"))
     error = "Non-zero status code returned while running Relu node. Name:'elsewhere' Status Message: no"
-    monkeypatch.setattr(confirming, "run_all", lambda path, feeds: [running.Ran(None, error)] * len(feeds))
+    monkeypatch.setattr(confirming, "run_all", lambda path, feeds: [running.RunResult(None, error)] * len(feeds))
     runs, *fail = report.confirm()
     assert runs.agrees is False
     assert [c.agrees for c in fail] == [None, None]
@@ -82,7 +82,7 @@ def test_a_run_that_ends_the_process_does_not_stop_the_others(monkeypatch):
 
     def process(model, feeds):
         calls.append(len(feeds))
-        return [running.Ran({"y": [1, 1]})] * (
+        return [running.RunResult({"y": [1, 1]})] * (
             1 if len(calls) == 1 else len(feeds)
         ), "the process ended with status -11"
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("onnx")
 
-from symbcast.onnx.report.confirmation import Confirmation
+from symbcast.onnx.report import Confirmation
 
 NODE = "Non-zero status code returned while running Add node. Name:'z' Status Message: "
 FINDING = object()

@@ -15,14 +15,15 @@ from onnx.external_data_helper import set_external_data
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import size_at
-from symbcast.graphs.values.contents import (
+from symbcast.core.solver.evaluation import size_at
+from symbcast.onnx.protobuf import TensorConstant
+from symbcast.operators.values.contents import (
     MAX_ELEMENTS,
+    ConstantNumbers,
     Elements,
-    Numbers,
-    Ramp,
-    Ratio,
-    Stack,
+    IndexRamp,
+    RampStack,
+    SizeRatio,
     as_ramp,
     as_ratio,
     from_array,
@@ -30,7 +31,6 @@ from symbcast.graphs.values.contents import (
     ratio,
     sizes_of,
 )
-from symbcast.onnx.protobuf.constant import TensorConstant
 
 N, M = symbol("N"), symbol("M")
 
@@ -42,7 +42,7 @@ shapes = st.lists(st.integers(0, 3), max_size=3).map(tuple)
 def ramps(draw):
     """A static shape and a ramp over it."""
     shape = draw(shapes)
-    return shape, Ramp(draw(dims), tuple(draw(dims) for _ in shape))
+    return shape, IndexRamp(draw(dims), tuple(draw(dims) for _ in shape))
 
 
 def indices(shape):
@@ -83,16 +83,16 @@ def test_only_what_is_a_ramp_is_taken_for_one(shape, items):
 
 @given(shapes, st.lists(st.tuples(dims, st.tuples(dims, dims, dims)), min_size=1, max_size=3))
 def test_a_stack_is_its_ramps_side_by_side(shape, parts):
-    stack = Stack(tuple(Ramp(start, strides[: len(shape)]) for start, strides in parts))
+    stack = RampStack(tuple(IndexRamp(start, strides[: len(shape)]) for start, strides in parts))
     columns = [listed(part, shape) for part in stack.parts]
     found = listed(stack, (*shape, len(parts)))
     assert found == tuple(item for line in zip(*columns, strict=True) for item in line)
 
 
 def test_a_stack_of_one_is_a_ramp():
-    stack = Stack((Ramp(N, (1, M)),))
-    assert as_ramp(stack, (N, M, 1)) == Ramp(N, (1, M, 0))
-    assert as_ramp(Stack((Ramp(N, (1,)), Ramp(M, (1,)))), (N, 2)) is None
+    stack = RampStack((IndexRamp(N, (1, M)),))
+    assert as_ramp(stack, (N, M, 1)) == IndexRamp(N, (1, M, 0))
+    assert as_ramp(RampStack((IndexRamp(N, (1,)), IndexRamp(M, (1,)))), (N, 2)) is None
 
 
 @pytest.mark.parametrize("shape", [(2,), (), (2, 2), (3, 0)])
@@ -105,15 +105,15 @@ def test_where_elements_lie_must_be_known():
     content = Elements((1, 2, 3, 4))
     assert listed(content, (N,)) == (1, 2, 3, 4)  # there are as many as there are
     assert listed(content, (N, M)) is None
-    assert listed(Ramp(0, (1,)), (N,)) is None
+    assert listed(IndexRamp(0, (1,)), (N,)) is None
     assert listed(None, (3,)) is None
-    assert listed(Ramp(0, (0,)), (MAX_ELEMENTS + 1,)) is None
+    assert listed(IndexRamp(0, (0,)), (MAX_ELEMENTS + 1,)) is None
 
 
 def test_sizes_are_integers():
     assert sizes_of(Elements((N, 2)), (2,)) == (N, 2)
     assert sizes_of(Elements((N, None)), (2,)) is None
-    assert sizes_of(Elements((N, Ratio(N, 2))), (2,)) is None
+    assert sizes_of(Elements((N, SizeRatio(N, 2))), (2,)) is None
 
 
 # Constants.
@@ -122,15 +122,15 @@ def test_sizes_are_integers():
 @given(st.integers(-5, 5), st.lists(st.integers(-3, 3), min_size=2, max_size=2))
 def test_long_constants_that_count_are_ramps(start, strides):
     array = start + strides[0] * np.arange(40)[:, None] + strides[1] * np.arange(30)
-    assert from_array(array) == Ramp(start, tuple(strides))
+    assert from_array(array) == IndexRamp(start, tuple(strides))
 
 
 def test_other_long_constants_are_kept():
     array = np.arange(2000) ** 2
     found = from_array(array)
-    assert isinstance(found, Numbers)
+    assert isinstance(found, ConstantNumbers)
     assert found.array is array
-    assert isinstance(from_array(np.zeros(2000, np.float64)), Numbers)
+    assert isinstance(from_array(np.zeros(2000, np.float64)), ConstantNumbers)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, np.bool_])
@@ -142,7 +142,7 @@ def test_integers_are_read(dtype):
 def test_real_numbers_are_read_where_they_are_short_fractions():
     numbers = np.array([2, 0.75, 0.1, np.inf, np.nan, 1e30], np.float32)
     assert TensorConstant(numpy_helper.from_array(numbers)).content == Elements(
-        (2, Ratio(3, 4), None, None, None, None)
+        (2, SizeRatio(3, 4), None, None, None, None)
     )
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("onnx")
 
 from onnx import defs
 
-from symbcast.onnx.operators.families import OPERATORS
+from symbcast.onnx.operators.declarations import OPERATORS
 
 INFERRED = {"ImageDecoder"}
 """Operators whose shapes are what onnx infers."""

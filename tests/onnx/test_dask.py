@@ -17,9 +17,8 @@ from documents import blocks
 from onnx.parser import parse_model
 
 import symbcast as sb
-from symbcast.batch.execution import run as run_jobs
-from symbcast.batch.journal import read_results
 from symbcast.cli import Exit, run
+from symbcast.graphs.jobs import read_results, run_jobs
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 from slow_work import Work, work  # noqa: E402 - only with dask
@@ -144,6 +143,6 @@ def test_the_example_of_the_readme_runs(models, capsys):
 
 
 def test_a_scheduler_that_is_not_there_is_told_of(models, monkeypatch, capsys):
-    monkeypatch.setattr("symbcast.cli.models.workers.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("symbcast.cli.model_runs.SECONDS_TO_CONNECT", 1)
     assert run(["model", "models", "--dask", "tcp://127.0.0.1:9"]) == Exit.USAGE
     assert "--dask tcp://127.0.0.1:9: no scheduler answers there" in capsys.readouterr().err

@@ -9,8 +9,8 @@ pytest.importorskip("onnx")
 from onnx import defs, parser
 
 import symbcast.onnx
-from symbcast.onnx.declared.declarations import DECLARATIONS
-from symbcast.onnx.operators.elementwise.declared import read
+from symbcast.onnx.operators.declarations import DECLARATIONS
+from symbcast.onnx.operators.elementwise import read_signature
 
 DECLARED = [(d, name) for d in DECLARATIONS for name in d.operators.split() if not d.domain.startswith("com.")]
 
@@ -18,7 +18,7 @@ DECLARED = [(d, name) for d in DECLARATIONS for name in d.operators.split() if n
 @pytest.mark.parametrize(("declaration", "name"), DECLARED, ids=[name for _, name in DECLARED])
 def test_a_declaration_has_the_inputs_and_attributes_that_onnx_knows(declaration, name):
     schema = defs.get_schema(name, domain=declaration.domain)
-    inputs = read(declaration.signature).inputs
+    inputs = read_signature(declaration.signature).inputs
     needed = sum(not i.is_optional for i in inputs)
     assert schema.min_input <= needed <= len(inputs) <= schema.max_input
     attributes = {"axis"} if declaration.axis is not None else set()

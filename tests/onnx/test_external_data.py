@@ -14,7 +14,7 @@ from onnx.external_data_helper import set_external_data
 from onnx.parser import parse_model
 
 import symbcast as sb
-from symbcast.onnx.inputs.models import load
+from symbcast.onnx.reader import load_model
 
 TEXT = """<ir_version: 10, opset_import: ["" : 21]>
 reshaping (float[N, C] x) => (float[] y) <int64[3] target = {0, -1, 2}> { y = Reshape(x, target) }
@@ -39,7 +39,7 @@ def with_external_target(folder: Path, **entries) -> Path:
 
 
 def target_of(path) -> list[int] | None:
-    held = load(path)[1].graph.initializer[0]
+    held = load_model(path)[1].graph.initializer[0]
     return None if held.data_location == TensorProto.EXTERNAL else numpy_helper.to_array(held).tolist()
 
 

@@ -18,7 +18,7 @@ from onnx import numpy_helper
 from onnx.parser import parse_model
 
 import symbcast as sb
-from symbcast.onnx.inputs.models import load
+from symbcast.onnx.reader import load_model
 
 TEXT = """<ir_version: 10, opset_import: ["" : 21]>
 reshaping (float[N, C] x) => (float[] y) <int64[3] target = {0, -1, 2}> { y = Reshape(x, target) }
@@ -100,9 +100,9 @@ def test_every_truncation_and_no_whole_model_is_refused(tmp_path):
     for size in range(len(BYTES)):
         path.write_bytes(BYTES[:size])
         with pytest.raises(sb.ModelError):
-            load(path)
+            load_model(path)
     path.write_bytes(BYTES)
-    assert load(path) == (str(path), MODEL)
+    assert load_model(path) == (str(path), MODEL)
 
 
 def test_damage_is_an_error_or_a_model(tmp_path):
@@ -111,7 +111,7 @@ def test_damage_is_an_error_or_a_model(tmp_path):
         for value in (0, 1, 0x7F, 0xFF):
             path.write_bytes(BYTES[:place] + bytes([value]) + BYTES[place + 1 :])
             try:
-                source, model = load(path)
+                source, model = load_model(path)
             except sb.ModelError:
                 continue
             assert source == str(path)
@@ -155,7 +155,7 @@ def test_a_path_that_leads_to_no_model(name, message, tmp_path, monkeypatch):
     with Path("large.onnx").open("wb") as file:
         file.truncate(2**31)  # sparse: it takes no room
     with pytest.raises(sb.ModelError) as caught:
-        load(name)
+        load_model(name)
     assert message in str(caught.value)
 
 
@@ -175,9 +175,9 @@ WRITTEN = {
 def test_formats(name, tmp_path):
     path = tmp_path / name
     path.write_bytes(WRITTEN[name])
-    assert load(path) == (str(path), MODEL)
-    assert load(str(path)) == (str(path), MODEL)
-    assert load(os.fsencode(path).decode()) == (str(path), MODEL)
+    assert load_model(path) == (str(path), MODEL)
+    assert load_model(str(path)) == (str(path), MODEL)
+    assert load_model(os.fsencode(path).decode()) == (str(path), MODEL)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
@@ -185,12 +185,12 @@ def test_a_pipe_is_read(tmp_path):
     path = tmp_path / "pipe"
     os.mkfifo(path)
     with subprocess.Popen([sys.executable, "-c", f"open({str(path)!r}, 'wb').write({BYTES!r})"]):
-        assert load(path)[1] == MODEL
+        assert load_model(path)[1] == MODEL
 
 
 def test_a_proto_is_used_as_it_is():
     before = MODEL.SerializeToString()
-    source, model = load(MODEL)
+    source, model = load_model(MODEL)
     assert model is MODEL
     assert source == "reshaping"
     sb.onnx.check(MODEL)
@@ -198,7 +198,7 @@ def test_a_proto_is_used_as_it_is():
 
 
 def test_an_onnx_ir_model_is_read():
-    source, model = load(onnx_ir.from_proto(MODEL))
+    source, model = load_model(onnx_ir.from_proto(MODEL))
     assert source == "reshaping"
     assert [n.op_type for n in model.graph.node] == ["Reshape"]
     assert numpy_helper.to_array(model.graph.initializer[0]).tolist() == [0, -1, 2]
@@ -207,28 +207,28 @@ def test_an_onnx_ir_model_is_read():
 @pytest.mark.parametrize("model", [None, 3, b"model.onnx", MODEL.graph, object()], ids=lambda m: type(m).__name__)
 def test_other_things_are_no_models(model):
     with pytest.raises(sb.ShapeTypeError, match=r"is not a model; give the path of one, an onnx\.ModelProto"):
-        load(model)
+        load_model(model)
 
 
 @pytest.mark.parametrize(("fields", "message"), [(("graph",), "no graph"), (("opset_import",), "no operator set")])
 def test_a_proto_that_is_no_model(fields, message):
     with pytest.raises(sb.ModelError, match=message):
-        load(without(*fields))
+        load_model(without(*fields))
 
 
 def test_a_model_from_before_operator_sets():
     model = without("opset_import")
     model.ir_version = 2
-    assert load(model)[1] is model
+    assert load_model(model)[1] is model
 
 
 def test_several_models_are_for_check_many():
     with pytest.raises(sb.ShapeTypeError, match=r"is not a model; for several models, write check_many\(\[\.\.\.\]\)"):
-        load([MODEL])
+        load_model([MODEL])
 
 
 def test_the_extra_is_named(monkeypatch):
     for module in [m for m in sys.modules if m.partition(".")[0] == "onnx"]:
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(sb.MissingExtraError, match=r"symbcast\.onnx needs the extra onnx: .* '\.\[onnx\]'"):
-        load("model.onnx")
+        load_model("model.onnx")

@@ -20,10 +20,8 @@ from onnx.parser import parse_model
 from slow_work import Work, work
 
 import symbcast as sb
-from symbcast.batch.execution import AHEAD
-from symbcast.batch.execution import run as run_jobs
-from symbcast.batch.journal import Journal, read_results
 from symbcast.cli import Exit, run
+from symbcast.graphs.jobs import AHEAD, Journal, read_results, run_jobs
 
 
 @pytest.fixture

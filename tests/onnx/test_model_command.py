@@ -15,7 +15,7 @@ from onnx.parser import parse_model
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.graphs.check import checked
+from symbcast.graphs.check import check_graph
 
 STATUSES = [
     (["always.onnx"], Exit.ALWAYS),
@@ -202,10 +202,10 @@ def test_confirm_says_what_the_runtime_does(models, capsys):
 
 
 def test_a_runtime_that_does_not_agree_fails(models, monkeypatch, capsys):
-    from symbcast.onnx.report.confirmation import Confirmation
+    from symbcast.onnx.report import Confirmation
 
     disagreeing = Confirmation({"N": 1}, "runs", "error", False, "it failed")
-    monkeypatch.setattr("symbcast.onnx.report.report.ModelReport.confirm", lambda self: (disagreeing,))
+    monkeypatch.setattr("symbcast.onnx.report.ModelReport.confirm", lambda self: (disagreeing,))
     for format in ("text", "json"):
         assert run(["model", "always.onnx", "--confirm", "--format", format]) == Exit.FAILS
     capsys.readouterr()
@@ -225,9 +225,9 @@ def test_the_extra_is_named(extra, options, models, monkeypatch, capsys):
 
 def test_a_fault_of_its_own_stops_nothing(models, monkeypatch, capsys):
     def check(front_end, model, asked):
-        return checked(front_end, model, asked) if "always" not in model.source else {}["key"]
+        return check_graph(front_end, model, asked) if "always" not in model.source else {}["key"]
 
-    monkeypatch.setattr("symbcast.graphs.check.checked", check)
+    monkeypatch.setattr("symbcast.graphs.check.check_graph", check)
     assert run(["model", "always.onnx", "never.onnx", "--format", "json"]) == Exit.USAGE
     data = json.loads(capsys.readouterr().out)
     assert [m["verdict"] for m in data["models"]] == ["never"]

@@ -13,15 +13,14 @@ import onnx
 import pytest
 
 import symbcast as sb
-from symbcast.answers.explanation.names import Namer
-from symbcast.answers.report import github, sarif
-from symbcast.answers.report.outcomes import Outcome
+from symbcast.answers import outcomes
+from symbcast.answers.explanation.words import Namer
+from symbcast.answers.outcomes import CheckOutcome
 from symbcast.cli import Exit, run
-from symbcast.core.logic.formulas import at_most
-from symbcast.graphs.findings.findings import Finding
-from symbcast.graphs.report.notices import notice_of
-from symbcast.onnx.report.confirmation import Confirmation
-from symbcast.onnx.report.notices import disagreements
+from symbcast.core.algebra.formulas import at_most
+from symbcast.graphs.report.findings import Finding
+from symbcast.graphs.report.presentation import notice_of
+from symbcast.onnx.report import Confirmation, disagreements
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz"
 
@@ -112,13 +111,13 @@ def test_what_is_about_data_and_what_the_runtime_denies_has_its_place_in_each_fo
     text = "data must be such that K is at most N\noperands: a of unknown shape, b (N,), c = [N, -1]"
     assert (notice.kind.id, *notice[1:]) == ("TopK", "note", "n", "TopK", f"{text}\nfails at N=1, K=2", None)
     denied = Confirmation({"N": 1}, "runs", "error", False, "it failed")
-    outcome = Outcome("m.onnx", "always", notices=(notice, *disagreements([denied])), subject="the model")
-    log = sarif.document([outcome])
+    outcome = CheckOutcome("m.onnx", "always", notices=(notice, *disagreements([denied])), subject="the model")
+    log = outcomes.sarif_document([outcome])
     jsonschema.validate(log, json.loads(gzip.decompress(SCHEMA.read_bytes())))
     (found,) = log["runs"]
     assert [r["defaultConfiguration"]["level"] for r in found["tool"]["driver"]["rules"]] == ["warning", "error"]
     assert [r["level"] for r in found["results"]] == ["note", "error"]
-    assert list(github.commands(outcome)) == [
+    assert list(outcomes.github_commands(outcome)) == [
         f"::notice file=m.onnx,title=TopK n::{text}%0Afails at N=1, K=2".replace("\n", "%0A"),
         "::error file=m.onnx,title=the model::ONNX Runtime DISAGREES: at N=1 it should run; it failed: error",
     ]

@@ -15,7 +15,7 @@ from model_files import started
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.cli.models.workers import answers
+from symbcast.cli.model_runs import answers
 
 
 @pytest.mark.parametrize("jobs", [["-j", "2"], ["-j2"], ["--jobs=3"], ["-j", "0"]])

@@ -12,7 +12,7 @@ import pytest
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import UndefinedError, size_at
+from symbcast.core.solver.evaluation import UndefinedError, size_at
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 RUNS = json.loads(gzip.decompress((FOLDER / "runs.json.gz").read_bytes()))

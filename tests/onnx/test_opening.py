@@ -12,7 +12,8 @@ import pytest
 from onnx import helper, parser
 
 import symbcast as sb
-from symbcast.onnx.opening import inference, kernels, session, signatures
+from symbcast.onnx.session import folding, initialization, kernels
+from symbcast.onnx.session import kernels as signatures
 
 onnxruntime = pytest.importorskip("onnxruntime")
 TESTS = Path(__file__).parents[1]
@@ -165,9 +166,9 @@ def test_nodes_are_inferred_alike_from_bytes_and_from_messages(name, monkeypatch
         report = sb.onnx.check(model_of(REFUSED[name][0] if name in REFUSED else OPENED[name]), runtime="onnxruntime")
         return [f.reason for f in report.findings], report.unanalysed, report.shapes
 
-    assert inference.inference() is inference._by_bytes
+    assert folding.inference() is folding._by_bytes
     expected = found()
-    monkeypatch.setattr(session, "inference", lambda: inference._by_messages)
+    monkeypatch.setattr(initialization, "inference", lambda: folding._by_messages)
     assert found() == expected
 
 

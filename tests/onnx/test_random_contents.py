@@ -16,14 +16,14 @@ from random_models.models import RandomModel, models_of_contents, models_of_numb
 from running import Refusal, Runs
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import FORMULA_KINDS
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import FORMULA_KINDS
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
-from symbcast.graphs.values.contents import Bands, Elements, Interval, Ramp, Ratio, Stack
+from symbcast.core.solver.evaluation import holds_at, size_at
+from symbcast.operators.values.contents import Bands, Elements, IndexRamp, Interval, RampStack, SizeRatio
 
 
 def element_at(element, sizes):
-    if isinstance(element, Ratio):
+    if isinstance(element, SizeRatio):
         return Fraction(size_at(element.above, sizes), size_at(element.below, sizes))
     return holds_at(element, sizes) if isinstance(element, FORMULA_KINDS) else size_at(element, sizes)
 
@@ -39,9 +39,9 @@ def numbers_at(content, shape, sizes):
     match content:
         case Elements(items):
             return [None if item is None else element_at(item, sizes) for item in items]
-        case Ramp():
+        case IndexRamp():
             return [ramp_at(content, index, sizes) for index in indices]
-        case Stack(parts):
+        case RampStack(parts):
             return [ramp_at(parts[index[-1]], index[:-1], sizes) for index in indices]
         case _:
             return content.array.ravel().tolist()

@@ -11,8 +11,8 @@ from hypothesis import given, note, settings
 from random_models.models import FAMILIES, RandomModel, random_models
 
 import symbcast as sb
-from symbcast.graphs.walking.repeats import Repeats
-from symbcast.onnx.opening.session import _Opening
+from symbcast.graphs.walking.walk import Repeats
+from symbcast.onnx.session.initialization import _Initialization
 
 FOLDER = Path(__file__).parents[1] / "data" / "onnx" / "models"
 few = settings(max_examples=max(settings().max_examples // 10, 1))
@@ -52,7 +52,7 @@ def check(model: onnx.ModelProto) -> None:
     repeated = answers(model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Repeats, "key", lambda *_: None)
-        patch.setattr(_Opening, "_key", lambda *_: None)
+        patch.setattr(_Initialization, "_key", lambda *_: None)
         assert repeated == answers(model)
 
 

@@ -12,9 +12,9 @@ from small_models import TEXTS, small_model
 
 import symbcast as sb
 from symbcast import onnx as models
-from symbcast.core.logic.formulas import dims_of
+from symbcast.core.algebra.formulas import dims_of
 from symbcast.core.text import parse_dim, parse_formula
-from symbcast.onnx.report.report import ModelReport
+from symbcast.onnx.report import ModelReport
 
 NAMES = list(TEXTS)
 CONDITIONAL = ["baked", "forced", "table", "mask", "even", "concat", "largest", "cache", "clash", "several", "unnamed"]

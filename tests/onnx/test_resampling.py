@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from recorded_nodes import checked, disagreement, floats, is_closed, node, recorded, values
 
-from symbcast.operators.networks.scales import MAX_SCALED, SINGLE, scale_of
+from symbcast.operators.resizing import MAX_SCALED, SINGLE, scale_of
 
 ROWS = recorded("resampling")
 OPERATORS = sorted({row["op"] for row in ROWS})

@@ -18,7 +18,7 @@ from recorded_nodes import DATA, model
 from single_nodes import CRASHED, drawn, faults, parsed, told, unpacked
 
 import symbcast as sb
-from symbcast.onnx.operators.families import OPERATORS
+from symbcast.onnx.operators.declarations import OPERATORS
 
 PARTS, DRAWN = 12, 12
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.solver.evaluation import size_at
 
 A, B, C = symbols = tuple(map(symbol, "abc"))
 POINTS = [dict(zip(symbols, sizes, strict=True)) for sizes in itertools.product(range(5), repeat=3)]

@@ -159,7 +159,7 @@ def filled(port, shape, number):
 
 def reshaped(report, model, shapes, sizes):
     """Compare the shapes of everything within with what `Model.reshape` gives."""
-    from symbcast.openvino.graph import Graph
+    from symbcast.graphs.graph import Graph
 
     copy = model.clone()
     try:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from symbcast.errors import OperatorError
-from symbcast.operators.recorded.operator import Operator
-from symbcast.operators.selecting.indexing import gather, gather_elements, index, scatter, scatter_elements
+from symbcast.operators.indexing import gather, gather_elements, index, scatter, scatter_elements
+from symbcast.operators.operator import Operator
 
 
 class Shapes(Operator):

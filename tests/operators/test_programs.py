@@ -80,7 +80,7 @@ def test_the_schema_names_every_operator(program):
         for e in sb.ShapeEnv.json_schema()["$defs"]["operation"]["oneOf"]
         if "rule" in e["properties"]
     ]
-    from symbcast.operators.recorded.operator import operator_names
+    from symbcast.operators.operator import operator_names
 
     assert kinds == ["broadcast", *operator_names()]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symbcast.operators.networks.scales import DOUBLE, SINGLE, SINGLE_NUDGED, scale_of
+from symbcast.operators.resizing import DOUBLE, SINGLE, SINGLE_NUDGED, scale_of
 
 NUMBERS = [above / below for below in (1, 2, 3, 5, 7, 10, 49, 100) for above in range(1, 3 * below, 1 + below // 10)]
 

@@ -24,8 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from paths.survey import candidates, row, shapes
 
-from symbcast.batch.endings import DiedError, TimedOutError
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 
 OF_MODULE, OF_PACKAGE, ALL = 4, 6, 60
 SECONDS = 60
@@ -117,7 +116,7 @@ def chosen(child, package):
 def main(given):
     number = next((int(g) for g in given if g.isdecimal()), ALL)
     counts = Counter()
-    with Child() as child:
+    with ChildProcess() as child:
         jobs = [job for g in given if not g.isdecimal() for job in chosen(child, g)]
         for place, job in enumerate(jobs[:number], 1):
             found = outcome(child, job)

@@ -25,8 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 
 import symbcast as sb
-from symbcast.batch.endings import DiedError, TimedOutError
-from symbcast.batch.isolation import Isolated
+from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 
 MODULES = [
     "numpy.fft",
@@ -209,7 +208,7 @@ def outcome(module_name, name):
     number = 0
     while True:
         try:
-            number = Isolated(pattern_of, SECONDS)((module_name, name, number))
+            number = IsolatedFunction(pattern_of, SECONDS)((module_name, name, number))
             break
         except DiedError:
             return "killed by real arguments", "", -1
@@ -219,12 +218,12 @@ def outcome(module_name, name):
         return "not taken", "", number
     job = module_name, name, number
     try:
-        return *Isolated(traced, SECONDS)(job), number
+        return *IsolatedFunction(traced, SECONDS)(job), number
     except TimedOutError:
         return "too long", "", number
     except DiedError as error:
         try:
-            Isolated(killed_alone, SECONDS)(job)
+            IsolatedFunction(killed_alone, SECONDS)(job)
         except DiedError:
             return "killed by small sizes alone", str(error), number
         return "killed", str(error), number

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 
 import symbcast as sb
-from symbcast.arrays.arguments import Arguments, ArrayArgument
-from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.arrays.arguments import ArrayArgument, TraceArguments
+from symbcast.core.solver.evaluation import holds_at, size_at
+from symbcast.paths.answer import conclusions_of
 
 MOST_CHOICES = 5_000
 """Of more choices of the numbers that data decide nothing is compared."""
@@ -41,7 +41,7 @@ class Held:
 
 def held(report, function, *arguments, sizes=range(4), most=400, **named):
     """Compare a report with what the function does at all sizes, or at ``most`` of them, spread evenly."""
-    found, given, random = Held(), Arguments(arguments, named), np.random.default_rng(0)
+    found, given, random = Held(), TraceArguments(arguments, named), np.random.default_rng(0)
     symbols = list(conclusions_of(report).scope.names)
     data = list(conclusions_of(report).exploration.data)
     every = list(itertools.product(sizes, repeat=len(symbols)))

@@ -21,7 +21,7 @@ from jax import lax
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import symbcast as sb
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.answer import conclusions_of
 
 
 def attention(q, k, v, mask):
@@ -222,10 +222,10 @@ CASES = {
 
 def real_shapes(function, arguments, at):
     """The shapes that JAX gives at some sizes; None where it raises."""
-    from symbcast.arrays.arguments import Arguments
-    from symbcast.core.solver.evaluation.evaluation import size_at
+    from symbcast.arrays.arguments import TraceArguments
+    from symbcast.core.solver.evaluation import size_at
 
-    given = Arguments(arguments, {}, dtype=F32)
+    given = TraceArguments(arguments, {}, dtype=F32)
     report_scope, sizes = at
     args, _ = given.made(
         report_scope.shapes,
@@ -240,7 +240,7 @@ def real_shapes(function, arguments, at):
 
 def held(report, function, arguments, sizes=range(1, 5), most=64):
     """At how many sizes a report is right, says nothing, and where it is wrong."""
-    from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
+    from symbcast.core.solver.evaluation import holds_at, size_at
 
     symbols = list(conclusions_of(report).scope.names)
     every = list(itertools.product(sizes, repeat=len(symbols)))

@@ -18,7 +18,7 @@ import numpy as np
 from jax import lax
 
 import symbcast as sb
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.answer import conclusions_of
 
 SIZES = ((1, 1, 1), (2, 2, 2), (2, 3, 2), (3, 1, 3))
 

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.answer import conclusions_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -190,7 +190,7 @@ def outcome(call):
     from paths.held import _evaluated, _fits, shapes_of
 
     import symbcast as sb
-    from symbcast.core.solver.evaluation.evaluation import holds_at
+    from symbcast.core.solver.evaluation import holds_at
 
     names, function = function_of(call)
     report = sb.trace(function, *(sb.array(*KINDS[n]) for n in names))

@@ -27,7 +27,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from paths.held import _evaluated, _fits, shapes_of
 
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.answer import conclusions_of
 
 RECORD = Path(__file__).parents[1] / "data" / "numpy_survey.json"
 SIZES = range(6)
@@ -316,7 +316,7 @@ def fillings():
 
 def real_outcomes(function, scope, given, at):
     """What a function does at some sizes: the shapes that it returns, None where it raises, for each kind of data."""
-    from symbcast.core.solver.evaluation.evaluation import size_at
+    from symbcast.core.solver.evaluation import size_at
 
     found = set()
     for filled in fillings():
@@ -336,10 +336,10 @@ def real_outcomes(function, scope, given, at):
 
 def compared(report, function, arguments):
     """At how many sizes a report is right and says nothing, and the sizes at which it is wrong."""
-    from symbcast.arrays.arguments import Arguments
-    from symbcast.core.solver.evaluation.evaluation import holds_at
+    from symbcast.arrays.arguments import TraceArguments
+    from symbcast.core.solver.evaluation import holds_at
 
-    given, found = Arguments(arguments, {}), conclusions_of(report)
+    given, found = TraceArguments(arguments, {}), conclusions_of(report)
     symbols, data = list(found.scope.names), list(found.exploration.data)
     every = list(itertools.product(SIZES, repeat=len(symbols)))
     right, left, wrong = 0, 0, []

@@ -15,8 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from paths import held as holding
 
-from symbcast.batch.endings import DiedError, TimedOutError
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 
 SECONDS = 60
 STEPS = (
@@ -96,7 +95,7 @@ def checked(seed):
 
 def main(count, first):
     counts, start = Counter(), time.perf_counter()
-    with Child() as child:
+    with ChildProcess() as child:
         for seed in range(first, first + count):
             try:
                 complete, reason, _, wrong = child.ask(checked, seed, SECONDS)

@@ -17,8 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from symbcast.batch.endings import DiedError, TimedOutError
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 
 SECONDS = 60
 SIZES = range(6)
@@ -253,8 +252,8 @@ def called(place):
 def traced(place):
     """What the trace of the function of a seed says at each size: a shape, an error, or None; and the reason."""
     import symbcast as sb
-    from symbcast.core.solver.evaluation.evaluation import holds_at, size_at
-    from symbcast.paths.conclusions.answer import conclusions_of
+    from symbcast.core.solver.evaluation import holds_at, size_at
+    from symbcast.paths.answer import conclusions_of
 
     module = module_of(*place)
     before = dict(vars(module)), list(module.HOLD), dict(module.TABLE), dict(module.NAMES)
@@ -293,7 +292,7 @@ def compared(seed, folder, tracing, calling):
 
 def main(count, first):
     counts, start = Counter(), time.perf_counter()
-    with Child() as tracing, Child() as calling, tempfile.TemporaryDirectory() as folder:
+    with ChildProcess() as tracing, ChildProcess() as calling, tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
             try:
                 outcome, what = compared(seed, folder, tracing, calling)

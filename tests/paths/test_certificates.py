@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import symbcast as sb
-from symbcast.paths.conclusions.answer import conclusions_of
-from symbcast.paths.conclusions.conclusions import Conclusions
+from symbcast.paths.answer import conclusions_of
+from symbcast.paths.conclusions import Conclusions
 
 
 def rows(x, y):

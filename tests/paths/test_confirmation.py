@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.arrays.functions import functions
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.arrays.functions import array_functions
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
-from symbcast.core.logic.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.algebra.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
+from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.text import parse_formula
-from symbcast.paths.conclusions.answer import conclusions_of
-from symbcast.paths.conclusions.literals import Literals
-from symbcast.paths.runs.path import Path
+from symbcast.paths.answer import conclusions_of
+from symbcast.paths.path import Path
+from symbcast.paths.regions import Literals
 
 JOINED = (lambda x, y: np.concatenate([x, y]), "N, M", "K, M")
 ADDED = (lambda x, y: x + y, "N", "M")
@@ -29,13 +29,13 @@ def wrong_shape(real, change):
     """A function of NumPy, traced with a mistake in its shape."""
 
     def put(monkeypatch):
-        right = functions.FUNCTIONS[real]
+        right = array_functions.FUNCTIONS[real]
 
         def ours(*args, **options):
             found = right(*args, **options)
             return SymbolicArray(change(found.dims), found.dtype)
 
-        monkeypatch.setitem(functions.FUNCTIONS, real, ours)
+        monkeypatch.setitem(array_functions.FUNCTIONS, real, ours)
 
     return put
 
@@ -57,7 +57,7 @@ def fails(real):
         def ours(*args, **options):
             raise ValueError("as it is not")
 
-        monkeypatch.setitem(functions.FUNCTIONS, real, ours)
+        monkeypatch.setitem(array_functions.FUNCTIONS, real, ours)
 
     return put
 
@@ -212,7 +212,7 @@ def test_an_error_that_a_trace_made_is_not_confirmed_by_another_one_of_its_line(
     def wrong(a):
         raise ValueError("sorted wrongly")
 
-    monkeypatch.setitem(functions.FUNCTIONS, np.sort, wrong)
+    monkeypatch.setitem(array_functions.FUNCTIONS, np.sort, wrong)
     report = sb.trace(lambda x, y: np.sort(x) + y, "N,", "M,")  # broadcasting fails in the same line where sizes differ
     assert not report.complete
 

@@ -5,7 +5,7 @@ from paths.draws_cases import ARGUMENTS, cases, function_of
 from paths.held import held
 
 import symbcast as sb
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess
 
 OPEN = {
     "np.frombuffer(r.bytes(n), np.uint8)",
@@ -28,7 +28,7 @@ def compared(job):
 
 @pytest.fixture(scope="module")
 def child():
-    with Child() as found:
+    with ChildProcess() as found:
         yield found
 
 

@@ -12,7 +12,7 @@ import pytest
 from paths.held import held
 
 import symbcast as sb
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.paths.answer import conclusions_of
 
 TABLE = {np.sum: 0, np.mean: 1, np.maximum: 2, len: 1}
 REDUCERS = {"sum": np.sum, "mean": np.mean}

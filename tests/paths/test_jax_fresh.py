@@ -74,8 +74,8 @@ def test_sizes_meet_numbers_in_sets(name):
 def test_traces_do_not_add_up(monkeypatch):
     from jax._src import util
 
-    from symbcast.jax import caches
-    from symbcast.paths.runs.path import Path
+    from symbcast.jax import dimension
+    from symbcast.paths.path import Path
 
     def entries():
         return sum(c.cache_info().currsize for c in list(util._caches) if hasattr(c, "cache_keys"))
@@ -86,7 +86,7 @@ def test_traces_do_not_add_up(monkeypatch):
         gc.collect()
         return entries()
 
-    monkeypatch.setattr(caches, "MAX_ENTRIES", 20)
+    monkeypatch.setattr(dimension, "MAX_ENTRIES", 20)
     before = traced(10)
     assert traced(10) <= before + 20
     paths = [o for o in gc.get_objects() if type(o) is Path]

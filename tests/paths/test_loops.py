@@ -14,7 +14,7 @@ from paths.loop_adversaries import ADVERSARIES
 from paths.loop_cases import CASES
 
 import symbcast as sb
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess
 
 OPEN = {"box", "halves", "mean_of_large_rows"}
 """The cases whose answer is not exact. Without elements, no data suit `box` and `mean_of_large_rows`."""
@@ -43,7 +43,7 @@ def compared(name):
 
 @pytest.fixture(scope="module")
 def child():
-    with Child() as found:
+    with ChildProcess() as found:
         yield found
 
 

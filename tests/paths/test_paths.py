@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import symbcast as sb
-from symbcast.paths.conclusions.answer import conclusions_of
-from symbcast.paths.values.real import Real
+from symbcast.paths.answer import conclusions_of
+from symbcast.paths.real_numbers import Real
 
 SIZES = range(6)
 

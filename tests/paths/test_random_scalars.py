@@ -3,14 +3,14 @@
 import pytest
 from paths.random_scalars import SECONDS, checked
 
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess
 
 SEEDS = range(12)
 
 
 @pytest.fixture(scope="module")
 def child():
-    with Child() as found:
+    with ChildProcess() as found:
         yield found
 
 

@@ -3,7 +3,7 @@
 import pytest
 from paths.random_values import compared
 
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess
 
 SEEDS = [*range(24), 46, 60, 1245]
 """1245: a pickle that was compared with one from before the trace; it decided a branch at some sizes only."""
@@ -11,7 +11,7 @@ SEEDS = [*range(24), 46, 60, 1245]
 
 @pytest.fixture(scope="module")
 def processes():
-    with Child() as tracing, Child() as calling:
+    with ChildProcess() as tracing, ChildProcess() as calling:
         yield tracing, calling
 
 

@@ -11,7 +11,7 @@ from paths.held import held
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
-from symbcast.paths.values.ratios import Ratio
+from symbcast.paths.real_numbers import FloatRatio
 
 N = symbol("N")
 CONSTANTS = st.one_of(
@@ -27,7 +27,7 @@ CONSTANTS = st.one_of(
 @example(0.29, [100])  # 28.999999999999996
 @example(0.8, [5, 10, 15])
 def test_a_product_that_is_certain_is_rounded_as_its_ratio(factor, sizes):
-    ratio = Ratio(N, 1, True).times(factor)
+    ratio = FloatRatio(N, 1, True).times(factor)
     if ratio is None:
         return
     scale = Fraction(1, ratio.below) * (

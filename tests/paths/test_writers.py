@@ -10,8 +10,8 @@ import pytest
 from paths import numpy_calls
 
 import symbcast as sb
-from symbcast.arrays.functions.functions import FUNCTIONS
-from symbcast.arrays.symbolic.symbolic_array import METHODS
+from symbcast.arrays.functions.array_functions import FUNCTIONS
+from symbcast.arrays.symbolic_array import METHODS
 
 EVERY = 29
 """One of so many listed calls is held against NumPy here; ``numpy_calls.py --listed`` holds all."""

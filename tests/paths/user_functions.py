@@ -16,8 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from paths import numpy_survey
 
-from symbcast.batch.endings import DiedError, TimedOutError
-from symbcast.batch.isolation import Child
+from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 
 MODULES = ("users", "functions", "loops", "idioms", "science")
 SECONDS = 120
@@ -60,7 +59,7 @@ def row_of(name):
 
 def main(names):
     counts = Counter()
-    with Child() as child:
+    with ChildProcess() as child:
         for name in names or functions():
             try:
                 found = child.ask(row_of, name, SECONDS)

@@ -7,8 +7,8 @@ import pytest
 from kinds import ANSWERS
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.program.whole.certificate import certified, question_of
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.certificates import answer_claims, proof_question
 from symbcast.core.text import parse_formula
 from symbcast.core.verdicts import Verdict
 
@@ -39,8 +39,8 @@ def wrong(text, verdict=Verdict.SOMETIMES):
     env = sb.ShapeEnv()
     env.broadcast("W", "max(M, N//K) - 4")
     env.require("W % 7 == 4")
-    question = question_of(plain_answer(env))._replace(condition=[parse_formula(text)], verdict=verdict)
-    return [(claim.proof.value, claim.text) for claim in certified(question)]
+    question = proof_question(plain_answer(env))._replace(condition=[parse_formula(text)], verdict=verdict)
+    return [(claim.proof.value, claim.text) for claim in answer_claims(question)]
 
 
 def test_a_wrong_answer_is_refuted():

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from rank_expansions import expansions
 
 import symbcast as sb
-from symbcast.core.algebra.sequences import AxisSequence, is_sequence
-from symbcast.core.algebra.symbols import symbol
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import AxisSizes, size_at
-from symbcast.operators.recorded.operator import find_operator
+from symbcast.core.algebra.symbols import AxisSequence, is_sequence, symbol
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import AxisSizes, size_at
+from symbcast.operators.operator import find_operator
 
 V = sb.Verdict
 STRIDE = 7

@@ -12,9 +12,9 @@ from rank_expansions import expansions, holds
 from reference import RULES
 
 import symbcast as sb
-from symbcast.core.algebra.sequences import AxisSequence, is_sequence, sequences_of
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import AxisSizes, size_at
+from symbcast.core.algebra.symbols import AxisSequence, is_sequence, sequences_of
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import AxisSizes, size_at
 
 V = sb.Verdict
 EXPANDED = 1500

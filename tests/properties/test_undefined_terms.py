@@ -8,9 +8,9 @@ import pytest
 import undefined_terms
 
 import symbcast as sb
-from symbcast.core.logic.formulas import needs, negate, opened
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.normal_form import normal
+from symbcast.core.algebra.formulas import needs, negate, where_possible
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.normal_form import in_normal_form
 from symbcast.core.text import parse_formula
 
 
@@ -58,9 +58,9 @@ def test_a_formula_and_its_negation_never_hold_or_fail_together(number):
     for point in drawn.points():
         sizes = {symbols[n]: size for n, size in point.items()}
         holds = drawn.holds(point)
-        assert holds_at(formula, sizes) is holds_at(normal(formula), sizes) is holds, point
-        assert holds_at(negated, sizes) is holds_at(normal(negated), sizes) is not holds, point
-        assert holds_at(negate(negated), sizes) is holds and holds_at(opened(formula), sizes) >= holds
+        assert holds_at(formula, sizes) is holds_at(in_normal_form(formula), sizes) is holds, point
+        assert holds_at(negated, sizes) is holds_at(in_normal_form(negated), sizes) is not holds, point
+        assert holds_at(negate(negated), sizes) is holds and holds_at(where_possible(formula), sizes) >= holds
 
 
 def sb_symbols(name):

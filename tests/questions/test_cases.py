@@ -12,8 +12,8 @@ from exchange import consumers
 from hypothesis import given, settings
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import size_at
 
 UNKNOWN = {"questions": 0, "undecided": 0}
 """How many questions were asked, and of how many it stayed open whether a case is empty."""

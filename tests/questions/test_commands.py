@@ -5,7 +5,7 @@ import json
 import pytest
 
 from symbcast.cli import app
-from symbcast.cli.statuses import Exit
+from symbcast.cli.terminal import Exit
 
 run = app.run
 

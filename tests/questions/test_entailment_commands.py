@@ -6,7 +6,7 @@ import pytest
 
 import symbcast as sb
 from symbcast.cli.app import run
-from symbcast.cli.statuses import Exit
+from symbcast.cli.terminal import Exit
 
 
 def printed(capsys, *arguments):

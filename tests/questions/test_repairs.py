@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
 
 import symbcast as sb
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.core.solver.evaluation import size_at
 
 torch = None
 if find_spec("torch") is not None:

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 import symbcast as sb
-from symbcast.answers.questions.schemas import json_schema
+from symbcast.answers.exchange import question_schema
 from symbcast.cli.app import run
 
 LINES = [
@@ -24,7 +24,7 @@ LINES = [
 
 
 def validator(kind):
-    schema = json_schema(kind)
+    schema = question_schema(kind)
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 

@@ -16,7 +16,7 @@ from properties.laws import V, answered, at
 from properties.strategies import programs
 
 import symbcast as sb
-from symbcast.answers.report.json import json_schema
+from symbcast.answers.program_report import report_schema
 
 SARIF = json.loads(gzip.decompress((Path(__file__).parents[1] / "data" / "sarif-2.1.0.schema.json.gz").read_bytes()))
 LEVELS = {V.NEVER: "error", V.SOMETIMES: "warning", V.UNKNOWN: "note"}
@@ -92,7 +92,7 @@ def test_formats_are_valid_and_say_every_finding(program):
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert all(rules[r["ruleIndex"]] == r["ruleId"] for r in run["results"])
     data = json.loads(env.report("json", "a b.py"))
-    jsonschema.validate(data, json_schema())
+    jsonschema.validate(data, report_schema())
     assert [f["condition"] for f in data["findings"]] == [f.text for f in findings]
     if env.verdict is not V.NEVER:
         conjunction = " and ".join(f"({f['condition']})" for f in data["findings"]) or "True"

@@ -5,12 +5,11 @@ import re
 import pytest
 
 import symbcast as sb
-from symbcast.answers.explanation.alignment import Alignment, Mark
+from symbcast.answers.explanation.evidence import Alignment, AxisMark
 from symbcast.answers.explanation.fixes import fix
-from symbcast.answers.explanation.names import Namer
 from symbcast.answers.explanation.repairs import best_edit
-from symbcast.answers.explanation.words import in_words
-from symbcast.core.program.statements.public import plain_answer
+from symbcast.answers.explanation.words import Namer, in_words
+from symbcast.core.programs.broadcast_call import plain_answer
 from symbcast.core.text import parse_formula
 
 
@@ -280,7 +279,7 @@ def test_the_fix_is_looked_for_once(monkeypatch):
 
 def test_what_is_assumed_word_for_word_needs_no_solver(monkeypatch):
     monkeypatch.setattr(
-        "symbcast.core.solver.linear.z3_solver.Session.check", lambda *_: pytest.fail("the solver was asked")
+        "symbcast.core.solver.f3_linear.z3_solver.Session.check", lambda *_: pytest.fail("the solver was asked")
     )
     result = ask([f"N{n}, {'M' if n % 2 else 1}" for n in range(30)], {})
     assert fix(Alignment(plain_answer(result))).text.startswith('assume "compatible(N0, N1, ')
@@ -318,4 +317,4 @@ def test_dummies_of_one_name_are_told_apart():
 def test_concrete_marks_need_no_scope():
     result = ask(((2, 3), (2, 4)), {})
     assert plain_answer(result).scope is None
-    assert [Alignment(plain_answer(result)).mark(a) for a in (0, 1)] == [Mark.FINE, Mark.IMPOSSIBLE]
+    assert [Alignment(plain_answer(result)).mark(a) for a in (0, 1)] == [AxisMark.FINE, AxisMark.IMPOSSIBLE]

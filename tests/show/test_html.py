@@ -10,15 +10,15 @@ from pages import HOSTILE, Page, answer
 from questions import questions
 
 import symbcast as sb
-from symbcast.answers.show import call, program
+from symbcast.answers.show import broadcast, program
 from symbcast.answers.show.document import LONGEST, Document, Fields, Lines, code, plain
 from symbcast.answers.show.html import render, text
-from symbcast.core.characters import clipped, quoted, sizes_text, visible
-from symbcast.core.program.statements.public import plain_answer
+from symbcast.core.characters import quoted_name, shorten_end, sizes_text, visible
+from symbcast.core.programs.broadcast_call import plain_answer
 
 
 def shown(content):
-    return visible(clipped(content, LONGEST))
+    return visible(shorten_end(content, LONGEST))
 
 
 def field_rows(document):
@@ -29,7 +29,7 @@ def field_rows(document):
 
 def check_result(result):
     made = Page(result._repr_html_())
-    said = call.document(plain_answer(result))
+    said = broadcast.broadcast_document(plain_answer(result))
     assert made.text.startswith(plain(said.title))
     assert all(row in made.tables[-1] for row in field_rows(said))
     assert len({len(row) for row in made.tables[0]}) == 1
@@ -92,9 +92,9 @@ def test_many_axes_and_operands_are_elided():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_is_text(name):
-    result = sb.broadcast((sb.symbol(name), 3), ("M", 1), assume=[f"{quoted(name)} >= 2"])
+    result = sb.broadcast((sb.symbol(name), 3), ("M", 1), assume=[f"{quoted_name(name)} >= 2"])
     made = check_result(result)
-    assert ["A", shown(quoted(name)), "3"] in made.tables[0]
+    assert ["A", shown(quoted_name(name)), "3"] in made.tables[0]
     shape = sb.shape((sb.symbol(name), 2))
     assert Page(shape._repr_html_()).text == shown(str(shape))
     condition = sb.Condition(result)
@@ -104,10 +104,10 @@ def test_a_name_is_text(name):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_an_origin_is_text(name):
-    env = sb.ShapeEnv(assume=[f"{quoted(name)} >= 1"])
+    env = sb.ShapeEnv(assume=[f"{quoted_name(name)} >= 1"])
     env.broadcast((sb.symbol(name), 3), ("M", 1), origin=name)
     made = Page(env._repr_html_())
-    assert f"{visible(name)}: numpy of ({quoted(name)}, 3), (M, 1)" in made.tables[0][1][1]
+    assert f"{visible(name)}: numpy of ({quoted_name(name)}, 3), (M, 1)" in made.tables[0][1][1]
     assert repr(env).isprintable() and repr(result_of(name)).isprintable()
     assert all(line.isprintable() for line in env.explain().split("\n"))
 
@@ -137,7 +137,7 @@ def test_a_program_says_what_its_text_says():
     ]
     labels = Counter(row[0] for row in made.tables[1])
     assert labels == Counter(["together", "assuming", "fails at", "works at"])
-    assert all(row in made.tables[1] for row in field_rows(program.document(plain_answer(env))))
+    assert all(row in made.tables[1] for row in field_rows(program.program_document(plain_answer(env))))
 
 
 def test_what_fails_in_a_program_fails_there():

@@ -6,10 +6,9 @@ from pages import HOSTILE, answer, check_latex, read_latex
 from questions import assumptions, dims, questions
 
 import symbcast as sb
-from symbcast.answers.mathematics.dims import dim_latex
-from symbcast.answers.mathematics.formulas import clause_lines
-from symbcast.core.algebra.door import to_sympy
+from symbcast.answers.show.latex import clause_lines, dim_latex
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.sympy_conversion import to_sympy
 from symbcast.core.text import parse_dim, parse_formula
 from symbcast.core.text.printing import dim_text, formula_text
 

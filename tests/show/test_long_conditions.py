@@ -7,12 +7,12 @@ import pytest
 from random_conditions import condition
 
 import symbcast as sb
-from symbcast.answers.explanation.names import Namer
-from symbcast.answers.show.account import condition_lines
+from symbcast.answers.explanation.words import Namer
+from symbcast.answers.show.broadcast import condition_lines
 from symbcast.answers.show.document import plain
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.sets.set_formulas import gathered
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f2_one_size.set_formulas import gathered
 from symbcast.core.text import parse_formula
 
 NAMES = ("N", "M")

@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import symbcast as sb
-from symbcast.answers.show import call, html, latex, program, terminal, text, values
+from symbcast.answers.show import broadcast, html, latex, program, terminal, text
+from symbcast.answers.show import document as values
 from symbcast.answers.show import json as data
 from symbcast.answers.show.document import (
     Document,
@@ -34,7 +35,7 @@ from symbcast.answers.show.document import (
     words,
 )
 from symbcast.core.characters import visible
-from symbcast.core.program.statements.public import plain_answer
+from symbcast.core.programs.broadcast_call import plain_answer
 
 WIDTHS = (20, 40, 80, 120)
 
@@ -199,23 +200,23 @@ def test_laws(name):
 @given(questions())
 def test_laws_for_results(question):
     result = answer(question)
-    check_document(call.document(plain_answer(result)))
-    check_document(call.document(plain_answer(result), Room.PAGE))
+    check_document(broadcast.broadcast_document(plain_answer(result)))
+    check_document(broadcast.broadcast_document(plain_answer(result), Room.PAGE))
     check_document(values.condition_document(sb.Condition(result).formula))
-    assert result.explain() == text.render(call.document(plain_answer(result)))
+    assert result.explain() == text.render(broadcast.broadcast_document(plain_answer(result)))
 
 
 @settings(max_examples=30)
 @given(programs())
 def test_laws_for_programs(asked):
-    check_document(program.document(plain_answer(asked.run().env)))
+    check_document(program.program_document(plain_answer(asked.run().env)))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_wide_table_goes_on_below_itself(width):
     names = ", ".join(f"size{n}" for n in range(12))
     result = sb.broadcast(names, names)
-    made = drawn(call.document(plain_answer(result)), width)
+    made = drawn(broadcast.broadcast_document(plain_answer(result)), width)
     tables = [part for part in made.split("\n\n") if part.startswith("  axis")]
     assert len(tables) == {20: 12, 40: 3, 80: 2, 120: 1}[width]
     for part in tables:
@@ -227,13 +228,13 @@ def test_a_wide_table_goes_on_below_itself(width):
 
 def test_what_fits_is_drawn_as_text_is():
     for shapes in (["N, 3", "M, 1"], ["3", "4"], ["()"], ["2, 3", "3, 4"]):
-        document = call.document(plain_answer(sb.broadcast(*shapes)))
+        document = broadcast.broadcast_document(plain_answer(sb.broadcast(*shapes)))
         assert drawn(document, 100) == f"{text.render(document)}\n"
 
 
 def test_colours_say_what_marks_do():
     console = Console(file=StringIO(), width=100, force_terminal=True, color_system="standard", legacy_windows=False)
-    terminal.draw(call.document(plain_answer(sb.broadcast("N, 3, 2", "4, 4, 2"))), console)
+    terminal.draw(broadcast.broadcast_document(plain_answer(sb.broadcast("N, 3, 2", "4, 4, 2"))), console)
     made = console.file.getvalue()
     assert re.search(r"\x1b\[32m *ok\x1b\[0m", made) and re.search(r"\x1b\[31m *x\x1b\[0m", made)
     assert made.startswith("\x1b[1;31mnumpy: valid for no sizes")
@@ -242,6 +243,6 @@ def test_colours_say_what_marks_do():
 
 def test_wild_names_steer_no_terminal():
     result = sb.broadcast((sb.symbol("a\x1b[2Jb\u202e\n"), 3), (sb.symbol("[red]"), 1))
-    made = drawn(call.document(plain_answer(result)), 40)
+    made = drawn(broadcast.broadcast_document(plain_answer(result)), 40)
     assert "\x1b" not in made and "\u202e" not in made
     assert "[red]" in made

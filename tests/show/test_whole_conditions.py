@@ -13,11 +13,11 @@ from pages import Page, check_latex
 from rich.console import Console
 
 import symbcast as sb
-from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show import html, latex, terminal, text
 from symbcast.answers.show.document import Document, Fields, conjunction, field
 from symbcast.cli import run
-from symbcast.core.logic.formulas import clauses
+from symbcast.core.algebra.formulas import clauses
 
 LONG = " or ".join(f"(rows == {n} and columns % {n} == 0 and channels // {n} >= {n + 1})" for n in range(2, 20))
 """A condition of one clause, longer than any limit on words."""

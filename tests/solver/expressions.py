@@ -11,9 +11,9 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.errors import DimensionError
 
 NAMES = ("a", "b", "c")

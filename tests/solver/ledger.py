@@ -61,15 +61,15 @@ def modules() -> list[str]:
 
 
 def _given_up(*_: Any, **__: Any) -> Any:
-    from symbcast.core.solver.sets.smallest import GivenUpError
+    from symbcast.core.solver.points import GivenUpError
 
     raise GivenUpError
 
 
 def _alone(likenesses: Any, symbols: Any, assumptions: Any, formulas: Any) -> Any:
-    from symbcast.core.solver.decision.linear_groups import Compound
+    from symbcast.core.solver.linear_groups import LinearGroup
 
-    return Compound(symbols, likenesses.domains, assumptions, formulas, likenesses.weights)
+    return LinearGroup(symbols, likenesses.domains, assumptions, formulas, likenesses.weights)
 
 
 def _one_point(sets: Any, _: Any) -> Any:
@@ -78,16 +78,16 @@ def _one_point(sets: Any, _: Any) -> Any:
 
 
 def _unsubstituted(formulas: Any) -> Any:
-    from symbcast.core.solver.groups.normal_form import flattened
-    from symbcast.core.solver.linear.substitution import Substituted
+    from symbcast.core.solver.f3_linear.equations import SubstitutionResult
+    from symbcast.core.solver.normal_form import normal_conjuncts
 
-    return Substituted(flattened(formulas), [])
+    return SubstitutionResult(normal_conjuncts(formulas), [])
 
 
 def _unfiltered(questions: Any, given: Any, needed: Any = ()) -> Any:
-    from symbcast.core.solver.satisfiability.local_search import Near
+    from symbcast.core.solver.irredundance import NeighbourhoodSearch
 
-    near = Near(questions) if questions.settles(given) else None
+    near = NeighbourhoodSearch(questions) if questions.settles(given) else None
     for formula in given if near is not None else ():
         near.add(formula)
     return near, list(given)

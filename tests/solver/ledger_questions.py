@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import symbcast as sb
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.text import parse_formula
 
 DATA = Path(__file__).parents[1] / "data" / "tvm_arithmetic.tsv"
@@ -263,7 +262,7 @@ def of_group(texts: list[str]) -> Callable[[], Answer]:
     def ask() -> Answer:
         formulas = [parse_formula(text) for text in texts]
         symbols = sorted({s for f in formulas for s in symbols_in(f)}, key=lambda s: (len(s.name), s.name))
-        decision = Decision(Knowledge(symbols, {}, ()), formulas)
+        decision = Decision(AssumptionSet(symbols, {}, ()), formulas)
         return {
             "verdict": decision.verdict.name,
             "clauses": str(decision.clauses),

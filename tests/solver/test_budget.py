@@ -8,9 +8,9 @@ import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver import budget
-from symbcast.core.solver.linear import branch_and_bound
-from symbcast.core.solver.linear.z3_solver import some_point
-from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
+from symbcast.core.solver.f3_linear import branch_and_bound
+from symbcast.core.solver.f3_linear.z3_solver import some_point
+from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion
 from symbcast.core.text import parse_formula
 
 SYMBOLS = tuple(map(symbol, "xyz"))
@@ -25,9 +25,9 @@ def test_a_spent_budget_stops_the_searches():
     with budget.within(0) as limit:
         with pytest.raises(GivenUpError):
             some_point(SYMBOLS, [parse_formula("x + y == z")])
-        with pytest.raises(EffortSpentError), budget.share(budget.EVIDENCE):
+        with pytest.raises(EffortSpentError), budget.budget_share(budget.EVIDENCE):
             branch_and_bound.smallest_point(
-                Wanted(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1))
+                SmallestPointQuestion(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1))
             )
     assert limit.spent
     assert some_point(SYMBOLS, [parse_formula("x + y == z")]) is not None
@@ -56,4 +56,4 @@ def test_an_outer_budget_stays_in_force():
         some_point(SYMBOLS, FOURTH_POWERS)
     assert inner.spent
     assert outer.spent
-    assert budget.current() is None
+    assert budget.current_budget() is None

@@ -11,27 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.sets.chinese_remainder import nearest
-from symbcast.core.solver.sets.congruences import (
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f2_one_size.set_formulas import independent_factors, set_formula
+from symbcast.core.solver.residues import (
     MAX_MODULUS,
     PeriodTooLongError,
-    bits,
-    contains,
-    inverse,
-    join,
     mask_of,
-    meet,
-    moduli,
-    of_mask,
-    of_residue,
+    mask_residues,
+    moduli_of,
+    nearest_member,
+    pattern_complement,
+    pattern_contains,
+    pattern_intersection,
+    pattern_of_mask,
+    pattern_of_residue,
+    pattern_projection,
+    pattern_union,
     period_of,
     prime_powers,
-    without,
 )
-from symbcast.core.solver.sets.residue_formulas import independent
-from symbcast.core.solver.sets.set_formulas import describe
-from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.size_sets import ALL, SizeSet
 
 a = symbol("a")
 WHOLE = 4 * 9 * 5 * 7
@@ -43,7 +42,7 @@ def classes(draw):
     """Return a pattern of some residues of a short period, together with its mask written out."""
     period = draw(st.sampled_from([p for p in PERIODS if p <= 36]))
     mask = draw(st.integers(0, (1 << period) - 1))
-    return of_mask(period, mask), _written(lambda n: mask >> (n % period) & 1)
+    return pattern_of_mask(period, mask), _written(lambda n: mask >> (n % period) & 1)
 
 
 def _written(test):
@@ -53,9 +52,9 @@ def _written(test):
 def extended(inner):
     pairs = st.tuples(inner, inner)
     return st.one_of(
-        inner.map(lambda p: (inverse(p[0]), ~p[1] & ((1 << WHOLE) - 1))),
-        pairs.map(lambda p: (meet(p[0][0], p[1][0]), p[0][1] & p[1][1])),
-        pairs.map(lambda p: (join(p[0][0], p[1][0]), p[0][1] | p[1][1])),
+        inner.map(lambda p: (pattern_complement(p[0]), ~p[1] & ((1 << WHOLE) - 1))),
+        pairs.map(lambda p: (pattern_intersection(p[0][0], p[1][0]), p[0][1] & p[1][1])),
+        pairs.map(lambda p: (pattern_union(p[0][0], p[1][0]), p[0][1] | p[1][1])),
     )
 
 
@@ -65,14 +64,14 @@ patterns = st.recursive(classes(), extended, max_leaves=5)
 @given(patterns)
 def test_a_pattern_holds_the_residues_written_out(pair):
     pattern, mask = pair
-    assert [n for n in range(WHOLE) if contains(pattern, n)] == bits(mask)
+    assert [n for n in range(WHOLE) if pattern_contains(pattern, n)] == mask_residues(mask)
     assert mask_of(pattern, WHOLE) == mask
 
 
 @given(patterns, patterns)
 def test_equal_sets_are_one_object(left, right):
     assert (left[0] is right[0]) is (left[1] == right[1])
-    assert of_mask(WHOLE, left[1]) is left[0]
+    assert pattern_of_mask(WHOLE, left[1]) is left[0]
     assert pickle.loads(pickle.dumps(left[0])) is left[0]
     assert copy.deepcopy(left[0]) is left[0]
 
@@ -89,7 +88,7 @@ def test_the_nearest_member_is_found(pair, start, by, distance):
     pattern, mask = pair
     far = 2 * WHOLE if distance is None else distance
     wanted = next((n for n in range(start, start + by * (far + 1), by) if mask >> (n % WHOLE) & 1), None)
-    assert nearest(pattern, start, by, None if distance is None else start + by * distance) == wanted
+    assert nearest_member(pattern, start, by, None if distance is None else start + by * distance) == wanted
 
 
 @given(patterns, st.sampled_from([2, 3, 5, 7]))
@@ -97,10 +96,10 @@ def test_a_projection_holds_what_the_other_moduli_can_be(pair, prime):
     pattern, mask = pair
     power = dict(prime_powers(WHOLE))[prime]
     rest = WHOLE // power
-    found = without(pattern, [prime])
-    wanted = {n % rest for n in bits(mask)}
-    assert {n % rest for n in range(WHOLE) if contains(found, n)} == wanted
-    assert prime not in moduli(found)
+    found = pattern_projection(pattern, [prime])
+    wanted = {n % rest for n in mask_residues(mask)}
+    assert {n % rest for n in range(WHOLE) if pattern_contains(found, n)} == wanted
+    assert prime not in moduli_of(found)
 
 
 @given(patterns)
@@ -110,9 +109,9 @@ def test_independent_factors_make_up_the_pattern(pair):
         return
     together = True
     seen = []
-    for factor in independent(pattern):
-        together = meet(together, factor)
-        seen += moduli(factor)
+    for factor in independent_factors(pattern):
+        together = pattern_intersection(together, factor)
+        seen += moduli_of(factor)
     assert together is pattern
     assert len(seen) == len(set(seen))
 
@@ -121,14 +120,14 @@ def test_independent_factors_make_up_the_pattern(pair):
 @settings(max_examples=60)
 def test_a_description_holds_for_the_residues_alone(left, right):
     members, within = (SizeSet.union([_set(p)]) & SizeSet.interval(low, None) for p, low in ((left, 3), (right, 0)))
-    described = predicate(describe(a, members, within), (a,))
+    described = predicate(set_formula(a, members, within), (a,))
     for size in range(0, 2 * WHOLE, 1):
         if size in within:
             assert described(size) is (size in members), size
 
 
 def _set(pair):
-    return SizeSet.residues(WHOLE, bits(pair[1])) if pair[1] else SizeSet.of([])
+    return SizeSet.residues(WHOLE, mask_residues(pair[1])) if pair[1] else SizeSet.of([])
 
 
 MANY = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
@@ -187,5 +186,5 @@ def test_powers_of_one_prime_are_one_modulus():
 @pytest.mark.parametrize("period", [2**17, 65537, 3 * 65537])
 def test_a_modulus_above_the_limit_is_refused(period):
     with pytest.raises(PeriodTooLongError):
-        of_residue(period, 1)
+        pattern_of_residue(period, 1)
     assert max(power for _, power in prime_powers(2**16 * 3)) == MAX_MODULUS

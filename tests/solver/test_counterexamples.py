@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
+from symbcast.core.algebra.formulas import negate
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import negate
-from symbcast.core.solver.decision.counterexamples import _is_needed
-from symbcast.core.solver.evaluation.evaluation import holds_at
+from symbcast.core.solver.counterexamples import _is_needed
+from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.text import parse_formula
 
 JOINED = "A == B or A == 1 or B == 1"

@@ -11,13 +11,13 @@ from solver.expressions import comparison, expressions, integer, name, statement
 
 import symbcast as sb
 from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.algebra.formulas import equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import term
-from symbcast.core.logic.formulas import equal
-from symbcast.core.solver.evaluation.evaluation import holds_at, predicate, value_function
-from symbcast.core.solver.groups.decided_terms import DecidedTerms, decided_by_sets, is_greatest
-from symbcast.core.solver.groups.set_products import boxes_of
-from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.solver.evaluation import holds_at, predicate, value_function
+from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms, decided_by_sets, is_greatest
+from symbcast.core.solver.f2_one_size.set_products import boxes_of
+from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_dim, parse_formula
 
 a, b = map(symbol, "ab")

@@ -9,14 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symbcast.core.algebra.arithmetic import join as join_of
+from symbcast.core.algebra.formulas import Compatible, equal, with_values
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import Compatible, equal
-from symbcast.core.solver.decision import linear_groups as compound
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.satisfiability.definitions import completed, set_aside
+from symbcast.core.solver import linear_groups as compound
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f3_linear.equations import set_aside, with_defined_sizes
 from symbcast.core.text import parse_formula
 from symbcast.core.verdicts import Verdict
 
@@ -40,7 +38,7 @@ def test_the_answer_is_the_same(given_formulas, many):
 
 
 def the_answer_is_the_same(given_formulas):
-    decision = Decision(Knowledge(SYMBOLS, {}, ()), given_formulas)
+    decision = Decision(AssumptionSet(SYMBOLS, {}, ()), given_formulas)
     held = []
     for sizes in itertools.product(range(7), repeat=4):
         at = dict(zip(SYMBOLS, sizes, strict=True))
@@ -63,10 +61,10 @@ joins = st.one_of(
 @given(st.lists(joins, min_size=1, max_size=5))
 def test_the_clauses_are_those_of_the_whole(given_formulas):
     """They are also in the same order, with the same evidence."""
-    decision = Decision(Knowledge(SYMBOLS, {}, ()), given_formulas)
+    decision = Decision(AssumptionSet(SYMBOLS, {}, ()), given_formulas)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compound, "set_aside", lambda formulas, *_: ([], list(formulas)))
-        whole = Decision(Knowledge(SYMBOLS, {}, ()), given_formulas)
+        whole = Decision(AssumptionSet(SYMBOLS, {}, ()), given_formulas)
         found = whole.clauses, whole.verdict, whole.witness(), whole.counterexample()
     if not whole.reason and not whole.evidence_reason:
         assert (decision.clauses, decision.verdict, decision.witness(), decision.counterexample()) == found
@@ -79,7 +77,7 @@ def test_definitions_can_be_met_whatever_the_other_sizes_are(given_formulas, siz
     at = dict(zip(SYMBOLS, sizes, strict=True))
     if not all(holds_at(f, at) for f in others if isinstance(f, Compatible)):
         return  # joins have no value
-    met = completed(definitions, at)
+    met = with_defined_sizes(definitions, at)
     assert all(holds_at(d.formula, met) for d in definitions)
     assert [holds_at(f, met) for f in others] == [holds_at(f, at) for f in others]
 
@@ -87,7 +85,7 @@ def test_definitions_can_be_met_whatever_the_other_sizes_are(given_formulas, siz
 def test_a_thousand_definitions_leave_nothing_to_decide():
     names = [symbol(f"s{n}") for n in range(1_000)]
     chain = [parse_formula(f"{new} == {old} + {n % 3}") for n, (old, new) in enumerate(itertools.pairwise(names))]
-    decision = Decision(Knowledge(names, {}, ()), chain)
+    decision = Decision(AssumptionSet(names, {}, ()), chain)
     assert decision.verdict is Verdict.SOMETIMES
     assert len(decision.clauses) == 999
     assert all(holds_at(f, decision.witness()) for f in chain)
@@ -100,7 +98,7 @@ def test_a_chain_of_joins_is_its_longest_join_and_definitions(layers):
     columns, rows = ([symbol(f"{letter}{n}") for n in range(layers)] for letter in "cr")
     joins = [join_of(columns[: n + 1]) for n in range(1, layers)]
     chain = [f for n, join in enumerate(joins, 1) for f in (Compatible(tuple(columns[: n + 1])), equal(join, rows[n]))]
-    decision = Decision(Knowledge([*columns, *rows], {}, ()), chain)
+    decision = Decision(AssumptionSet([*columns, *rows], {}, ()), chain)
     assert decision.verdict is Verdict.SOMETIMES
     assert not decision.unproven
     assert len(decision.clauses) == layers

@@ -39,7 +39,7 @@ def test_what_no_sizes_allow_is_refused_within_the_effort():
     ],
 )
 def test_the_counter_never_exceeds_its_limit_by_more_than_a_charge(ask):
-    with effort.call() as counter:
+    with effort.counted_call() as counter:
         ask()
     assert counter.used <= effort.CALL + ONE_CHARGE
 
@@ -60,7 +60,7 @@ def test_a_share_stops_at_its_limit_and_is_paid_once():
 
     part = effort.Stage(50, work, lambda: "open", lambda: None)
     for used in (40, 40):
-        with effort.call() as counter:
+        with effort.counted_call() as counter:
             assert (part(), part()) == ("done", "done")
             assert counter.used == used
     assert len(worked) == 1
@@ -73,11 +73,11 @@ def test_what_lacks_effort_in_one_call_is_found_in_the_next():
         return "done"
 
     part = effort.Stage(50, work, lambda: "open", lambda: None)
-    with effort.call() as counter:
+    with effort.counted_call() as counter:
         counter.left = 49
         assert part() == "open"
         assert counter.is_cut
-    with effort.call():
+    with effort.counted_call():
         assert part() == "done"
 
 

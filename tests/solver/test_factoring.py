@@ -8,10 +8,10 @@ import random
 import pytest
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import all_of, clauses
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import all_of, clauses
-from symbcast.core.solver.sets.size_sets import SizeSet
 from symbcast.core.solver.simplification.factoring import factored
+from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_formula
 from symbcast.core.text.printing import formula_text
 

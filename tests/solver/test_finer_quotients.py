@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
+from symbcast.core.algebra.formulas import clauses
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import clauses
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.products.propagation import propagated
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.text import parse_formula
 
 H, W = symbol("H"), symbol("W")

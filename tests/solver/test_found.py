@@ -10,11 +10,11 @@ from solver.expressions import smallness
 from steps import calls, z3_checks
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.booleans import from_sympy
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.program.statements.public import plain_answer
-from symbcast.core.solver.evaluation.evaluation import predicate
+from symbcast.core.algebra.sympy_conversion import formula_from_sympy
+from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.solver.evaluation import predicate
 
 ALWAYS, SOMETIMES, NEVER = sb.Verdict.ALWAYS, sb.Verdict.SOMETIMES, sb.Verdict.NEVER
 n = sympy.Symbol("n")
@@ -102,7 +102,10 @@ def test_the_shown_condition_is_the_answer(answers, case):
     """The sympy Boolean is true exactly where the clauses hold, among sizes that the assumptions leave."""
     result = answers(case)
     symbols = tuple(plain_answer(result).shown)
-    clauses, shown = predicate(all_of(result.clauses), symbols), predicate(from_sympy(result.condition.sympy), symbols)
+    clauses, shown = (
+        predicate(all_of(result.clauses), symbols),
+        predicate(formula_from_sympy(result.condition.sympy), symbols),
+    )
     assumed = predicate(all_of(a.formula for a in result.assumptions), symbols)
     for sizes in itertools.product(range(9), repeat=len(symbols)):
         if assumed(*sizes) and all(s.parity in (None, size % 2) for s, size in zip(symbols, sizes, strict=True)):

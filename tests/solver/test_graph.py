@@ -13,10 +13,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.masks.graph import Classes
-from symbcast.core.solver.masks.relation_system import System
-from symbcast.core.solver.masks.relations import Axis, EitherOne, Onto, Same, Within
-from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, ONE, SizeSet
+from symbcast.core.solver.f1_names.relations import (
+    EitherOne,
+    EqualityClasses,
+    InSet,
+    Joinable,
+    OneWay,
+    RelationSystem,
+    SameSize,
+)
+from symbcast.core.solver.size_sets import ALL, NOT_ONE, ONE, SizeSet
 
 NODES = tuple(map(symbol, "abcd"))
 SIZES = range(9)
@@ -37,22 +43,22 @@ DOMAINS = [
 
 domains = st.one_of(st.just(ALL), st.sampled_from(DOMAINS))
 pairs = st.permutations(NODES).map(lambda nodes: nodes[:2])
-axes = st.tuples(st.permutations(NODES), st.integers(2, 4)).map(lambda p: Axis(tuple(p[0][: p[1]])))
-relations = st.one_of(axes, pairs.map(lambda p: Onto(*p)), pairs.map(lambda p: Same(*p)))
+axes = st.tuples(st.permutations(NODES), st.integers(2, 4)).map(lambda p: Joinable(tuple(p[0][: p[1]])))
+relations = st.one_of(axes, pairs.map(lambda p: OneWay(*p)), pairs.map(lambda p: SameSize(*p)))
 any_relations = st.one_of(
-    relations, pairs.map(lambda p: EitherOne(*p)), st.builds(Within, st.sampled_from(NODES), st.sampled_from(DOMAINS))
+    relations, pairs.map(lambda p: EitherOne(*p)), st.builds(InSet, st.sampled_from(NODES), st.sampled_from(DOMAINS))
 )
 
 
 def holds(relation, sizes):
     match relation:
-        case Axis(members):
+        case Joinable(members):
             return len({sizes[m] for m in members} - {1}) <= 1
-        case Onto(data, target):
+        case OneWay(data, target):
             return sizes[data] in (1, sizes[target])
-        case Same(left, right):
+        case SameSize(left, right):
             return sizes[left] == sizes[right]
-        case Within(node, members):
+        case InSet(node, members):
             return sizes[node] in members
         case EitherOne(left, right):
             return 1 in (sizes[left], sizes[right])
@@ -83,12 +89,12 @@ def truths(problem):
     (
         dict.fromkeys(NODES, ALL),
         {**dict.fromkeys(NODES, ALL), NODES[0]: SizeSet.of([2])},
-        [Axis(NODES[:3]), Onto(NODES[1], NODES[2])],
+        [Joinable(NODES[:3]), OneWay(NODES[1], NODES[2])],
     )
 )
 def test_the_reduced_relations_hold_where_the_given_ones_do(problem):
     points, truth = truths(problem)
-    system = System(*problem)
+    system = RelationSystem(*problem)
     if system.relations is None:
         assert not any(truth)
         return
@@ -99,7 +105,7 @@ def test_the_reduced_relations_hold_where_the_given_ones_do(problem):
 @given(problems())
 def test_no_reduced_relation_is_redundant(problem):
     points = bindings(problem[0])
-    system = System(*problem)
+    system = RelationSystem(*problem)
     for relation in system.relations or []:
         others = [r for r in system.relations if r is not relation]
         assert any(not holds(relation, p) and all(holds(r, p) for r in others) for p in points), relation
@@ -108,7 +114,7 @@ def test_no_reduced_relation_is_redundant(problem):
 @given(problems(), pairs)
 def test_covers_is_whether_one_is_1_or_the_other(problem, pair):
     data, target = pair
-    system = System(*problem)
+    system = RelationSystem(*problem)
     points, truth = truths(problem)
     if system.relations is not None:
         expected = all(p[data] in (1, p[target]) for p, valid in zip(points, truth, strict=True) if valid)
@@ -118,7 +124,7 @@ def test_covers_is_whether_one_is_1_or_the_other(problem, pair):
 
 @given(st.fixed_dictionaries(dict.fromkeys(NODES, domains)), st.lists(any_relations, max_size=4), pairs, st.data())
 def test_possible_is_whether_a_binding_exists(domain, given_relations, pair, data):
-    classes = Classes.of(domain, given_relations)
+    classes = EqualityClasses.of(domain, given_relations)
     points = [p for p in bindings(domain) if all(holds(r, p) for r in given_relations)]
     assert classes.possible() is bool(points)
     left, right = pair
@@ -138,7 +144,7 @@ def test_possible_is_whether_a_binding_exists(domain, given_relations, pair, dat
 @given(st.fixed_dictionaries(dict.fromkeys(NODES, domains)), st.lists(any_relations, max_size=4))
 def test_classes_hold_what_is_forced(domain, given_relations):
     """In a consistent system, sizes of one class are equal and every size lies in the set of its class."""
-    classes = Classes.of(domain, given_relations)
+    classes = EqualityClasses.of(domain, given_relations)
     points = [p for p in bindings(domain) if all(holds(r, p) for r in given_relations)]
     for point in points:
         for node in NODES:
@@ -150,27 +156,27 @@ def test_classes_hold_what_is_forced(domain, given_relations):
     ("wanted", "given_relations", "reduced"),
     [
         # 2 and 3 both stand beside b, so b is 1.
-        ({"a": [2], "c": [3]}, [Axis(NODES[:2]), Axis(NODES[1:3])], [Within(NODES[1], ONE)]),
+        ({"a": [2], "c": [3]}, [Joinable(NODES[:2]), Joinable(NODES[1:3])], [InSet(NODES[1], ONE)]),
         # The larger axis says what the smaller one does.
-        ({}, [Axis(NODES[:3]), Axis(NODES[:2])], [Axis(NODES[:3])]),
+        ({}, [Joinable(NODES[:3]), Joinable(NODES[:2])], [Joinable(NODES[:3])]),
         # Two that are not 1 on one axis are equal.
-        ({"a": DOMAINS[2], "b": DOMAINS[2]}, [Axis(NODES[:2])], [Same(NODES[0], NODES[1])]),
+        ({"a": DOMAINS[2], "b": DOMAINS[2]}, [Joinable(NODES[:2])], [SameSize(NODES[0], NODES[1])]),
         # Data onto a target that is 1 is 1.
-        ({"b": [1]}, [Onto(NODES[0], NODES[1])], [Within(NODES[0], ONE)]),
+        ({"b": [1]}, [OneWay(NODES[0], NODES[1])], [InSet(NODES[0], ONE)]),
         # Two that differ and cannot be equal: one of them is 1.
-        ({"a": [1, 2], "b": [1, 3]}, [Axis(NODES[:2])], [EitherOne(NODES[0], NODES[1])]),
-        ({"a": [2], "b": [3]}, [Axis(NODES[:2])], None),
-        ({"a": [2], "b": [1]}, [Onto(NODES[0], NODES[1])], None),
-        ({}, [Onto(NODES[0], NODES[1])], [Onto(NODES[0], NODES[1])]),
+        ({"a": [1, 2], "b": [1, 3]}, [Joinable(NODES[:2])], [EitherOne(NODES[0], NODES[1])]),
+        ({"a": [2], "b": [3]}, [Joinable(NODES[:2])], None),
+        ({"a": [2], "b": [1]}, [OneWay(NODES[0], NODES[1])], None),
+        ({}, [OneWay(NODES[0], NODES[1])], [OneWay(NODES[0], NODES[1])]),
     ],
 )
 def test_what_relations_reduce_to(wanted, given_relations, reduced):
     named = {n: wanted.get(n.name, ALL) for n in NODES}
     assumed = {n: s if isinstance(s, SizeSet) else SizeSet.of(s) for n, s in named.items()}
-    assert System(assumed, assumed, given_relations).relations == reduced
+    assert RelationSystem(assumed, assumed, given_relations).relations == reduced
 
 
 def test_a_long_axis_is_not_taken_apart():
     nodes = tuple(symbol(f"n{n}") for n in range(400))
     free = dict.fromkeys(nodes, ALL)
-    assert System(free, free, [Axis(nodes)]).relations == [Axis(nodes)]
+    assert RelationSystem(free, free, [Joinable(nodes)]).relations == [Joinable(nodes)]

@@ -14,11 +14,11 @@ from steps import calls, z3_checks
 
 import symbcast as sb
 from symbcast.core.algebra.arithmetic import modulo
+from symbcast.core.algebra.formulas import FALSE, all_of, at_most, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import FALSE, all_of, at_most, equal
-from symbcast.core.solver.evaluation.evaluation import holds_at, predicate
-from symbcast.core.solver.linear.z3_solver import Satisfiability
-from symbcast.core.solver.satisfiability.incremental import Growing
+from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.solver.evaluation import holds_at, predicate
+from symbcast.core.solver.incremental import GrowingConjunction
 
 SMALL = points(3, 5)
 bounded = all_of(at_most(s, 4) for s in SYMBOLS)
@@ -41,7 +41,7 @@ def check(growing, formulas, extra=()):
 
 @given(steps)
 def test_every_answer_on_the_way_is_what_brute_force_finds(taken):
-    growing, formulas = Growing([bounded]), [bounded]
+    growing, formulas = GrowingConjunction([bounded]), [bounded]
     for statement, step in taken:
         if step == "drop":
             formulas = formulas[: max(1, len(formulas) // 2)]
@@ -58,12 +58,12 @@ def test_every_answer_on_the_way_is_what_brute_force_finds(taken):
 @given(st.lists(some, max_size=5))
 def test_all_at_once(statements_given):
     formulas = [bounded, *(s.formula for s in statements_given)]
-    check(Growing(formulas), formulas)
+    check(GrowingConjunction(formulas), formulas)
 
 
 def test_a_long_chain_is_repaired_from_end_to_end():
     sizes = [symbol(f"n{n}") for n in range(300)]
-    growing = Growing(equal(b, a + 1) for a, b in itertools.pairwise(sizes))
+    growing = GrowingConjunction(equal(b, a + 1) for a, b in itertools.pairwise(sizes))
     assert growing.check()[0] is Satisfiability.SATISFIABLE
     answer, found = growing.check([equal(sizes[-1], 1000)])
     assert answer is Satisfiability.SATISFIABLE
@@ -73,7 +73,7 @@ def test_a_long_chain_is_repaired_from_end_to_end():
 
 
 def test_a_check_costs_what_is_near():
-    growing, taken = Growing(), []
+    growing, taken = GrowingConjunction(), []
     for n in range(600):
         a, b, c = (symbol(f"n{m}") for m in (n, n + 1, n % 7))
         formula = equal(b, 2 * a - a + modulo(c, 2))
@@ -86,7 +86,7 @@ def test_a_check_costs_what_is_near():
 
 def test_what_is_left_open_is_not_asked_again():
     x, y, z, n = map(symbol, "xyzn")
-    growing = Growing([sb.Condition(HARD).formula])
+    growing = GrowingConjunction([sb.Condition(HARD).formula])
     assert growing.check() == (Satisfiability.UNKNOWN, {})
     with z3_checks() as checks:
         for size in range(50):
@@ -102,18 +102,18 @@ def test_what_is_left_open_is_not_asked_again():
 def test_what_is_left_open_hides_no_clash():
     n = symbol("n")
     together = [sb.Condition(HARD).formula, equal(n, 3), sb.Condition("n + m == 2").formula]
-    assert Growing(together).check()[0] is Satisfiability.UNSATISFIABLE
+    assert GrowingConjunction(together).check()[0] is Satisfiability.UNSATISFIABLE
 
 
 def test_nothing_clashes_with_nothing():
-    assert Growing().check() == (Satisfiability.SATISFIABLE, {})
+    assert GrowingConjunction().check() == (Satisfiability.SATISFIABLE, {})
 
 
 INTERRUPTED = """
     import os, signal, threading, time
     import symbcast as sb
     from symbcast.core.solver.linear import z3_solver as smt
-    from symbcast.core.solver.satisfiability.incremental import Growing
+    from symbcast.core.solver.incremental import Growing
 
     smt.RESOURCE_LIMIT, smt.OPTIONS["arith.nl.nra"] = 0, True
     hard = sb.Condition("x*y == 998244359987710471 and 2 <= x and x <= y").formula  # two primes of nine digits
@@ -142,7 +142,7 @@ def test_ctrl_c_leaves_it_usable():
 FORKED = """
     import os
     import symbcast as sb
-    from symbcast.core.solver.satisfiability.incremental import Growing
+    from symbcast.core.solver.incremental import Growing
 
     growing = Growing(sb.Condition(text).formula for text in ["a + 1 == b", "b + 1 == c"])
 
@@ -183,7 +183,7 @@ def test_evaluating_where_terms_have_no_value(statement):
 def test_a_chain_that_falls_is_repaired_a_few_times(is_turned):
     """Each link asks all sizes to move by one: 450 of them took 63 s, one repair a link."""
     chain = [equal(symbol(f"n{n + 1}") + 1, symbol(f"n{n}")) for n in range(200)]
-    growing = Growing()
+    growing = GrowingConjunction()
     with calls() as steps:
         for formula in reversed(chain) if is_turned else chain:
             growing.add(formula)
@@ -194,7 +194,7 @@ def test_a_chain_that_falls_is_repaired_a_few_times(is_turned):
 
 
 def test_no_room_is_made_where_there_is_none():
-    growing = Growing([at_most(symbol("n0"), 5)])
+    growing = GrowingConjunction([at_most(symbol("n0"), 5)])
     for n in range(5):
         growing.add(equal(symbol(f"n{n + 1}") + 1, symbol(f"n{n}")))
         assert growing.can_hold() is Satisfiability.SATISFIABLE

@@ -11,11 +11,10 @@ from solver.expressions import smallness
 from steps import z3_checks
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import at_most
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import at_most
-from symbcast.core.solver.linear.integers import NODES, smallest_point, some_point
-from symbcast.core.solver.linear.simplex import Tableau
-from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
+from symbcast.core.solver.f3_linear.integer_programming import NODES, Tableau, smallest_point, some_point
+from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion
 
 NAMES = "abc"
 SYMBOLS = [symbol(name) for name in NAMES]
@@ -41,7 +40,7 @@ def test_the_smallest_point_is_what_brute_force_finds(texts, weights):
     points = [p for p in box if all(eval(text, {}, dict(zip(NAMES, p, strict=True))) for text in texts)]
     expected = min(points, key=lambda p: smallness(p, weights), default=None)
     asked = [*formulas(texts), *BOX]
-    found = smallest_point(Wanted(SYMBOLS, {}, asked, dict(zip(SYMBOLS, weights, strict=True))), NODES)
+    found = smallest_point(SmallestPointQuestion(SYMBOLS, {}, asked, dict(zip(SYMBOLS, weights, strict=True))), NODES)
     assert (None if found is None else tuple(found[s] for s in SYMBOLS)) == expected
     assert (some_point(SYMBOLS, asked, NODES) is None) is (expected is None)
 
@@ -66,7 +65,7 @@ def ones(symbols):
 def test_large_coefficients_are_decided(texts, expected):
     asked = formulas(texts)
     symbols = [symbol(name) for name in "abcd" if any(name in text for text in texts)]
-    found = smallest_point(Wanted(symbols, {}, asked, ones(symbols)))
+    found = smallest_point(SmallestPointQuestion(symbols, {}, asked, ones(symbols)))
     assert (None if found is None else tuple(found[s] for s in symbols)) == expected
 
 
@@ -118,5 +117,5 @@ def test_coordinates_are_short_where_sizes_are_cheapest_and_not_where_a_remainde
         "467*a + -762*b + -821*c + 220*e + 769*d == -378434961908",
     ]
     symbols = [symbol(name) for name in "abcde"]
-    found = smallest_point(Wanted(symbols, {}, formulas(equations), ones(symbols)), nodes=20)
+    found = smallest_point(SmallestPointQuestion(symbols, {}, formulas(equations), ones(symbols)), nodes=20)
     assert found == dict(zip(symbols, [49175389, 485573327, 38273335, 33462, 16738], strict=True))

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import Compatible, at_most, equal, one_or_equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import Compatible, at_most, equal, one_or_equal
-from symbcast.core.program.facts.facts import Facts
-from symbcast.core.solver.groups.normal_form import flattened
-from symbcast.core.solver.masks.graph import Classes, violable
-from symbcast.core.solver.masks.relations import Onto
+from symbcast.core.programs.facts import Facts
+from symbcast.core.solver.f1_names.relations import EqualityClasses, OneWay, is_violable
+from symbcast.core.solver.normal_form import normal_conjuncts
 
 NAMES = [symbol(name) for name in "abcde"]
 DIMS = st.sampled_from([*NAMES, 1, 3, 2 * NAMES[0], NAMES[1] + NAMES[2]])
@@ -30,30 +29,32 @@ def test_no_size_of_a_loose_island_is_one_or_covered(formulas):
     facts = Facts(0)
     for formula in formulas:
         mark = facts.mark()
-        if not facts.tell(flattened([formula])):
+        if not facts.tell(normal_conjuncts([formula])):
             facts.undo(mark)
     classes, islands = facts._classes, facts._islands
     loose = [n for n in NAMES if islands.is_loose(n) and classes.find(n) is n and classes.set_of(n).only is None]
     assert all(classes.may_be_one(n) and classes.possible(non_one=(n,)) for n in loose)
     others = {classes.find(n) for n in NAMES if classes.may_be_one(n)}
-    assert all(violable(Onto(n, other), classes, {}) for n in loose for other in others if other is not n)
+    assert all(is_violable(OneWay(n, other), classes, {}) for n in loose for other in others if other is not n)
 
 
 @given(st.lists(FORMULAS, min_size=1, max_size=4), st.lists(FORMULAS, min_size=1, max_size=4))
 def test_islands_are_undone(kept, undone):
     facts = Facts(0)
-    facts.tell(flattened(kept))
+    facts.tell(normal_conjuncts(kept))
     before = [facts._islands.is_loose(n) for n in NAMES]
     mark = facts.mark()
-    facts.tell(flattened(undone))
+    facts.tell(normal_conjuncts(undone))
     facts.undo(mark)
     assert [facts._islands.is_loose(n) for n in NAMES] == before
 
 
 def test_joins_after_an_operator_take_look_ups_alone(monkeypatch):
     questions = []
-    possible = Classes.possible
-    monkeypatch.setattr(Classes, "possible", lambda *args, **how: questions.append(how) or possible(*args, **how))
+    possible = EqualityClasses.possible
+    monkeypatch.setattr(
+        EqualityClasses, "possible", lambda *args, **how: questions.append(how) or possible(*args, **how)
+    )
     env = sb.ShapeEnv()
     env.matmul("N, K", "L, M")  # an equality
     for left, right in permutations("abcdeNK", 2):

@@ -10,15 +10,13 @@ from solver.test_linear_groups import domains
 from steps import calls, z3_checks
 
 from symbcast.core.algebra.arithmetic import floor_divide
-from symbcast.core.algebra.door import read_symbol
+from symbcast.core.algebra.formulas import Compatible, at_most, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import Compatible, at_most, equal
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.isomorphism import Likenesses, Renamed
-from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.decision.linear_groups import Compound
-from symbcast.core.solver.groups.normal_form import flattened, put_in
-from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.algebra.sympy_conversion import read_symbol
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.linear_groups import IsomorphicGroups, LinearGroup, RenamedGroup
+from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula
+from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text.printing import formula_text
 
 linear = statements(
@@ -48,17 +46,17 @@ def test_a_group_like_another_is_decided_as_it_would_be_alone(formulas, assumed,
     renamed = dict(zip(SYMBOLS, map(symbol, others), strict=True))
     every = (*SYMBOLS, *renamed.values())
     sizes = {s: (first, second, second)[n % 3] for n, s in enumerate(every)}
-    groups = Likenesses(sizes, dict.fromkeys(every, 1))
-    formulas, assumed = flattened(formulas), flattened(assumed[:1])
+    groups = IsomorphicGroups(sizes, dict.fromkeys(every, 1))
+    formulas, assumed = normal_conjuncts(formulas), normal_conjuncts(assumed[:1])
     groups.decide(SYMBOLS, assumed, formulas)
-    formulas, assumed = ([put_in(f, renamed) for f in part] for part in (formulas, assumed))
+    formulas, assumed = ([replace_in_formula(f, renamed) for f in part] for part in (formulas, assumed))
     symbols = tuple(renamed.values())
     made = groups.decide(symbols, assumed, formulas)
-    alone = Compound(symbols, sizes, assumed, formulas, dict.fromkeys(every, 1))
+    alone = LinearGroup(symbols, sizes, assumed, formulas, dict.fromkeys(every, 1))
     dims = [*symbols, symbols[0] + 1, 1]
     assert told(made, dims) == told(alone, dims)
     if sorted(others) == others:
-        assert isinstance(made, Renamed)
+        assert isinstance(made, RenamedGroup)
 
 
 def test_what_tells_groups_apart():
@@ -67,9 +65,9 @@ def test_what_tells_groups_apart():
     even = read_symbol(sympy.Symbol("e", integer=True, nonnegative=True, even=True))
 
     def alike(pair, formulas, sizes=plain, weights=None):
-        groups = Likenesses({**sizes, even: ALL}, {**dict.fromkeys([a, b, c, d, even], 1), **(weights or {})})
+        groups = IsomorphicGroups({**sizes, even: ALL}, {**dict.fromkeys([a, b, c, d, even], 1), **(weights or {})})
         groups.decide((a, b), [], [equal(a + 1, 2 * b)])
-        return isinstance(groups.decide(pair, [], formulas), Renamed)
+        return isinstance(groups.decide(pair, [], formulas), RenamedGroup)
 
     assert alike((c, d), [equal(c + 1, 2 * d)])
     assert alike((d, c), [equal(d + 1, 2 * c)]), "under any names"
@@ -84,9 +82,9 @@ def test_what_tells_groups_apart():
 
 def test_products_are_decided_each_alone():
     a, b, c, d = map(symbol, "abcd")
-    groups = Likenesses(Knowledge([a, b, c, d], {}, ()).domains, dict.fromkeys([a, b, c, d], 1))
+    groups = IsomorphicGroups(AssumptionSet([a, b, c, d], {}, ()).domains, dict.fromkeys([a, b, c, d], 1))
     groups.decide((a, b), [], [equal(a * b, b + 1)])
-    assert not isinstance(groups.decide((c, d), [], [equal(c * d, d + 1)]), Renamed)
+    assert not isinstance(groups.decide((c, d), [], [equal(c * d, d + 1)]), RenamedGroup)
 
 
 def test_a_thousand_layers():
@@ -95,7 +93,7 @@ def test_a_thousand_layers():
     for a, b, c in zip(symbols[::3], symbols[1::3], symbols[2::3], strict=True):
         formulas += [equal(c, a + b), Compatible((floor_divide(a, 2) + 1, b))]
     with calls() as steps, z3_checks() as checks:
-        decision = Decision(Knowledge(symbols, {}, ()), formulas)
+        decision = Decision(AssumptionSet(symbols, {}, ()), formulas)
         assert len(decision.clauses) == 2000
         assert set(decision.witness().values()) == {1, 2}
         assert sum(decision.counterexample().values()) == 3000

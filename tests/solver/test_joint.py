@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.core.algebra.arithmetic import add, modulo, multiply
+from symbcast.core.algebra.formulas import Comparison
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import Comparison
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.linear import z3_solver as smt
-from symbcast.core.solver.sets import congruences
-from symbcast.core.solver.sets.piecewise import NotPeriodicError
-from symbcast.core.solver.sets.set_formulas import describe
-from symbcast.core.solver.sets.size_sets import SizeSet
-from symbcast.core.solver.sets.univariate import solve
+from symbcast.core.solver import residues as congruences
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.f2_one_size.univariate import solution_set
+from symbcast.core.solver.f3_linear import z3_solver as smt
+from symbcast.core.solver.size_sets import SizeSet
 
 V = sb.Verdict
 a = symbol("a")
@@ -55,7 +55,7 @@ def no_solver():
 def test_a_sum_of_remainders_is_compared_exactly(parts, operator, bound):
     total = add(*[multiply(*[c, modulo(add(*[multiply(*[k, a]), s]), m)]) for c, k, s, m in parts])
     try:
-        found = solve(Comparison(operator, total, bound))
+        found = solution_set(Comparison(operator, total, bound))
     except NotPeriodicError:
         return
     for size in (*range(700), 10**6 + 7, 2**40 + 5, 2**62 + 11):
@@ -67,7 +67,7 @@ def test_a_sum_of_remainders_is_compared_exactly(parts, operator, bound):
 def test_one_congruence_of_any_modulus(slope, offset, modulus, wanted, is_equal):
     remainder = modulo(add(*[multiply(*[slope, a]), offset]), modulus)
     try:
-        found = solve(Comparison("==" if is_equal else "!=", remainder, wanted))
+        found = solution_set(Comparison("==" if is_equal else "!=", remainder, wanted))
     except NotPeriodicError:
         return
     for size in (*range(50), modulus, wanted, wanted + 3 * modulus, 10**12 + 1):
@@ -169,9 +169,9 @@ def test_words(asked, words):
 def test_sets_too_large_for_short_words_are_written_out(residues, low):
     members = SizeSet.residues(2310, residues) & SizeSet.interval(low, None)
     with patch.object(congruences, "MAX_STEPS", 3):
-        congruences.meet.cache_clear()
-        congruences.join.cache_clear()
-        written = predicate(describe(a, members), (a,))
+        congruences.pattern_intersection.cache_clear()
+        congruences.pattern_union.cache_clear()
+        written = predicate(set_formula(a, members), (a,))
     assert [written(n) for n in range(2400)] == [n in members for n in range(2400)]
 
 

@@ -10,16 +10,22 @@ from hypothesis import strategies as st
 from solver.expressions import smallness
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import any_of
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import any_of
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.linear import branch_and_bound, z3_solver
-from symbcast.core.solver.linear.all_different import cliques, crowds
-from symbcast.core.solver.linear.branch_and_bound import Search, smallest_point, some_point
-from symbcast.core.solver.linear.lattice_reduction import reduce_lattice, reduced_basis
-from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
-from symbcast.core.solver.satisfiability import least_sizes
-from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
+from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f3_linear import branch_and_bound, z3_solver
+from symbcast.core.solver.f3_linear import z3_solver as least_sizes
+from symbcast.core.solver.f3_linear.branch_and_bound import (
+    Search,
+    cliques,
+    different_groups,
+    smallest_point,
+    some_point,
+)
+from symbcast.core.solver.f3_linear.lattices import reduce_lattice, reduced_basis
+from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
+from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion
 from symbcast.core.text import parse_formula
 
 MOST = 7
@@ -60,7 +66,7 @@ def test_the_smallest_sizes_are_those_of_exhaustive_search(system, weights):
     formulas = [*read(system), *BOXED]
     expected = exhaustive(formulas, weights)
     weighted = dict(zip(SYMBOLS, weights, strict=False))
-    wanted = Wanted(SYMBOLS[:3], {}, formulas, weighted)
+    wanted = SmallestPointQuestion(SYMBOLS[:3], {}, formulas, weighted)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(branch_and_bound, "STEPS", 10**6)
         assert smallest_point(wanted) == expected
@@ -91,7 +97,7 @@ def test_rows_with_large_coefficients(row, sizes, off):
             c, rest = divmod(target - row[0] * a - row[1] * b, row[2])
             if not rest and (best is None or smallness((a, b, c), (1, 1, 1)) < smallness(best, (1, 1, 1))):
                 best = (a, b, c)
-    found = least_sizes.smallest_point(Wanted(SYMBOLS[:3], {}, [formula], ONES))
+    found = least_sizes.smallest_point(SmallestPointQuestion(SYMBOLS[:3], {}, [formula], ONES))
     if best is not None:
         assert found is not None
         assert smallness(tuple(found.values()), (1, 1, 1)) <= smallness(best, (1, 1, 1))
@@ -150,7 +156,7 @@ def test_the_first_order_of_sizes_that_all_differ(count, bound):
 def test_too_many_sizes_that_all_differ():
     formulas = [parse_formula(text) for text in all_different(8, 7)]
     names = [symbol(f"x{n}") for n in range(8)]
-    assert smallest_point(Wanted(names, {}, formulas, dict.fromkeys(names, 1))) is None
+    assert smallest_point(SmallestPointQuestion(names, {}, formulas, dict.fromkeys(names, 1))) is None
     assert z3_solver.some_point(names, formulas) is None
     assert z3_solver.some_point(names, formulas[:-1]) is not None
     tight = [
@@ -171,8 +177,8 @@ def test_cliques_are_of_pairs_that_differ(pairs):
 
 def test_what_differs_needs_room():
     texts = ["a != b", "b != c", "a != c", "a <= 3", "1 <= b", "b <= 1", "c <= 3", "1 <= c"]
-    assert [crowd.least_sum for crowd in crowds(map(parse_formula, texts))] == [3]
-    assert [crowd.least_sum for crowd in crowds(map(parse_formula, [*texts, "a <= 1", "c <= 1"]))] == [None]
+    assert [crowd.least_sum for crowd in different_groups(map(parse_formula, texts))] == [3]
+    assert [crowd.least_sum for crowd in different_groups(map(parse_formula, [*texts, "a <= 1", "c <= 1"]))] == [None]
 
 
 def test_the_counterexample_of_an_extremum_of_many():
@@ -194,7 +200,7 @@ def test_a_sum_of_many():
 def test_the_search_ends_by_counted_steps():
     far = [parse_formula("a*b == 1000003*1000033")]
     for _ in range(2):
-        search = Search(Wanted(SYMBOLS[:2], {}, far, ONES))
+        search = Search(SmallestPointQuestion(SYMBOLS[:2], {}, far, ONES))
         with pytest.raises(GivenUpError):
             search.at_level(0)
         assert search.steps < 0
@@ -212,4 +218,4 @@ def test_cubes_end_by_counted_units():
     assert answer is not Satisfiability.SATISFIABLE
     assert not uncounted
     with pytest.raises(GivenUpError):
-        least_sizes.smallest_point(Wanted(SYMBOLS[:3], {}, cubes, ONES))
+        least_sizes.smallest_point(SmallestPointQuestion(SYMBOLS[:3], {}, cubes, ONES))

@@ -26,18 +26,20 @@ from steps import calls, z3_checks
 
 import symbcast as sb
 from symbcast.core.algebra.arithmetic import floor_divide
+from symbcast.core.algebra.formulas import FALSE, Compatible, all_of, any_of, at_most, equal, literals, negate
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import FALSE, Compatible, all_of, any_of, at_most, equal, literals, negate
-from symbcast.core.solver.decision.linear_groups import Compound
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
-from symbcast.core.solver.products import elimination
-from symbcast.core.solver.satisfiability import evidence, samples
-from symbcast.core.solver.satisfiability import incremental as growing
-from symbcast.core.solver.satisfiability import satisfiability as questions
-from symbcast.core.solver.satisfiability.definitions import can_be_met
-from symbcast.core.solver.sets.literals import in_clauses
-from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, SizeSet
+from symbcast.core.solver import incremental as growing
+from symbcast.core.solver import points as samples
+from symbcast.core.solver import search
+from symbcast.core.solver import search as questions
+from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f2_one_size.clauses import clauses_of
+from symbcast.core.solver.f3_linear.equations import can_be_met
+from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
+from symbcast.core.solver.f4_products import refutation
+from symbcast.core.solver.linear_groups import LinearGroup
+from symbcast.core.solver.size_sets import ALL, NOT_ONE, SizeSet
 
 a, b, c = SYMBOLS
 TWO = SYMBOLS[:2]
@@ -64,7 +66,7 @@ def groups(draw, formulas):
 
 def compound(group):
     formulas = [[s.formula for s in group[part]] for part in ("assumed", "asked")]
-    return Compound(TWO, group["domains"], *formulas, dict.fromkeys(TWO, 1))
+    return LinearGroup(TWO, group["domains"], *formulas, dict.fromkeys(TWO, 1))
 
 
 def inside(group):
@@ -124,9 +126,9 @@ def test_a_group_with_products_is_right_in_what_it_decides(group):
 
 def possible(group, formulas):
     """Return z3's own word on some formulas in the group, a session of its own asked."""
-    from symbcast.core.solver.sets.set_formulas import describe
+    from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 
-    known = [describe(s, sizes) for s, sizes in group["domains"].items()]
+    known = [set_formula(s, sizes) for s, sizes in group["domains"].items()]
     known += [s.formula for s in group["assumed"]]
     return on_worker(lambda: Session(TWO, known).check(formulas))
 
@@ -178,7 +180,7 @@ def test_of_many_formulas_with_products_what_is_decided_is_right(group):
 @contextmanager
 def as_if_symbols_were_many():
     """Let every group take the way of those with many symbols: questions about what is near, z3 for smallest sizes."""
-    modules = (questions, evidence, growing)
+    modules = (questions, search, growing)
     with ExitStack() as stack:
         for module in modules:
             stack.enter_context(mock.patch.object(module, "_FEW_SYMBOLS", 0))
@@ -216,7 +218,7 @@ def test_groups_of_many_symbols_with_products_are_right_in_what_they_decide(grou
 @given(statements(expressions(2, divisors=(2, 3), functions=("min", "max")), max_leaves=2), domains, domains)
 def test_what_can_always_be_met(statement, first, second):
     sizes = {a: first, b: second}
-    for clause in in_clauses(statement.formula):
+    for clause in clauses_of(statement.formula):
         if can_be_met(clause, a, sizes):
             test = predicate(clause, TWO)
             for other in second.first(8):
@@ -226,9 +228,9 @@ def test_what_can_always_be_met(statement, first, second):
 @given(st.lists(linear, min_size=1, max_size=8), domains, domains)
 def test_what_is_left_is_what_a_pass_from_the_last_leaves(statements_given, first, second):
     """Of conjuncts without alternatives, which are not sharpened, each goes that all others left imply."""
-    plain = [s for s in statements_given if all(len(literals(c)) == 1 for c in in_clauses(s.formula))]
+    plain = [s for s in statements_given if all(len(literals(c)) == 1 for c in clauses_of(s.formula))]
     group = {"domains": {a: first, b: second}, "assumed": [], "asked": plain}
-    kept = list(dict.fromkeys(c for s in plain for c in in_clauses(s.formula)))
+    kept = list(dict.fromkeys(c for s in plain for c in clauses_of(s.formula)))
     assume(plain and possible(group, kept) is Satisfiability.SATISFIABLE)
     for clause in list(reversed(kept)):
         others = [c for c in kept if c is not clause]
@@ -262,7 +264,7 @@ LONG = points(3, 13)
 )
 @example([comparison("==", name("a"), integer(2)), comparison("==", name("b"), integer(3))])
 def test_what_is_refuted_has_no_solution(statements_given):
-    if elimination.refuted([s.formula for s in statements_given]):
+    if refutation.refuted([s.formula for s in statements_given]):
         assert not any(all(s.at(p) for s in statements_given) for p in LONG)
 
 
@@ -286,12 +288,12 @@ def test_what_is_refuted_has_no_solution(statements_given):
 )
 def test_refuting_products(text, impossible):
     formula = sb.Condition(text).formula
-    assert elimination.refuted([formula, at_most(0, a)]) is impossible
+    assert refutation.refuted([formula, at_most(0, a)]) is impossible
     assert any(predicate(formula, TWO)(*p) for p in points(2, 30)) is not impossible
 
 
 def test_formulas_without_products_are_left_to_z3():
-    assert not elimination.refuted([sb.Condition("2*a == 3").formula])
+    assert not refutation.refuted([sb.Condition("2*a == 3").formula])
 
 
 def test_a_large_group():
@@ -299,7 +301,7 @@ def test_a_large_group():
     symbols = [symbol(f"n{n}") for n in range(300)]
     asked = [equal(second, first + 1) for first, second in itertools.pairwise(symbols)]
     with calls() as steps, z3_checks() as checks:
-        made = Compound(symbols, {}, [], asked, dict.fromkeys(symbols, 1))
+        made = LinearGroup(symbols, {}, [], asked, dict.fromkeys(symbols, 1))
         assert made.satisfiable
         assert made.violable
         assert len(made.clauses) == 299
@@ -321,7 +323,7 @@ def test_a_thousand_clauses_of_which_a_few_imply_the_rest():
         asked.append(drawn.choice([equal(left, right), at_most(left, right + n), Compatible((left + n, right + n))]))
     drawn.shuffle(asked)
     with calls() as steps, z3_checks() as checks:
-        made = Compound([*SYMBOLS, d, e], {}, [], asked, dict.fromkeys([*SYMBOLS, d, e], 1))
+        made = LinearGroup([*SYMBOLS, d, e], {}, [], asked, dict.fromkeys([*SYMBOLS, d, e], 1))
     assert steps.count < 4_000_000
     assert checks.count < 100
     assert len(made.clauses) == 3

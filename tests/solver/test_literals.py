@@ -10,9 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, comparison, expressions, integer, name, points, statements
 
-from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import term
-from symbcast.core.logic.formulas import (
+from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -25,15 +23,17 @@ from symbcast.core.logic.formulas import (
     literals,
     negate,
 )
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.sets.literals import (
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import term
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f2_one_size.clauses import (
     MOST_CLAUSES,
     PAIRWISE_UP_TO,
     _factors,
     _shared_factors,
-    canonical,
-    in_clauses,
-    simplified,
+    canonical_comparison,
+    clauses_of,
+    with_canonical_literals,
 )
 
 a, b, c = SYMBOLS
@@ -52,15 +52,15 @@ def agrees(formula, statement, bindings=POINTS):
 @given(comparisons)
 @example(comparison("<", name("a"), integer(1)))
 def test_a_canonical_comparison_has_the_same_truth(statement):
-    agrees(canonical(statement.formula), statement)
+    agrees(canonical_comparison(statement.formula), statement)
 
 
 @given(comparisons)
 def test_canonical_is_idempotent_and_in_lowest_terms(statement):
-    once = canonical(statement.formula)
+    once = canonical_comparison(statement.formula)
     if once in (TRUE, FALSE):
         return
-    assert canonical(once) == once
+    assert canonical_comparison(once) == once
     difference = term(once.left) - term(once.right)
     coefficients = [*difference.coefficients.values()]
     assert gcd(*coefficients) == 1
@@ -75,9 +75,11 @@ def test_one_comparison_is_written_one_way(left, right, factor, shift):
     x, y = term(left.dim), term(right.dim)
     moved = [(side.scaled(factor) + term(shift)).dim() for side in (x, y)]
     for operator in ("==", "!=", "<="):
-        assert canonical(Comparison(operator, *moved)) == canonical(Comparison(operator, left.dim, right.dim))
+        assert canonical_comparison(Comparison(operator, *moved)) == canonical_comparison(
+            Comparison(operator, left.dim, right.dim)
+        )
     for operator in ("==", "!="):
-        assert canonical(Comparison(operator, right.dim, left.dim)) == canonical(
+        assert canonical_comparison(Comparison(operator, right.dim, left.dim)) == canonical_comparison(
             Comparison(operator, left.dim, right.dim)
         )
 
@@ -104,24 +106,28 @@ def test_one_comparison_is_written_one_way(left, right, factor, shift):
     ids=str,
 )
 def test_canonical_forms(written, expected):
-    assert canonical(written) == expected
+    assert canonical_comparison(written) == expected
 
 
 @given(statements(dims, most=4))
 def test_simplified_has_the_same_truth(statement):
-    agrees(simplified(statement.formula), statement)
+    agrees(with_canonical_literals(statement.formula), statement)
 
 
 @given(statements(expressions(3, divisors=(), operators="*-+", max_leaves=6), most=2))
 @example(comparison("==", integer(0), name("a")))
 def test_products_are_factored_without_loss(statement):
-    agrees(simplified(statement.formula), statement)
+    agrees(with_canonical_literals(statement.formula), statement)
 
 
 def test_an_equation_of_a_product_falls_apart():
-    assert simplified(Comparison("==", a * b, 0)) == AnyOf((Comparison("==", a, 0), Comparison("==", b, 0)))
-    assert simplified(Comparison("!=", a * b, 0)) == AllOf(tuple(canonical(Comparison("!=", s, 0)) for s in (a, b)))
-    parts = simplified(Comparison("==", a * b, a)).parts
+    assert with_canonical_literals(Comparison("==", a * b, 0)) == AnyOf(
+        (Comparison("==", a, 0), Comparison("==", b, 0))
+    )
+    assert with_canonical_literals(Comparison("!=", a * b, 0)) == AllOf(
+        tuple(canonical_comparison(Comparison("!=", s, 0)) for s in (a, b))
+    )
+    parts = with_canonical_literals(Comparison("==", a * b, a)).parts
     assert set(parts) == {Comparison("==", a, 0), Comparison("==", b, 1)}
 
 
@@ -133,24 +139,24 @@ def test_symbols_that_all_monomials_share_are_factors_as_sympy_finds_them():
         if value.is_constant or value.is_linear:
             continue
         found, expected = (
-            {part for f in work(value) for part in clauses(negate(simplified(Comparison("==", f, 0))))}
+            {part for f in work(value) for part in clauses(negate(with_canonical_literals(Comparison("==", f, 0))))}
             for work in (_shared_factors, _factors)
         )
         assert found == expected, value
         compared += 1
     assert compared > 40
-    assert simplified(Comparison("==", a * a, 0)) == Comparison("==", a, 0)
+    assert with_canonical_literals(Comparison("==", a * a, 0)) == Comparison("==", a, 0)
 
 
 @given(statements(dims, max_leaves=6))
 def test_clauses_together_have_the_same_truth(statement):
-    found = in_clauses(statement.formula)
+    found = clauses_of(statement.formula)
     agrees(all_of(found), statement)
 
 
 @given(statements(expressions(3, divisors=()), max_leaves=5))
 def test_clauses_are_disjunctions_of_literals(statement):
-    for clause in in_clauses(statement.formula):
+    for clause in clauses_of(statement.formula):
         assert len(clauses(clause)) == 1
         if prod(len(clauses(literal)) for literal in literals(clause)) > MOST_CLAUSES:
             continue  # distributing would make too many: it is left whole
@@ -162,11 +168,11 @@ def test_what_would_grow_too_large_is_left_whole():
     symbols = [symbol(f"n{n}") for n in range(16)]
     pairs = zip(symbols[::2], symbols[1::2], strict=True)
     wide = AnyOf(tuple(AllOf((Comparison("==", x, 2), Comparison("==", y, 3))) for x, y in pairs))
-    assert len(in_clauses(wide)) == 1
+    assert len(clauses_of(wide)) == 1
 
 
 @pytest.mark.parametrize("count", [PAIRWISE_UP_TO, PAIRWISE_UP_TO + 1])
 def test_long_joins_stay_whole(count):
     members = tuple(symbol(f"n{n}") for n in range(count))
-    whole = in_clauses(Compatible(members)) == [Compatible(members)]
+    whole = clauses_of(Compatible(members)) == [Compatible(members)]
     assert whole is (count > PAIRWISE_UP_TO)

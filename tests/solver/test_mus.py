@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, expressions, points, statements
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import all_of, at_most, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import all_of, at_most, equal
-from symbcast.core.solver.conflicts import mus as clashes
-from symbcast.core.solver.conflicts.hitting_set import smallest_hitting_set
-from symbcast.core.solver.conflicts.mus import smallest_clash
-from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.evaluation.evaluation import holds_at, predicate
-from symbcast.core.solver.sets.size_sets import SizeSet
+from symbcast.core.solver import smallest_clash as clashes
+from symbcast.core.solver.decision import AssumptionSet
+from symbcast.core.solver.evaluation import holds_at, predicate
+from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.solver.smallest_clash import smallest_clash, smallest_hitting_set
 
 TO_FOUR = dict.fromkeys(SYMBOLS, SizeSet.interval(0, 4))
 SMALL = points(3, 5)
@@ -29,7 +28,7 @@ def text(*formulas):
 
 
 def knowing(symbols, *assumed):
-    return Knowledge(symbols, {}, text(*assumed))
+    return AssumptionSet(symbols, {}, text(*assumed))
 
 
 def by_trying(groups):
@@ -52,7 +51,7 @@ groups_of = st.lists(st.lists(linear.map(lambda s: s.formula), min_size=1, max_s
 
 @given(groups_of)
 def test_it_is_the_first_of_the_smallest(groups):
-    assert smallest_clash(groups, Knowledge(SYMBOLS, TO_FOUR, ())) == by_trying(groups)
+    assert smallest_clash(groups, AssumptionSet(SYMBOLS, TO_FOUR, ())) == by_trying(groups)
 
 
 @given(groups_of, st.integers(0, 7))
@@ -60,7 +59,7 @@ def test_what_is_required_and_where_much_holds_only_saves_time(groups, seed):
     expected = by_trying(groups)
     every = [n for n in range(len(groups)) if expected and not by_trying([g for m, g in enumerate(groups) if m != n])]
     sizes = dict(zip(SYMBOLS, SMALL[seed * 11], strict=True))
-    assert smallest_clash(groups, Knowledge(SYMBOLS, TO_FOUR, ()), every, sizes) == expected
+    assert smallest_clash(groups, AssumptionSet(SYMBOLS, TO_FOUR, ()), every, sizes) == expected
 
 
 PIECES = ("{} == {} + 1", "{} == 2*{}", "{0} == {1}", "{} <= {}", "{0} + {1} == 5", "{0} == 3", "{0} >= 2", "{} < {}")
@@ -71,7 +70,7 @@ def test_programs_of_thirty_operations(seed):
     """What is asked of three sizes, several clashes in it: every pair and triple is tried by brute force."""
     drawn = random.Random(seed)
     groups = [text(drawn.choice(PIECES).format(*drawn.sample("abc", 2))) for _ in range(30)]
-    assert smallest_clash(groups, Knowledge(SYMBOLS, TO_FOUR, ())) == by_trying(groups)
+    assert smallest_clash(groups, AssumptionSet(SYMBOLS, TO_FOUR, ())) == by_trying(groups)
 
 
 def test_none_is_empty():
@@ -96,7 +95,7 @@ def test_the_clash_across_a_long_chain():
     sizes = [symbol(f"n{n}") for n in range(120)]
     groups = [[equal(b, a + 1)] for a, b in itertools.pairwise(sizes)]
     groups = [[equal(sizes[0], 3)], *groups, [at_most(sizes[-1], 118)]]
-    assert smallest_clash(groups, Knowledge(sizes, {}, ())) == tuple(range(len(groups)))[1:]
+    assert smallest_clash(groups, AssumptionSet(sizes, {}, ())) == tuple(range(len(groups)))[1:]
 
 
 def test_past_the_budget_every_group_is_needed(monkeypatch):
@@ -130,7 +129,7 @@ def test_thousands_of_operations(count, known):
     a, b, *_ = names[count // 15 :]
     total, start = sizes[a] + sizes[b], len(operations)
     operations += [[equal(a, sizes[a])], [at_most(a + b, total)], [equal(b, sizes[b])], [at_most(total + 1, a + b)]]
-    knowledge = Knowledge(names, {}, ())
+    knowledge = AssumptionSet(names, {}, ())
     found = smallest_clash(operations, knowledge, [start + 3] if known else (), sizes if known else None)
     assert found == (start + 1, start + 3)
 

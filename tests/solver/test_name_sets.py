@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.core.solver.masks.name_sets import BLOCK, EMPTY, Held, NameSets, bits
+from symbcast.core.solver.f1_names.name_sets import BLOCK, EMPTY, NameSets, NamesWithIntegers, name_positions
 
 near = st.integers(0, 5)
 positions = st.one_of(
@@ -39,7 +39,7 @@ def test_a_set_has_one_number_however_it_was_made(given_sets):
 
 @given(names, names)
 def test_names_can_be_left_out(names, dropped):
-    sets, held = NameSets(), Held()
+    sets, held = NameSets(), NamesWithIntegers()
     for number in (2, 3):
         for leaf in sets.leaves(numbered(sets, dropped)):
             held.add(number, leaf)
@@ -78,12 +78,12 @@ def test_parts_that_were_seen_are_skipped():
 @example(set(range(100)))
 @example({0, 63, 64, 4000})
 def test_bits_are_the_positions(positions):
-    assert bits(sum(1 << n for n in positions)) == sorted(positions)
+    assert name_positions(sum(1 << n for n in positions)) == sorted(positions)
 
 
 @given(st.lists(st.tuples(st.sampled_from((0, 2, 3, 4)), names), max_size=6), st.integers(0, 5))
 def test_what_integers_say_can_be_taken_back(additions, kept):
-    sets, held, states = NameSets(), Held(), []
+    sets, held, states = NameSets(), NamesWithIntegers(), []
     for number, names in additions:
         for leaf in sets.leaves(numbered(sets, names)):
             states.append((held.numbers(), held.count, held.add(number, leaf)))
@@ -99,7 +99,7 @@ def test_what_integers_say_can_be_taken_back(additions, kept):
 
 @given(st.lists(st.tuples(st.sampled_from((0, 2, 3, 4)), names), max_size=6))
 def test_a_name_beside_two_integers_is_one(additions):
-    sets, held = NameSets(), Held()
+    sets, held = NameSets(), NamesWithIntegers()
     for number, names in additions:
         for leaf in sets.leaves(numbered(sets, names)):
             held.add(number, leaf)

@@ -18,12 +18,28 @@ from solver.expressions import (
     statements,
 )
 
-from symbcast.core.algebra.arithmetic import floor_divide, join, modulo, replaced
-from symbcast.core.algebra.door import from_sympy
-from symbcast.core.logic.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Compatible, all_of, equal, one_or_equal
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.groups.normal_form import as_relation, flattened, normal, put_in, symbols_in
-from symbcast.core.solver.masks.relations import Axis, Onto, Same
+from symbcast.core.algebra.arithmetic import floor_divide, join, modulo, replace_symbols
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Compatible,
+    all_of,
+    equal,
+    one_or_equal,
+)
+from symbcast.core.algebra.sympy_conversion import from_sympy
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.f1_names.relations import Joinable, OneWay, SameSize
+from symbcast.core.solver.normal_form import (
+    as_relation,
+    in_normal_form,
+    normal_conjuncts,
+    replace_in_formula,
+    symbols_in,
+)
 
 a, b, c = SYMBOLS
 POINTS = points(3, 5)
@@ -37,20 +53,20 @@ values = st.dictionaries(st.sampled_from(SYMBOLS), st.integers(0, 4), max_size=3
 @example(of_dims(True, [integer(2), integer(3), name("a")]))
 @example(of_dims(False, [integer(1), name("a"), name("a"), integer(2)]))
 def test_a_normal_formula_has_the_same_truth(statement):
-    test = predicate(normal(statement.formula), SYMBOLS)
+    test = predicate(in_normal_form(statement.formula), SYMBOLS)
     for sizes in POINTS:
         assert bool(test(*sizes)) is statement.at(sizes), sizes
 
 
 @given(formulas)
 def test_normal_is_idempotent(statement):
-    once = normal(statement.formula)
-    assert normal(once) == once
+    once = in_normal_form(statement.formula)
+    assert in_normal_form(once) == once
 
 
 @given(st.lists(formulas, max_size=3))
 def test_flattened_formulas_are_their_conjunction(given_statements):
-    found = flattened(s.formula for s in given_statements)
+    found = normal_conjuncts(s.formula for s in given_statements)
     assert TRUE not in found
     assert len(set(found)) == len(found)
     test = predicate(all_of(found), SYMBOLS)
@@ -60,7 +76,7 @@ def test_flattened_formulas_are_their_conjunction(given_statements):
 
 @given(formulas, values)
 def test_putting_sizes_in_is_evaluating_there(statement, known):
-    test = predicate(put_in(statement.formula, known), SYMBOLS)
+    test = predicate(replace_in_formula(statement.formula, known), SYMBOLS)
     for sizes in POINTS:
         there = [known.get(s, size) for s, size in zip(SYMBOLS, sizes, strict=True)]
         assert bool(test(*sizes)) is statement.at(there), sizes
@@ -68,7 +84,7 @@ def test_putting_sizes_in_is_evaluating_there(statement, known):
 
 @given(formulas, st.sampled_from(SYMBOLS), st.sampled_from(SYMBOLS))
 def test_putting_a_symbol_in_is_evaluating_there(statement, old, new):
-    test = predicate(put_in(statement.formula, {old: new}), SYMBOLS)
+    test = predicate(replace_in_formula(statement.formula, {old: new}), SYMBOLS)
     for sizes in POINTS:
         at = dict(zip(SYMBOLS, sizes, strict=True))
         assert bool(test(*sizes)) is statement.at([at[new] if s == old else at[s] for s in SYMBOLS]), sizes
@@ -76,14 +92,14 @@ def test_putting_a_symbol_in_is_evaluating_there(statement, old, new):
 
 def test_symbols_are_exchanged_at_once():
     """a for b and b for a: the second does not see what the first put in."""
-    assert replaced(a + 2 * b, {a: b, b: a}) == b + 2 * a
+    assert replace_symbols(a + 2 * b, {a: b, b: a}) == b + 2 * a
 
 
 @given(formulas)
 def test_the_symbols_of_a_formula_are_those_its_truth_can_depend_on(statement):
     mentioned = list(symbols_in(statement.formula))
     assert len(set(mentioned)) == len(mentioned)
-    test = predicate(put_in(statement.formula, dict.fromkeys(mentioned, 2)), ())
+    test = predicate(replace_in_formula(statement.formula, dict.fromkeys(mentioned, 2)), ())
     assert bool(test()) is statement.at((2, 2, 2))
 
 
@@ -100,7 +116,7 @@ def test_the_symbols_of_a_formula_are_those_its_truth_can_depend_on(statement):
 )
 def test_what_is_undefined_at_the_sizes_is_left_undefined(dim, known):
     """A join of 2 and 3 or a quotient by 0 has no size; that is for a constraint to say, not for an error."""
-    put = put_in(Comparison("==", dim, 4), known)
+    put = replace_in_formula(Comparison("==", dim, 4), known)
     assert not any(predicate(put, SYMBOLS)(*sizes) for sizes in POINTS)
 
 
@@ -123,15 +139,15 @@ def test_what_is_undefined_at_the_sizes_is_left_undefined(dim, known):
     ids=str,
 )
 def test_normal_forms(formula, expected):
-    assert normal(formula) == expected
+    assert in_normal_form(formula) == expected
 
 
 @pytest.mark.parametrize(
     ("formula", "relation"),
     [
-        (Compatible((a, b, c)), Axis((a, b, c))),
-        (equal(a, b), Same(a, b)),
-        (one_or_equal(a, b), Onto(a, b)),
+        (Compatible((a, b, c)), Joinable((a, b, c))),
+        (equal(a, b), SameSize(a, b)),
+        (one_or_equal(a, b), OneWay(a, b)),
         (Compatible((a, 2 * b)), None),
         (equal(a, 2), None),
         (one_or_equal(a, b + 1), None),
@@ -146,7 +162,7 @@ def test_which_formulas_the_graph_relates(formula, relation):
 
 @given(st.lists(plain, min_size=2, max_size=5))
 def test_a_join_in_normal_form_has_the_same_truth(members):
-    formula = normal(Compatible(tuple(m.dim for m in members)))
+    formula = in_normal_form(Compatible(tuple(m.dim for m in members)))
     test = predicate(formula, SYMBOLS)
     for sizes in POINTS:
         try:
@@ -161,6 +177,6 @@ def test_a_dimension_that_sympy_leaves_constant_is_decided():
     """(N + 1)**2 - N**2 - 2*N is 1, though sympy does not see it."""
     N = sympy.Symbol("N")
     one = from_sympy((N + 1) ** 2 - N**2 - 2 * N)
-    assert normal(Comparison("==", one, 3)) == FALSE
-    assert normal(Comparison("==", one, 1)) == TRUE
-    assert normal(one_or_equal(one, 3)) == TRUE
+    assert in_normal_form(Comparison("==", one, 3)) == FALSE
+    assert in_normal_form(Comparison("==", one, 1)) == TRUE
+    assert in_normal_form(one_or_equal(one, 3)) == TRUE

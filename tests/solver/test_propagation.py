@@ -10,8 +10,8 @@ import pytest
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.products.propagation import propagated
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.text import parse_formula
 
 SIZES = [symbol(name) for name in "abcd"]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import all_of, any_of, at_most, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import all_of, any_of, at_most, equal
-from symbcast.core.solver.groups.set_products import split
-from symbcast.core.solver.linear import z3_solver as smt
-from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.solver.f2_one_size.set_products import split_by_symbol
+from symbcast.core.solver.f3_linear import z3_solver as smt
+from symbcast.core.solver.size_sets import ALL, SizeSet
 
 a, b, c = map(symbol, "abc")
 BELOW = 4
@@ -39,7 +39,7 @@ def test_a_disjunction_is_split_exactly_where_it_is_a_product(given_cases):
         if any(all(low <= point[symbols.index(s)] <= high for s, (low, high) in case.items()) for case in given_cases)
     }
     shadows = [sorted({point[n] for point in points}) for n in range(len(symbols))]
-    found = split(formula(given_cases), dict.fromkeys(symbols, SMALL))
+    found = split_by_symbol(formula(given_cases), dict.fromkeys(symbols, SMALL))
     if len(symbols) > 1 and len(set(map(str, given_cases))) > 1 and found is not None:
         assert {s: sizes.first(9) for s, sizes in found.items()} == dict(zip(symbols, shadows, strict=True))
         assert points == set(itertools.product(*shadows))
@@ -48,9 +48,9 @@ def test_a_disjunction_is_split_exactly_where_it_is_a_product(given_cases):
 
 
 def test_what_ties_symbols_together_is_not_split():
-    assert split(any_of((equal(a, 1), equal(a, b))), {a: ALL, b: ALL}) is None
-    assert split(any_of((equal(a, 1), equal(b, 1))), {a: ALL, b: ALL}) is None
-    assert split(equal(a, b), {a: ALL, b: ALL}) is None
+    assert split_by_symbol(any_of((equal(a, 1), equal(a, b))), {a: ALL, b: ALL}) is None
+    assert split_by_symbol(any_of((equal(a, 1), equal(b, 1))), {a: ALL, b: ALL}) is None
+    assert split_by_symbol(equal(a, b), {a: ALL, b: ALL}) is None
 
 
 @pytest.mark.parametrize(

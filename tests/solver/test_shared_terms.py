@@ -7,11 +7,10 @@ import sys
 
 import pytest
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, multiply, replaced
+from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, multiply, replace_symbols
+from symbcast.core.algebra.formulas import all_of, any_of, at_most, definedness, different, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.definedness import definedness
-from symbcast.core.logic.formulas import all_of, any_of, at_most, different, equal
-from symbcast.core.solver.evaluation.evaluation import holds_at, predicate, size_at, value_function
+from symbcast.core.solver.evaluation import holds_at, predicate, size_at, value_function
 
 N, M = symbol("N"), symbol("M")
 DEEP = 24
@@ -81,7 +80,7 @@ def test_what_deep_terms_need_is_found_once():
 
 
 def test_deep_terms_with_other_symbols():
-    found, count = calls(lambda: replaced(nested(DEEP), {N: M}))
+    found, count = calls(lambda: replace_symbols(nested(DEEP), {N: M}))
     assert found is nested(DEEP, base=M)
     assert count < 100_000
 

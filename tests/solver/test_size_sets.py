@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from steps import calls
 
-from symbcast.core.solver.sets.size_sets import ALL, EMPTY, MAX_PERIOD, NOT_ONE, ONE, PeriodTooLongError, SizeSet
+from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError
+from symbcast.core.solver.size_sets import ALL, EMPTY, NOT_ONE, ONE, SizeSet
 
 UNIVERSE = range(200)
 HUGE = 2**60

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import clauses
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import clauses
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.satisfiability.descent import descended
-from symbcast.core.solver.sets.size_sets import ALL, SizeSet
-from symbcast.core.solver.sets.smallest import Wanted
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.points import SmallestPointQuestion, descend
+from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text import parse_formula
 
 HUGE = 913113831648622804962
@@ -19,13 +18,13 @@ HUGE = 913113831648622804962
 def descent(text, point, **domains):
     """Return the smaller sizes from some sizes."""
     symbols = tuple(map(symbol, point))
-    wanted = Wanted(
+    wanted = SmallestPointQuestion(
         symbols,
         {s: domains.get(s.name, ALL) for s in symbols},
         list(clauses(parse_formula(text))),
         dict.fromkeys(symbols, 1),
     )
-    found = descended(wanted, dict(zip(symbols, point.values(), strict=True)))
+    found = descend(wanted, dict(zip(symbols, point.values(), strict=True)))
     assert all(holds_at(f, found) for f in wanted.formulas)
     return {s.name: size for s, size in found.items()}
 

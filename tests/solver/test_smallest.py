@@ -7,15 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from solver.expressions import points, smallness
 
+from symbcast.core.algebra.formulas import Compatible
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import Compatible
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.satisfiability import least_sizes
-from symbcast.core.solver.satisfiability.ladder import smallest_point
-from symbcast.core.solver.sets.size_sets import ALL, NOT_ONE, SizeSet
-from symbcast.core.solver.sets.smallest import GivenUpError, Wanted, cost, level_weights, levels
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f3_linear import z3_solver
+from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion, level_weights, point_cost, zero_levels
+from symbcast.core.solver.search import smallest_point
+from symbcast.core.solver.size_sets import ALL, NOT_ONE, SizeSet
 from symbcast.core.text import parse_formula
 
 SYMBOLS = tuple(map(symbol, "xyz"))
@@ -38,20 +37,20 @@ def test_the_smallest_that_meet_a_condition(sets, weights, bound):
         for p in points(3, SIZES)
         if all(holds_at(f, at(*p)) for f in wanted) and all(n in s for n, s in zip(p, sets, strict=True))
     ]
-    found = smallest_point(Wanted(SYMBOLS, at(*sets), wanted, at(*weights)))
+    found = smallest_point(SmallestPointQuestion(SYMBOLS, at(*sets), wanted, at(*weights)))
     least = min(inside, key=lambda p: smallness(p, weights), default=None)
     assert found == (None if least is None else at(*least))
 
 
 @given(st.tuples(*[st.integers(0, 3)] * 3), st.tuples(*[st.integers(0, 3)] * 3), st.tuples(counts, counts, counts))
 def test_the_order_is_that_of_the_reference(one, other, weights):
-    costs = [cost(SYMBOLS, at(*sizes), at(*weights)) for sizes in (one, other)]
+    costs = [point_cost(SYMBOLS, at(*sizes), at(*weights)) for sizes in (one, other)]
     assert (costs[0] < costs[1]) is (smallness(one, weights) < smallness(other, weights))
 
 
 @given(st.tuples(domains, domains, domains), st.tuples(counts, counts, counts))
 def test_levels_are_every_choice_of_zeros_lightest_first(sets, weights):
-    made = levels(SYMBOLS, at(*sets), at(*weights))
+    made = zero_levels(SYMBOLS, at(*sets), at(*weights))
 
     def weight(zeros):
         return sum(weights[n] for n in zeros)
@@ -72,7 +71,7 @@ def test_levels_are_every_choice_of_zeros_lightest_first(sets, weights):
 @example((SizeSet.of([1]), NOT_ONE, SizeSet.of([0, 1])), (1, 2, 1))
 def test_the_smallest_sizes_that_clash(sets, weights):
     """Of plain sizes two that differ and are not 1 break a join; all others are least."""
-    knowledge = Knowledge(SYMBOLS, at(*sets), ())
+    knowledge = AssumptionSet(SYMBOLS, at(*sets), ())
     knowledge.weights.update((s, w) for s, w in at(*weights).items() if s in knowledge.weights)
     formula = Compatible(SYMBOLS)
     found = Decision(knowledge, [formula]).counterexample()
@@ -85,16 +84,16 @@ def test_the_smallest_sizes_that_clash(sets, weights):
 
 def test_far_sizes_that_clash():
     far = SizeSet.interval(2**60, None)
-    found = Decision(Knowledge(SYMBOLS, dict.fromkeys(SYMBOLS, far), ()), [Compatible(SYMBOLS)]).counterexample()
+    found = Decision(AssumptionSet(SYMBOLS, dict.fromkeys(SYMBOLS, far), ()), [Compatible(SYMBOLS)]).counterexample()
     assert found == at(2**60, 2**60, 2**60 + 1)
 
 
 def test_levels_are_looked_at_one_after_the_other():
     """No square is three more than twice another, which z3 does not find out; so both are 0."""
     x, y = SYMBOLS[:2]
-    wanted = Wanted((x, y), {}, [parse_formula("x*x == 2*y*y + 3 or x + y == 0")], {x: 1, y: 1})
+    wanted = SmallestPointQuestion((x, y), {}, [parse_formula("x*x == 2*y*y + 3 or x + y == 0")], {x: 1, y: 1})
     with pytest.raises(GivenUpError):
-        least_sizes.smallest_point(wanted)
+        z3_solver.smallest_point(wanted)
     assert smallest_point(wanted) == {x: 0, y: 0}
 
 
@@ -103,6 +102,6 @@ def test_what_was_found_is_kept_where_the_smallest_is_not():
     x, y = SYMBOLS[:2]
     far = parse_formula("(x*y == 998244359987710471 and 2 <= x and x <= y) or x + y >= 10000000000")
     with pytest.raises(GivenUpError) as error:
-        smallest_point(Wanted((x, y), {}, [far], {x: 1, y: 1}))
+        smallest_point(SmallestPointQuestion((x, y), {}, [far], {x: 1, y: 1}))
     assert error.value.found
     assert all(holds_at(far, sizes) for sizes in error.value.found)

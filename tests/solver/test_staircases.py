@@ -9,10 +9,10 @@ import random
 import pytest
 
 import symbcast as sb
+from symbcast.core.algebra.formulas import AnyOf
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import AnyOf
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.simplification.staircases import without_staircases
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.simplification.alternatives import without_staircases
 from symbcast.core.text import parse_formula
 
 

@@ -17,12 +17,12 @@ from solver.expressions import SYMBOLS, expressions, points, smallness, statemen
 from steps import calls, z3_checks
 
 import symbcast as sb
-from symbcast.core.algebra.door import from_sympy
+from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, all_of, at_most, different, equal, holds
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.logic.formulas import FALSE, TRUE, Clashing, Compatible, all_of, at_most, different, equal, holds
-from symbcast.core.solver.linear.z3_solver import Satisfiability, Session, on_worker
-from symbcast.core.solver.satisfiability.least_sizes import smallest_point
-from symbcast.core.solver.sets.smallest import GivenUpError, Wanted
+from symbcast.core.algebra.sympy_conversion import from_sympy
+from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker, smallest_point
+from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 1), (1, 3), (5, 2), (6, 4), (7, 7), (4, 9), (2**40, 3), (3, 2**62)]
@@ -101,13 +101,13 @@ def test_the_least_model_is_the_least_of_those_there_are(models, weights):
     some = sb.Condition("False").formula
     for sizes in models:
         some = (sb.Condition(some) | sb.Condition(all_of(fixed(sizes)))).formula
-    found = smallest_point(Wanted(SYMBOLS, {}, [some], dict(zip(SYMBOLS, weights, strict=True))))
+    found = smallest_point(SmallestPointQuestion(SYMBOLS, {}, [some], dict(zip(SYMBOLS, weights, strict=True))))
     expected = min(models, key=lambda sizes: smallness(sizes, weights))
     assert found == dict(zip(SYMBOLS, expected, strict=True))
 
 
 def test_no_model():
-    assert smallest_point(Wanted(SYMBOLS, {}, [FALSE], dict.fromkeys(SYMBOLS, 1))) is None
+    assert smallest_point(SmallestPointQuestion(SYMBOLS, {}, [FALSE], dict.fromkeys(SYMBOLS, 1))) is None
 
 
 HARD = "x*x*x*x + y*y*y*y == z*z*z*z and x >= 1 and y >= 1"
@@ -120,7 +120,7 @@ def test_what_z3_cannot_decide_is_unknown_and_soon():
     with calls() as steps, z3_checks() as checks:
         assert asked([hard], (x, y, z)) is Satisfiability.UNKNOWN
         with pytest.raises(GivenUpError):
-            smallest_point(Wanted((x, y, z), {}, [hard], dict.fromkeys((x, y, z), 1)))
+            smallest_point(SmallestPointQuestion((x, y, z), {}, [hard], dict.fromkeys((x, y, z), 1)))
     assert steps.count < 20_000
     assert checks.count == 2
 
@@ -216,7 +216,7 @@ def run(script, *, seed="0", timeout=60):
 INTERRUPTED = """
     import os, signal, threading, time
     import symbcast as sb
-    from symbcast.core.solver.linear.z3_solver import Session, on_worker
+    from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
     from symbcast.core.algebra.symbols import symbol
 
     x, y = map(symbol, "xy")
@@ -314,8 +314,8 @@ def test_every_run_gives_the_same_answers():
 
 ENDLESS = """
     from symbcast.core.algebra.symbols import symbol
-    from symbcast.core.solver.linear.z3_solver import some_point
-    from symbcast.core.solver.sets.smallest import GivenUpError
+    from symbcast.core.solver.f3_linear.z3_solver import some_point
+    from symbcast.core.solver.points import GivenUpError
     from symbcast.core.text import parse_formula
 
     share = "4*(W % 8)//((H % 1000000007)*max(S, 2))"

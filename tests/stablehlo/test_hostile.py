@@ -9,7 +9,7 @@ import symbcast as sb
 pytest.importorskip("jaxlib")
 
 from symbcast.stablehlo.mlir import dialect
-from symbcast.stablehlo.reading import MAX_OPERATIONS
+from symbcast.stablehlo.reader import MAX_OPERATIONS
 
 TYPE = "tensor<?xf32>"
 SAME = f"func.func @main(%x: {TYPE}) -> {TYPE} {{\n  return %x : {TYPE}\n}}\n"
@@ -132,5 +132,5 @@ def test_a_name_that_is_no_text_is_an_error():
 
 def test_work_that_does_not_end_is_ended():
     pytest.importorskip("resource")
-    code = "from symbcast.stablehlo.reading import _limited\nwith _limited(0):\n    while True: pass"
+    code = "from symbcast.stablehlo.reader import _limited\nwith _limited(0):\n    while True: pass"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGXCPU

@@ -13,8 +13,7 @@ from stablehlo.refinement import at_all_sizes, refined
 from stablehlo.size_constraints import SIZES
 from stablehlo.small_modules import CASES
 
-from symbcast.stablehlo.operators.families import OPERATORS
-from symbcast.stablehlo.registry import IMPLEMENTED
+from symbcast.stablehlo.graph import IMPLEMENTED, OPERATORS
 
 SPECIFIED = json.loads((Path(__file__).parents[1] / "data" / "stablehlo" / "constraints.json").read_text())["operators"]
 NOT_REFINED = {

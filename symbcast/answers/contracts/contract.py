@@ -1,32 +1,269 @@
-"""`Contract`: a large proved set of sizes of a form, for servers and compilers."""
+"""`Contract`: a large proved set of sizes of a form, for servers and compilers.
+
+A contract is written as JSON and read back without the model; z3 proves what was read again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cache, cached_property, partial
+from importlib.resources import files
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from symbcast.answers.contracts.checks.failures import Failure, failures_in, smallest_left, undecided_in
-from symbcast.answers.contracts.proof import prove, within
-from symbcast.answers.contracts.search.derived import search_derived
-from symbcast.answers.contracts.search.largest import Found, search
-from symbcast.answers.contracts.wanted import RangeLike, Wanted, range_text
+from symbcast.answers.contracts.check import ContractFailure, failures_in, smallest_left, undecided_in
+from symbcast.answers.contracts.proof import inside_boxes, prove_contract
+from symbcast.answers.contracts.question import (
+    ContractQuestion,
+    PartialAnswer,
+    RangeLike,
+    Tensor,
+    WantedRanges,
+    range_text,
+    read_range,
+)
+from symbcast.answers.contracts.search.derived import search_derived, span
+from symbcast.answers.contracts.search.largest import BestBoxes, largest_boxes
+from symbcast.answers.contracts.search.space import decision_in
+from symbcast.answers.exchange import JsonObject, check_schema, read_symbol_data, symbols_data
+from symbcast.core.advice import Guessable
+from symbcast.core.algebra.terms import symbols_of, term
 from symbcast.core.characters import closest, number_hint
-from symbcast.core.guesses import Guessable
+from symbcast.core.programs.scope import NameTable
+from symbcast.core.shapes import any_shape_of, shape_of
 from symbcast.core.solver.budget import one_call
-from symbcast.core.solver.groups.normal_form import put_in
+from symbcast.core.solver.normal_form import replace_in_formula
+from symbcast.core.text import parse_formula, parse_shape
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError, TargetError, UndecidedError
+from symbcast.errors import ExchangeError, ShapeTypeError, SymbcastError, TargetError, UndecidedError
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.buckets.buckets import Buckets, Traffic
-    from symbcast.answers.contracts.checks.check import Check
-    from symbcast.answers.contracts.question import Question
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.program.calls.certificate import Certificate
-    from symbcast.core.shapes import ShapeLike
+    from symbcast.answers.contracts.buckets import Buckets, Traffic
+    from symbcast.answers.contracts.check import Check
+    from symbcast.answers.contracts.question import ContractQuestion
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.programs.certificates import Certificate
+    from symbcast.core.shapes import Shape, ShapeLike
+
+
+# Contracts as JSON and back, and the schema.
+
+
+_Value = TypeVar("_Value")
+
+FORMAT = "symbcast.contract"
+VERSION = 1
+"""It is incremented when a key changes meaning or is removed."""
+
+
+@cache
+def contract_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a contract."""
+    text = files("symbcast.answers.contracts").joinpath("contract.schema.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def ranges_data(box: Mapping[str, range]) -> dict[str, dict[str, int]]:
+    """Return ranges as data."""
+    return {name: {"least": r[0], "greatest": r[-1], "step": r.step} for name, r in box.items()}
+
+
+def question_data(question: ContractQuestion) -> dict[str, Any]:
+    """Return a question as data, with conditions and dimensions as text."""
+    namer = question.namer
+    return {
+        "condition": namer.formula(question.formula),
+        "without_assumptions": namer.formula(question.condition),
+        "symbols": symbols_data(question.names),
+        "inputs": _tensors_data(question, question.inputs),
+        "outputs": _tensors_data(question, question.outputs),
+        "aliases": dict(question.aliases),
+        "open": question.open,
+        "data": list(question.data),
+        "notes": list(question.notes),
+        **_partial_data(question),
+    }
+
+
+def _partial_data(question: ContractQuestion) -> dict[str, Any]:
+    """Return what is known besides the condition of an answer that is open at some sizes."""
+    if question.partial is None:
+        return {}
+    needed, undecided, why = question.partial
+    texts = {"needed": question.namer.formula(needed), "undecided": question.namer.formula(undecided)}
+    return {"partial": {**texts, "reason": why}}
+
+
+def _tensors_data(question: ContractQuestion, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    return {
+        name: {
+            "shape": None
+            if tensor.shape is None or tensor.shape.rank is None
+            else [question.namer.dim(d) for d in tensor.shape.dims],
+            "element_type": tensor.element_type,
+            **({} if tensor.declared is None else {"declared": list(tensor.declared)}),
+        }
+        for name, tensor in tensors.items()
+    }
+
+
+class ContractParts(NamedTuple):
+    """The parts of a contract that was read, in the order in which `Contract` takes them."""
+
+    question: ContractQuestion
+    wanted: WantedRanges
+    form: str
+    most: int
+    found: BestBoxes
+    left_out: tuple[ContractFailure, ...]
+
+
+def read_contract(data: object) -> ContractParts:
+    """Return the parts of a contract that `Contract.to_dict` wrote; the boxes are still to be proved.
+
+    Raises `ExchangeError` for other data, with the position of what is wrong.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise ExchangeError("the data", f"is not a contract: its format is not {FORMAT!r}", "see Contract.to_dict")
+    if data.get("version") != VERSION:
+        raise ExchangeError("version", f"{data.get('version')!r} is not {VERSION}", "write it with the same symbcast")
+    check_schema(data, contract_schema())
+    reader = _ContractReader(data)
+    question = reader.question()
+    return ContractParts(question, reader.wanted(), data["form"], data["most"], reader.found(), reader.left_out())
+
+
+class _ContractReader:
+    """Reads the parts of a contract, which have the types that the schema says."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+        self._names = NameTable()
+        listed = [read_symbol_data(JsonObject(s, f"data.question.symbols[{n}]")) for n, s in self._listed()]
+        self._symbols = {entry["name"]: s for (_, entry), s in zip(self._listed(), listed, strict=True)}
+        if len(self._symbols) < len(listed):
+            raise ExchangeError("data.question.symbols", "name a size twice")
+        self._names.bind(shape_of(listed))
+
+    def _listed(self) -> list[tuple[int, Any]]:
+        return list(enumerate(self._data["question"]["symbols"]))
+
+    def question(self) -> ContractQuestion:
+        """Return the question that the contract answers."""
+        told = self._data["question"]
+        return ContractQuestion(
+            formula=self._formula("condition"),
+            condition=self._formula("without_assumptions"),
+            names={s: name for name, s in self._symbols.items()},
+            inputs=self._tensors("inputs"),
+            outputs=self._tensors("outputs"),
+            aliases=told["aliases"],
+            open=told["open"],
+            data=tuple(told["data"]),
+            notes=tuple(told["notes"]),
+            partial=self._partial(),
+        )
+
+    def _partial(self) -> PartialAnswer | None:
+        partial = self._data["question"].get("partial")
+        if partial is None:
+            return None
+        place = "data.question.partial"
+        needed, undecided = (self._read_formula(partial[key], f"{place}.{key}") for key in ("needed", "undecided"))
+        return PartialAnswer(needed, undecided, partial["reason"])
+
+    def _formula(self, key: str) -> Formula:
+        return self._read_formula(self._data["question"][key], f"data.question.{key}")
+
+    def _read_formula(self, text: str, place: str) -> Formula:
+        return _read(place, lambda: self._names.bind_formula(parse_formula(text)))
+
+    def _tensors(self, key: str) -> dict[str, Tensor]:
+        return {
+            name: Tensor(
+                None if told["shape"] is None else self._shape(told["shape"], f"data.question.{key}.{name}.shape"),
+                told["element_type"],
+                tuple(told["declared"]) if "declared" in told else None,
+            )
+            for name, told in self._data["question"][key].items()
+        }
+
+    def _shape(self, dims: list[str], place: str) -> Shape:
+        text = f"({''.join(f'{dim}, ' for dim in dims)})"
+        return _read(place, lambda: self._names.bind_all([(any_shape_of(parse_shape(text, max_size=None)), False)])[0])
+
+    def wanted(self) -> WantedRanges:
+        """Return the wanted sizes."""
+        ranges = self._box(self._data["wanted"], "data.wanted")
+        typical = {self._symbol(n, "data.typical"): tuple(sizes) for n, sizes in self._data["typical"].items()}
+        found = WantedRanges(ranges, typical)
+        found.given = frozenset(self._symbol(name, "data.given") for name in self._data["given"])
+        return found
+
+    def found(self) -> BestBoxes:
+        """Return the boxes."""
+        boxes = [self._box(box, f"data.boxes[{n}]") for n, box in enumerate(self._data["boxes"])]
+        derived = {
+            self._symbol(name, "data.derived"): self._shape([text], f"data.derived.{name}").dims[0]
+            for name, text in self._data["derived"].items()
+        }
+        for box in boxes:
+            for s, expression in derived.items():
+                own = symbols_of([expression])
+                if not own or any(t in derived or t not in box for t in own):
+                    raise ExchangeError("data.derived", f"{s.name} is not an expression of free sizes")
+                if not term(expression).is_linear or box[s] != span(expression, box):
+                    raise ExchangeError("data.boxes", f"the range of {s.name} is not that of its expression")
+        return BestBoxes(boxes, self._data["open"], derived)
+
+    def _box(self, box: Mapping[str, Any], place: str) -> dict[Symbol, range]:
+        if box.keys() != self._symbols.keys():
+            raise ExchangeError(place, f"does not have the sizes {', '.join(self._symbols)}")
+        found = {}
+        for name, told in box.items():
+            sizes = range(told["least"], told["greatest"] + 1, told["step"])
+            if not sizes or sizes[-1] != told["greatest"] or (len(sizes) == 1 and sizes.step > 1):
+                raise ExchangeError(f"{place}.{name}", "is not a range from a smaller to a larger size in steps")
+            found[self._symbols[name]] = _read(f"{place}.{name}", partial(read_range, sizes))
+        return {s: found[s] for s in self._symbols.values()}
+
+    def left_out(self) -> tuple[ContractFailure, ...]:
+        """Return what is left out, as it was written."""
+        return tuple(ContractFailure(**failure) for failure in self._data["left_out"])
+
+    def _symbol(self, name: str, place: str) -> Symbol:
+        if name not in self._symbols:
+            raise ExchangeError(place, f"names {name!r:.40}, which is not a size of the question")
+        return self._symbols[name]
+
+
+def _read(place: str, reader: Callable[[], _Value]) -> _Value:
+    """Return what a reader returns, or raise its error with the position."""
+    try:
+        return reader()
+    except SymbcastError as error:
+        raise ExchangeError(place, str(error)) from error
+
+
+def check_read(data: Any, written: Mapping[str, Any], read: ContractParts) -> None:
+    """Raise `ExchangeError` unless a contract that was read is proved, and says again what its data say.
+
+    ``written`` are the data of the contract made of what was read.
+    """
+    if any(claim["outcome"] != "proved" for claim in written["proof"]):
+        raise ExchangeError("data.boxes", "are not proved: some sizes in them may fail", "ask for the contract again")
+    if not read.found.boxes and not written["reason"]:
+        decision = decision_in(read.wanted.ranges, [read.question.formula])
+        if decision is not None and not decision.impossible:
+            raise ExchangeError("data.boxes", "are missing, but some wanted sizes work", "ask for the contract again")
+    for key in ("verdict", "reason", "is_largest", "proof"):
+        if data[key] != written[key]:
+            raise ExchangeError(f"data.{key}", f"is {data[key]!r:.60}, not {written[key]!r:.60}")
+
 
 MOST = {"box": 1, "steps": 1, "derived": 1, "profiles": 4, "list": 128}
 """How many boxes a form has at most, unless the caller says otherwise."""
@@ -50,12 +287,12 @@ class Contract(Guessable):
 
     def __init__(  # noqa: PLR0913, PLR0917 - the question, and what was found
         self,
-        question: Question,
-        wanted: Wanted,
+        question: ContractQuestion,
+        wanted: WantedRanges,
         form: str,
         most: int,
-        found: Found,
-        left_out: tuple[Failure, ...] | None = None,
+        found: BestBoxes,
+        left_out: tuple[ContractFailure, ...] | None = None,
     ) -> None:
         self.question = question
         self.requested = wanted
@@ -63,7 +300,7 @@ class Contract(Guessable):
         self.most = most
         self.wanted = {name: wanted.ranges[s] for s, name in question.names.items()}
         self.proof = _proof(found, question, wanted)
-        self._found = found if self.proof else Found([], _UNPROVED)
+        self._found = found if self.proof else BestBoxes([], _UNPROVED)
         self._known_left = left_out
         self.boxes: tuple[dict[str, range], ...] = tuple(self._named(box) for box in self._found.boxes)
         self.derived = {question.names[s]: question.namer.dim(e) for s, e in self._found.derived.items()}
@@ -91,12 +328,12 @@ class Contract(Guessable):
         return self.question.open or "; ".join(filter(None, (data, undecided, self._found.open)))
 
     @cached_property
-    def _undecided(self) -> Failure | None:
+    def _undecided(self) -> ContractFailure | None:
         """Wanted sizes that are neither proved to work nor to fail, of an answer that is open at some sizes."""
         return None if self.question.hidden else self._asked_undecided()
 
     @one_call
-    def _asked_undecided(self) -> Failure | None:
+    def _asked_undecided(self) -> ContractFailure | None:
         return undecided_in(self.question, self.requested.ranges)
 
     @property
@@ -123,12 +360,12 @@ class Contract(Guessable):
         return sum(prod(len(r) for name, r in box.items() if name not in self.derived) for box in self.boxes)
 
     @cached_property
-    def left_out(self) -> tuple[Failure, ...]:
+    def left_out(self) -> tuple[ContractFailure, ...]:
         """Why wanted sizes are left out: a failure for each clause, then sizes that work but do not fit the form."""
         return self._left_out()
 
     @one_call
-    def _left_out(self) -> tuple[Failure, ...]:
+    def _left_out(self) -> tuple[ContractFailure, ...]:
         if self._known_left is not None:
             return self._known_left
         if self.question.hidden:
@@ -149,9 +386,9 @@ class Contract(Guessable):
         >>> check.verdict, check.ends_work, check.failures[0].sizes
         (<Verdict.SOMETIMES: 'sometimes'>, True, {'H': 65})
         """
-        from symbcast.answers.contracts.checks.check import Check
+        from symbcast.answers.contracts.check import Check
 
-        given = Wanted.read(self.question.names, self._own({**(ranges or {}), **more}), {})
+        given = WantedRanges.read(self.question.names, self._own({**(ranges or {}), **more}), {})
         return Check(
             self.question, {s: r if s in given.given else self.requested.ranges[s] for s, r in given.ranges.items()}
         )
@@ -205,10 +442,10 @@ class Contract(Guessable):
         """Return the contract for the same question in another form; some sizes fixed at great ones that work."""
         wanted, point = self.requested, {}
         if fixed:
-            single = sought(self.question, wanted, "list", 1)
+            single = best_contract(self.question, wanted, "list", 1)
             point = {name: single.boxes[0][name] for name in fixed} if single.boxes else {}
         ranges = {s: point.get(self.question.names[s], r) for s, r in wanted.ranges.items()}
-        return sought(self.question, Wanted(ranges, wanted.typical), form, most)
+        return best_contract(self.question, WantedRanges(ranges, wanted.typical), form, most)
 
     def require(self) -> None:
         """Raise `UndecidedError` unless the contract is proved, at least for suitable data, and has sizes."""
@@ -230,7 +467,7 @@ class Contract(Guessable):
         >>> found.shapes, round(found.waste, 3)
         ([{'H': 64}, {'H': 320}], 0.06)
         """
-        from symbcast.answers.contracts.buckets.buckets import buckets_of
+        from symbcast.answers.contracts.buckets import buckets_of
 
         self.require()
         names = tuple(self._own(dict.fromkeys(sizes)))
@@ -261,9 +498,7 @@ class Contract(Guessable):
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contract as plain data for JSON, as `json_schema` describes it."""
-        from symbcast.answers.contracts.exchange import FORMAT, VERSION, question_data, ranges_data
-
+        """Return the contract as plain data for JSON, as `contract_schema` describes it."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -296,8 +531,6 @@ class Contract(Guessable):
         >>> sb.Contract.from_dict(contract.to_dict()).boxes == contract.boxes
         True
         """
-        from symbcast.answers.contracts.exchange import check_read, read_contract
-
         read = read_contract(data)
         found = cls(*read)
         check_read(data, found.to_dict(), read)
@@ -322,9 +555,7 @@ class Contract(Guessable):
     @staticmethod
     def json_schema() -> dict[str, Any]:
         """Return the JSON Schema of `to_dict`."""
-        from symbcast.answers.contracts.exchange import json_schema
-
-        return json_schema()
+        return contract_schema()
 
     def __repr__(self) -> str:
         shown = "; ".join(map(self._box_text, self.boxes[:3]))
@@ -356,20 +587,20 @@ def _counted(size: int) -> str:
     return "the one combination of sizes works" if size == 1 else f"all {size:,} combinations of sizes work"
 
 
-def _proof(found: Found, question: Question, wanted: Wanted) -> Certificate:
+def _proof(found: BestBoxes, question: ContractQuestion, wanted: WantedRanges) -> Certificate:
     """Return the proof that all sizes of some boxes work; of derived sizes also that they are wanted."""
     derived = found.derived
     free = [{s: r for s, r in box.items() if s not in derived} for box in found.boxes]
-    claims = [(put_in(clause, derived), text) for clause, text in question.clauses]
+    claims = [(replace_in_formula(clause, derived), text) for clause, text in question.clauses]
     for s in derived if found.boxes else ():
-        wanted_range = within({s: wanted.ranges[s]})
-        claims.append((put_in(wanted_range, derived), question.namer.formula(wanted_range)))
-    return prove(free, claims)
+        wanted_range = inside_boxes({s: wanted.ranges[s]})
+        claims.append((replace_in_formula(wanted_range, derived), question.namer.formula(wanted_range)))
+    return prove_contract(free, claims)
 
 
-def own_names(question: Question, ranges: Mapping[str, Any]) -> dict[str, Any]:
+def own_names(question: ContractQuestion, ranges: Mapping[str, Any]) -> dict[str, Any]:
     """Return ranges by the answer's own names; a caller may also write aliases and identifiers of the guards."""
-    from symbcast.answers.guards.names import ascii_identifier
+    from symbcast.answers.guards.clauses import ascii_identifier
 
     own = set(question.names.values())
     spelled = {ascii_identifier(name): name for name in question.names.values()}
@@ -377,7 +608,7 @@ def own_names(question: Question, ranges: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def contract_of(
-    question: Question,
+    question: ContractQuestion,
     form: str,
     ranges: Mapping[str, RangeLike],
     typical: Mapping[str, Any],
@@ -393,16 +624,16 @@ def contract_of(
     if not isinstance(typical, Mapping):
         raise ShapeTypeError(typical, "typical sizes by name", 'write typical={"H": [640]}')
     written = own_names(question, ranges), own_names(question, typical)
-    wanted = Wanted.read(question.names, *written, question.assumed)
-    return sought(question, wanted, form, MOST[form] if most is None else most)
+    wanted = WantedRanges.read(question.names, *written, question.assumed)
+    return best_contract(question, wanted, form, MOST[form] if most is None else most)
 
 
-def sought(question: Question, wanted: Wanted, form: str, most: int) -> Contract:
+def best_contract(question: ContractQuestion, wanted: WantedRanges, form: str, most: int) -> Contract:
     """Return the contract with the best set of a form that the search finds."""
     if question.hidden:
-        found = Found([], _HIDDEN)
+        found = BestBoxes([], _HIDDEN)
     elif form == "derived":
         found = search_derived(question.formula, wanted)
     else:
-        found = search(question.formula, wanted, form, most)
+        found = largest_boxes(question.formula, wanted, form, most)
     return Contract(question, wanted, form, most, found)

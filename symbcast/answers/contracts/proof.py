@@ -8,16 +8,15 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.arithmetic import modulo
+from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal, negate
-from symbcast.core.program.calls.certificate import Certificate, Claim, Proof
-from symbcast.core.solver.answer import Satisfiability
-from symbcast.core.solver.budget import share
-from symbcast.core.solver.evaluation.evaluation import predicate
-from symbcast.core.solver.groups.normal_form import symbols_in
+from symbcast.core.programs.certificates import Certificate, Claim, Proof
+from symbcast.core.solver.budget import Satisfiability, budget_share
+from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Symbol
 
     Ranges: TypeAlias = Mapping[Symbol, range]
 
@@ -31,7 +30,7 @@ _PROOFS = {
 }
 
 
-def within(ranges: Ranges) -> Formula:
+def inside_boxes(ranges: Ranges) -> Formula:
     """Return that sizes are in ranges, as a formula."""
     return all_of(part for s, sizes in ranges.items() for part in _parts(s, sizes))
 
@@ -46,7 +45,7 @@ def _parts(s: Symbol, sizes: range) -> Iterator[Formula]:
         yield equal(modulo(s, sizes.step), sizes[0] % sizes.step)
 
 
-def prove(boxes: Sequence[Ranges], clauses: Iterable[tuple[Formula, str]]) -> Certificate:
+def prove_contract(boxes: Sequence[Ranges], clauses: Iterable[tuple[Formula, str]]) -> Certificate:
     """Return the proof that all sizes of some boxes satisfy clauses, which are given with their texts."""
     return Certificate(tuple(_claims(boxes, list(clauses))))
 
@@ -57,7 +56,7 @@ def _claims(boxes: Sequence[Ranges], clauses: Sequence[tuple[Formula, str]]) -> 
         parts = _merged(dict.fromkeys(tuple(box[s] for s in symbols) for box in boxes))
         sets = [dict(zip(symbols, part, strict=True)) for part in parts]
         try:
-            with share(PROVED):
+            with budget_share(PROVED):
                 proof = _proof(symbols, sets, clause)
         except EffortSpentError:
             proof = Proof.UNDECIDED
@@ -95,9 +94,9 @@ def _runs(sizes: Sequence[int]) -> Iterator[range]:
 
 
 def _proof(symbols: tuple[Symbol, ...], sets: Sequence[Ranges], clause: Formula) -> Proof:
-    from symbcast.core.solver.linear.z3_solver import Session, on_worker
+    from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 
-    asked = [any_of(map(within, sets)), negate(clause)]
+    asked = [any_of(map(inside_boxes, sets)), negate(clause)]
     found = _PROOFS[on_worker(lambda: Session(symbols, asked).check())]
     if found is Proof.UNDECIDED and sum(prod(map(len, ranges.values())) for ranges in sets) <= _MOST_POINTS:
         return _by_points(symbols, sets, clause)

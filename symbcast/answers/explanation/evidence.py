@@ -1,33 +1,215 @@
-"""Why sizes fail: the axis, the sizes on each side, and why constraints clash."""
+"""Operands aligned by their rule with the status of each axis; why sizes fail, and why constraints clash."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from symbcast.answers.explanation.alignment import Alignment
-from symbcast.answers.explanation.names import axis_text
-from symbcast.answers.explanation.words import in_words
-from symbcast.core.algebra.sequences import Rank
-from symbcast.core.characters import listed
-from symbcast.core.logic.formulas import FALSE, TRUE, Compatible, Formula, all_of, clauses, dims_of, holds
-from symbcast.core.program.calls.bindings import bind, operands_at
-from symbcast.core.reasons import SIZE
+from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands
+from symbcast.core.algebra.formulas import FALSE, TRUE, Compatible, Formula, all_of, clauses, dims_of, holds
+from symbcast.core.algebra.symbols import Rank, is_sequence
+from symbcast.core.algebra.terms import lazy_property
+from symbcast.core.characters import prose_list
+from symbcast.core.programs.bindings import bind, operands_at
+from symbcast.core.rules.constraints import PAST_END, SIZE
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.core.broadcasting.constraints import Constraint
-    from symbcast.core.program.calls.call import Call
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.rules.constraints import Constraint
+    from symbcast.core.rules.placement import Places
+
+
+# Operands aligned by their rule, the names of what is shown of them, and the status of each axis.
+
+
+class AxisMark(Enum):
+    """The status of an axis; its value is the mark shown under it."""
+
+    FINE = "ok"
+    CONDITIONAL = "?"
+    IMPOSSIBLE = "x"
+    UNDECIDED = "~"
+
+
+_MARKS = {
+    Verdict.ALWAYS: AxisMark.FINE,
+    Verdict.SOMETIMES: AxisMark.CONDITIONAL,
+    Verdict.NEVER: AxisMark.IMPOSSIBLE,
+    Verdict.UNKNOWN: AxisMark.UNDECIDED,
+}
+
+
+class Alignment:
+    """The aligned operands of a result; made once for all that is said about it.
+
+    ``dims`` are the sizes of each operand as the rule lays them.
+    """
+
+    result: BroadcastCall
+    dims: tuple[tuple[Dim, ...], ...]
+    places: Places
+
+    def __init__(self, result: BroadcastCall) -> None:
+        self.result = result
+        self.dims = result.dims
+        self.places = result.rule.places(list(map(len, self.dims)))
+
+    def at(self, concrete: BroadcastCall) -> Alignment:
+        """Return the alignment of the operands at some sizes, given the result for these."""
+        if self.result.is_open:
+            return Alignment(concrete)
+        made = Alignment.__new__(Alignment)
+        made.result, made.dims, made.places = concrete, concrete.dims, self.places
+        return made
+
+    @lazy_property
+    def names(self) -> list[str]:
+        """The names of the operands."""
+        return names_of_operands(self.result.rule, len(self.dims))
+
+    @lazy_property
+    def namer(self) -> Namer:
+        """What writes the sizes of the result."""
+        return Namer(self.result)
+
+    def cells(self, axis: int) -> list[tuple[int, Dim]]:
+        """Return the operands that have a size on an axis, with the size."""
+        return [(n, d) for n, _, d in self.places_of(axis)]
+
+    def sizes(self, operand: int, axis: int) -> list[Dim]:
+        """Return the sizes of an operand on an axis: usually one, or none if it does not reach the axis."""
+        return [d for n, _, d in self._by_axis.get(axis, ()) if n == operand]
+
+    def places_of(self, axis: int) -> Sequence[tuple[int, int, Dim]]:
+        """Return the operands that have a size on an axis, with the position of the size in each operand."""
+        return self._by_axis.get(axis, ())
+
+    @lazy_property
+    def _by_axis(self) -> dict[int, list[tuple[int, int, Dim]]]:
+        found: dict[int, list[tuple[int, int, Dim]]] = {}
+        for n, (axes, dims) in enumerate(zip(self.places.of, self.dims, strict=True)):
+            for i, axis in enumerate(axes):
+                found.setdefault(axis, []).append((n, i, dims[i]))
+        return found
+
+    @lazy_property
+    def _axes(self) -> dict[Constraint, list[int]]:
+        """The axes of each constraint; none if it is only about ranks."""
+        found: dict[Constraint, list[int]] = {}
+        past_the_end = iter([a for a in self.all_axes if a >= self.places.rank])
+        for constraint in self.result.constraints:
+            axes = found.setdefault(constraint, [])
+            if constraint.code == PAST_END.code:
+                axes.append(next(past_the_end))
+            else:
+                axes.extend(self._axes_of(constraint))
+        return found
+
+    @lazy_property
+    def _constraints(self) -> dict[int, list[Constraint]]:
+        found: dict[int, list[Constraint]] = {}
+        for constraint, axes in self._axes.items():
+            for axis in axes:
+                found.setdefault(axis, []).append(constraint)
+        return found
+
+    @lazy_property
+    def sequence(self) -> int | None:
+        """The axis that represents all axes of sequences; None if there is none."""
+        if not self.result.is_open:
+            return None
+        return next((a for a in self.all_axes if any(is_sequence(d) for _, d in self.cells(a))), None)
+
+    def axis_text(self, axis: int) -> str:
+        """Name an axis by its number from each end that it can be counted from."""
+        return axis_text(axis, self.places.rank, self.sequence)
+
+    def counted(self, axis: int) -> int:
+        """Return an axis counted from the front, or from the end if it follows an unknown number of axes."""
+        return axis if self.sequence is None or axis < self.sequence else axis - self.places.rank
+
+    def axes_of(self, constraint: Constraint) -> list[int]:
+        """Return the axes that a constraint of the result is about."""
+        return self._axes.get(constraint, [])
+
+    def _axes_of(self, constraint: Constraint) -> list[int]:
+        origin = constraint.origin
+        if constraint.code == SIZE.code:
+            # The origin of a size counts the axes of its operand, not those of the aligned shapes.
+            axes = self.places.of[origin.operands[0]]
+            return [axes[origin.axis]] if origin.axis is not None and origin.axis < len(axes) else []
+        if origin.axis is not None:
+            return [origin.axis]
+        if constraint.requirement == FALSE:
+            return self._refused(origin.operands)
+        return list(self.places.of[origin.operands[-1]])
+
+    def _hanging(self) -> list[int]:
+        return [a for a in self.all_axes if not 0 <= a < self.places.rank]
+
+    def _refused(self, operands: Sequence[int]) -> list[int]:
+        """Return the axes where ranks do not fit: axes outside the output, else axes that some operand lacks."""
+        lacking = [a for a in self.all_axes if len(self.cells(a)) < len(operands)]
+        return self._hanging() or lacking or sorted({a for n in operands for a in self.places.of[n]})
+
+    @lazy_property
+    def all_axes(self) -> tuple[int, ...]:
+        """Every axis in use, including axes outside the output, which can be far from the others."""
+        return tuple(sorted({*range(self.places.rank), *self._by_axis}))
+
+    @lazy_property
+    def _clashing(self) -> frozenset[int]:
+        if self.result.verdict is not Verdict.NEVER:
+            return frozenset()
+        return frozenset(a for c in self.result.conflict for a in self.axes_of(c))
+
+    @property
+    def clashing(self) -> list[int]:
+        """The axes of the conflict."""
+        return sorted(self._clashing)
+
+    def mark(self, axis: int) -> AxisMark:
+        """Return the status of an axis by its own constraints; the axes of a conflict are impossible together."""
+        if axis in self._clashing:
+            return AxisMark.IMPOSSIBLE
+        if self.result.is_plain:
+            return _MARKS[self.result.masks.verdict_at(axis)]
+        constraints = self._constraints.get(axis)
+        return _MARKS[self.verdict(constraints)] if constraints else AxisMark.FINE
+
+    @staticmethod
+    def _is_no_question(constraint: Constraint) -> bool:
+        requirement = constraint.requirement
+        return all(isinstance(d, int) for d in dims_of(requirement)) and holds(requirement)
+
+    def verdict(self, constraints: Sequence[Constraint]) -> Verdict:
+        """Return the verdict on only some of the result's constraints."""
+        requirements = [c.requirement for c in constraints]
+        if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
+            return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
+        from symbcast.core.solver.decision import Decision
+
+        asked = set(requirements)
+        if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):
+            return self.result.verdict  # exactly the question that was already decided
+        assert self.result.scope is not None and self.result.scope.knowledge is not None
+        return Decision(self.result.scope.knowledge, requirements).verdict
+
+
+# Why sizes fail: the axis, the sizes on each side, and why constraints clash.
+
 
 PAIRS_TRIED = 100
 _LONGEST = 300
 """How long a requirement in words may be; a longer one is shown as a formula."""
 
 
-def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
+def at_sizes(result: BroadcastCall, sizes: Mapping[str, int]) -> BroadcastCall | None:
     """Return the result for the operands at some sizes; None if a dimension is not a size or a rank is refused.
 
     Raises `BindingError` for names that the result does not have.
@@ -36,7 +218,7 @@ def at_sizes(result: Call, sizes: Mapping[str, int]) -> Call | None:
     return at_evidence(result, sizes)
 
 
-def at_evidence(result: Call, sizes: Mapping[str, int]) -> Call | None:
+def at_evidence(result: BroadcastCall, sizes: Mapping[str, int]) -> BroadcastCall | None:
     """Return the same as `at_sizes`, for sizes that are known to be valid."""
     try:
         return _at(result, sizes)
@@ -44,7 +226,7 @@ def at_evidence(result: Call, sizes: Mapping[str, int]) -> Call | None:
         return None
 
 
-def _at(result: Call, sizes: Mapping[str, int]) -> Call | None:
+def _at(result: BroadcastCall, sizes: Mapping[str, int]) -> BroadcastCall | None:
     shapes = operands_at(result, sizes)
     return None if shapes is None else type(result)(result.rule, shapes, None)
 
@@ -73,7 +255,7 @@ def _failure(constraint: Constraint, aligned: Alignment, verb: str) -> str:
     """Return the sizes that clash in a broken constraint over integers."""
     names, origin = aligned.names, constraint.origin
     if constraint.requirement == FALSE:
-        return refusal(constraint, aligned)
+        return refusal_reason(constraint, aligned)
     if origin.axis is not None:
         cells = [(n, d) for n, d in aligned.cells(origin.axis) if n in origin.operands]
         where = aligned.axis_text(origin.axis)
@@ -82,7 +264,7 @@ def _failure(constraint: Constraint, aligned: Alignment, verb: str) -> str:
     return f"{beside}: {constraint.reason}"
 
 
-def refusal(constraint: Constraint, aligned: Alignment) -> str:
+def refusal_reason(constraint: Constraint, aligned: Alignment) -> str:
     """Return why a rule refuses the ranks of a result's operands."""
     operands = constraint.origin.operands
     # A reason about several operands names them itself.
@@ -106,7 +288,7 @@ def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tu
 
 
 def _no_size(aligned: Alignment, sizes: Mapping[str, int]) -> str:
-    from symbcast.core.solver.evaluation.evaluation import predicate
+    from symbcast.core.solver.evaluation import predicate
 
     result = aligned.result
     assert result.scope is not None
@@ -121,13 +303,13 @@ def _no_size(aligned: Alignment, sizes: Mapping[str, int]) -> str:
     return ""
 
 
-def conflict_lines(aligned: Alignment, shown: int = 4) -> list[str]:
+def constraint_conflict_lines(aligned: Alignment, shown: int = 4) -> list[str]:
     """Return why a broadcast is never valid: each clashing constraint's requirement, and the facts against it."""
     result = aligned.result
     if result.scope is None:
         lines = failures(aligned)
         return lines if len(lines) <= shown else [*lines[: shown - 1], f"and on {len(lines) - shown + 1} more axes"]
-    asked = [_asked(c, aligned) for c in result.conflict]
+    asked = [_conflict_line(c, aligned) for c in result.conflict]
     lines = [text for text, _ in asked]
     if len(lines) > shown:
         lines = [*lines[: shown - 1], f"and {len(lines) - shown + 1} more"]
@@ -139,11 +321,11 @@ def conflict_lines(aligned: Alignment, shown: int = 4) -> list[str]:
     return [*lines, "and these cannot hold together" if len(lines) > 1 else "and no sizes satisfy this"]
 
 
-def _asked(constraint: Constraint, aligned: Alignment) -> tuple[str, bool]:
+def _conflict_line(constraint: Constraint, aligned: Alignment) -> tuple[str, bool]:
     """Return the requirement of one constraint in a conflict, with its origin, and whether sizes could meet it."""
     names, origin = aligned.names, constraint.origin
     if constraint.requirement == FALSE:
-        return refusal(constraint, aligned), False
+        return refusal_reason(constraint, aligned), False
     if constraint.code == SIZE.code:
         assert origin.axis is not None and origin.rank is not None
         where = f"{axis_text(origin.axis, origin.rank)} of {names[origin.operands[0]]}"
@@ -162,7 +344,7 @@ def _asked(constraint: Constraint, aligned: Alignment) -> tuple[str, bool]:
     if isinstance(requirement, Compatible):
         cells = list(_narrowed(cells, aligned.result))
         requirement = Compatible(tuple(d for _, d in cells))
-    of = listed([names[n] for n, _ in cells], limit=4)
+    of = prose_list([names[n] for n, _ in cells], limit=4)
     return f"{where} of {of} needs: {_needed(requirement, aligned)}", True
 
 
@@ -170,9 +352,9 @@ def _differ(*sizes: Dim) -> bool:
     return len({d for d in sizes if isinstance(d, int) and d != 1}) > 1
 
 
-def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[int, Dim]]:
+def _narrowed(cells: Sequence[tuple[int, Dim]], result: BroadcastCall) -> Sequence[tuple[int, Dim]]:
     """Return two sizes of an axis that never broadcast together; all sizes if there is no such pair."""
-    from symbcast.core.solver.decision.decision import Decision
+    from symbcast.core.solver.decision import Decision
 
     assert result.scope is not None and result.scope.knowledge is not None
     distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
@@ -185,7 +367,7 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: Call) -> Sequence[tuple[
 
 def _needed(requirement: Formula, aligned: Alignment) -> str:
     """Return a constraint's requirement in words: its own reduced form if it can hold at all."""
-    from symbcast.core.solver.decision.decision import Decision
+    from symbcast.core.solver.decision import Decision
 
     result = aligned.result
     assert result.scope is not None and result.scope.knowledge is not None
@@ -200,9 +382,9 @@ def _needed(requirement: Formula, aligned: Alignment) -> str:
 
 def _known(aligned: Alignment, requirements: Sequence[Formula]) -> str:
     """Return the known bounds and assumptions about the symbols in some formulas, in words."""
-    from symbcast.core.program.sizes.premises import own_set
-    from symbcast.core.solver.groups.normal_form import symbols_in
-    from symbcast.core.solver.sets.set_formulas import describe
+    from symbcast.core.programs.assumptions import own_set
+    from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+    from symbcast.core.solver.normal_form import symbols_in
 
     result, namer = aligned.result, aligned.namer
     concerned = list(dict.fromkeys(s for r in requirements for s in symbols_in(r)))
@@ -215,7 +397,7 @@ def _known(aligned: Alignment, requirements: Sequence[Formula]) -> str:
     for s in concerned:
         if isinstance(s, Rank):
             continue  # only that some bound exists
-        own = describe(s, own_set(s, result.min_size))
+        own = set_formula(s, own_set(s, result.min_size))
         if own != TRUE:
             said.append(in_words(own, namer))
-    return listed(list(dict.fromkeys(said)), limit=6)
+    return prose_list(list(dict.fromkeys(said)), limit=6)

@@ -7,32 +7,31 @@ from itertools import combinations, islice, permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from symbcast.answers.explanation.alignment import Alignment, Mark
-from symbcast.answers.explanation.names import Namer, axis_text
-from symbcast.core.algebra.arithmetic import replaced
-from symbcast.core.algebra.sequences import SequenceSymbol
-from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.broadcasting import AtRight, find_rule
-from symbcast.core.characters import clipped, listed
-from symbcast.core.logic.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
-from symbcast.core.program.calls.call import NOTHING, ZERO, Call
-from symbcast.core.reasons import Remedy
+from symbcast.answers.explanation.evidence import Alignment, AxisMark
+from symbcast.answers.explanation.words import Namer, axis_text
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
+from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
+from symbcast.core.characters import prose_list, shorten_end
+from symbcast.core.programs.broadcast_call import NOTHING, ZERO, BroadcastCall
+from symbcast.core.rules import AtRight, find_rule
+from symbcast.core.rules.constraints import Remedy
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.text.printing import labels_of
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.broadcasting import AttributeValue, Rule
-    from symbcast.core.program.sizes.assumptions import Assumption
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.programs.assumptions import Assumption
+    from symbcast.core.rules import AttributeValue, Rule
 
 TRIED = 40
 MANY_SYMBOLS = 100
 TRIED_OF_MANY = 4
 LONGEST = 160
 MARKED = 32
-_known: WeakKeyDictionary[Call, Fix | None] = WeakKeyDictionary()
+_known: WeakKeyDictionary[BroadcastCall, Fix | None] = WeakKeyDictionary()
 
 
 class Fix(NamedTuple):
@@ -49,12 +48,12 @@ class Fix(NamedTuple):
     must_be_certain: bool = False
     is_implying: bool = False
 
-    def ask(self, result: Call) -> Call:
+    def ask(self, result: BroadcastCall) -> BroadcastCall:
         """Return the answer to the changed question."""
         assume = [*result.assumptions, *self.assume]
-        return Call.asked(self.operands, self.rule, {}, assume or NOTHING, result.min_size or ZERO)
+        return BroadcastCall.asked(self.operands, self.rule, {}, assume or NOTHING, result.min_size or ZERO)
 
-    def verdict(self, result: Call) -> Verdict:
+    def verdict(self, result: BroadcastCall) -> Verdict:
         """Return the verdict on the changed question; raise a `SymbcastError` if its assumptions exclude each other."""
         answer = self.ask(result)
         return Verdict.ALWAYS if self.is_implying else answer.verdict
@@ -105,7 +104,7 @@ def _candidates(aligned: Alignment) -> Iterator[Fix]:
     if Remedy.LOWER_RANK in remedies:
         yield from _lower_rank(aligned)
     if Remedy.SWAP in remedies:
-        yield Fix(f"swap {listed(aligned.names)}", result.operands[::-1], result.rule)
+        yield Fix(f"swap {prose_list(aligned.names)}", result.operands[::-1], result.rule)
     if Remedy.TRANSPOSE in remedies:
         yield from _transposed(aligned)
     yield from by_other_rule(result)
@@ -113,13 +112,13 @@ def _candidates(aligned: Alignment) -> Iterator[Fix]:
         yield from _made_one(aligned)
 
 
-def _with(result: Call, text: str, position: int, dims: Sequence[Any]) -> Fix:
+def _with(result: BroadcastCall, text: str, position: int, dims: Sequence[Any]) -> Fix:
     operands = list(result.operands)
     operands[position] = shape_of(dims)
     return Fix(text, tuple(operands), result.rule)
 
 
-def _changeable(result: Call) -> list[int]:
+def _changeable(result: BroadcastCall) -> list[int]:
     """Return the operands that a fix may stretch, the likeliest first."""
     law, base = result.rule.law, _base(result)
     positions = range(len(result.operands))
@@ -128,7 +127,7 @@ def _changeable(result: Call) -> list[int]:
     return [n for n in positions if n != base]
 
 
-def _base(result: Call) -> int | None:
+def _base(result: BroadcastCall) -> int | None:
     """Return the operand that the others are aligned to."""
     return result.rule.placement.base([s.rank for s in result.operands])
 
@@ -155,7 +154,7 @@ def _given_ones(aligned: Alignment) -> Iterator[Fix]:
                 yield _with(result, f"reshape {names[position]} to {namer.shape(made)}", position, made)
 
 
-def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
+def _meets_its_like(result: BroadcastCall, position: int, dims: Sequence[Any]) -> bool:
     """Return whether every size but 1 meets an equal size; otherwise ones would only keep sizes apart."""
     others = [s for n, s in enumerate(result.operands) if n != position]
     return all(
@@ -164,14 +163,14 @@ def _meets_its_like(result: Call, position: int, dims: Sequence[Any]) -> bool:
     )
 
 
-def placed_elsewhere(result: Call) -> Iterator[Fix]:
+def placed_elsewhere(result: BroadcastCall) -> Iterator[Fix]:
     """Place an operand on other axes."""
     for attributes in result.rule.placement.elsewhere([s.rank for s in result.operands]):
         yield _by(result, attributes)
 
 
-def _by(result: Call, attributes: Mapping[str, AttributeValue]) -> Fix:
-    written = listed([f"{name}={value!r}" for name, value in attributes.items()])
+def _by(result: BroadcastCall, attributes: Mapping[str, AttributeValue]) -> Fix:
+    written = prose_list([f"{name}={value!r}" for name, value in attributes.items()])
     return Fix(f"use {written}", result.operands, result.rule.with_attributes(attributes))
 
 
@@ -188,27 +187,27 @@ def assumed(aligned: Alignment) -> Iterator[Fix]:
         if not texts or sum(map(len, texts)) > LONGEST:
             continue
         known = "that is known" if len(texts) == 1 else "they are known"
-        quoted = listed([f'"{t}"' for t in texts])
+        quoted = prose_list([f'"{t}"' for t in texts])
         is_implying = number >= len(single) and not result.is_open
         text = f"assume {quoted} if {known}"
         yield Fix(text, result.operands, result.rule, tuple(assumptions), is_implying=is_implying)
 
 
-def _is_refuted(result: Call, equality: Formula) -> bool:
+def _is_refuted(result: BroadcastCall, equality: Formula) -> bool:
     """Return whether the counterexample, with one size changed, shows that an equality does not imply the condition.
 
     Most equalities suffice for one clause only, and this is found in microseconds, without a solver.
     """
     if result.is_plain or result.is_open or not isinstance(equality, Comparison):
         return False
-    from symbcast.core.program.sizes.premises import assumed
-    from symbcast.core.solver.evaluation.evaluation import holds_at, value_at
+    from symbcast.core.programs.assumptions import assumed_formulas
+    from symbcast.core.solver.evaluation import holds_at, value_at
 
     at = result.counterexample()
     if at is None or result.scope is None:
         return False
     point = result.scope.symbol_sizes(at)
-    known = [*assumed(result.shown, result.assumptions, result.min_size), equality]
+    known = [*assumed_formulas(result.shown, result.assumptions, result.min_size), equality]
     for name, other in ((equality.left, equality.right), (equality.right, equality.left)):
         size = value_at(other, point)
         if name in point and size is not None:
@@ -220,15 +219,15 @@ def _is_refuted(result: Call, equality: Formula) -> bool:
 
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
     """Return the assumption that a formula's text would parse to, without loading the grammar."""
-    from symbcast.core.logic.definedness import with_values
-    from symbcast.core.program.sizes.assumptions import Assumption
-    from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+    from symbcast.core.algebra.formulas import with_values
+    from symbcast.core.programs.assumptions import Assumption
+    from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 
     shown = namer.renamed_formula(formula)
     labels = labels_of(dims_of(shown))
     told = [s for s in symbols_in(shown) if not isinstance(s, SequenceSymbol)]
     read = {s: Unknown(labels[s]) if isinstance(s, Unknown) else symbol(s.name) for s in told}
-    return Assumption(with_values(put_in(shown, read)), namer.formula(formula))
+    return Assumption(with_values(replace_in_formula(shown, read)), namer.formula(formula))
 
 
 def _likeliest(clause: Formula) -> list[Formula]:
@@ -255,10 +254,10 @@ def _filled_in(aligned: Alignment) -> Iterator[Fix]:
                 sizes.setdefault(pair[0], pair[1])
                 break
     if sizes:
-        shapes = tuple(shape_of(replaced(d, sizes) for d in s.dims) for s in result.operands)
+        shapes = tuple(shape_of(replace_symbols(d, sizes) for d in s.dims) for s in result.operands)
         texts = [f"{namer.dim(value)} for {namer.dim(unknown)}" for unknown, value in sizes.items()]
         known = "that is its size" if len(texts) == 1 else "those are their sizes"
-        yield Fix(f"write {listed(texts)} if {known}", shapes, result.rule)
+        yield Fix(f"write {prose_list(texts)} if {known}", shapes, result.rule)
 
 
 def _lower_rank(aligned: Alignment) -> Iterator[Fix]:
@@ -271,7 +270,7 @@ def _lower_rank(aligned: Alignment) -> Iterator[Fix]:
     for position, dims in enumerate(result.operands):
         if dims.rank > rank:
             fewer = dims.dims[dims.rank - rank :]
-            example = clipped(namer.shape(fewer), 100)
+            example = shorten_end(namer.shape(fewer), 100)
             text = f"give {names[position]} rank {rank} or less (it is {dims.rank}), such as {example}"
             yield _with(result, text, position, fewer)
 
@@ -290,7 +289,7 @@ def _transposed(aligned: Alignment) -> Iterator[Fix]:
                 yield _with(result, text, position, made)._replace(must_be_certain=True)
 
 
-def by_other_rule(result: Call) -> Iterator[Fix]:
+def by_other_rule(result: BroadcastCall) -> Iterator[Fix]:
     """Ask with the alternative rule that the rule itself names."""
     for instead in result.rule.instead:
         if instead.rule:
@@ -306,7 +305,7 @@ def _made_one(aligned: Alignment) -> Iterator[Fix]:
     result, names, namer = aligned.result, aligned.names, aligned.namer
     every = aligned.all_axes
     # Computing a mark may call the solver: with many axes, only those in the conflict are checked.
-    axes = [a for a in (every if len(every) <= MARKED else aligned.clashing) if aligned.mark(a) is Mark.IMPOSSIBLE]
+    axes = [a for a in (every if len(every) <= MARKED else aligned.clashing) if aligned.mark(a) is AxisMark.IMPOSSIBLE]
     for position in _changeable(result):
         dims = list(result.operands[position].dims)
         changed = [i for i, a in enumerate(aligned.places.of[position]) if a in axes]
@@ -314,7 +313,10 @@ def _made_one(aligned: Alignment) -> Iterator[Fix]:
             continue
         for i in changed:
             dims[i] = 1
-        where = listed([axis_text(i, len(dims)) for i in changed], limit=4)
+        where = prose_list([axis_text(i, len(dims)) for i in changed], limit=4)
         yield _with(
-            result, f"set {where} of {names[position]} to 1, as in {clipped(namer.shape(dims), 100)}", position, dims
+            result,
+            f"set {where} of {names[position]} to 1, as in {shorten_end(namer.shape(dims), 100)}",
+            position,
+            dims,
         )

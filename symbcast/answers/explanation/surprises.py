@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
 
-from symbcast.answers.explanation.alignment import Alignment
-from symbcast.core.algebra.sequences import Rest, axis_of, is_sequence, rank_of
+from symbcast.answers.explanation.evidence import Alignment
+from symbcast.core.algebra.formulas import Compatible, Formula, all_of, at_most, different, equal
+from symbcast.core.algebra.symbols import Rest, axis_of, is_sequence, rank_of
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import Compatible, Formula, all_of, at_most, different, equal
 from symbcast.core.shapes import is_open
 from symbcast.core.structs import Struct
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.core.program.calls.call import Call
-    from symbcast.core.program.calls.ranked import RankedSizes
+    from symbcast.core.programs.bindings import RankedSizes
+    from symbcast.core.programs.broadcast_call import BroadcastCall
 
 SurpriseKind: TypeAlias = Literal["outer-product", "stretch"]
 
@@ -66,7 +66,7 @@ class Surprise(Struct):
         return self.text
 
 
-def surprises(result: Call) -> tuple[Surprise, ...]:
+def surprises(result: BroadcastCall) -> tuple[Surprise, ...]:
     """Return the surely unintended effects of a broadcast at valid sizes.
 
     >>> import symbcast
@@ -95,7 +95,7 @@ def outer_products(aligned: Alignment) -> Iterator[Surprise]:
     pairs = _of_unlike_ranks(aligned)
     if not pairs or not placement.is_at_right or placement.base(list(map(len, aligned.dims))) is not None:
         return
-    names, namer, valid = aligned.names, aligned.namer, _Valid(result)
+    names, namer, valid = aligned.names, aligned.namer, _ValidSizes(result)
     rank = aligned.places.rank
     for long, short in pairs:
         axis = next((a for a in range(rank) if _size(aligned, long, a) == 1 != _size(aligned, short, a)), None)
@@ -150,7 +150,7 @@ def _stretches(aligned: Alignment) -> Iterator[Surprise]:
     names, namer = aligned.names, aligned.namer
     rows = [(axis, _rows(aligned, axis)) for axis in aligned.all_axes]
     told = [cell for _, row in rows for cells in row for cell in cells]
-    valid = _Valid(aligned.result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
+    valid = _ValidSizes(aligned.result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
     for axis, row in rows:
         for place in range(max(map(len, row), default=0)):
             # The last axis of a sequence on which it happens represents them all.
@@ -170,7 +170,7 @@ def _stretches(aligned: Alignment) -> Iterator[Surprise]:
 
 
 def _stretch(
-    cells: Sequence[_Cell], place: int, valid: _Valid
+    cells: Sequence[_Cell], place: int, valid: _ValidSizes
 ) -> tuple[_Cell, _Cell, list[Formula], dict[str, int]] | None:
     """Return the size at a place, another size that it can be stretched onto, and where; None if there is none."""
     cell = cells[place]
@@ -212,27 +212,27 @@ def _cell(aligned: Alignment, place: tuple[int, int, Dim], back: int) -> _Cell:
     return _Cell(operand, axis_of(dim, back), (is_there,), aligned.namer.dim(dim))
 
 
-class _Valid:
+class _ValidSizes:
     """The valid sizes of a broadcast; ``mentioned`` are further formulas that `smallest` will be asked about."""
 
-    def __init__(self, result: Call, mentioned: Iterable[Formula] = ()) -> None:
+    def __init__(self, result: BroadcastCall, mentioned: Iterable[Formula] = ()) -> None:
         self._result = result
         self._ranked: RankedSizes | None = None
         if result.is_open:
-            from symbcast.core.program.calls.ranked import RankedSizes
+            from symbcast.core.programs.bindings import RankedSizes
 
             self._ranked = RankedSizes.of_call("surprises", result, mentioned)
 
     def smallest(self, formulas: Sequence[Formula]) -> dict[str, int] | None:
         """Return the smallest valid sizes at which formulas hold; None if there are none."""
-        from symbcast.core.solver.decision.decision import Decision
+        from symbcast.core.solver.decision import Decision
 
         result, ranked = self._result, self._ranked
         if ranked is not None:
             found = Decision(ranked.knowledge, [*ranked.asked, *formulas]).witness()
             return None if found is None else ranked.named(found)
         if result.scope is None:
-            from symbcast.core.logic.formulas import holds
+            from symbcast.core.algebra.formulas import holds
 
             return {} if all(map(holds, formulas)) else None
         required = [c.requirement for c in result.constraints]

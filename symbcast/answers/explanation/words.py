@@ -1,26 +1,163 @@
-"""Formulas in plain words."""
+"""The names in an answer (operands, axes, dimensions, sizes), and formulas in plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.answers.explanation.names import Namer
-from symbcast.core.algebra.sequences import mentions_rest
-from symbcast.core.algebra.terms import Operation
-from symbcast.core.characters import listed
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
+from symbcast.core.algebra.symbols import Rest, SequenceSymbol, TermWriter, Unknown, mentions_rest, name_text, symbol
+from symbcast.core.algebra.terms import Operation, Symbol, lazy_property
+from symbcast.core.characters import prose_list
+from symbcast.core.rules import Rule
+from symbcast.core.shapes import Shape
+from symbcast.core.text.printing import dim_text, formula_text, labelled_text, write_formula
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.formulas import Formula
     from symbcast.core.algebra.terms import Dim
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+
+
+# The names in an answer: operands, axes, dimensions, sizes.
+
+
+def rule_text(rule: Rule) -> str:
+    """Return the name that the caller used for a rule, with its attributes.
+
+    >>> from symbcast.core.rules import find_rule
+    >>> rule_text(find_rule("pdpd", {"axis": 1}))
+    'pdpd(axis=1)'
+    """
+    if not rule.parameters:
+        return rule.written_name
+    attributes = ", ".join(f"{name}={value!r}" for name, value in rule.written_attributes().items())
+    return f"{rule.written_name}({attributes})" if attributes else rule.written_name
+
+
+def operand_names(result: BroadcastCall) -> list[str]:
+    """Return the name of each operand: the rule's name if it names them all, else its number."""
+    return names_of_operands(result.rule, len(result.operands))
+
+
+def names_of_operands(rule: Rule | None, count: int) -> list[str]:
+    """Return the names of a rule's operands, for this number of them; without a rule, A and B.
+
+    >>> names_of_operands(None, 2), names_of_operands(None, 3)
+    (['A', 'B'], ['operand 0', 'operand 1', 'operand 2'])
+    """
+    names = ("A", "B") if rule is None else rule.operands
+    return [names[n] if count <= len(names) else f"operand {n}" for n in range(count)]
+
+
+def axis_text(axis: int, rank: int, sequence: int | None = None) -> str:
+    """Name an axis from both ends, or from the known one; ``sequence`` represents the unnamed axes.
+
+    >>> axis_text(0, 2), axis_text(0, 2, 0), axis_text(1, 2, 0)
+    ('axis 0 (-2)', 'each axis before axis -1', 'axis -1')
+    """
+    if sequence is not None and axis != sequence:
+        return f"axis {axis if axis < sequence else axis - rank}"
+    if sequence is not None:
+        return f"each axis before axis {axis + 1 - rank}" if axis + 1 < rank else "each axis"
+    return f"axis {axis} ({axis - rank})"
+
+
+class Namer:
+    """Writes dimensions and formulas by the names that the answer's witness and counterexample use.
+
+    Sums list their symbols in order of first appearance in the question, so that ``T + P`` is not reordered. Unknowns
+    always show their labels, so that a condition on ``?0`` can be matched to the shapes.
+    """
+
+    def __init__(self, result: BroadcastCall) -> None:
+        self._names = result.shown
+        self._renamed = _renamed(self._names)
+
+    @staticmethod
+    def of(names: Mapping[Symbol, str]) -> Namer:
+        """Return a namer for sizes with the given names; sums list them in the order of their names."""
+        made = Namer.__new__(Namer)
+        made._names, made._renamed, made._order = names, _renamed(names), {}
+        made._writer = None  # other sizes may be written too
+        return made
+
+    @lazy_property
+    def _order(self) -> Mapping[Symbol, int]:
+        return {self._renamed.get(s, s): n for n, s in enumerate(self._names)}
+
+    @lazy_property
+    def _writer(self) -> TermWriter | None:
+        """Writes terms once for all texts; None if some size needs a label, which depends on the sizes beside it."""
+        is_plain = not self._renamed and all(type(s) is Symbol and not s.is_Dummy for s in self._names)
+        return TermWriter({}, self._order) if is_plain else None
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The name of each size, and of each sequence of axes."""
+        names = self._names.items()
+        return tuple(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in names))
+
+    def dim(self, dim: Dim) -> str:
+        """Return a dimension as text, without its bounds."""
+        if type(dim) is Symbol and not self._renamed:
+            return name_text(dim.name)
+        if isinstance(dim, int):
+            return str(dim)
+        return self._writer.dim(dim) if self._writer is not None else labelled_text(self._rename(dim), self._order)
+
+    def bounded(self, dim: Dim) -> str:
+        """Return a dimension as text, an unknown with its bounds."""
+        if type(dim) is Symbol or isinstance(dim, (int, Rest)):
+            return self.dim(dim)
+        if not isinstance(dim, Unknown):
+            return dim_text(self._rename(dim), self._order)
+        bounds = f"{dim.lower or ''}..{'' if dim.upper is None else dim.upper}"
+        return self.dim(dim) if bounds == ".." else f"{self.dim(dim)}:{bounds}"
+
+    def renamed(self, dim: Dim) -> Dim:
+        """Return a dimension over symbols with their display names."""
+        return replace_symbols(dim, self._renamed) if self._renamed and not isinstance(dim, int) else dim
+
+    def renamed_formula(self, formula: Formula) -> Formula:
+        """Return a formula over symbols with their display names."""
+        if not self._renamed:
+            return formula
+        from symbcast.core.solver.normal_form import replace_in_formula
+
+        return replace_in_formula(formula, self._renamed)
+
+    def shape(self, dims: Shape | Sequence[Dim]) -> str:
+        """Return a shape as text."""
+        texts = [self.bounded(d) for d in (dims.dims if isinstance(dims, Shape) else dims)]
+        return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
+
+    def formula(self, formula: Formula) -> str:
+        """Return a formula as text that parses back."""
+        if self._writer is not None:
+            return write_formula(formula, self._writer)
+        return formula_text(self.renamed_formula(formula), order=self._order)
+
+    def _rename(self, dim: Dim) -> Dim:
+        return replace_symbols(dim, self._renamed) if self._renamed else dim
+
+
+def _renamed(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
+    """Map each symbol whose display name differs from its own name to a symbol with the display name."""
+    return {s: s.renamed(n) if isinstance(s, Unknown) else symbol(n) for s, n in names.items() if s.name != n}
+
+
+# Formulas in plain words.
+
 
 _MANY_REMAINDERS = 3
 """From this many possible remainders of a size on, one clause lists them all."""
 _MOST_REMAINDERS = 4096
 
 
-class Form(Enum):
+class PredicateForm(Enum):
     """How a predicate is built, so that predicates about one subject can be put together."""
 
     PLAIN = "{}"
@@ -31,7 +168,7 @@ class Form(Enum):
     OR = "{} or {}"
 
 
-class Saying(NamedTuple):
+class SplitSentence(NamedTuple):
     """A sentence in two halves, so that sentences about one subject can share it: ``N``, ``at most 3``.
 
     ``form`` is how the predicate is built; ``operand`` is its single operand, if it has one: ``3``.
@@ -39,13 +176,13 @@ class Saying(NamedTuple):
 
     subject: str
     predicate: str
-    form: Form = Form.PLAIN
+    form: PredicateForm = PredicateForm.PLAIN
     operand: str = ""
 
     @staticmethod
-    def of(subject: str, form: Form, operand: str) -> Saying:
+    def of(subject: str, form: PredicateForm, operand: str) -> SplitSentence:
         """Return the sentence of a form with one operand."""
-        return Saying(subject, form.value.format(operand), form, operand)
+        return SplitSentence(subject, form.value.format(operand), form, operand)
 
     def __str__(self) -> str:
         return f"{self.subject} is {self.predicate}"
@@ -67,7 +204,7 @@ def _in_words(formula: Formula, namer: Namer) -> str:
             names = _names(dims, namer)
             if len(names) == 2:
                 return f"{names[0]} and {names[1]} differ and neither is 1"
-            return f"two of {listed(names)} differ and neither is 1"
+            return f"two of {prose_list(names)} differ and neither is 1"
         case AllOf(parts):
             return _all_of(parts, namer) if parts else "nothing is required"
         case AnyOf(parts):
@@ -82,7 +219,7 @@ def _compatible(dims: Sequence[Dim], namer: Namer) -> str:
     names = [n for n in _names(dims, namer) if n != "1"]
     if len(names) == 2:
         return _pair(*names)
-    return f"those of {listed(names)} that are not 1 are equal"
+    return f"those of {prose_list(names)} that are not 1 are equal"
 
 
 def _pair(left: str, right: str) -> str:
@@ -94,7 +231,7 @@ def _pair(left: str, right: str) -> str:
     return f"{left} and {right} are equal, or one of them is 1"
 
 
-def saying(formula: Formula, namer: Namer) -> Saying | None:
+def statement_of(formula: Formula, namer: Namer) -> SplitSentence | None:
     """Return a formula's statement about one subject; None if it is about several."""
     match formula:
         case Comparison(operator, left, right) if isinstance(right, int) and not isinstance(left, int):
@@ -110,21 +247,23 @@ def saying(formula: Formula, namer: Namer) -> Saying | None:
     return None
 
 
-def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[Saying | None]:
+def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[SplitSentence | None]:
     """Return the statements of a formula's parts; many possible remainders of one size become one statement."""
     read = [_remainders(p, namer) if isinstance(formula, AnyOf) else None for p in formula.parts]
     together: dict[tuple[str, int], list[int]] = {}
     for found in read:
         if found is not None:
             together.setdefault(found[0], []).extend(found[1])
-    sayings: dict[object, Saying | None] = {}
+    sayings: dict[object, SplitSentence | None] = {}
     for number, (part, found) in enumerate(zip(formula.parts, read, strict=True)):
         if found is None or len(together[found[0]]) < _MANY_REMAINDERS:
-            sayings[number] = saying(part, namer)
+            sayings[number] = statement_of(part, namer)
         else:
             (subject, divisor), ranges = found[0], _ranges(together[found[0]])
-            predicate = f"{listed(ranges, 'or')} more than a multiple of {divisor}"
-            sayings[found[0]] = Saying(subject, predicate, Form.OR if len(ranges) > 1 else Form.PLAIN)
+            predicate = f"{prose_list(ranges, 'or')} more than a multiple of {divisor}"
+            sayings[found[0]] = SplitSentence(
+                subject, predicate, PredicateForm.OR if len(ranges) > 1 else PredicateForm.PLAIN
+            )
     return list(sayings.values())
 
 
@@ -163,56 +302,60 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
     return [t for some in texts for t in some]
 
 
-def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> Saying:
+def _of_number(operator: str, left: Dim, number: int, namer: Namer) -> SplitSentence:
     if isinstance(left, Operation) and left.kind == "%" and operator in ("==", "!="):
         dividend, divisor = left.args
         # With a symbol as the divisor, 3 more than a multiple of it need not leave 3: the divisor could be 2.
         if divisor.is_constant and 0 <= number < divisor.constant:
             return _of_remainder(namer.dim(dividend.dim()), operator == "==", divisor.constant, number)
         if not divisor.is_constant and number == 0:
-            form = Form.PLAIN if operator == "==" else Form.NOT
-            return Saying.of(namer.dim(dividend.dim()), form, f"a multiple of {namer.dim(divisor)}")
+            form = PredicateForm.PLAIN if operator == "==" else PredicateForm.NOT
+            return SplitSentence.of(namer.dim(dividend.dim()), form, f"a multiple of {namer.dim(divisor)}")
     forms = {
-        "==": (Form.PLAIN, number),
-        "!=": (Form.NOT, number),
-        "<=": (Form.MOST, number),
-        "<": (Form.MOST, number - 1),
-        ">=": (Form.LEAST, number),
-        ">": (Form.LEAST, number + 1),
+        "==": (PredicateForm.PLAIN, number),
+        "!=": (PredicateForm.NOT, number),
+        "<=": (PredicateForm.MOST, number),
+        "<": (PredicateForm.MOST, number - 1),
+        ">=": (PredicateForm.LEAST, number),
+        ">": (PredicateForm.LEAST, number + 1),
     }
     form, bound = forms[operator]
-    return Saying.of(namer.dim(left), form, str(bound))
+    return SplitSentence.of(namer.dim(left), form, str(bound))
 
 
-def _of_remainder(subject: str, equal: bool, divisor: int, remainder: int) -> Saying:
+def _of_remainder(subject: str, equal: bool, divisor: int, remainder: int) -> SplitSentence:
     if divisor == 2:
-        return Saying(subject, "even" if equal is (remainder == 0) else "odd")
+        return SplitSentence(subject, "even" if equal is (remainder == 0) else "odd")
     multiple = f"a multiple of {divisor}" if remainder == 0 else f"{remainder} more than a multiple of {divisor}"
-    return Saying.of(subject, Form.PLAIN if equal else Form.NOT, multiple)
+    return SplitSentence.of(subject, PredicateForm.PLAIN if equal else PredicateForm.NOT, multiple)
 
 
-def _together(formula: AllOf | AnyOf, found: Sequence[Saying]) -> Saying:
+def _together(formula: AllOf | AnyOf, found: Sequence[SplitSentence]) -> SplitSentence:
     if len(found) == 1:
         return found[0]
     subject, predicates, forms = found[0].subject, [s.predicate for s in found], [s.form for s in found]
     if isinstance(formula, AnyOf):
-        nested = Form.AND in forms or Form.OR in forms
-        return Saying(subject, ", or ".join(predicates) if nested else listed(predicates, "or"), Form.OR)
-    if sorted(forms, key=list(Form).index) == [Form.LEAST, Form.MOST]:
-        low, high = sorted(found, key=lambda s: s.form is Form.MOST)
-        return Saying(subject, f"from {low.operand} to {high.operand}")
-    if all(form is Form.NOT for form in forms):
+        nested = PredicateForm.AND in forms or PredicateForm.OR in forms
+        return SplitSentence(
+            subject, ", or ".join(predicates) if nested else prose_list(predicates, "or"), PredicateForm.OR
+        )
+    if sorted(forms, key=list(PredicateForm).index) == [PredicateForm.LEAST, PredicateForm.MOST]:
+        low, high = sorted(found, key=lambda s: s.form is PredicateForm.MOST)
+        return SplitSentence(subject, f"from {low.operand} to {high.operand}")
+    if all(form is PredicateForm.NOT for form in forms):
         rest = [s.operand for s in found]
         if len(rest) == 2:
-            return Saying(subject, f"neither {' nor '.join(rest)}")
-        return Saying(subject, f"none of {listed(rest)}", Form.AND)
-    return Saying(
-        subject, " and ".join(f"({s.predicate})" if s.form is Form.OR else s.predicate for s in found), Form.AND
+            return SplitSentence(subject, f"neither {' nor '.join(rest)}")
+        return SplitSentence(subject, f"none of {prose_list(rest)}", PredicateForm.AND)
+    return SplitSentence(
+        subject,
+        " and ".join(f"({s.predicate})" if s.form is PredicateForm.OR else s.predicate for s in found),
+        PredicateForm.AND,
     )
 
 
 def _comparison(formula: Comparison, namer: Namer) -> str:
-    said = saying(formula, namer)
+    said = statement_of(formula, namer)
     if said is not None:
         return str(said)
     left, right = namer.dim(formula.left), namer.dim(formula.right)
@@ -228,7 +371,7 @@ def _comparison(formula: Comparison, namer: Namer) -> str:
 
 
 def _all_of(parts: Sequence[Formula], namer: Namer) -> str:
-    said = saying(AllOf(tuple(parts)), namer)
+    said = statement_of(AllOf(tuple(parts)), namer)
     if said is not None:
         return str(said)
     texts = [in_words(p, namer) for p in parts]
@@ -236,12 +379,12 @@ def _all_of(parts: Sequence[Formula], namer: Namer) -> str:
 
 
 def _any_of(parts: Sequence[Formula], namer: Namer) -> str:
-    said = saying(AnyOf(tuple(parts)), namer)
+    said = statement_of(AnyOf(tuple(parts)), namer)
     if said is not None:
         return str(said)
     ones = [_one(p, namer) for p in parts]
     if None not in ones:
-        return f"{listed([o for o in ones if o], 'or')} is 1"
+        return f"{prose_list([o for o in ones if o], 'or')} is 1"
     equal = _one_equality(parts, ones)
     if equal is not None:
         left, right = namer.dim(equal.left), namer.dim(equal.right)
@@ -255,7 +398,7 @@ def _any_of(parts: Sequence[Formula], namer: Namer) -> str:
 
 def _alternative(part: Formula, namer: Namer) -> str:
     text = in_words(part, namer)
-    if not isinstance(part, AllOf) or saying(part, namer) is not None:
+    if not isinstance(part, AllOf) or statement_of(part, namer) is not None:
         return text
     return f"{'both' if len(part.parts) == 2 else 'all of:'} {text}"
 

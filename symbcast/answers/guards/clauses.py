@@ -1,4 +1,4 @@
-"""Prepare a condition for any guard, and write it as comments.
+"""Prepare a condition for any guard: clauses, comments, and identifiers for sizes.
 
 A guard holds exactly where the condition does and all the comparisons that make it true have a value; see
 `symbcast.core.logic.definedness.with_values`. So the condition for each target requires a nonzero divisor and a
@@ -7,15 +7,13 @@ defined join right before the comparison that needs it, and no target has to def
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import count
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.sequences import SequenceSymbol, sequences_of
-from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.algebra.terms import Operation, Term, term
-from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import (
+from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
     AllOf,
@@ -28,13 +26,75 @@ from symbcast.core.logic.formulas import (
     clauses,
     dims_of,
     holds,
+    with_values,
 )
-from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, sequences_of, symbol
+from symbcast.core.algebra.terms import Operation, Term, term
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import BindingError, UnknownRankError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Symbol
+
+
+# Identifiers for sizes, whose names can be any text.
+
+
+_SPACERS = re.compile(r"_{2,}")
+
+
+def identifiers(
+    names: Mapping[Symbol, str], spell: Callable[[str], str], is_refused: Callable[[str], bool]
+) -> dict[Symbol, str]:
+    """Return an identifier for each symbol, all distinct, and the same on every run.
+
+    ``spell`` turns a name into an identifier of a language and leaves valid ones unchanged; ``is_refused`` returns
+    whether a word is reserved. Names that are valid already are kept; the others avoid them.
+
+    >>> from symbcast.core.algebra.symbols import Symbol
+    >>> names = {Symbol("x"): "a b", Symbol("y"): "a_b", Symbol("z"): "is", Symbol("t"): "?0"}
+    >>> list(identifiers(names, ascii_identifier, {"is"}.__contains__).values())
+    ['a_b_2', 'a_b', 'is_', 'size_0']
+    """
+    found: dict[Symbol, str] = {}
+    taken: set[str] = set()
+    for size, name in names.items():
+        if spell(name) == name and not is_refused(name) and name not in taken:
+            found[size] = name
+            taken.add(name)
+    for size, name in names.items():
+        if size not in found:
+            spelled = spell(name)
+            found[symbol] = next(c for c in _choices(spelled, taken) if c not in taken and not is_refused(c))
+            taken.add(found[symbol])
+    return {symbol: found[symbol] for symbol in names}
+
+
+def ascii_identifier(name: str) -> str:
+    """Return a name with ``_`` for all but ASCII letters and digits, not at the front, not doubled, not at the end.
+
+    >>> [ascii_identifier(n) for n in ("N", "decoder.45_dim_1", "?0", "45", "a  b", "%", "")]
+    ['N', 'decoder_45_dim_1', 'size_0', 'size_45', 'a_b', 'size', 'size']
+    """
+    return tidy(re.sub(r"[^A-Za-z0-9_]", "_", name))
+
+
+def tidy(name: str) -> str:
+    """Return a name of letters, digits and ``_`` with a letter first, and ``_`` only between others."""
+    name = _SPACERS.sub("_", name).strip("_")
+    if not name:
+        return "size"
+    return f"size_{name}" if name[0].isdecimal() else name
+
+
+def _choices(name: str, taken: set[str]) -> Iterator[str]:
+    yield name
+    if name not in taken:
+        yield f"{name}_"  # a reserved word, with the usual trailing underscore
+    base = name.rstrip("_") or "size"
+    yield from (f"{base}_{n}" for n in count(2))
+
 
 LARGEST_SIZE = 2**63 - 1
 """The largest size that a guard over machine integers accepts."""
@@ -81,7 +141,7 @@ def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str
     ['batch == 2*M', 'M >= 1']
     """
     renamed = {s: _called(s, name) for s, name in names.items() if s.name != name}
-    return [formula_text(put_in(c, renamed) if renamed else c) for c in clauses(condition)] or ["True"]
+    return [formula_text(replace_in_formula(c, renamed) if renamed else c) for c in clauses(condition)] or ["True"]
 
 
 def operation_kinds(parts: tuple[Formula, ...]) -> set[str]:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, magnitude
-from symbcast.answers.guards.names import identifiers
+from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, identifiers, magnitude
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Operation, Term, term
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.algebra.terms import Symbol
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _WORD_BITS = 64
@@ -68,7 +67,7 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier")
     called = identifiers(names, spelled, lambda word: word == "holds")
-    writer = _Writer(called)
+    writer = _MlirWriter(called)
     witnesses = [
         writer.require(f"arith.cmpi sle, {writer.number(0)}, %{p} : index", f"{p} >= 0") for p in called.values()
     ]
@@ -109,7 +108,7 @@ def _integer_type(parts: Sequence[Term]) -> str:
     return "index" if bits <= _WORD_BITS else f"i{-(-bits // _WORD_BITS) * _WORD_BITS}"
 
 
-class _Writer:
+class _MlirWriter:
     """Writes operations in order, each once: repeated requests return the existing value."""
 
     def __init__(self, called: Mapping[Symbol, str]) -> None:

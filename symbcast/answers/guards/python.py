@@ -10,21 +10,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 from unicodedata import normalize
 
-from symbcast.answers.guards.clauses import check_named, condition_texts, guarded_clauses, operation_kinds
-from symbcast.answers.guards.names import identifiers, tidy
-from symbcast.core.algebra.sequences import Rank, Rest, SequenceSymbol, sequences_of
-from symbcast.core.characters import clipped
-from symbcast.core.logic.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, clauses
-from symbcast.core.program.sizes.given import Given, check_all_given, needed_of, read_sizes
-from symbcast.core.solver.evaluation.evaluation import PYTHON, formula_source
-from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.solver.sets.size_sets import ALL
-from symbcast.core.solver.sets.univariate import narrow
+from symbcast.answers.guards.clauses import (
+    check_named,
+    condition_texts,
+    guarded_clauses,
+    identifiers,
+    operation_kinds,
+    tidy,
+)
+from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, clauses
+from symbcast.core.algebra.symbols import Rank, Rest, SequenceSymbol, sequences_of
+from symbcast.core.characters import shorten_end
+from symbcast.core.programs.arguments import GivenSizes, check_all_sizes, example_sizes, read_given_sizes
+from symbcast.core.solver.evaluation import PYTHON, formula_source
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.size_sets import ALL
 from symbcast.errors import BindingError, UndecidedError
 
 if TYPE_CHECKING:
-    from symbcast.core.account import Open
-    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.core.account import OpenPart
+    from symbcast.core.algebra.terms import Symbol
 
 _HELPERS = {
     "compatible": '''\
@@ -145,7 +151,7 @@ def _text(value: object) -> str:
     """Return a size as the caller may write it; an ellipsis for None."""
     if value is None:
         return "..."
-    return value if isinstance(value, str) and value.isdecimal() else clipped(repr(value), 40)
+    return value if isinstance(value, str) and value.isdecimal() else shorten_end(repr(value), 40)
 
 
 def _is_free(word: str) -> bool:
@@ -181,11 +187,11 @@ def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapp
     return f'    """Return whether sizes meet the condition.\n{escaped}\n    """\n'
 
 
-class Undecided(NamedTuple):
+class OpenSizes(NamedTuple):
     """The sizes that may be open, where the condition of a guard does not hold, and the reasons."""
 
     possible: Formula
-    parts: tuple[Open, ...]
+    parts: tuple[OpenPart, ...]
 
 
 class Guard:
@@ -219,7 +225,7 @@ class Guard:
         name: str = "guard",
         others: Mapping[str, str] | None = None,
         assumed: Formula = TRUE,
-        undecided: Undecided | None = None,
+        undecided: OpenSizes | None = None,
     ) -> None:
         if len({*names.values()}) < len(names):
             twice = [repr(n) for n, times in Counter(names.values()).items() if times > 1]
@@ -264,7 +270,7 @@ class Guard:
         found: Callable[..., bool] = namespace[self.name]
         return found
 
-    def _deciding(self, works: Callable[..., bool], undecided: Undecided) -> Callable[..., bool]:
+    def _deciding(self, works: Callable[..., bool], undecided: OpenSizes) -> Callable[..., bool]:
         """Return the function that is true where it is proved to work, and raises where that is open."""
         may_work = self._compiled(undecided.possible)
         known = self.names.keys()
@@ -297,11 +303,11 @@ class Guard:
             sizes = {self._others.get(key, key): size for key, size in sizes.items()}
         needed = self._required()
         if not self._sequences:
-            found = read_sizes(self.names, sizes, renamed)
-            check_all_given(needed, found, self.name)
+            found = read_given_sizes(self.names, sizes, renamed)
+            check_all_sizes(needed, found, self.name)
             return self.function(*[found[n] if n in found else self._default(s) for s, n in self.names.items()])
-        given = Given.read(self.names, sizes, renamed)
-        check_all_given(needed, given.by_name, self.name)
+        given = GivenSizes.read(self.names, sizes, renamed)
+        check_all_sizes(needed, given.by_name, self.name)
         plain = ((s, n) for s, n in self.names.items() if not is_axes(s))
         own = [given.sizes[n] if n in given.sizes else self._default(s) for s, n in plain]
         return self.function(*(given.axes.get(s, ()) for s in self._sequences), *own)
@@ -313,7 +319,7 @@ class Guard:
             parts = [c for c in clauses(self.formula) if c not in alone]
             parts += clauses(self._undecided.possible) if self._undecided is not None else ()
             parts = [c for c in parts if c not in alone]
-            self._needed = needed_of({s: self.names.get(s, s.name) for c in parts for s in symbols_in(c)})
+            self._needed = example_sizes({s: self.names.get(s, s.name) for c in parts for s in symbols_in(c)})
         return self._needed
 
     def _default(self, size: Symbol) -> int:
@@ -321,7 +327,7 @@ class Guard:
         members = ALL
         for clause in clauses(self._assumed):
             if symbols_in(clause).keys() == {size}:
-                members = narrow(members, clause) or members
+                members = narrowed_set(members, clause) or members
         return members.least() or 0
 
     def _example(self, first: object, more: Sequence[Any]) -> str:
@@ -362,7 +368,7 @@ def python_guard(  # noqa: PLR0913 - as Guard
     *,
     others: Mapping[str, str] | None = None,
     assumed: Formula = TRUE,
-    undecided: Undecided | None = None,
+    undecided: OpenSizes | None = None,
 ) -> Guard:
     """Return a condition as a function of its sizes; ``others`` maps other names of sizes to those in ``names``.
 

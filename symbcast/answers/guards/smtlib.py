@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, operations_in
-from symbcast.answers.guards.names import identifiers
+from symbcast.answers.guards.clauses import (
+    check_known_ranks,
+    condition_texts,
+    guarded_clauses,
+    identifiers,
+    operations_in,
+)
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Operation, Term, term
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim, Symbol
 
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.!-]*")
 # Reserved words of SMT-LIB and its theories, and names that this module defines. Quoting would not make them distinct.
@@ -91,8 +95,8 @@ def smtlib_source(
         *(f"(assert (>= {size} 0))" for size in sizes),
         *_definitions([*clauses, *assumed]),
         f"(define-fun {name} ({' '.join(f'({size} Int)' for size in sizes)}) Bool",
-        f"  {_joined('and', [_Writer(called).formula(c) for c in clauses], _BREAK)})",
-        *(f"(assert {_Writer(called).formula(a)})" for a in assumed),
+        f"  {_joined('and', [_SmtWriter(called).formula(c) for c in clauses], _BREAK)})",
+        *(f"(assert {_SmtWriter(called).formula(a)})" for a in assumed),
         f"(assert {_applied(name, sizes) if sizes else name})",
         "(check-sat)",
     ]
@@ -142,7 +146,7 @@ def _number(value: int) -> str:
     return str(value) if value >= 0 else f"(- {-value})"
 
 
-class _Writer:
+class _SmtWriter:
     """Writes formulas and terms over sizes with the given names."""
 
     def __init__(self, called: Mapping[Symbol, str]) -> None:

@@ -1,37 +1,44 @@
-"""The common interface of all answers: of a broadcast, a program, a model, an exported program and a function."""
+"""The common interface of all answers: of a broadcast, a program, a model, an exported program and a function.
+
+A `ModuleAnswer` can also be stated as a StableHLO module of functions of sizes.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.answers.public.guard_texts import Guards
+from symbcast.answers.public.guard_methods import GuardMethods
 from symbcast.core.account import Account
-from symbcast.core.guesses import Guessable, meant
-from symbcast.core.logic.formulas import all_of
-from symbcast.core.program.statements.public import Public
+from symbcast.core.advice import Guessable, guessed_meanings
+from symbcast.core.algebra.formulas import all_of
+from symbcast.core.programs.broadcast_call import PublicAnswer
 from symbcast.core.solver.budget import one_call
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from symbcast.answers.guards.stablehlo import CheckedRequirement
     from symbcast.answers.public.conditions import Condition
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.logic.formulas import Formula
-    from symbcast.core.program.calls.certificate import Certificate
-    from symbcast.core.program.statements.statement import ConditionLike
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.programs.certificates import Certificate
+    from symbcast.core.programs.conditions import ConditionLike
+    from symbcast.core.shapes import Shape
     from symbcast.core.verdicts import Verdict
 
 
-class Answer(Guessable, Guards, Public):
+class Answer(Guessable, GuardMethods, PublicAnswer):
     """The protocol of all answers: for which sizes something works, and its output.
 
-    Each also has ``shape`` (one output) or ``shapes`` (many, by name) and the guards of `Guards`.
+    Each also has ``shape`` (one output) or ``shapes`` (many, by name) and the guards of `GuardMethods`.
     """
 
     __slots__ = ()
 
-    _meant = meant(
+    _meant = guessed_meanings(
         "ok valid is_valid success status compatible always never sometimes possible is_always satisfiable -> verdict",
         "example sample model solution -> witness()",
         "failure counter_example fails -> counterexample()",
@@ -141,7 +148,7 @@ class Answer(Guessable, Guards, Public):
         proved: the witness is valid
         proved: the counterexample is valid
         """
-        from symbcast.core.program.whole.certificate import certify_answer
+        from symbcast.core.programs.certificates import certify_answer
 
         return certify_answer(self._subject)
 
@@ -167,7 +174,7 @@ class Answer(Guessable, Guards, Public):
         >>> sb.broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")
         True
         """
-        from symbcast.core.program.statements.entailment import implies
+        from symbcast.core.programs.entailment import implies
 
         return implies(self._subject, relation)
 
@@ -182,8 +189,49 @@ class Answer(Guessable, Guards, Public):
         >>> sb.broadcast("N", "3").equivalent("N == 1 or N == 3")
         True
         """
-        from symbcast.core.program.statements.entailment import equivalent, says
+        from symbcast.core.programs.entailment import equivalent, is_valid_exactly_where
 
-        if isinstance(other, Public):
+        if isinstance(other, PublicAnswer):
             return equivalent(self._subject, other._subject)
-        return says(self._subject, other)
+        return is_valid_exactly_where(self._subject, other)
+
+
+# Answers as StableHLO modules: functions of sizes for the condition, its checks and the output shapes.
+
+
+class ModuleAnswer(Answer):
+    """An answer that a StableHLO module can state as functions of sizes."""
+
+    __slots__ = ()
+
+    @one_call
+    def to_stablehlo(self, *, open: bool | None = None, with_assumptions: bool = True) -> str:
+        """Return a StableHLO module with functions of sizes: the condition, its checks, and the output shapes.
+
+        ``@condition`` returns whether sizes meet the condition, ``@check`` asserts each requirement, with its operation
+        and reason as the message, and ``@shape_NAME`` returns the shape of an output: of each operation of a program,
+        each output of a model, and each array that a function returns. All take the sizes in the order of
+        ``guard().parameters``. Comments name the outputs whose shapes sizes do not determine, and what the condition
+        does not cover. See the README of `symbcast.answers.guards`. Raises `UnknownRankError` for sizes of a sequence.
+        """
+        from symbcast.answers.guards.stablehlo import stablehlo_source
+
+        condition = self._decided(open, with_assumptions)
+        return stablehlo_source(condition, self._shown, self._requirements(), self._outputs(), self._not_covered())
+
+    def _requirements(self) -> Sequence[CheckedRequirement]:
+        """Return the requirements of the condition, with the messages of their checks."""
+        from symbcast.answers.guards.stablehlo import requirements_of
+
+        return requirements_of(self.findings)
+
+    def _outputs(self) -> Mapping[str, Shape | None]:
+        """Return the output shapes by name; None for a shape that is unknown."""
+        return {}
+
+    def _not_covered(self) -> Iterator[str]:
+        """Yield what the condition does not cover, as text."""
+        parts = [str(part) for part in self.unanalysed]
+        yield from (f"Not analysed: {part}" for part in parts)
+        if self.verdict is Verdict.UNKNOWN and self.reason not in parts:
+            yield f"Unknown: {self.reason}"

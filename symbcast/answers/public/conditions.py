@@ -1,20 +1,27 @@
-"""Conditions on sizes as values: `Condition`."""
+"""Conditions on sizes as values, and the answer for generic sizes as conditions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.public.guard_texts import Guards
-from symbcast.core.guesses import Guessable, meant
-from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.program.statements.statement import Statement, tiers_of
+from symbcast.answers.public.guard_methods import GuardMethods
+from symbcast.core.advice import Guessable, guessed_meanings
+from symbcast.core.algebra.formulas import all_of
+from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.conditions import Statement, condition_of_answer, tiers_of
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
-    from symbcast.core.program.calls.certificate import Certificate
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.programs.certificates import Certificate
+    from symbcast.core.programs.program import Program
+    from symbcast.core.verdicts import Verdict
 
 
-class Condition(Guessable, Statement, Guards):
+# Conditions on sizes as values: `Condition`.
+
+
+class Condition(Guessable, Statement, GuardMethods):
     """A condition on sizes, made from text, a sympy Boolean, an answer (where it is valid), or another condition.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
@@ -35,7 +42,7 @@ class Condition(Guessable, Statement, Guards):
 
     __slots__ = ()
 
-    _meant = meant(
+    _meant = guessed_meanings(
         "holds evaluate eval check at holds_at is_true_at test -> guard()({sizes})",
         "solve find solutions -> witness()",
         "boolean expr expression to_sympy as_sympy -> sympy",
@@ -68,7 +75,8 @@ class Condition(Guessable, Statement, Guards):
         decided by   F2, sets of sizes, one name each: K
                      F4, products of sizes and symbolic divisors: M and N
         """
-        from symbcast.answers.show import text, values
+        from symbcast.answers.show import document as values
+        from symbcast.answers.show import text
 
         document = values.condition_document(self.formula)
         return text.render(values.with_tiers(document, tiers_of(self, assume, min_size)) if trace else document)
@@ -85,7 +93,7 @@ class Condition(Guessable, Statement, Guards):
         proved: the witness is valid
         proved: the counterexample is valid
         """
-        from symbcast.core.program.statements.certificate import certify_condition
+        from symbcast.core.programs.certificates import certify_condition
 
         return certify_condition(self, assume, min_size)
 
@@ -97,7 +105,7 @@ class Condition(Guessable, Statement, Guards):
         in the order of ``guard().parameters``. See the README of `symbcast.answers.guards`. Raises `UnknownRankError`
         for sizes of a sequence of axes.
         """
-        from symbcast.answers.guards import stablehlo_source
+        from symbcast.answers.guards.stablehlo import stablehlo_source
 
         return stablehlo_source(self._decided(open, with_assumptions), self._shown)
 
@@ -107,12 +115,65 @@ class Condition(Guessable, Statement, Guards):
 
     @one_call
     def _repr_html_(self) -> str:
-        from symbcast.answers.show import html, values
+        from symbcast.answers.show import document as values
+        from symbcast.answers.show import html
 
         return html.render(values.condition_document(self.formula))
 
     @one_call
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show import latex, values
+        from symbcast.answers.show import document as values
+        from symbcast.answers.show import latex
 
         return latex.render(values.condition_document(self.formula))
+
+
+# The answer for large sizes, and those for smaller sizes, where the answer for all sizes is undecided or long.
+
+
+class PartialCase(NamedTuple):
+    """The answer for some sizes.
+
+    Attributes:
+        where: the sizes that it is about.
+        condition: when these work.
+        verdict: whether they work always, sometimes or never.
+    """
+
+    where: Condition
+    condition: Condition
+    verdict: Verdict
+
+
+class GenericAnswer(NamedTuple):
+    """The answer for sizes from some bounds on, which is short, and those for smaller sizes.
+
+    Attributes:
+        large: the answer for sizes from some bounds on.
+        exceptions: the answers for smaller sizes. No two are about the same sizes.
+        unanalysed: the smaller sizes for which effort did not suffice; if there are none, the parts are the answer for
+            all sizes.
+    """
+
+    large: PartialCase
+    exceptions: tuple[PartialCase, ...]
+    unanalysed: tuple[Condition, ...]
+
+
+def generic_of(program: Program) -> GenericAnswer | None:
+    """Return the answer of a program for large sizes; None if that for all sizes is decided and short."""
+    parts = program.parts
+    if parts is None:
+        return None
+
+    def condition(formula: Formula) -> Condition:
+        return condition_of_answer(Condition, formula, program)
+
+    large, small = parts.large, parts.small
+    return GenericAnswer(
+        PartialCase(
+            condition(all_of(large.bounds)), condition(all_of(large.program.clauses)), large.program.decided_verdict
+        ),
+        tuple(PartialCase(condition(c.where), condition(all_of(c.clauses)), c.verdict) for c in small.cases),
+        tuple(map(condition, small.unanalysed)),
+    )

@@ -7,33 +7,33 @@ from types import FunctionType
 from typing import TYPE_CHECKING, NoReturn
 from warnings import warn
 
-from symbcast.answers.public.modules import ModuleAnswer
-from symbcast.core.algebra.sequences import spoken_of
-from symbcast.core.characters import listed, quoted
-from symbcast.core.guesses import meant
-from symbcast.core.program.operations.refusals import IncompatibleProgramError
+from symbcast.answers.public.answer import ModuleAnswer
+from symbcast.core.advice import guessed_meanings
+from symbcast.core.algebra.symbols import sizes_and_sequences_of
+from symbcast.core.characters import prose_list, quoted_name
+from symbcast.core.programs.broadcast_errors import IncompatibleProgramError
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionWarning, ShapeTypeError
-from symbcast.operators.recorded.layer_methods import LayerFunctions
+from symbcast.operators.layer_methods import LayerFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     import sympy
 
-    from symbcast.answers.exchange.programs import ProgramData
-    from symbcast.answers.public.cases import Cases
-    from symbcast.answers.public.expansion import Expansion
-    from symbcast.answers.public.generic import GenericAnswer
-    from symbcast.answers.questions.cases import Hint
-    from symbcast.answers.report.findings import Finding
-    from symbcast.answers.report.formats import Format
-    from symbcast.core.logic.formulas import Formula
-    from symbcast.core.program.operations.operation import Op
-    from symbcast.core.program.sizes.assumptions import Assumption
-    from symbcast.core.program.whole.program import Program
-    from symbcast.core.program.whole.recording import OnConflict
+    from symbcast.answers.cases.cases import Cases
+    from symbcast.answers.cases.division import Hint
+    from symbcast.answers.exchange import ProgramData
+    from symbcast.answers.findings import Finding
+    from symbcast.answers.program_report import Format
+    from symbcast.answers.public.conditions import GenericAnswer
+    from symbcast.answers.public.consequences import Expansion
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.programs.assumptions import Assumption
+    from symbcast.core.programs.operations import Op
+    from symbcast.core.programs.program import Program
+    from symbcast.core.programs.record import OnConflict
     from symbcast.core.shapes import Shape
 
 
@@ -62,7 +62,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
     _links_checked = -1
     """The number of operations when `_subject` last compared the names in assumptions with theirs."""
-    _meant = meant(
+    _meant = guessed_meanings(
         "concatenate cat -> concat(...)",
         "permute swapaxes moveaxis -> transpose(...)",
         "max_pool avg_pool maxpool avgpool max_pool2d pool2d -> pool(...)",
@@ -106,9 +106,10 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
         With ``trace``, also the steps that decided it: see `Result.explain`.
         """
-        from symbcast.answers.show import program, text, values
+        from symbcast.answers.show import document as values
+        from symbcast.answers.show import program, text
 
-        document = program.document(self._subject)
+        document = program.program_document(self._subject)
         return text.render(values.with_tiers(document, self._program.tiers) if trace else document)
 
     @one_call
@@ -116,13 +117,13 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         from symbcast.answers.show import html, program
         from symbcast.answers.show.document import Room
 
-        return html.render(program.document(self._program, Room.PAGE))
+        return html.render(program.program_document(self._program, Room.PAGE))
 
     @one_call
     def _repr_latex_(self) -> str:
         from symbcast.answers.show import latex, program
 
-        return latex.render(program.document(self._program))
+        return latex.render(program.program_document(self._program))
 
     @one_call
     def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:
@@ -138,9 +139,9 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         >>> kernel, kernel.shapes
         (<Case 0: T == S: (batch, T)>, {'mask': Shape('(batch, T)')})
         """
-        from symbcast.answers.public.cases import Cases
+        from symbcast.answers.cases.cases import Cases
+        from symbcast.answers.cases.division import cases_of_program
         from symbcast.answers.public.conditions import Condition
-        from symbcast.answers.questions.division import cases_of_program
 
         return cases_of_program(Cases, self._program, Condition(self), hints, limit)
 
@@ -159,11 +160,11 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
     def _warn_of_mistyped_names(self) -> None:
         for text, close in self._program.mistyped_assumptions().items():
-            said = f"the assumption {text!r} mentions no size of the operations; did you mean {quoted(close)}?"
+            said = f"the assumption {text!r} mentions no size of the operations; did you mean {quoted_name(close)}?"
             warn(said, AssumptionWarning, stacklevel=_frames_inside())
 
     def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
-        from symbcast.answers.report.stops import first_stop
+        from symbcast.answers.findings import first_stop
 
         given = {s: sizes[name] for s, name in self._program.shown.items() if name in sizes}
         found = first_stop(self._program, given)
@@ -233,7 +234,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         >>> str(env.generic.exceptions[0].where), str(env.generic.exceptions[0].condition), env.generic.unanalysed
         ('A <= 2', 'D <= 2 and B <= 4 and (C == 0 or C == 1)', ())
         """
-        from symbcast.answers.public.generic import generic_of
+        from symbcast.answers.public.conditions import generic_of
 
         return generic_of(self._subject)
 
@@ -256,17 +257,17 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         B of mask on axis 1 (-1): stretched when S == 1
         """
         from symbcast.answers.public.conditions import Condition
-        from symbcast.answers.public.expansion import Place, made_of
-        from symbcast.core.program.statements.statement import of_answer
+        from symbcast.answers.public.consequences import ExpansionPlace, expansion_of
+        from symbcast.core.programs.conditions import condition_of_answer
 
         program = self._program
         op = _broadcast_named(program, operation)
         if self.verdict is Verdict.NEVER:
             raise IncompatibleProgramError(op, self.conflict, [a.text for a in program.needed_assumptions()])
         assert op.rule is not None
-        place = Place.of(op.rule, list(map(len, op.laid)), operand, axis, program.open_axes(op))
+        place = ExpansionPlace.of(op.rule, list(map(len, op.laid)), operand, axis, program.open_axes(op))
         found = program.stretch(op, place.operand, place.axis)
-        return made_of(found, of_answer(Condition, found.formula, program), op.rule, place, op.name)
+        return expansion_of(found, condition_of_answer(Condition, found.formula, program), op.rule, place, op.name)
 
     @property
     @one_call
@@ -282,7 +283,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         >>> found.operation, found.text, found.code, found.counterexample, found.sizes_there
         ('proj', 'd == k', 'matmul', {'batch': 1, 'T': 1, 'd': 1, 'k': 2}, '(1, 1, 1) beside (2, 64)')
         """
-        from symbcast.answers.report.findings import findings_of
+        from symbcast.answers.findings import findings_of
 
         return findings_of(self._program)
 
@@ -291,9 +292,9 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         """Return the findings in a format for tools that show or collect them.
 
         ``format`` is ``"text"``, a line for each finding as in compilers, with its evidence below; ``"json"``,
-        which `symbcast.answers.report.json.json_schema` describes; ``"sarif"``, for code scanning; or ``"github"``, the
-        GitHub workflow commands that annotate a file. ``source`` is the program's file or name. Raises `ShapeTypeError`
-        for another format.
+        which `symbcast.answers.program_report.report_schema` describes; ``"sarif"``, for code scanning; or
+        ``"github"``, the GitHub workflow commands that annotate a file. ``source`` is the program's file or name.
+        Raises `ShapeTypeError` for another format.
 
         >>> env = ShapeEnv()
         >>> x = env.broadcast("batch, T", "batch, S", origin="mask")
@@ -303,7 +304,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
             operands: A (batch, T), B (batch, S)
             fails at batch=1, T=2, S=3: (1, 2) beside (1, 3)
         """
-        from symbcast.answers.report.formats import report
+        from symbcast.answers.program_report import report
 
         return report(self._program, format, source)
 
@@ -314,8 +315,8 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
     @one_call
     def to_dict(self) -> ProgramData:
-        """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
-        from symbcast.answers.exchange.programs import program_to_dict
+        """Return the program and the answer about it as data for JSON, as `program_schema` describes it."""
+        from symbcast.answers.exchange import program_to_dict
 
         return program_to_dict(self._program)
 
@@ -325,20 +326,20 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
         Raises `ExchangeError` for other data.
         """
-        from symbcast.answers.exchange.programs import program_from_dict
+        from symbcast.answers.exchange import program_from_dict
 
         return ShapeEnv._of(program_from_dict(data))
 
     @staticmethod
     def json_schema() -> dict[str, object]:
         """Return the JSON Schema (2020-12) of the data that `to_dict` returns."""
-        from symbcast.answers.exchange.programs import json_schema
+        from symbcast.answers.exchange import program_schema
 
-        return json_schema()
+        return program_schema()
 
     def __repr__(self) -> str:
         count = sum(op.kind != "assume" for op in self.operations)
-        sizes = len(spoken_of(self._program.shown))
+        sizes = len(sizes_and_sequences_of(self._program.shown))
         plurals = ["" if n == 1 else "s" for n in (count, sizes)]
         return f"<ShapeEnv of {count} operation{plurals[0]} over {sizes} size{plurals[1]}>"
 
@@ -377,7 +378,7 @@ def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
         return found[0]
     several = "several operations have this name: write the number"
     there = [repr(op.name) for op in program.operations if op.kind == "broadcast"]
-    own = f"its broadcasts are {listed(there)}; origin= names one when it is recorded" if there else "it has none"
+    own = f"its broadcasts are {prose_list(there)}; origin= names one when it is recorded" if there else "it has none"
     hint = several if len(found) > 1 else own
     raise ShapeTypeError(operation, "a broadcast of this program", hint)
 
@@ -387,4 +388,4 @@ def message_of_refusal(error: IncompatibleProgramError) -> str:
     """Return the message of an error about a program."""
     from symbcast.answers.show import program, text
 
-    return text.message(program.refusal(error.operation, error.operations, error.assumptions))
+    return text.message(program.refusal_text(error.operation, error.operations, error.assumptions))

@@ -7,32 +7,32 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.answers.public.answer import Answer
-from symbcast.core.broadcasting import AttributeLike, Rule
-from symbcast.core.guesses import meant
-from symbcast.core.program.calls.call import JOINS, NOTHING, ZERO, Call
-from symbcast.core.program.calls.operands import plain_dims
-from symbcast.core.program.operations.refusals import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
+from symbcast.core.advice import guessed_meanings
+from symbcast.core.programs.arguments import plain_dims
+from symbcast.core.programs.broadcast_call import JOINS, NOTHING, ZERO, BroadcastCall
+from symbcast.core.programs.broadcast_errors import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
+from symbcast.core.rules import AttributeLike, Rule
 from symbcast.core.shapes import Shape, ShapeLike, sizes_of
-from symbcast.core.solver.budget import asking, check_budget, current, limited, one_call
+from symbcast.core.solver.budget import call_about, check_budget, current_budget, one_call, within_optional
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, UndecidedError
 
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.answers.contracts.inputs import Tensor
-    from symbcast.answers.exchange.answers import ResultData
+    from symbcast.answers.cases.cases import Cases
+    from symbcast.answers.contracts.question import Tensor
     from symbcast.answers.explanation.repairs import Repair
     from symbcast.answers.explanation.surprises import Surprise
-    from symbcast.answers.public.cases import Cases
+    from symbcast.answers.findings import Finding
     from symbcast.answers.public.conditions import Condition
-    from symbcast.answers.public.expansion import Expansion
-    from symbcast.answers.report.findings import Finding
-    from symbcast.core.broadcasting.constraints import Constraint
-    from symbcast.core.logic.formulas import Formula
-    from symbcast.core.program.calls.certificate import Certificate
-    from symbcast.core.program.sizes.assumptions import Assumption, Assumptions
-    from symbcast.core.program.sizes.given import Sizes
+    from symbcast.answers.public.consequences import Expansion
+    from symbcast.answers.show.json import ResultData
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.programs.arguments import Sizes
+    from symbcast.core.programs.assumptions import Assumption, Assumptions
+    from symbcast.core.programs.certificates import Certificate
+    from symbcast.core.rules.constraints import Constraint
 
 
 def broadcast(
@@ -76,7 +76,7 @@ def broadcast(
                 continue
             break
         else:
-            call = _new(Call)
+            call = _new(BroadcastCall)
             call._dims = cast("tuple[tuple[int, ...], ...]", shapes)
             made = _new(Result)
             made._call, made._condition = call, None
@@ -88,15 +88,15 @@ def broadcast(
                 break
             dims.append(plain)
         else:
-            call = _new(Call)
+            call = _new(BroadcastCall)
             call._dims = tuple(dims)
             call._tier = JOINS
             made = _new(Result)
             made._call, made._condition = call, None
             return made
     seconds = check_budget(budget)
-    with limited(seconds):
-        call = Call.asked(shapes, rule, attributes, assume, min_size)
+    with within_optional(seconds):
+        call = BroadcastCall.asked(shapes, rule, attributes, assume, min_size)
     call.budget = seconds
     return Result(call)
 
@@ -109,7 +109,7 @@ class Result(Answer):
 
     __slots__ = ("__weakref__", "_call", "_certificate", "_condition")
 
-    _meant = meant(
+    _meant = guessed_meanings(
         "output out result shapes output_shape dims -> shape",
         "inputs args -> operands",
         "fixes suggest suggestions fix -> repairs()",
@@ -124,21 +124,21 @@ class Result(Answer):
         base=Answer._meant,
     )
 
-    _call: Call
+    _call: BroadcastCall
     _certificate: Certificate
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: BroadcastCall) -> None:
         self._call = call
         self._condition: Condition | None = None
 
     @property
-    def _subject(self) -> Call:
+    def _subject(self) -> BroadcastCall:
         return self._call
 
     @property
     def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
-        from symbcast.answers.contracts.inputs import Tensor
-        from symbcast.answers.explanation.names import operand_names
+        from symbcast.answers.contracts.question import Tensor
+        from symbcast.answers.explanation.words import operand_names
 
         return {n: Tensor(s) for n, s in zip(operand_names(self._call), self.operands, strict=True)}, {}
 
@@ -190,7 +190,7 @@ class Result(Answer):
         if self._condition is not None:
             return self._condition
         found = super().condition
-        if current() is None and self._call.budget is None:
+        if current_budget() is None and self._call.budget is None:
             self._condition = found  # no clock can have stopped it
         return found
 
@@ -218,7 +218,7 @@ class Result(Answer):
         ...     print(finding.text, finding.sizes_there)
         N == M or N == 1 or M == 1 (2, 3) beside (3, 3)
         """
-        from symbcast.answers.report.findings import findings_of_call
+        from symbcast.answers.findings import findings_of_call
 
         return findings_of_call(self._call)
 
@@ -234,11 +234,11 @@ class Result(Answer):
         >>> broadcast("*batch, N", "2, 3").evaluate(batch=(5, 1), N=1)
         (5, 2, 3)
         """
-        from symbcast.core.program.calls.bindings import bind
+        from symbcast.core.programs.bindings import bind
 
         bound = bind(self._call, sizes, named)
         try:
-            call = Call(self.rule, bound.shapes, None) if bound.shapes is not None else None
+            call = BroadcastCall(self.rule, bound.shapes, None) if bound.shapes is not None else None
         except RuleArgumentError:
             call = None  # the rule does not take these ranks
         if call is None or call.shape is None:
@@ -251,9 +251,11 @@ class Result(Answer):
 
         With ``trace``, also how it was decided: the tiers of the solver's README, with the sizes that each handled.
         """
-        from symbcast.answers.show import call, text, values
+        from symbcast.answers.show import broadcast as call
+        from symbcast.answers.show import document as values
+        from symbcast.answers.show import text
 
-        document = call.document(self._call)
+        document = call.broadcast_document(self._call)
         return text.render(values.with_tiers(document, self._call.tiers) if trace else document)
 
     @one_call
@@ -284,14 +286,14 @@ class Result(Answer):
         >>> print(broadcast("n, 4", "2, 4").expands("A", 0))
         A on axis 0 (-2): stretched when n == 1
         """
-        from symbcast.answers.public.expansion import Place, expansion_at
+        from symbcast.answers.public.consequences import ExpansionPlace, expansion_at
 
         call = self._call
         if self.verdict is Verdict.UNKNOWN:
             call.check_ranks("expands")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
-        place = Place.of(self.rule, [s.rank for s in call.laid], operand, axis, call.open_axes)
+        place = ExpansionPlace.of(self.rule, [s.rank for s in call.laid], operand, axis, call.open_axes)
         return expansion_at(call, place)
 
     @one_call
@@ -303,20 +305,20 @@ class Result(Answer):
         at which the shapes broadcast. Raises `IncompatibleShapesError` if there are none, and `DimensionError` for
         a layout that StableHLO cannot express.
         """
-        from symbcast.answers.exchange.stablehlo import stablehlo_source
+        from symbcast.answers.guards.stablehlo import stablehlo_broadcast
 
         self._call.check_ranks("to_stablehlo")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
-        return stablehlo_source(self._call, name, element_type)
+        return stablehlo_broadcast(self._call, name, element_type)
 
     @one_call
     def certify(self) -> Certificate:
         """Check the answer with z3: whether condition, output and conflict agree with the raw constraints."""
         if not hasattr(self, "_certificate"):
-            from symbcast.core.program.calls.certificate import certify
+            from symbcast.core.programs.certificates import certify_call
 
-            self._certificate = certify(self._call)
+            self._certificate = certify_call(self._call)
         return self._certificate
 
     @property
@@ -365,16 +367,16 @@ class Result(Answer):
         N == 1 and M != 1: (M, 3) (Shape('(0, 1)'), Shape('(1, 0)'))
         N != 1 and M == 1: (N, 3) (Shape('(3, 1)'), Shape('(0, 0)'))
         """
-        from symbcast.answers.public.cases import Cases
+        from symbcast.answers.cases.cases import Cases
+        from symbcast.answers.cases.division import cases_of_call
         from symbcast.answers.public.conditions import Condition
-        from symbcast.answers.questions.division import cases_of_call
 
         return cases_of_call(Cases, self._call, partial(Condition, self._call), limit)
 
     @one_call
     def to_dict(self) -> ResultData:
         """Return the answer as plain data for JSON."""
-        from symbcast.answers.exchange.answers import result_to_dict
+        from symbcast.answers.show.json import result_to_dict
 
         return result_to_dict(self._call)
 
@@ -393,25 +395,27 @@ class Result(Answer):
 
     @one_call
     def __repr__(self) -> str:
-        from symbcast.answers.show.call import summary
+        from symbcast.answers.show.broadcast import one_line_summary
 
-        return f"<Result {summary(self._call)}>"
+        return f"<Result {one_line_summary(self._call)}>"
 
     @one_call
     def _repr_html_(self) -> str:
-        from symbcast.answers.show import call, html
+        from symbcast.answers.show import broadcast as call
+        from symbcast.answers.show import html
         from symbcast.answers.show.document import Room
 
-        return html.render(call.document(self._call, Room.PAGE))
+        return html.render(call.broadcast_document(self._call, Room.PAGE))
 
     @one_call
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show import call, latex
+        from symbcast.answers.show import broadcast as call
+        from symbcast.answers.show import latex
 
-        return latex.render(call.document(self._call))
+        return latex.render(call.broadcast_document(self._call))
 
 
-def call_of(result: Result) -> Call:
+def call_of(result: Result) -> BroadcastCall:
     """Return the plain answer that a result shows."""
     return result._call
 
@@ -421,9 +425,10 @@ _new = object.__new__
 
 def message_of_error(error: BroadcastError) -> str:
     """Return the message of an error about a broadcast."""
-    from symbcast.answers.show import call, text
+    from symbcast.answers.show import broadcast as call
+    from symbcast.answers.show import text
 
     if error.result is None:
         return ""
-    with asking(error.result):
+    with call_about(error.result):
         return text.message(call.headline(call_of(cast("Result", error.result)), error.binding))

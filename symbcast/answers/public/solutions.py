@@ -1,24 +1,250 @@
-"""The sizes that give a wanted output: `solve`, and the most general operand that keeps a shape: `broadcastable_to`."""
+"""The sizes that give a wanted output.
+
+`solve`, and the most general operand that keeps a shape: `broadcastable_to`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypedDict
 
-from symbcast.answers.public.modules import ModuleAnswer
-from symbcast.answers.questions.output_rule import WithOutput
-from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
-from symbcast.core.guesses import meant
-from symbcast.core.program.calls.call import Call
-from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of
-from symbcast.core.signatures import with_advice
-from symbcast.core.solver.budget import check_budget, limited, one_call
+from symbcast.answers.explanation.evidence import Alignment, at_evidence
+from symbcast.answers.explanation.words import Namer, rule_text
+from symbcast.answers.public.answer import ModuleAnswer
+from symbcast.answers.show.broadcast import TONES, answer_fields, operand_table
+from symbcast.answers.show.document import Document, Field, NamedSizes, Room, Span, field, fields, heading
+from symbcast.core.advice import guessed_meanings, with_advice
+from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, one_or_equal
+from symbcast.core.algebra.symbols import Unknown, is_sequence
+from symbcast.core.characters import shorten_end, sizes_text
+from symbcast.core.programs.broadcast_call import BroadcastCall
+from symbcast.core.rules import AttributeLike, Emission, Joined, Rule, find_rule
+from symbcast.core.rules.constraints import Constraint, Reason
+from symbcast.core.rules.laws import Ask, members_of, rank_of_output
+from symbcast.core.rules.placement import Places, axis_run, expanded_at_right
+from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of, sizes_of
+from symbcast.core.solver.budget import check_budget, one_call, within_optional
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
-    from symbcast.answers.questions.solution_texts import SolutionData
-    from symbcast.core.program.sizes.assumptions import Assumptions
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.programs.assumptions import Assumptions
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.rules.laws import OutputDim
+    from symbcast.core.rules.placement import Dims
+
+
+# A rule that requires, in addition to another rule, that the output equal a wanted shape: its last operand.
+
+
+OUTPUT_SIZE = Reason("output-size", "this size must equal the output's")
+OUTPUT_RANK = Reason("output-rank", "the output's rank is {rank}, not {wanted}")
+
+
+class WithOutput(Rule):
+    """Another rule, ``inner``, whose output is the last operand."""
+
+    name: ClassVar[str] = "output"
+    family: ClassVar[str] = "questions"
+    summary: ClassVar[str] = "another rule, with the wanted output as the last operand"
+    document: ClassVar[str] = ""
+    variadic: ClassVar[bool] = True
+    own_reasons: ClassVar[tuple[Reason, ...]] = (OUTPUT_SIZE, OUTPUT_RANK)
+
+    def __init__(self, inner: Rule, count: int) -> None:
+        self.inner = inner
+        self.count = count
+        self.operands = (*(inner.operand_name(n) for n in range(count)), "wanted")  # type: ignore[misc] # of this one
+        super().__init__(called=inner.called)
+
+    def attributes(self) -> dict[str, object]:  # type: ignore[override] # those of the inner rule
+        """Return the attributes of the inner rule."""
+        return dict(self.inner.attributes())
+
+    def check_shapes(self, shapes: Sequence[Dims]) -> None:
+        self.inner.check_shapes(shapes[:-1])
+
+    def places(self, ranks: Sequence[int]) -> Places:
+        """Place operands as the inner rule does, and the output at the right."""
+        found = self.inner.places(ranks[:-1])
+        return Places(found.rank, (*found.of, axis_run(found.rank - ranks[-1], ranks[-1])))
+
+    def emit(self, shapes: Sequence[Dims]) -> Emission:
+        """Return the inner rule's requirements, and that its output equal the last shape."""
+        found, wanted = self.inner.emit(shapes[:-1]), shapes[-1]
+        last = len(shapes) - 1
+        if len(found.output) != len(wanted):
+            ask = Ask(FALSE, (last,), OUTPUT_RANK, {"rank": len(found.output), "wanted": len(wanted)})
+            return Emission([*found.constraints, self.constraint(ask)], found.output)
+        asked: list[Constraint] = []
+        operands = tuple(range(len(shapes)))
+        for axis, (size, given) in enumerate(zip(wanted, found.output, strict=True)):
+            asked += [self.constraint(Ask(f, operands, OUTPUT_SIZE), axis, len(wanted)) for f in _gives(given, size)]
+        return Emission([*found.constraints, *asked], tuple(wanted))
+
+    def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
+        """Place operands as the inner rule does; operands and output get as many named axes as the longest has.
+
+        Raises `RuleArgumentError` if sizes precede the output's sequence, unless both outputs have the same sequence
+        there.
+        """
+        *operands, wanted = shapes
+        laid = [*self.inner.expand(operands), wanted]
+        # Every rule that accepts shapes that begin with a sequence aligns them at the right.
+        found = expanded_at_right(laid)
+        if found is None:
+            given = self.inner.emit_open(operands).output
+            alike = [members_of(dim) == (size,) for dim, size in zip(given, wanted, strict=False) if is_sequence(size)]
+            if len(given) == len(wanted) and alike == [True]:
+                return laid
+            problem = "sizes precede a sequence of axes, and the wanted output has a different sequence there"
+            raise RuleArgumentError(self.inner.name, problem, "ask for each rank separately")
+        return found
+
+    def emit_open(self, shapes: Sequence[Dims]) -> Emission:
+        """Return the inner rule's requirements for shapes of unknown rank, and that its output equal the last shape.
+
+        The output has as many axes as the wanted shape, so sizes are compared on every axis that either of them has.
+        """
+        *operands, wanted = shapes
+        own = self.inner.emit_open(operands)
+        *laid, given = self.expand(shapes)
+        asked = [c for c in own.constraints if c.origin.axis is None]
+        if any(c.requirement == FALSE for c in asked):
+            return Emission(asked, tuple(given))
+        last = len(shapes) - 1
+        ranks = rank_of_output(own.output), rank_of_output(tuple(wanted))
+        if ranks[0] != ranks[1]:
+            details = {"rank": str(ranks[0]), "wanted": str(ranks[1])}
+            asked.append(self.constraint(Ask(_same(*ranks), (last,), OUTPUT_RANK, details)))
+        found = self.inner.emit(laid)
+        rank = len(found.output)
+        everyone = tuple(range(len(shapes)))
+        sized = list(found.constraints)
+        for back in range(1, min(rank, len(given)) + 1):
+            formulas = _gives(found.output[-back], given[-back])
+            sized += [self.constraint(Ask(f, everyone, OUTPUT_SIZE), rank - back, rank) for f in formulas]
+        place = next((n for n, dim in enumerate(found.output) if any(map(is_sequence, members_of(dim)))), None)
+        asked += [Constraint(c.requirement, c.origin._replace(sequence=place), c.why, c.details) for c in sized]
+        # Leading axes that only one of them has are a sequence without axes.
+        front = found.output[: max(rank - len(given), 0)]
+        return Emission(asked, (*front, *given[max(len(given) - rank, 0) :]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WithOutput) and (self.inner, self.count) == (other.inner, other.count)
+
+    def __hash__(self) -> int:
+        return hash((self.inner, self.count))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return WithOutput, (self.inner, self.count)
+
+
+def _same(rank: Dim, wanted: Dim) -> Formula:
+    """Return the formula that two ranks, which are different terms, are equal."""
+    return FALSE if isinstance(rank, int) and isinstance(wanted, int) else equal(rank, wanted)
+
+
+def _gives(output: OutputDim, size: Dim) -> Iterator[Formula]:
+    """Yield the requirements for an output to equal a size; for a join, one member is that size, the others 1 or it."""
+    if not isinstance(output, Joined):
+        yield equal(output, size)
+        return
+    members = list(dict.fromkeys(output))
+    yield from (one_or_equal(member, size) for member in members)
+    yield any_of([equal(size, 1), *(equal(member, size) for member in members)])
+
+
+# The sizes that give a wanted output, as a document and as data for JSON.
+
+
+VERSION = 1
+"""The version of the data: incremented when a key changes meaning or is removed."""
+_WIDTH = {Room.SCREEN: 84, Room.PAGE: 400}
+_WORDS = {
+    Verdict.ALWAYS: "for all sizes",
+    Verdict.SOMETIMES: "for some sizes",
+    Verdict.NEVER: "for no sizes",
+    Verdict.UNKNOWN: "for sizes that were not decided",
+}
+_OF_VALIDITY = ("fails at", "works at")
+
+
+class SolutionData(TypedDict):
+    """A question about a wanted output, the condition on the sizes that give it, and an example of these."""
+
+    version: int
+    rule: str
+    operands: list[str]
+    wanted: str
+    verdict: str
+    condition: str
+    example: dict[str, int] | None
+    shapes: list[list[int]] | None
+    reason: str
+
+
+def solution_document(call: BroadcastCall, room: Room = Room.SCREEN) -> Document:
+    """Return for which sizes the output is the wanted one, the last operand.
+
+    >>> import symbcast
+    >>> print(symbcast.solve("?, 3", "N, 1", out="5, 3").explain())
+    numpy: the output is (5, 3) for some sizes
+    <BLANKLINE>
+      axis       0   1
+      from end  -2  -1
+      A         ?0   3
+      B          N   1
+      wanted     5   3
+      output     5   3
+                 ?  ok    ok fine, ? depends on the sizes
+    <BLANKLINE>
+    valid when   ?0 is 1 or 5
+                 and N is 1 or 5
+                 and ?0 is 5, or N is 5
+                 (?0 == 1 or ?0 == 5) and (N == 1 or N == 5) and (?0 == 5 or N == 5)
+    example      ?0=1, N=5: (1, 3) with (5, 1)
+    """
+    aligned = Alignment(call)
+    wanted = shorten_end(aligned.namer.shape(call.operands[-1]), 80)
+    title = heading(rule_text(call.rule), f"the output is {wanted} {_WORDS[call.verdict]}")
+    found = [f for f in answer_fields(aligned) if f.label not in _OF_VALIDITY]
+    table = operand_table(aligned, _WIDTH[room])
+    return Document(title, TONES[call.verdict], (table, fields([*found, _example(call)])))
+
+
+def _example(call: BroadcastCall) -> Field:
+    sizes, shapes = call.witness(), example_shapes(call)
+    if sizes is None or shapes is None:
+        return field("example")
+    given = (Span(sizes_text(sizes), True, math=NamedSizes(sizes)), Span(": ")) if sizes else ()
+    return field("example", (*given, Span(" with ".join(map(str, shapes)), True)))
+
+
+def example_shapes(call: BroadcastCall) -> tuple[tuple[int, ...], ...] | None:
+    """Return the operands at the smallest sizes that give the wanted output; None if there are none."""
+    sizes = call.witness()
+    concrete = None if sizes is None else at_evidence(call, sizes)
+    return None if concrete is None else tuple(map(sizes_of, concrete.operands[:-1]))
+
+
+def solution_data(call: BroadcastCall) -> SolutionData:
+    """Return the answer as data that `json.dumps` accepts."""
+    namer, shapes = Namer(call), example_shapes(call)
+    operands = list(map(namer.shape, call.operands))
+    condition = FALSE if call.verdict is Verdict.NEVER else all_of(call.clauses)
+    return {
+        "version": VERSION,
+        "rule": rule_text(call.rule),
+        "operands": operands[:-1],
+        "wanted": operands[-1],
+        "verdict": call.verdict.value,
+        "condition": namer.formula(condition),
+        "example": call.witness(),
+        "shapes": None if shapes is None else list(map(list, shapes)),
+        "reason": call.reason,
+    }
 
 
 class Solution(ModuleAnswer):
@@ -30,14 +256,14 @@ class Solution(ModuleAnswer):
         ranks: The possible ranks of the second operand, if the question was about that operand.
     """
 
-    _meant = meant(
+    _meant = guessed_meanings(
         "sizes solutions assignment values -> witness()",
         "output result -> out",
         "shape operand example_shapes -> shapes, or operands",
         base=ModuleAnswer._meant,
     )
 
-    def __init__(self, call: Call, ranks: tuple[int, ...] = ()) -> None:
+    def __init__(self, call: BroadcastCall, ranks: tuple[int, ...] = ()) -> None:
         self._call = call
         self.ranks = ranks
 
@@ -57,40 +283,35 @@ class Solution(ModuleAnswer):
         return self._call.verdict
 
     @property
-    def _subject(self) -> Call:
+    def _subject(self) -> BroadcastCall:
         return self._call
 
     @property
     @one_call
     def shapes(self) -> tuple[tuple[int, ...], ...] | None:
         """The operands at the witness; None if there is none."""
-        from symbcast.answers.questions.solution_texts import example_shapes
-
         return example_shapes(self._call)
 
     @one_call
     def explain(self) -> str:
         """Return the answer in words: the shapes aligned, the condition, an example, or why there is none."""
-        from symbcast.answers.questions.solution_texts import document
         from symbcast.answers.show.text import render
 
-        return render(document(self._call))
+        return render(solution_document(self._call))
 
     __str__ = explain
 
     @one_call
     def to_dict(self) -> SolutionData:
-        """Return the answer as plain data for JSON, as `json_schema` describes it."""
-        from symbcast.answers.questions.solution_texts import to_data
-
-        return to_data(self._call)
+        """Return the answer as plain data for JSON, as `question_schema` describes it."""
+        return solution_data(self._call)
 
     @staticmethod
     def json_schema() -> dict[str, object]:
         """Return the JSON Schema (2020-12) of the data that `to_dict` returns."""
-        from symbcast.answers.questions.schemas import json_schema
+        from symbcast.answers.exchange import question_schema
 
-        return json_schema("solution")
+        return question_schema("solution")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Solution) and (self._call, self.ranks) == (other._call, other.ranks)
@@ -108,14 +329,14 @@ class Solution(ModuleAnswer):
 
     @one_call
     def _repr_html_(self) -> str:
-        from symbcast.answers.questions.solution_texts import document
+
         from symbcast.answers.show import html
         from symbcast.answers.show.document import Room
 
-        return html.render(document(self._call, Room.PAGE))
+        return html.render(solution_document(self._call, Room.PAGE))
 
 
-def call_of(solution: Solution) -> Call:
+def call_with_output(solution: Solution) -> BroadcastCall:
     """Return the plain answer that a solution shows."""
     return solution._call
 
@@ -145,8 +366,8 @@ def solve(
     """
     made = WithOutput(find_rule(rule, attributes), len(shapes))
     seconds = check_budget(budget)
-    with limited(seconds):
-        call = Call.asked([*shapes, out], made, {}, assume, min_size)
+    with within_optional(seconds):
+        call = BroadcastCall.asked([*shapes, out], made, {}, assume, min_size)
     call.budget = seconds
     return Solution(call)
 
@@ -182,11 +403,11 @@ def broadcastable_to(
     if is_open(first):
         hint = 'ask solve(target, "...", out=target), where the second operand may have any rank'
         raise UnknownRankError("broadcastable_to", str(first), hint)
-    solutions: dict[int, Call] = {}
+    solutions: dict[int, BroadcastCall] = {}
     for wanted in range(first.rank + 1) if rank is None else (rank,):
         second = shape_of(Unknown() for _ in range(wanted))
         try:
-            call = Call.asked([first, second, first], WithOutput(found, 2), {}, assume, min_size)
+            call = BroadcastCall.asked([first, second, first], WithOutput(found, 2), {}, assume, min_size)
         except RuleArgumentError:
             continue  # the rule's attributes do not fit this rank
         if call.verdict is not Verdict.NEVER:

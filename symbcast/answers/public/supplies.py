@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symbcast.core.program.operations.refusals import BroadcastError, IncompatibleProgramError
-from symbcast.core.supplied import supplied
+from symbcast.core.hooks import hooks
+from symbcast.core.programs.broadcast_errors import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def supply() -> None:
     """Give the core the public form of conditions, the messages of errors, and displays of shapes."""
-    supplied.condition_class = _condition_class
-    supplied.message = _message
-    supplied.shape_html, supplied.shape_latex = _shape_html, _shape_latex
+    hooks.condition_class = _condition_class
+    hooks.message = _message
+    hooks.shape_html, hooks.shape_latex = _shape_html, _shape_latex
 
 
 def _condition_class() -> type[Condition]:
@@ -38,12 +38,12 @@ def _message(error: BroadcastError) -> str:
 
 
 def _shape_html(dims: Sequence[Dim]) -> str:
-    from symbcast.answers.show import html, values
+    from symbcast.answers.show import document, html
 
-    return html.render(values.shape_document(dims))
+    return html.render(document.shape_document(dims))
 
 
 def _shape_latex(dims: Sequence[Dim]) -> str:
-    from symbcast.answers.show import latex, values
+    from symbcast.answers.show import document, latex
 
-    return latex.render(values.shape_document(dims))
+    return latex.render(document.shape_document(dims))

@@ -3,22 +3,30 @@
 A document is made of lines, and a line of spans. A span holds text and, if that is a formula, a shape or sizes, also
 the formula, shape or sizes, for renderers that typeset mathematics. Makers decide how much to say, and cut long parts
 other than conditions; renderers lay out all of it.
+
+Shapes and conditions are short documents of their own. A `Shortener` writes aliases for long names of sizes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.core.characters import clipped
-from symbcast.core.logic.formulas import all_of
+from symbcast.answers.explanation.words import Namer, in_words
+from symbcast.core.algebra.formulas import Formula, all_of, clauses
+from symbcast.core.characters import prose_list, quoted_name, shorten_end
 from symbcast.core.structs import Struct
+from symbcast.core.text.printing import formula_text, shape_text
 
 if TYPE_CHECKING:
-    from symbcast.answers.explanation.names import Namer
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.logic.formulas import Formula
+    from symbcast.answers.explanation.words import Namer
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.solver.budget import Tier
+
 
 LONGEST = 400
 """The most characters of one text to show, unless a maker sets another limit."""
@@ -43,13 +51,13 @@ class Room(Enum):
     PAGE = auto()
 
 
-class Conjunction(NamedTuple):
+class JointFormulas(NamedTuple):
     """Formulas that hold together; their sizes have their display names."""
 
     clauses: tuple[Formula, ...]
 
 
-class Sizes(NamedTuple):
+class NamedSizes(NamedTuple):
     """Sizes by name."""
 
     values: Mapping[str, int]
@@ -67,7 +75,7 @@ class Pieces(NamedTuple):
     pieces: tuple[Dim | str, ...]
 
 
-Math: TypeAlias = Conjunction | Sizes | Dims | Pieces
+Math: TypeAlias = JointFormulas | NamedSizes | Dims | Pieces
 
 NOTHING = Pieces(())
 """The mathematics of a span that repeats in words or code what another span shows as mathematics."""
@@ -185,7 +193,7 @@ class Document(Struct):
 
 def words(text: str, longest: int = LONGEST) -> Line:
     """Return a line of words; empty if there are none."""
-    return (Span(clipped(text, longest)),) if text else ()
+    return (Span(shorten_end(text, longest)),) if text else ()
 
 
 def whole(text: str, math: Math | None = None) -> Line:
@@ -193,7 +201,7 @@ def whole(text: str, math: Math | None = None) -> Line:
     return (Span(text, True, math=math),) if text else ()
 
 
-def said(text: str, formula: str, math: Math | None = None) -> Line:
+def condition_line(text: str, formula: str, math: Math | None = None) -> Line:
     """Return a line with a condition in words, or as a formula if its words are too long to follow."""
     return (Span(text, math=math),) if len(text) <= LONGEST else whole(formula, math)
 
@@ -205,7 +213,7 @@ def conjunction(clauses: Sequence[Formula], namer: Namer, *, is_repeated: bool =
     """
     shown = clauses[:CLAUSES]
     if shown:
-        math = NOTHING if is_repeated else Conjunction(tuple(map(namer.renamed_formula, shown)))
+        math = NOTHING if is_repeated else JointFormulas(tuple(map(namer.renamed_formula, shown)))
         yield whole(namer.formula(all_of(shown)), math)
     if len(clauses) > CLAUSES:
         yield words(f"and {len(clauses) - CLAUSES} more clauses; .condition and JSON have them all")
@@ -213,7 +221,7 @@ def conjunction(clauses: Sequence[Formula], namer: Namer, *, is_repeated: bool =
 
 def code(text: str, math: Math | None = None, longest: int = LONGEST) -> Line:
     """Return a line of code; empty if there is none."""
-    return (Span(clipped(text, longest), True, math=math),) if text else ()
+    return (Span(shorten_end(text, longest), True, math=math),) if text else ()
 
 
 def heading(subject: str, statement: str) -> Line:
@@ -238,3 +246,114 @@ def fields(found: Iterable[Field]) -> Fields:
 def plain(line: Line) -> str:
     """Return a line as plain text."""
     return "".join([span.text for span in line])
+
+
+# Standalone shapes and conditions as documents.
+
+
+LONGEST_CONDITION = 1000
+
+
+def shape_document(dims: Sequence[Dim]) -> Document:
+    """Return a shape as a document, written as in text."""
+    return Document((), None, (Lines((code(shape_text(dims), Dims(tuple(dims)), LONGEST_CONDITION),)),))
+
+
+def with_tiers(document: Document, tiers: Mapping[Tier, Sequence[str]]) -> Document:
+    """Return a document that also shows which tiers of the solver decided, and for which sizes."""
+    said = (f"{tier.name}, {tier.value}{': ' if names else ''}{prose_list(names)}" for tier, names in tiers.items())
+    return document.replace(blocks=(*document.blocks, fields([field("decided by", *map(words, said))])))
+
+
+def condition_document(condition: Formula) -> Document:
+    """Return a condition: its formula, and below it its meaning in words."""
+    text, meaning = formula_text(condition), in_words(condition, Namer.of({}))
+    below = ((Span(meaning, math=NOTHING),),) if len(meaning) <= LONGEST_CONDITION else ()
+    return Document((), None, (Lines((whole(text, JointFormulas(clauses(condition))),)), Lines(below, is_faint=True)))
+
+
+# Aliases in what people read: texts and documents with short names of sizes, and what the names stand for.
+
+
+_LINES = 4
+"""How many names have a line of the legend each; more share its lines."""
+
+
+class Shortener:
+    """Replaces the names of sizes by their aliases.
+
+    Names are replaced in texts as well as in formulas, because requirements, fixes and assumptions are texts by then.
+    A part of a longer name or of a path is another name.
+    """
+
+    def __init__(self, aliases: Mapping[str, str]) -> None:
+        self._names = aliases
+        self._aliases = {quoted_name(name): alias for alias, name in aliases.items()}
+
+    def namer(self, names: Mapping[Symbol, str]) -> Namer:
+        """Return a namer that writes aliases."""
+        short = {name: alias for alias, name in self._names.items()}
+        return Namer.of({s: short.get(name, name) for s, name in names.items()})
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        names = "|".join(map(re.escape, sorted(self._aliases, key=len, reverse=True)))
+        return re.compile(rf"(?<![\w.])(?<!(?<!/)/)(?:{names})(?!\w|\.\w|/(?!/))")
+
+    def text(self, text: str) -> str:
+        """Return a text with aliases."""
+        return self._pattern.sub(lambda found: self._aliases[found[0]], text) if self._aliases else text
+
+    def legend(self, texts: Iterable[str]) -> list[str]:
+        """Return what each of the aliases in some texts stands for: ``H = p2o.DynamicDimension.2``."""
+        met = {word for text in texts for word in re.findall(r"(?<![\w.])\w+", text)}
+        return [f"{alias} = {quoted_name(name)}" for alias, name in self._names.items() if alias in met]
+
+    def document(self, document: Document) -> Document:
+        """Return a document with aliases, and their legend at its end."""
+        if not self._aliases:
+            return document
+        made = document.replace(blocks=tuple(map(self._block, document.blocks)))
+        legend = self.legend(span.text for line in _shorten_lines(made) for span in line)
+        lines = legend if len(legend) <= _LINES else [", ".join(legend)]
+        return made.replace(blocks=(*made.blocks, Fields((field("names", *map(whole, lines)),)))) if legend else made
+
+    def _block(self, block: Block) -> Block:
+        match block:
+            case Fields(found):
+                return Fields(tuple(map(self._field, found)))
+            case Records(_, _, records):
+                return block.replace(records=tuple(tuple(map(self._field, record)) for record in records))
+            case Lines(lines):
+                return block.replace(lines=tuple(map(self._line, lines)))
+            case Table(_, rows):
+                return block.replace(rows=tuple(map(self._row, rows)))
+
+    def _row(self, row: Row) -> Row:
+        return row._replace(label=self.text(row.label), cells=self._line(row.cells))
+
+    def _field(self, found: Field) -> Field:
+        return found._replace(lines=tuple(map(self._line, found.lines)))
+
+    def _line(self, line: Line) -> Line:
+        return tuple(map(self._span, line))
+
+    def _span(self, span: Span) -> Span:
+        math = span.math
+        if isinstance(math, NamedSizes):
+            math = NamedSizes({self._aliases.get(quoted_name(name), name): size for name, size in math.values.items()})
+        return span._replace(text=self.text(span.text), math=math)
+
+
+def _shorten_lines(document: Document) -> Iterator[Line]:
+    """Yield the lines of all blocks."""
+    for block in document.blocks:
+        match block:
+            case Fields(found):
+                yield from (line for f in found for line in f.lines)
+            case Records(_, _, records):
+                yield from (line for record in records for f in record for line in f.lines)
+            case Lines(lines):
+                yield from lines
+            case Table(_, rows):
+                yield from (row.cells for row in rows)

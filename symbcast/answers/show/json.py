@@ -1,10 +1,174 @@
-"""Documents as plain data for JSON: the same words, labels and marks, for other renderers."""
+"""Answers, and documents about them, as plain data for JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
+from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Records, Row, Span, Table, Tone, plain
+from symbcast.core.algebra.formulas import all_of
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.account import Account
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.rules.constraints import Constraint
+
+
+# Answers as plain data for JSON.
+
+
+FORMAT_VERSION = 1
+"""The version of the format: incremented when a key changes meaning or is removed."""
+
+
+class RuleData(TypedDict):
+    """A rule: its name, the name that the caller used, and its attributes."""
+
+    name: str
+    called: str
+    attributes: dict[str, object]
+
+
+class ShapeData(TypedDict):
+    """A shape as text, whole and size by size."""
+
+    text: str
+    dims: list[str]
+
+
+class ConstraintData(TypedDict):
+    """A constraint, and where it comes from."""
+
+    requirement: str
+    operands: list[int]
+    axis: int | None
+    rank: int | None
+    rule: str
+    operation: str | None
+    reason: str
+
+
+class OpenData(TypedDict):
+    """Something that was not decided: why, and the sizes concerned; ``False`` if each size is decided alone."""
+
+    reason: str
+    where: str
+
+
+class AccountData(TypedDict):
+    """What is known: the sizes proved to work, the proved requirement, points that work or fail, and what is open."""
+
+    works: str
+    needed: str
+    working: list[dict[str, int] | None]
+    failing: list[dict[str, int] | None]
+    open: list[OpenData]
+
+
+class ResultData(TypedDict):
+    """An answer about one broadcast; `result_to_dict` documents each key."""
+
+    version: int
+    rule: RuleData
+    operands: list[str]
+    symbols: list[str]
+    assumptions: list[str]
+    min_size: int
+    verdict: str
+    shape: ShapeData | None
+    condition: str
+    clauses: list[str]
+    unproven: list[str]
+    reason: str
+    witness: dict[str, int] | None
+    counterexample: dict[str, int] | None
+    conflict: list[ConstraintData]
+    account: AccountData
+
+
+def result_to_dict(result: BroadcastCall) -> ResultData:
+    """Return an answer as data that `json.dumps` accepts, the same on every run.
+
+    Shapes, dimensions and formulas are text that `symbcast.core.text` reads back; ``shape``, ``witness`` and
+    ``counterexample`` are null if there is none. ``symbols`` are the names of the sizes; an unknown is called by
+    its label (``?0``) everywhere, in shapes with its bounds (``?0:2..5``). A sequence of axes is listed once
+    (``*batch``), and has a list of sizes in ``witness`` and ``counterexample``.
+
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> data = result_to_dict(call_of(broadcast("N, 3", "M, 1")))
+    >>> data["verdict"], data["shape"]["dims"], data["condition"]
+    ('sometimes', ['broadcast(M, N)', '3'], 'N == M or N == 1 or M == 1')
+    """
+    namer, shape, clauses = Namer(result), result.shape, result.clauses
+    rule = result.rule
+    return {
+        "version": FORMAT_VERSION,
+        "rule": {
+            "name": rule.name,
+            "called": rule.called,
+            "attributes": {p.name: _plain(getattr(rule, p.name)) for p in rule.parameters},
+        },
+        "operands": [namer.shape(s) for s in result.operands],
+        "symbols": list(namer.sizes),
+        "assumptions": [a.text for a in result.assumptions],
+        "min_size": result.min_size,
+        "verdict": result.verdict.value,
+        "shape": None
+        if shape is None
+        else {"text": namer.shape(shape), "dims": [namer.bounded(d) for d in shape.dims]},
+        "condition": _condition(result, namer),
+        "clauses": [namer.formula(c) for c in clauses],
+        "unproven": [namer.formula(c) for c in result.unproven],
+        "reason": result.reason,
+        "witness": sizes_data(result.witness()),
+        "counterexample": sizes_data(result.counterexample()),
+        "conflict": [_constraint(c, namer) for c in result.conflict],
+        "account": account_data(result.account, namer),
+    }
+
+
+def account_data(account: Account, namer: Namer) -> AccountData:
+    """Return an account as data for JSON: formulas as text, points by name, and each open part with its reason."""
+    return {
+        "works": namer.formula(account.works),
+        "needed": namer.formula(account.needed),
+        "working": [sizes_data(point) for point in account.working],
+        "failing": [sizes_data(point) for point in account.failing],
+        "open": [{"reason": part.reason, "where": namer.formula(part.where)} for part in account.open],
+    }
+
+
+def sizes_data(sizes: Mapping[str, int] | None) -> dict[str, int] | None:
+    """Return sizes by name, with the sizes of a sequence's axes as a list."""
+    return None if sizes is None else {name: _plain(size) for name, size in sizes.items()}
+
+
+def _condition(result: BroadcastCall, namer: Namer) -> str:
+    if result.verdict is Verdict.NEVER:
+        return "False"
+    return namer.formula(all_of(result.clauses)) if result.clauses else "True"
+
+
+def _constraint(constraint: Constraint, namer: Namer) -> ConstraintData:
+    origin = constraint.origin
+    return {
+        "requirement": namer.formula(constraint.requirement),
+        "operands": list(origin.operands),
+        "axis": origin.axis,
+        "rank": origin.rank,
+        "rule": origin.rule,
+        "operation": origin.operation,
+        "reason": constraint.reason,
+    }
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+# Documents as plain data for JSON: the same words, labels and marks, for other renderers.
 
 
 def render(document: Document) -> dict[str, Any]:

@@ -1,49 +1,106 @@
-"""A program's answer as a document: its requirements and their origins, where it fails, and the clashes."""
+"""A program's answer as a document: requirements and their origins, failures, clashes, and generic sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.answers.explanation.names import Namer, axis_text, rule_text
-from symbcast.answers.explanation.words import in_words
-from symbcast.answers.report.failures import broken, dims_at
-from symbcast.answers.show.account import open_fields
-from symbcast.answers.show.call import VERDICTS, evidence_text
+from symbcast.answers.explanation.words import Namer, axis_text, in_words, rule_text
+from symbcast.answers.findings import dims_at, failing_constraint
+from symbcast.answers.show.broadcast import TONES, VERDICTS, evidence_text, open_fields
 from symbcast.answers.show.document import (
-    Conjunction,
     Document,
     Field,
+    JointFormulas,
     Line,
     Lines,
+    NamedSizes,
     Records,
     Room,
-    Sizes,
     Span,
     Tone,
     code,
+    condition_line,
     conjunction,
     field,
     fields,
     heading,
-    said,
     whole,
     words,
 )
-from symbcast.answers.show.generic import generic_field
-from symbcast.answers.show.operands import TONES
 from symbcast.core.algebra.arithmetic import add
-from symbcast.core.algebra.sequences import spoken_of
-from symbcast.core.characters import clipped, listed, sizes_text, visible
-from symbcast.core.logic.formulas import FALSE, Comparison, all_of, dims_of
+from symbcast.core.algebra.formulas import FALSE, Comparison, all_of, dims_of
+from symbcast.core.algebra.symbols import sizes_and_sequences_of
+from symbcast.core.characters import prose_list, shorten_end, sizes_text, visible
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.core.broadcasting.constraints import Constraint
-    from symbcast.core.logic.formulas import Formula
-    from symbcast.core.program.operations.operation import Op
-    from symbcast.core.program.whole.answers import Requirement
-    from symbcast.core.program.whole.program import Program
+    from symbcast.answers.explanation.words import Namer
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.programs.answer_parts import SmallSizes
+    from symbcast.core.programs.answers import ProgramRequirement
+    from symbcast.core.programs.operations import Op
+    from symbcast.core.programs.program import Program
+    from symbcast.core.rules.constraints import Constraint
+
+
+# The answer for generic sizes, next to one for all sizes that is undecided or long, and those for smaller sizes.
+
+
+_CASES = 6
+"""At most this many cases of small sizes are shown."""
+
+
+def generic_field(program: Program, namer: Namer, *, is_open: bool) -> Field:
+    """Return what holds from some sizes on; ``is_open`` says that the answer for all sizes at once is undecided.
+
+    Then the answers for smaller sizes follow, as far as they are known. Otherwise the answer for all sizes is exact but
+    long, and the assumption that makes it short is suggested; smaller sizes follow if all parts together are shorter.
+    """
+    parts = program.parts
+    if parts is None:
+        return field("")
+    clauses = parts.large.program.clauses
+    short = Span(namer.formula(all_of(clauses)), True, math=JointFormulas(tuple(map(namer.renamed_formula, clauses))))
+    where = Span(namer.formula(all_of(parts.large.bounds)), True)
+    if is_open:
+        return field("large sizes", (Span("for "), where, Span(": exact: "), short), *_smaller(parts.small, namer))
+    large = (Span("if "), where, Span(" may be assumed: "), short)
+    smaller = list(_smaller(parts.small, namer))
+    written = sum(len(span.text) for line in (large, *smaller) for span in line)
+    is_whole = parts.small.is_complete and len(parts.small.cases) <= _CASES
+    is_shorter = written < len(namer.formula(all_of(program.clauses)))
+    return field("shorter", large, *(smaller if is_whole and is_shorter else ()))
+
+
+def _smaller(found: SmallSizes, namer: Namer) -> Iterator[Line]:
+    """Yield a line for each case of smaller sizes in which some work, and one for the others."""
+    if not found.cases:
+        yield (Span("smaller sizes: not analysed"),)
+        return
+    working = [case for case in found.cases if case.verdict is not Verdict.NEVER]
+    for case in working[:_CASES]:
+        yield (*_said(case.where, namer), *_answer(case.verdict, case.clauses, namer))
+    if len(working) > _CASES:
+        yield (Span(f"and {len(working) - _CASES} more cases; .generic.exceptions in Python has them all"),)
+    if found.unanalysed:
+        left = ", ".join(namer.formula(where) for where in found.unanalysed[:_CASES])
+        more = f" and {len(found.unanalysed) - _CASES} more" if len(found.unanalysed) > _CASES else ""
+        yield (Span("not analysed: "), Span(left, True), Span(more))
+    if len(working) < len(found.cases):
+        yield (Span(f"{'other smaller' if working or found.unanalysed else 'smaller'} sizes: never"),)
+
+
+def _said(where: Formula, namer: Namer) -> Line:
+    return Span("for "), Span(namer.formula(where), True), Span(": ")
+
+
+def _answer(verdict: Verdict, clauses: tuple[Formula, ...], namer: Namer) -> Line:
+    return (Span("always"),) if verdict is Verdict.ALWAYS else (Span(namer.formula(all_of(clauses)), True),)
+
+
+# A program's answer as a document: its requirements and their origins, where it fails, and the clashes.
+
 
 SHOWN = 12
 """How many conditions, or operations of a conflict, are shown."""
@@ -51,14 +108,14 @@ NAMED = 3
 """The most operations to name as the origins of one condition."""
 
 
-def document(env: Program, room: Room = Room.SCREEN) -> Document:
+def program_document(env: Program, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a program: the requirements, their operations, an example, a failure.
 
-    >>> from symbcast.core.program.whole.program import Program
+    >>> from symbcast.core.programs.program import Program
     >>> from symbcast.answers.show.text import render
     >>> env = Program(assume="batch >= 1")
     >>> scores = env.broadcast(("batch, T, S", "batch, 1, T"), origin="mask")
-    >>> print(render(document(env)))
+    >>> print(render(program_document(env)))
     1 operation over 3 sizes: valid for some sizes under the assumptions
     <BLANKLINE>
     valid when   T and S are equal, or one of them is 1
@@ -69,7 +126,7 @@ def document(env: Program, room: Room = Room.SCREEN) -> Document:
     works at     batch=1, T=1, S=1
     """
     namer = Namer.of(env.shown)
-    asked = [tuple(_asked(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])]
+    asked = [tuple(_requirement_records(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])]
     records = Records("the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(asked))
     left = list(open_fields(env.account, namer)) if env.verdict is Verdict.UNKNOWN else []
     blocks = records, fields(_fields(env, namer))
@@ -79,24 +136,24 @@ def document(env: Program, room: Room = Room.SCREEN) -> Document:
 def _title(env: Program) -> Line:
     count = sum(op.kind != "assume" for op in env.operations)
     plural = "" if count == 1 else "s"
-    of = len(spoken_of(env.shown))
+    of = len(sizes_and_sequences_of(env.shown))
     sizes = "1 size" if of == 1 else f"{of} sizes"
     under = " under the assumptions" if env.assumptions else ""
     return heading(f"{count} operation{plural} over {sizes}", f"{VERDICTS[env.verdict]}{under}")
 
 
-def refusal(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Document:
+def refusal_text(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Document:
     """Return why an operation was refused, for an exception's message."""
     others = [o for o in operations if o.number != op.number]
-    name = f"the assumption {clipped(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
-    beside = listed([op_name(o) for o in others]) if len(others) < 4 else "these"
+    name = f"the assumption {shorten_end(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
+    beside = prose_list([op_name(o) for o in others]) if len(others) < 4 else "these"
     why = f"cannot hold together with {beside}" if others else "cannot hold for any sizes"
-    clash = Lines(tuple((Span(text),) for text in conflict_lines(operations, Namer.of({}))), is_set_in=True)
+    clash = Lines(tuple((Span(text),) for text in operation_conflict_lines(operations, Namer.of({}))), is_set_in=True)
     assumed = (Span(f"assuming {'; '.join(assumptions)}"),) if assumptions else ()
     return Document(words(f"{name} {why}"), Tone.IMPOSSIBLE, (clash, Lines((assumed,) if assumed else ())))
 
 
-def conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
+def operation_conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
     """Return the operations of a conflict, each with its requirements."""
     shown = operations[:SHOWN]
     texts = [f"{op_name(o)}: {_op_kind(o, namer)}" for o in shown]
@@ -123,10 +180,10 @@ def _op_kind(op: Op, namer: Namer) -> str:
 
 def _asks(op: Op, namer: Namer) -> str:
     """Return that an operation requires something, or why it is impossible."""
-    from symbcast.core.solver.groups.normal_form import flattened
+    from symbcast.core.solver.normal_form import normal_conjuncts
 
     for constraint in op.constraints:
-        if FALSE in flattened([constraint.requirement]):
+        if FALSE in normal_conjuncts([constraint.requirement]):
             origin = constraint.origin
             where = (
                 f"{axis_text(origin.axis, origin.rank, origin.sequence)}: "
@@ -136,7 +193,7 @@ def _asks(op: Op, namer: Namer) -> str:
             own = {namer.dim(d) for operand in op.operands for d in operand.dims}
             sizes = _clashing(list(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement)))), own)
             return f"is impossible: {where}{f'{sizes}: ' if sizes else ''}{constraint.reason}"
-    asked = flattened(c.requirement for c in op.constraints)
+    asked = normal_conjuncts(c.requirement for c in op.constraints)
     return f"requires {namer.formula(all_of(map(_without_difference, asked)))}"
 
 
@@ -156,14 +213,18 @@ def _clashing(sizes: Sequence[str], own: Container[str]) -> str:
     return " beside ".join(others if len(others) > 1 else sizes)
 
 
-def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, room: Room) -> Iterator[Field]:
+def _requirement_records(
+    env: Program, requirement: ProgramRequirement, number: int, namer: Namer, room: Room
+) -> Iterator[Field]:
     """Yield each requirement, its operations, and on a page the smallest sizes at which it fails."""
     condition, origins = requirement.condition, requirement.origins
-    math = Conjunction((namer.renamed_formula(condition),))
-    yield field("and" if number else "valid when", said(in_words(condition, namer), namer.formula(condition), math))
+    math = JointFormulas((namer.renamed_formula(condition),))
+    yield field(
+        "and" if number else "valid when", condition_line(in_words(condition, namer), namer.formula(condition), math)
+    )
     if origins and (requirement.is_asked or len(origins) == 1):
-        others = listed([op_name(o) for o in origins[1:]], limit=NAMED)
-        also = clipped(f", then by {others}" if others else "", 120)
+        others = prose_list([op_name(o) for o in origins[1:]], limit=NAMED)
+        also = shorten_end(f", then by {others}" if others else "", 120)
         yield field("", (*_operation(origins[0], namer), Span(also)), lead="first asked by ")
     else:
         lines = [_operation(o, namer) for o in origins[:NAMED]]
@@ -172,12 +233,16 @@ def _asked(env: Program, requirement: Requirement, number: int, namer: Namer, ro
         yield field("", *lines, more, lead="by ")
     if room is Room.PAGE:
         sizes = env.counterexample(condition if len(env.clauses) > 1 else None)
-        yield field("fails at", code(sizes_text(sizes), Sizes(sizes)) if sizes else ())
+        yield field("fails at", code(sizes_text(sizes), NamedSizes(sizes)) if sizes else ())
 
 
 def _operation(op: Op, namer: Namer) -> Line:
-    name, kind = clipped(op_name(op), 80), _op_kind(op, namer)
-    return Span(name, True), Span(": "), Span(kind if op.kind == "require" else clipped(kind, 158 - len(name)), True)
+    name, kind = shorten_end(op_name(op), 80), _op_kind(op, namer)
+    return (
+        Span(name, True),
+        Span(": "),
+        Span(kind if op.kind == "require" else shorten_end(kind, 158 - len(name)), True),
+    )
 
 
 def _fields(env: Program, namer: Namer) -> Iterator[Field]:
@@ -186,26 +251,26 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
     if env.requirements():
         yield generic_field(env, namer, is_open=env.is_open)
         yield field("together", *conjunction(env.clauses, namer, is_repeated=True))
-    yield field("impossible", *((Span(text),) for text in conflict_lines(env.conflict, namer)))
+    yield field("impossible", *((Span(text),) for text in operation_conflict_lines(env.conflict, namer)))
     yield field("assuming", whole("; ".join(visible(a.text) for a in env.assumptions)))
     yield field("unproven", words("" if env.verdict is Verdict.UNKNOWN else env.reason))
     if counterexample and env.verdict is not Verdict.NEVER:
-        sizes = Span(sizes_text(counterexample), True, math=Sizes(counterexample))
+        sizes = Span(sizes_text(counterexample), True, math=NamedSizes(counterexample))
         yield field("fails at", (sizes, Span(f": {_failure(env, counterexample)}")))
     if witness:
-        yield field("works at", code(sizes_text(witness), Sizes(witness)))
+        yield field("works at", code(sizes_text(witness), NamedSizes(witness)))
     yield field("evidence", words(evidence_text(env, bool(witness or counterexample))))
 
 
 def _failure(env: Program, sizes: Mapping[str, int]) -> str:
     """Return the first reported operation that is not valid at some sizes, and its axis."""
-    from symbcast.core.solver.evaluation.evaluation import holds_at
+    from symbcast.core.solver.evaluation import holds_at
 
     bound = env.symbol_sizes(sizes)
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
     asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
     for op in [asking[n] for n in sorted(asking)]:
-        constraint = broken(op, bound)
+        constraint = failing_constraint(op, bound)
         if constraint is not None:
             origin = constraint.origin
             where = (

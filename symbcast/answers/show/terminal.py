@@ -35,7 +35,7 @@ _LEGEND_GAP = 4
 
 def draw(document: Document, console: Console, indent: int = 2) -> None:
     """Draw a document: words are wrapped, and a table that is too wide continues below."""
-    drawing = _Drawing(console, indent)
+    drawing = _TerminalDrawing(console, indent)
     for renderable in drawing.parts(document):
         for line in console.render_lines(renderable, pad=False):
             console.print(Segments([*_stripped(line), Segment.line()]), end="", soft_wrap=True)
@@ -52,7 +52,7 @@ def _stripped(line: Sequence[Segment]) -> list[Segment]:
     return found
 
 
-class _Drawing:
+class _TerminalDrawing:
     """Builds the renderables for Rich."""
 
     def __init__(self, console: Console, indent: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Part, Records, Row, Table, plain
-from symbcast.core.characters import clipped, visible
+from symbcast.core.characters import shorten_end, visible
 
 LABEL = 13
 """How wide the labels of fields are, with the space behind them."""
@@ -79,7 +79,7 @@ def _field(field: Field, width: int) -> Iterator[str]:
         room = width - LABEL
         parts = [part for text in parts for part in _wrapped(text, room)]
         if field.most and len(parts) > field.most:
-            parts = [*parts[: field.most - 1], clipped(" ".join(parts[field.most - 1 :]), room)]
+            parts = [*parts[: field.most - 1], shorten_end(" ".join(parts[field.most - 1 :]), room)]
     for number, part in enumerate(parts):
         yield f"{'' if number else field.label:<{LABEL}}{part}"
 

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from symbcast.arrays.functions.functions import as_array, known
-from symbcast.arrays.functions.methods import ravel
-from symbcast.arrays.symbolic.contents import Contents
-from symbcast.arrays.symbolic.dims import (
+from symbcast.arrays.array_facts import (
+    ArrayContents,
+    IntegerSpan,
+    TruthPattern,
     as_dims,
     axes_of,
     broadcast_together,
@@ -21,30 +21,29 @@ from symbcast.arrays.symbolic.dims import (
     is_symbolic,
     put_into,
 )
-from symbcast.arrays.symbolic.indices import check_indices
-from symbcast.arrays.symbolic.integers import Span
-from symbcast.arrays.symbolic.patterns import Pattern
-from symbcast.arrays.symbolic.spans import places_along
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, is_of_data
-from symbcast.arrays.symbolic.writers import assign_out
+from symbcast.arrays.functions.array_functions import as_array, implements
+from symbcast.arrays.functions.methods import ravel
+from symbcast.arrays.functions.ufuncs import places_along
+from symbcast.arrays.indexing import assign_out, check_indices
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_data
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
-from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.paths.values.size import dim_of, is_whole
+from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.paths.sizes import dim_of, is_whole
 
 
-@known(np.flip)
+@implements(np.flip)
 def flip(m: Any, axis: Any = None) -> Any:
     axes_of(axis, len(dims_of(m)))
     return as_array(m)._with(dims_of(m))
 
 
-@known(np.fft.fftshift, np.fft.ifftshift)
+@implements(np.fft.fftshift, np.fft.ifftshift)
 def shifted(x: Any, axes: Any = None) -> Any:
     axes_of(axes, len(dims_of(x)))
     return as_array(x)._with(dims_of(x)).copied()
 
 
-@known(np.nan_to_num)
+@implements(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     for value in (nan, posinf, neginf):
         if value is not None:
@@ -52,17 +51,17 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     return as_array(x).copied()
 
 
-@known(np.real_if_close)
+@implements(np.real_if_close)
 def real_if_close(a: Any, tol: float = 100) -> Any:
     return as_array(a).same()
 
 
-@known(np.i0, np.sinc, np.sort_complex)
+@implements(np.i0, np.sinc, np.sort_complex)
 def of_each(x: Any) -> Any:
     return SymbolicArray(dims_of(x), np.result_type(float, dtype_of(x)))
 
 
-@known(np.roll)
+@implements(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     path, dims = here(), dims_of(a)
     if axis is not None:
@@ -76,7 +75,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return as_array(a)._with(dims).copied()
 
 
-@known(np.sort)
+@implements(np.sort)
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     array = as_array(a)
     if axis is None:
@@ -85,7 +84,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     return array._with(array.dims).copied()
 
 
-@known(np.lexsort)
+@implements(np.lexsort)
 def lexsort(keys: Any, axis: int = -1) -> Any:
     if hasattr(type(keys), "dims"):
         here().require(at_most(1, dims_of(keys)[0]), "need sequence of keys with len > 0 in lexsort", TypeError)
@@ -101,19 +100,19 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return SymbolicArray(shapes[0], np.intp, None, places_along(shapes[0][axis], "all"))
 
 
-@known(np.median, np.nanmedian)
+@implements(np.median, np.nanmedian)
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False) -> Any:
     return _averaged(a, axis, out, keepdims)
 
 
-@known(np.nanmean)
+@implements(np.nanmean)
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = np._NoValue
 ) -> Any:
     return as_array(a).mean(axis, dtype, out, keepdims, where=where)
 
 
-@known(np.nanstd, np.nanvar)
+@implements(np.nanstd, np.nanvar)
 def nanstd(
     a: Any,
     axis: Any = None,
@@ -136,7 +135,7 @@ def _averaged(a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     return found
 
 
-@known(np.average)
+@implements(np.average)
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
     path, dims = here(), dims_of(a)
     axes = axes_of(axis, len(dims))
@@ -165,7 +164,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (found, found._with(found.dims)) if returned else found
 
 
-@known(np.percentile, np.quantile)
+@implements(np.percentile, np.quantile)
 def quantile(
     a: Any,
     q: Any,
@@ -194,7 +193,7 @@ def quantile(
     return SymbolicArray(whole, found.dtype)
 
 
-@known(np.nanpercentile, np.nanquantile)
+@implements(np.nanpercentile, np.nanquantile)
 def nanquantile(
     a: Any,
     q: Any,
@@ -221,7 +220,7 @@ def _check_quantiles(q: Any) -> None:
         here().require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
 
 
-@known(np.bincount)
+@implements(np.bincount)
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     path = here()
     if len(dims_of(x)) != 1:
@@ -242,7 +241,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     return SymbolicArray((count,), kind)
 
 
-@known(np.unique)
+@implements(np.unique)
 def unique(
     ar: Any,
     return_index: bool = False,
@@ -266,18 +265,18 @@ def unique(
     each = (
         ((count,), return_index, places_along(total)),
         (dims, return_inverse, places_along(count, "all")),
-        ((count,), return_counts, Span(1, total, "none")),
+        ((count,), return_counts, IntegerSpan(1, total, "none")),
     )
     more = [SymbolicArray(shape, np.intp, None, span) for shape, is_wanted, span in each if is_wanted]
     return (values, *more) if more else values
 
 
-@known(np.tril)
+@implements(np.tril)
 def tril(m: Any, k: Any = 0) -> Any:
     return _triangle(m, k, "lower")
 
 
-@known(np.triu)
+@implements(np.triu)
 def triu(m: Any, k: Any = 0) -> Any:
     return _triangle(m, k, "upper")
 
@@ -290,23 +289,23 @@ def _triangle(m: Any, k: Any, kind: Literal["lower", "upper"]) -> SymbolicArray:
     whole = dims if len(dims) > 1 else dims * 2
     if not is_whole(k):
         return here().fail_to_trace("a triangle from a diagonal that depends on data is not supported")
-    contents = Contents(is_data=known.is_data)
+    contents = ArrayContents(is_data=known.is_data)
     if known.truth is not None and len(whole) == 2:
         contents.truth = False if not known.truth else None
-        contents.pattern = Pattern(*whole, kind, dim_of(k)) if known.truth else None
+        contents.pattern = TruthPattern(*whole, kind, dim_of(k)) if known.truth else None
         is_positive = known.span is not None and here().bounds.is_at_least(known.span.low, 0)
-        contents.span = Span(0, known.span.high, "none") if is_positive and known.span is not None else None
+        contents.span = IntegerSpan(0, known.span.high, "none") if is_positive and known.span is not None else None
     return SymbolicArray(whole, dtype_of(m), contents=contents)
 
 
-@known(np.isin)
+@implements(np.isin)
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Any:
     return SymbolicArray(dims_of(element), bool)
 
 
-@known(np.interp)
+@implements(np.interp)
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     path = here()
     xs, ys = dims_of(xp), dims_of(fp)
@@ -317,14 +316,14 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return SymbolicArray(dims_of(x), np.result_type(float, dtype_of(fp)))
 
 
-@known(np.digitize)
+@implements(np.digitize)
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     if len(dims_of(bins)) != 1:
         raise ValueError("object too deep for desired array")
-    return SymbolicArray(dims_of(x), np.intp, None, Span(0, dims_of(bins)[0], "none"))
+    return SymbolicArray(dims_of(x), np.intp, None, IntegerSpan(0, dims_of(bins)[0], "none"))
 
 
-@known(np.convolve, np.correlate)
+@implements(np.convolve, np.correlate)
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     path = here()
     (n,), (m,) = dims_of(a) or (1,), dims_of(v) or (1,)
@@ -336,34 +335,34 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     return SymbolicArray((found,), common_dtype([a, v]))
 
 
-@known(np.result_type)
+@implements(np.result_type)
 def result_type(*args: Any) -> Any:
     return np.result_type(*[example_of(dtype_of(a)) if is_symbolic(a) else a for a in args])
 
 
-@known(np.can_cast)
+@implements(np.can_cast)
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     return np.can_cast(np.dtype(dtype_of(from_)), to, casting)
 
 
-@known(np.shares_memory, np.may_share_memory)
+@implements(np.shares_memory, np.may_share_memory)
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     if getattr(a, "memory", a) is getattr(b, "memory", b):
         return here().fail_to_trace("whether views of one array share elements is not known")
     return False
 
 
-@known(np.iscomplexobj)
+@implements(np.iscomplexobj)
 def iscomplexobj(x: Any) -> bool:
     return bool(np.dtype(dtype_of(x)).kind == "c")
 
 
-@known(np.min_scalar_type)
+@implements(np.min_scalar_type)
 def min_scalar_type(a: Any) -> Any:
     return np.dtype(dtype_of(a))
 
 
-@known(np.ravel_multi_index)
+@implements(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
     path, sizes = here(), as_dims(dims)
     is_array = hasattr(type(multi_index), "dims")
@@ -387,7 +386,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     return SymbolicArray(shape, np.intp, None, places_along(multiply(*sizes)))
 
 
-@known(np.unravel_index)
+@implements(np.unravel_index)
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
     path, sizes, dims = here(), as_dims(shape), dims_of(indices)
     if np.dtype(dtype_of(indices)).kind not in "iub":
@@ -396,12 +395,12 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
     return tuple(SymbolicArray(dims, np.intp, None, places_along(s)) for s in sizes)
 
 
-@known(np.isclose)
+@implements(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     return SymbolicArray(broadcast_together(map(dims_of, (a, b, rtol, atol))), bool)
 
 
-@known(np.histogram)
+@implements(np.histogram)
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     if isinstance(bins, str):
         return here().fail_to_trace("numpy.histogram that computes its own bins is not supported")

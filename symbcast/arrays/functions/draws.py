@@ -15,17 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.standins.proxies import WRAPPERS, ProxyFunction, real_of
-from symbcast.arrays.symbolic.contents import Contents
-from symbcast.arrays.symbolic.dims import as_dims, axes_of, broadcast_together, dims_of, dtype_of, here, is_symbolic
-from symbcast.arrays.symbolic.integers import Span
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.arrays.array_facts import (
+    ArrayContents,
+    IntegerSpan,
+    as_dims,
+    axes_of,
+    broadcast_together,
+    dims_of,
+    dtype_of,
+    here,
+    is_symbolic,
+)
+from symbcast.arrays.proxies import WRAPPERS, ProxyFunction, real_of
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import multiply, subtract
-from symbcast.core.logic.formulas import any_of, at_most, equal
+from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.operators.context import Dims
-from symbcast.paths.runs.path import current
-from symbcast.paths.values.real import Real
-from symbcast.paths.values.size import Size, dim_of, is_whole
+from symbcast.paths.path import current
+from symbcast.paths.real_numbers import Real
+from symbcast.paths.sizes import Size, dim_of, is_whole
 
 DISTRIBUTIONS = frozenset({
     "beta", "chisquare", "exponential", "f", "gamma", "gumbel", "laplace", "logistic", "lognormal",
@@ -147,7 +155,7 @@ def _drawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     _check_values(real, method, parameters)
     found = _shape(list(parameters.values()), given.get("size"), given.get("out"))
     if given.get("out") is not None:
-        return _given_back(given["out"], found)
+        return _outputs_or_draws(given["out"], found)
     if method.__name__ in DISCRETE:
         return _within(found, np.int64, 0, None)
     return SymbolicArray(found, given.get("dtype", np.float64))
@@ -166,7 +174,7 @@ def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
     return target
 
 
-def _given_back(out: Any, dims: Dims) -> Any:
+def _outputs_or_draws(out: Any, dims: Dims) -> Any:
     """Return the array that a draw fills; it must have the shape of the draw."""
     _same_shape(dims_of(out), dims, "size must match out.shape when used together")
     if not hasattr(type(out), "dims"):
@@ -263,8 +271,8 @@ def _within(dims: Any, dtype: Any, first: Any, last: Any) -> SymbolicArray:
     Unlike the data of an argument, a draw cannot be chosen by the caller: used as an index, every possible draw must be
     within the axis.
     """
-    span = None if last is None else Span(first, last, "part")
-    return SymbolicArray(dims, dtype, contents=Contents(span=span, is_data=False))
+    span = None if last is None else IntegerSpan(first, last, "part")
+    return SymbolicArray(dims, dtype, contents=ArrayContents(span=span, is_data=False))
 
 
 def _of_sizes(*sizes: Any) -> SymbolicArray:
@@ -291,7 +299,7 @@ def _permuted(real: Any, method: Any, x: Any, *, axis: Any = None, out: Any = No
         raise TypeError("len() of unsized object")
     axes_of(axis, len(dims))
     if out is not None:
-        return _given_back(out, dims)
+        return _outputs_or_draws(out, dims)
     return x._with(dims) if type(x) is SymbolicArray else SymbolicArray(dims, dtype_of(x))
 
 

@@ -12,39 +12,38 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.arguments import confirming
-from symbcast.arrays.functions.decompositions import pairs
+from symbcast.arrays.array_facts import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions.draws import Draws, drawing, seeding
-from symbcast.arrays.standins.proxies import real_of
-from symbcast.arrays.standins.reach import Reach
-from symbcast.arrays.standins.standins import StandIns
-from symbcast.arrays.symbolic.dims import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.arrays.functions.linear_algebra import pairs
+from symbcast.arrays.proxies import real_of
+from symbcast.arrays.standins import ReachedPlaces, StandIns
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
-from symbcast.core.logic.formulas import Comparison, any_of, equal
+from symbcast.core.algebra.formulas import Comparison, any_of, equal
 from symbcast.errors import SymbcastError
-from symbcast.paths.runs.path import current
-from symbcast.paths.values.size import dim_of, sized
+from symbcast.paths.path import current
+from symbcast.paths.sizes import dim_of, sized
 
-_met: set[str] = set()
+_packages_seen: set[str] = set()
 _NUMBA = "numba.core.registry"
 
 
-def meet(standins: StandIns) -> None:
+def register_package_standins(standins: StandIns) -> None:
     """Register stand-ins for the packages that are loaded, once per package."""
-    for name in [n for n in sys.modules if n not in _met]:
-        _met.add(name)
+    for name in [n for n in sys.modules if n not in _packages_seen]:
+        _packages_seen.add(name)
         module = sys.modules.get(name)
         if name == "numpy.random" and module is not None:
-            _meet_random(module, standins)
+            _register_random_standins(module, standins)
         if name == _NUMBA and module is not None:
-            standins.stands_for_kind(module.CPUDispatcher, Jitted, attrgetter("real"))
+            standins.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
         found = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
         if found is not None and isinstance(module, ModuleType):
             for real, ours in found(module):
                 standins.stands_for(real, is_ours=_is_of_ours)(ours)
 
 
-def _meet_random(random: ModuleType, standins: StandIns) -> None:
+def _register_random_standins(random: ModuleType, standins: StandIns) -> None:
     """Replace random draws by arrays without data, for existing generators and for those that the code creates."""
     for kind in (random.Generator, random.RandomState):
         standins.stands_as(kind, drawing(kind))
@@ -59,7 +58,7 @@ def _meet_random(random: ModuleType, standins: StandIns) -> None:
         standins.stands_for(getattr(random, name), is_ours=_always)(drawn)
 
 
-class Jitted:
+class NumbaFunction:
     """A function that Numba compiles: in a trace, its Python code; the compiled one elsewhere.
 
     The Python code also runs where a path is confirmed: compiled code does not check whether an index is within its
@@ -100,14 +99,14 @@ class Jitted:
 
 
 @contextmanager
-def uncompiled(reach: Reach) -> Iterator[None]:
-    """Let functions that Numba compiles be called as Python code, as real calls must: see `Jitted`."""
+def without_numba(reach: ReachedPlaces) -> Iterator[None]:
+    """Let functions that Numba compiles be called as Python code, as real calls must: see `NumbaFunction`."""
     module = sys.modules.get(_NUMBA)
     if module is None:
         yield
         return
     found = StandIns(_is_of_ours)
-    found.stands_for_kind(module.CPUDispatcher, Jitted, attrgetter("real"))
+    found.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
     with found.acting(reach):
         yield
 
@@ -123,7 +122,7 @@ def _is_of_ours(*args: Any, **options: Any) -> bool:
 Pairs = Iterator[tuple[Any, Callable[..., Any]]]
 
 
-def _held(module: ModuleType, names: Iterable[str], ours: Callable[..., Any]) -> Pairs:
+def _pairs_of(module: ModuleType, names: Iterable[str], ours: Callable[..., Any]) -> Pairs:
     for name in names:
         if hasattr(module, name):
             yield getattr(module, name), ours
@@ -134,25 +133,25 @@ def _array_api_compat(module: ModuleType) -> Pairs:
     def is_subclass(real: Any, kind: type, package: str, name: str) -> bool:
         return (package, name) == ("numpy", "ndarray") if kind is SymbolicArray else real(kind, package, name)
 
-    yield from _held(module, ["_issubclass_fast"], is_subclass)
-    yield from _held(module, ["_is_lazy_cls"], lambda real, kind: False)
-    yield from _held(module, ["_is_writeable_cls"], lambda real, kind: True)
+    yield from _pairs_of(module, ["_issubclass_fast"], is_subclass)
+    yield from _pairs_of(module, ["_is_lazy_cls"], lambda real, kind: False)
+    yield from _pairs_of(module, ["_is_writeable_cls"], lambda real, kind: True)
 
 
 def _ndimage(module: ModuleType) -> Pairs:
     """Return stand-ins for SciPy's image filters: each fills the output array that it is given."""
     names = ("correlate", "correlate1d", "uniform_filter1d", "min_or_max_filter", "min_or_max_filter1d", "rank_filter")
     more = ("spline_filter1d", "fourier_filter", "fourier_shift", "zoom_shift", "geometric_transform")
-    return _held(module, (*names, *more), lambda real, *args: None)
+    return _pairs_of(module, (*names, *more), lambda real, *args: None)
 
 
 def _pocketfft(module: ModuleType) -> Pairs:
     """Yield stand-ins for SciPy's Fourier transforms."""
-    yield from _held(module, ["c2c"], lambda real, a, *args, **options: _like(a, np.complex128))
-    yield from _held(module, ["r2c"], _half)
-    yield from _held(module, ["c2r"], _whole)
+    yield from _pairs_of(module, ["c2c"], lambda real, a, *args, **options: _like(a, np.complex128))
+    yield from _pairs_of(module, ["r2c"], _half)
+    yield from _pairs_of(module, ["c2r"], _whole)
     names = ("dct", "dst", "r2r_fftpack", "separable_hartley", "genuine_hartley")
-    yield from _held(module, names, lambda real, a, *args, **options: _like(a, np.float64))
+    yield from _pairs_of(module, names, lambda real, a, *args, **options: _like(a, np.float64))
 
 
 def _like(array: Any, double: Any, last: tuple[int, Any] | None = None) -> SymbolicArray:
@@ -186,8 +185,8 @@ METRICS = frozenset({
 
 def _distances(module: ModuleType) -> Pairs:
     """Yield stand-ins for SciPy's distances between points."""
-    yield from _held(module, ["pdist"], _between_each)
-    yield from _held(module, ["cdist"], _between_both)
+    yield from _pairs_of(module, ["pdist"], _between_each)
+    yield from _pairs_of(module, ["cdist"], _between_both)
 
 
 def _between_each(real: Any, points: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
@@ -213,8 +212,8 @@ def _between_both(
 
 def _sigtools(module: ModuleType) -> Pairs:
     """Yield stand-ins for SciPy's correlation, which fills a given output, and its filter, which keeps the shape."""
-    yield from _held(module, ["_correlateND"], lambda real, left, right, out, *args: out)
-    yield from _held(module, ["_linear_filter"], _filtered)
+    yield from _pairs_of(module, ["_correlateND"], lambda real, left, right, out, *args: out)
+    yield from _pairs_of(module, ["_linear_filter"], _filtered)
 
 
 def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
@@ -240,8 +239,8 @@ def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
 
 def _scipy_array_api(module: ModuleType) -> Pairs:
     """Yield stand-ins for the functions in which SciPy puts shapes into a set or converts a size to a number."""
-    yield from _held(module, ["xp_promote"], _promoted)
-    yield from _held(module, ["_length_nonmasked"], _length)
+    yield from _pairs_of(module, ["xp_promote"], _promoted)
+    yield from _pairs_of(module, ["_length_nonmasked"], _length)
 
 
 def _promoted(real: Any, *args: Any, broadcast: bool = False, force_floating: bool = False, xp: Any) -> Any:
@@ -261,7 +260,7 @@ def _length(real: Any, x: Any, axis: Any, keepdims: bool = False, xp: Any = None
 
 def _axis_nan_policy(module: ModuleType) -> Pairs:
     """Return the stand-in for the function that broadcasts shapes as integer arrays in SciPy's statistics."""
-    return _held(module, ["_broadcast_shapes"], _broadcast_but)
+    return _pairs_of(module, ["_broadcast_shapes"], _broadcast_but)
 
 
 def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
@@ -285,7 +284,7 @@ def _masked(module: ModuleType) -> Pairs:
 
     kinds = ("equal", "greater", "greater_equal", "inside", "invalid", "less", "less_equal", "not_equal", "object")
     names = (f"masked_{kind}" for kind in (*kinds, "outside", "values", "where"))
-    return _held(module, ("array", "asarray", "asanyarray", "fix_invalid", *names), refuse)
+    return _pairs_of(module, ("array", "asarray", "asanyarray", "fix_invalid", *names), refuse)
 
 
 _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {

@@ -1,37 +1,54 @@
-"""Stand-ins for functions that cannot be dispatched: array constructors and Python builtins."""
+"""Stand-ins for what cannot be dispatched.
+
+Array constructors, Python builtins, `math`, and NumPy's index iterators.
+"""
 
 from __future__ import annotations
 
 import builtins
 import copyreg
 import importlib
+import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 from numpy import array as real_array
 
+from symbcast.arrays.array_facts import (
+    ArrayContents,
+    IntegerSpan,
+    TruthPattern,
+    as_dims,
+    common_dtype,
+    dims_of,
+    dtype_of,
+    here,
+    is_symbolic,
+    put_into,
+    whole,
+)
+from symbcast.arrays.functions.array_functions import filled_with, stack
 from symbcast.arrays.functions.data_functions import can_cast, result_type
-from symbcast.arrays.functions.flat import Flat
-from symbcast.arrays.functions.functions import filled_with, stack
-from symbcast.arrays.functions.packages import meet
-from symbcast.arrays.loops.repeated import Repeated, gathered, has_repeated
-from symbcast.arrays.standins.proxies import WRAPPERS, real_of
-from symbcast.arrays.standins.standins import StandIns
-from symbcast.arrays.symbolic.contents import Contents
-from symbcast.arrays.symbolic.dims import as_dims, common_dtype, dims_of, dtype_of, here, is_symbolic, put_into, whole
-from symbcast.arrays.symbolic.indices import ramp_contents
-from symbcast.arrays.symbolic.integers import Span
-from symbcast.arrays.symbolic.lists import Listed
-from symbcast.arrays.symbolic.patterns import Pattern
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of
-from symbcast.core.algebra.arithmetic import ceil_divide, subtract
-from symbcast.paths.runs.path import current
-from symbcast.paths.values.real import Real
-from symbcast.paths.values.size import Size, dim_of, greatest, is_whole, sized, smallest
+from symbcast.arrays.functions.methods import Flat
+from symbcast.arrays.functions.packages import register_package_standins
+from symbcast.arrays.indexing import ramp_contents
+from symbcast.arrays.loops.repeated import Repeated, Sequence, gathered, has_repeated
+from symbcast.arrays.proxies import WRAPPERS, real_of
+from symbcast.arrays.standins import StandIns
+from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, contents_of
+from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
+from symbcast.operators.context import Dims
+from symbcast.paths.path import current
+from symbcast.paths.real_numbers import Real
+from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
 
-SYMBOLIC = (SymbolicArray, Size, Real, Listed, Flat, Repeated)
+# Stand-ins for functions that cannot be dispatched: array constructors and Python builtins.
+
+
+SYMBOLIC = (SymbolicArray, Size, Real, NestedList, Flat, Repeated)
 """The types of values that mean something in a trace only."""
 
 
@@ -49,7 +66,7 @@ def are_sizes(*args: Any, **_: Any) -> bool:
     return any(type(v) is Size for v in values)
 
 
-STANDINS = StandIns(_has_symbolic, meet)
+STANDINS = StandIns(_has_symbolic, register_package_standins)
 stands_for = STANDINS.stands_for
 SymbolicArray.namespace = staticmethod(lambda: STANDINS.of(np))
 
@@ -73,7 +90,7 @@ def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0
     if has_repeated(value):
         value = gathered(value)
     kind = type(value)
-    if kind is Listed:
+    if kind is NestedList:
         found = value.array() if dtype is None else value.array().astype(dtype)
     elif kind is Flat:
         found = value.copy() if dtype is None else value.copy().astype(dtype)
@@ -116,7 +133,7 @@ def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any)
         return SymbolicArray(dims, kind, contents=filled_with(value))
     kind = dtype if dtype is not None else args[0] if args else float
     number = {"zeros": 0, "ones": 1}.get(real.__name__)
-    contents = Contents(is_data=False) if number is None else filled_with(number)
+    contents = ArrayContents(is_data=False) if number is None else filled_with(number)
     return SymbolicArray(as_dims(shape), kind, contents=contents)
 
 
@@ -142,7 +159,7 @@ def broadcast_shapes(real: Any, *shapes: Any) -> Any:
     return tuple(sized(d, path) for d in path.broadcast(*map(as_dims, shapes)))
 
 
-class Broadcast:
+class SymbolicBroadcast:
     """The result of `numpy.broadcast`: the broadcast shape of arrays."""
 
     def __init__(self, *arrays: Any) -> None:
@@ -155,7 +172,7 @@ class Broadcast:
 
 @stands_for(np.broadcast)
 def broadcast(real: Any, *arrays: Any) -> Any:
-    return Broadcast(*arrays)
+    return SymbolicBroadcast(*arrays)
 
 
 @stands_for(np.lib.stride_tricks.as_strided)
@@ -222,7 +239,7 @@ def isscalar(real: Any, element: Any) -> bool:
 @stands_for(builtins.len, is_ours=is_one)
 def length(real: Any, value: Any) -> Any:
     if hasattr(type(value), "dims"):
-        dims = value.base.dims if type(value) is Listed else value.dims
+        dims = value.base.dims if type(value) is NestedList else value.dims
         if not dims:
             raise TypeError("len() of unsized object")
         return sized(dims[0], here())
@@ -338,7 +355,9 @@ def _pattern(rows: Any, columns: Any, kind: Literal["lower", "diagonal"], k: Any
         dims = tuple(path.bounds.larger(dim_of(n), 0) for n in (rows, columns))
     else:
         dims = as_dims((rows, columns))
-    contents = Contents(span=Span(0, 1, "none"), pattern=Pattern(dims[0], dims[1], kind, dim_of(k)), is_data=False)
+    contents = ArrayContents(
+        span=IntegerSpan(0, 1, "none"), pattern=TruthPattern(dims[0], dims[1], kind, dim_of(k)), is_data=False
+    )
     return SymbolicArray(dims, dtype, contents=contents)
 
 
@@ -371,3 +390,144 @@ def repeated_constant(real: Any, a: Any, *args: Any, **options: Any) -> Any:
 @stands_for(np.atleast_1d, is_ours=is_one)
 def atleast_1d(real: Any, *values: Any) -> Any:
     return real(*(real_array([v], dtype=object) if type(v) is Size else v for v in values))
+
+
+# Stand-ins for functions of `math`: of sizes, of numbers computed from them, and of numbers that are data.
+
+
+_MOST = 709
+"""The greatest integer whose exponential is a float."""
+
+
+def _number(real: Any, *values: Any, zero_of: Any = None) -> Any:
+    """Return a function of numbers: one that data decide if any of them is."""
+    arrays = [v for v in values if type(v) is SymbolicArray]
+    if not arrays:
+        return Real.applied(real, values, here(), zero_of=zero_of)
+    for array in arrays:
+        if array.dims:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        if array.dtype.kind not in "biuf":
+            here().fail_to_trace("a function of math gets other than real numbers")
+    return SymbolicArray((), float)
+
+
+def _data_fail() -> bool:
+    """Return whether data are such that a function has no value: both are followed."""
+    path = here()
+    return path.ask(equal(path.data_size("data", 0, 1), 1))
+
+
+@stands_for(math.sqrt, is_ours=is_one)
+def root(real: Any, value: Any) -> Any:
+    found = _number(real, value, zero_of=value)
+    if value < 0:
+        raise ValueError("math domain error")
+    return found
+
+
+@stands_for(math.isqrt, is_ours=is_one)
+def integer_root(real: Any, value: Any) -> Any:
+    if type(value) is not Size:
+        return real(value)
+    path = here()
+    if path.ask(Comparison("<", value.dim, 0)):
+        raise ValueError("isqrt() argument must be nonnegative")
+    found = path.opaque(("isqrt", value.dim), 0, value.dim, ("isqrt", value.dim))
+    if found is None:
+        return real(path.number(value.dim))
+    path.suppose(at_most(multiply(found.dim, found.dim), value.dim))
+    return found
+
+
+@stands_for(math.log, math.log2, math.log10, is_ours=is_one)
+def logarithm(real: Any, value: Any, *base: Any) -> Any:
+    found = _number(real, value, *base)
+    if value <= 0:
+        raise ValueError("math domain error")
+    if any(type(v) is SymbolicArray for v in base) and _data_fail():
+        raise ValueError("math domain error")
+    return found
+
+
+@stands_for(math.exp, is_ours=is_one)
+def exponential(real: Any, value: Any) -> Any:
+    found = _number(real, value)
+    if _data_fail() if type(value) is SymbolicArray else value > _MOST:
+        raise OverflowError("math range error")
+    return found
+
+
+@stands_for(math.isnan, math.isinf, is_ours=is_one)
+def never(real: Any, value: Any) -> bool:
+    return False
+
+
+@stands_for(math.isfinite, is_ours=is_one)
+def always(real: Any, value: Any) -> bool:
+    return True
+
+
+_TOTAL = (math.sin, math.cos, math.tan, math.atan, math.tanh, math.asinh, math.erf, math.erfc, math.fabs)
+_TOTAL_OF_SEVERAL = (math.atan2, math.hypot, math.copysign, math.degrees, math.radians)
+
+
+@stands_for(*_TOTAL, *_TOTAL_OF_SEVERAL, is_ours=is_one)
+def total(real: Any, *values: Any) -> Any:
+    return _number(real, *values)
+
+
+def _is_data(*values: Any, **_: Any) -> bool:
+    return any(type(v) is SymbolicArray for v in values)
+
+
+@stands_for(
+    *(math.acos, math.asin, math.acosh, math.atanh, math.sinh, math.cosh, math.pow, math.fmod, math.expm1, math.log1p),
+    *(math.gamma, math.lgamma),
+    is_ours=_is_data,
+)
+def partial(real: Any, *values: Any) -> Any:
+    found = _number(real, *values)
+    if _data_fail():
+        raise OverflowError("math range error") if real in _GROWING else ValueError("math domain error")
+    return found
+
+
+_GROWING = (math.sinh, math.cosh, math.expm1)
+"""Functions without a value only where it is greater than all floats."""
+
+
+# NumPy's iterators over the indices of arrays: one symbolic index for all of them.
+
+
+@STANDINS.stands_for(np.ndindex)
+def ndindex(real: Any, *shape: Any) -> Any:
+    return _indices(as_dims(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape))
+
+
+@STANDINS.stands_for(np.ndenumerate)
+def ndenumerate(real: Any, arr: Any) -> Any:
+    places = _indices(dims_of(arr))
+    return Sequence(places.count, lambda index: (places.take(index), SymbolicArray((), dtype_of(arr))), places.facts)
+
+
+def _indices(dims: Dims) -> Sequence:
+    """Return all indices of an array of a shape, in order."""
+    path = here()
+
+    def places(index: Any) -> list[Any]:
+        found = []
+        for number, dim in enumerate(dims):
+            place = floor_divide(index, multiply(*dims[number + 1 :]))
+            found.append(modulo(place, dim) if number else place)
+        return found
+
+    def facts(index: Any) -> Iterator[Formula]:
+        for place, dim in zip(places(index), dims, strict=True):
+            yield at_most(0, place)
+            yield at_most(place, subtract(dim, 1))
+
+    def take(index: Any) -> tuple[Any, ...]:
+        return tuple(sized(place, path) for place in places(dim_of(index)))
+
+    return Sequence(multiply(*dims), take, facts)

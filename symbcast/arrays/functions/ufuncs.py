@@ -1,27 +1,208 @@
-"""Ufuncs: their shape requirements, and the shape and dtype of their results."""
+"""Ufuncs: their shape requirements, the shapes and dtypes of results, and facts about the elements of results."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbcast.arrays.functions.generalized import generalized
-from symbcast.arrays.symbolic.contents import Contents
-from symbcast.arrays.symbolic.dims import axes_of, broadcast_together, dims_of, dtype_of, here
-from symbcast.arrays.symbolic.indices import check_indices, ramp_contents
-from symbcast.arrays.symbolic.integers import Span
-from symbcast.arrays.symbolic.results import given_back, known_type, resolved
-from symbcast.arrays.symbolic.spans import contents_after
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
-from symbcast.arrays.symbolic.writers import assign_out, whole_indices, write_at, write_out
-from symbcast.core.logic.formulas import any_of, at_most, equal
-from symbcast.operators.reductions import reduce
-from symbcast.paths.values.asker import Arrays
-from symbcast.paths.values.real import Real
-from symbcast.paths.values.size import dim_of, greatest, is_whole, smallest
+from symbcast.arrays.array_facts import ArrayContents, IntegerSpan, axes_of, broadcast_together, dims_of, dtype_of, here
+from symbcast.arrays.functions.linear_algebra import generalized, known_type, outputs_or_results, result_dtypes
+from symbcast.arrays.indexing import assign_out, check_indices, ramp_contents, whole_indices, write_at, write_out
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.operators.products import reduce
+from symbcast.paths.real_numbers import ArrayHook, Real
+from symbcast.paths.sizes import dim_of, greatest, is_whole, smallest
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.operators.context import Dims
+    from symbcast.paths.path import Path
+
+
+# Facts about the results of ufuncs: bounds of integers, and which elements are true.
+
+
+def contents_after(ufunc: Any, inputs: Sequence[Any]) -> ArrayContents:
+    """Return the facts about the elements of a ufunc's result."""
+    name = ufunc.__name__
+    found = _of_ramp(name, inputs) or ArrayContents(span=_span_after(name, inputs), is_data=is_of_data(*inputs))
+    found.pattern = _pattern_after(name, inputs)
+    if name in ("logical_not", "invert") and len(inputs) == 1:
+        found.false_count = contents_of(inputs[0]).true_count
+    return found
+
+
+def _of_ramp(name: str, inputs: Sequence[Any]) -> ArrayContents | None:
+    """Return the ramp that results from a ramp and a single number; None for anything else."""
+    ramps = [v for v in inputs if contents_of(v).ramp is not None]
+    if len(ramps) != 1 or not all(v is ramps[0] or is_whole(v) for v in inputs):
+        return None
+    ramp, (count,) = ramps[0].contents.ramp, ramps[0].dims
+    if name == "negative":
+        return ramp_contents(multiply(-1, ramp.first), -ramp.step, count)
+    if len(inputs) != 2:
+        return None
+    other = dim_of(next(v for v in inputs if v is not ramps[0]))
+    if name == "add":
+        return ramp_contents(add(ramp.first, other), ramp.step, count)
+    if name == "subtract" and inputs[0] is ramps[0]:
+        return ramp_contents(subtract(ramp.first, other), ramp.step, count)
+    if name == "subtract":
+        return ramp_contents(subtract(other, ramp.first), -ramp.step, count)
+    if name == "multiply" and isinstance(other, int) and other:
+        return ramp_contents(multiply(ramp.first, other), ramp.step * other, count)
+    return None
+
+
+def _pattern_after(name: str, inputs: Sequence[Any]) -> Any:
+    first = contents_of(inputs[0])
+    if first.pattern is None:
+        return None
+    if name in ("logical_not", "invert") and len(inputs) == 1:
+        return first.pattern.negated if name == "logical_not" or inputs[0].dtype.kind == "b" else None
+    if len(inputs) == 2 and isinstance(inputs[1], (int, float)) and inputs[1] == 0:
+        if name == "not_equal" or (name == "greater" and first.span is not None and first.span.low == 0):
+            return first.pattern
+        return first.pattern.negated if name == "equal" else None
+    return None
+
+
+def _span_after(name: str, inputs: Sequence[Any]) -> IntegerSpan | None:
+    rule = _RULES.get(name)
+    spans = [_span_of(v) for v in inputs]
+    known = [s for s in spans if s is not None]
+    if rule is None or len(known) < len(spans):
+        return None
+    path = here()
+    found = rule(path, *known)
+    if found is None or len(known) == 1:
+        return found
+    return found if _are_independent([dims_of(v) for v in inputs]) else found.bounds
+
+
+def _span_of(value: Any) -> IntegerSpan | None:
+    if is_whole(value):
+        dim = dim_of(value)
+        return IntegerSpan(dim, dim, "all")
+    if isinstance(value, np.ndarray) and not hasattr(type(value), "dims") and value.dtype.kind not in "iu":
+        return None
+    return contents_of(value).span
+
+
+def _are_independent(shapes: Sequence[Dims]) -> bool:
+    """Return whether no two arrays share an axis, so that each element is combined with every element of the others."""
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(s)) + tuple(s) for s in shapes]
+    return all(sum(d != 1 for d in column) < 2 for column in zip(*padded, strict=True))
+
+
+def _weaker(*spans: IntegerSpan) -> Any:
+    """Return which bounds occur when elements of all spans are combined."""
+    kinds = {s.occurs for s in spans}
+    return next((k for k in ("part", "none", "ends") if k in kinds), "all")
+
+
+def _add(_: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan:
+    return IntegerSpan(add(a.low, b.low), add(a.high, b.high), _weaker(a, b))
+
+
+def _negative(_: Path, a: IntegerSpan) -> IntegerSpan:
+    return IntegerSpan(multiply(-1, a.high), multiply(-1, a.low), a.occurs)
+
+
+def _subtract(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan:
+    return _add(path, a, _negative(path, b))
+
+
+def _multiply(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan | None:
+    for one, other in ((a, b), (b, a)):
+        if one.low == one.high and isinstance(one.low, int) and one.low < 0:
+            positive = _multiply(path, _negative(path, one), other)
+            return None if positive is None else _negative(path, positive)
+    if not (path.bounds.is_at_least(a.low, 0) and path.bounds.is_at_least(b.low, 0)):
+        by = next((s for s in (a, b) if s.low == s.high and path.bounds.is_at_least(s.low, 0)), None)
+        if by is None:
+            return None
+    is_by_one = 1 in (a.low if a.low == a.high else 0, b.low if b.low == b.high else 0)
+    occurs = _weaker(a, b)
+    return IntegerSpan(
+        multiply(a.low, b.low), multiply(a.high, b.high), occurs if is_by_one or occurs != "all" else "ends"
+    )
+
+
+def _floor_divide(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan | None:
+    if b.low != b.high or not path.bounds.is_at_least(b.low, 1):
+        return None
+    return IntegerSpan(floor_divide(a.low, b.low), floor_divide(a.high, b.low), a.occurs)
+
+
+def _remainder(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan | None:
+    """Return the bounds of remainders; in NumPy a remainder by 0 is 0."""
+    if b.low != b.high or not path.bounds.is_at_least(b.low, 0):
+        return None
+    most = subtract(b.low, 1)
+    if a.low == 0 and a.occurs == "all":
+        return IntegerSpan(0, path.bounds.larger(path.bounds.smaller(a.high, most), 0), "all")
+    return IntegerSpan(0, path.bounds.larger(most, 0), "none" if a.occurs == "none" else "part")
+
+
+def _minimum(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan:
+    smaller = path.bounds.smaller
+    return IntegerSpan(smaller(a.low, b.low), smaller(a.high, b.high), _of_extremes(a, b))
+
+
+def _maximum(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan:
+    larger = path.bounds.larger
+    return IntegerSpan(larger(a.low, b.low), larger(a.high, b.high), _of_extremes(a, b))
+
+
+def _of_extremes(a: IntegerSpan, b: IntegerSpan) -> Any:
+    occurs = _weaker(a, b)
+    return occurs if occurs != "all" or a.low == a.high or b.low == b.high else "ends"
+
+
+def _clip(path: Path, a: IntegerSpan, low: IntegerSpan, high: IntegerSpan) -> IntegerSpan:
+    return _minimum(path, _maximum(path, a, low), high)
+
+
+def _same(_: Path, a: IntegerSpan) -> IntegerSpan:
+    return a
+
+
+def _absolute(path: Path, a: IntegerSpan) -> IntegerSpan | None:
+    if path.bounds.is_at_least(a.low, 0):
+        return a
+    return _negative(path, a) if path.bounds.is_at_most(a.high, 0) else None
+
+
+_RULES: dict[str, Callable[..., IntegerSpan | None]] = {
+    "absolute": _absolute,
+    "add": _add,
+    "clip": _clip,
+    "floor_divide": _floor_divide,
+    "maximum": _maximum,
+    "minimum": _minimum,
+    "multiply": _multiply,
+    "negative": _negative,
+    "positive": _same,
+    "remainder": _remainder,
+    "subtract": _subtract,
+}
+"""Result bounds of integer functions; both bounds occur if all operand bounds occur and the arrays are independent."""
+
+
+def places_along(size: Dim, occurs: Any = "none") -> IntegerSpan:
+    """Return the span of the indices of an axis."""
+    return IntegerSpan(0, subtract(size, 1), occurs)
+
+
+# Ufuncs: their shape requirements, and the shape and dtype of their results.
+
 
 TRUE_OF_FINITE = {"isfinite": True, "isnan": False, "isinf": False}
 """The facts about finite numbers; arguments are assumed to be finite."""
@@ -128,14 +309,14 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
     if where is not True:
         shapes.append(dims_of(where))
     dims = broadcast_together(shapes)
-    dtypes = resolved(ufunc, tuple(dtype_of(v) for v in inputs), dtype)
+    dtypes = result_dtypes(ufunc, tuple(dtype_of(v) for v in inputs), dtype)
     for given, kind in zip(outs, dtypes, strict=False):
         if given is not None:
             here().broadcast(dims, dims_of(given), rule="unidirectional")
             dims = dims_of(given)
             write_out(given, kind, casting)
     found = [SymbolicArray(dims, kind, contents=_contents(ufunc, inputs, where)) for kind in dtypes]
-    return given_back(outs, *found)
+    return outputs_or_results(outs, *found)
 
 
 def _options(  # noqa: PLR0913 - as NumPy has them
@@ -151,13 +332,13 @@ def _options(  # noqa: PLR0913 - as NumPy has them
     return where, dtype, casting
 
 
-def _contents(ufunc: Any, inputs: Sequence[Any], where: Any) -> Contents:
+def _contents(ufunc: Any, inputs: Sequence[Any], where: Any) -> ArrayContents:
     if where is not True:
-        return Contents(is_data=is_of_data(*inputs, where))
+        return ArrayContents(is_data=is_of_data(*inputs, where))
     truth = TRUE_OF_FINITE.get(ufunc.__name__)
     if truth is None or not all(map(_is_finite, inputs)):
         truth = _truth(ufunc, inputs)
-    found = contents_after(ufunc, inputs) if ufunc.nout == 1 else Contents(is_data=is_of_data(*inputs))
+    found = contents_after(ufunc, inputs) if ufunc.nout == 1 else ArrayContents(is_data=is_of_data(*inputs))
     found.truth = truth
     if ufunc.__name__ in ("divide", "floor_divide", "remainder"):
         found.divisors = _divisors(inputs[1])
@@ -233,8 +414,8 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
         if given is not None:
             assign_out(given, found, kind)
     truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not found else None
-    contents = Contents(truth, _reduced_span(ufunc, data, axes), is_data=is_of_data(data, where))
-    return given_back(outs, SymbolicArray(found, kind, contents=contents))
+    contents = ArrayContents(truth, _reduced_span(ufunc, data, axes), is_data=is_of_data(data, where))
+    return outputs_or_results(outs, SymbolicArray(found, kind, contents=contents))
 
 
 def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
@@ -247,7 +428,7 @@ def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
     return bool(truth != here().ask(any_of(equal(d, 0) for d in dims)))
 
 
-def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> Span | None:
+def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> IntegerSpan | None:
     """Return the bounds of the maximum or minimum of the elements."""
     span = contents_of(data).span
     if span is None or ufunc.__name__ not in ("maximum", "minimum"):
@@ -255,7 +436,7 @@ def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> Span | None:
     if not span.is_exact or len(axes) < len(data.dims):
         return span.bounds
     end = span.high if ufunc.__name__ == "maximum" else span.low
-    return Span(end, end)
+    return IntegerSpan(end, end)
 
 
 def accumulated(  # noqa: PLR0913 - as NumPy has them
@@ -275,21 +456,21 @@ def accumulated(  # noqa: PLR0913 - as NumPy has them
             if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(given))))):
                 here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not supported")
             assign_out(given, dims, kind)
-    return given_back(outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data)))
+    return outputs_or_results(outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data)))
 
 
 def _is_same(left: Any, right: Any) -> bool:
     return here().ask(equal(left, right))
 
 
-def _accumulated_contents(ufunc: Any, data: Any) -> Contents:
+def _accumulated_contents(ufunc: Any, data: Any) -> ArrayContents:
     """Return the facts about cumulative sums: the sums of a constant are a ramp."""
     contents = contents_of(data)
     if ufunc.__name__ == "add" and len(data.dims) == 1 and contents.span is not None:
         low, high, _ = contents.span
         if low == high and isinstance(low, int) and low:
             return ramp_contents(low, low, data.dims[0])
-    return Contents(is_data=contents.is_data)
+    return ArrayContents(is_data=contents.is_data)
 
 
 def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
@@ -313,7 +494,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
     outs = outs or ((out,) if out is not None else ())
     if any(o is not None for o in outs):
         here().fail_to_trace("reduceat with an output is not supported")
-    return SymbolicArray(found, kind, contents=Contents(is_data=is_of_data(data, indices)))
+    return SymbolicArray(found, kind, contents=ArrayContents(is_data=is_of_data(data, indices)))
 
 
 @lru_cache(maxsize=1024)
@@ -324,4 +505,4 @@ def _accumulated(ufunc: Any, dtype: Any, wanted: Any) -> Any:
 
 
 SymbolicArray.universal = staticmethod(apply)
-Arrays.apply = staticmethod(apply)
+ArrayHook.apply = staticmethod(apply)

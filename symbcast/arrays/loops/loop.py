@@ -1,40 +1,212 @@
-"""A ``for`` loop whose body runs for a symbolic index.
-
-Let S(k) be the variables after k iterations. The body is run from S(0) with an index i below the number of iterations
-n. If S(1) is like S(0), so is every S(k): a run follows only shapes, types and sizes. Otherwise S(k) is guessed: lists
-have k more items, integers and axes are S(0) + k*(S(1) - S(0)), other values are like those of S(1). The body is run
-again from S(i), and must lead to S(i + 1). By induction the guess holds for all k, and the code continues with S(n).
-
-The induction needs that nothing else differs between iterations. So questions about i, and steps that depend on data of
-the body, give up the loop: the exploration starts again, and iterates over numbers there. If data decide whether an
-iteration adds an item to a list, and nothing else changes, the number of items is a number that data decide.
-"""
+"""A ``for`` loop over a symbolic index: the variables that its body changes, and the induction over iterations."""
 
 from __future__ import annotations
 
+import ctypes
 import sys
-from collections.abc import Iterator
-from types import FrameType
+from collections.abc import Iterable, Iterator
+from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from symbcast.arrays.array_facts import here
 from symbcast.arrays.loops.repeated import Repeated, Sequence, put_index
-from symbcast.arrays.loops.state import ABSENT, Space, Step, contents_of, is_alike, opaque, spaces_of, step_of
-from symbcast.arrays.symbolic.dims import here
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
+from symbcast.core.algebra.formulas import Comparison, at_most
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import Comparison, at_most
-from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.paths.runs.steps import UntracedError
-from symbcast.paths.values.size import Size, sized
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.paths.sizes import Size, dim_of, sized
+from symbcast.paths.steps import UntracedError
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.paths.path import Path
 
 
-class Loop:
+# The variables that a loop changes: compare them before and after an iteration, and set them.
+
+
+ABSENT = object()
+_PLAIN = (bool, str, bytes, type(None), type, FunctionType, ModuleType)
+
+
+class LoopVariables:
+    """Names and values that loop bodies change: the locals of a frame, or the attributes of an object."""
+
+    def __init__(self, owner: FrameType | dict[str, Any]) -> None:
+        self.owner = owner
+
+    def read(self) -> dict[str, Any]:
+        return dict(self.owner if isinstance(self.owner, dict) else self.owner.f_locals)
+
+    def write(self, values: dict[str, Any]) -> None:
+        if not values:
+            return
+        if isinstance(self.owner, dict):
+            self.owner.update(values)
+            return
+        held = self.owner.f_locals
+        held.update(values)
+        if sys.version_info < (3, 13):  # there, `f_locals` is a copy
+            ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self.owner), ctypes.c_int(0))
+
+
+def loop_variables_of(frame: FrameType) -> list[LoopVariables]:
+    """Return the locals of a frame, and the attributes of the objects of users' classes among them."""
+    found = [LoopVariables(frame)]
+    for value in dict(frame.f_locals).values():
+        held = getattr(value, "__dict__", None)
+        if type(held) is dict and not isinstance(value, (type, FunctionType, ModuleType)):
+            module = str(type(value).__module__).partition(".")[0]
+            if module not in ("symbcast", "numpy"):
+                found.append(LoopVariables(held))
+    return found
+
+
+def container_contents(value: Any) -> Any:
+    """Return a container's items or the facts about an array's elements, to detect changes; None for other values."""
+    if type(value) is SymbolicArray:
+        known = value.contents
+        return (known.truth, known.span, known.ramp, known.pattern) if known.is_data else ("sizes", known)
+    if type(value) is list:
+        return list(value)
+    return dict(value) if type(value) is dict else set(value) if type(value) is set else None
+
+
+def is_alike(old: Any, new: Any) -> bool:
+    """Return whether nothing that a trace follows can tell two values apart."""
+    if old is new:
+        return True
+    if type(old) is not type(new):
+        return False
+    if type(new) is SymbolicArray:
+        return bool(old.dims == new.dims and old.dtype == new.dtype)
+    if type(new) is Size:
+        return bool(old.dim == new.dim)
+    if type(new) is Repeated:
+        value = put_index(old.value, {old.index: new.index}) if old.index and new.index else old.value
+        return (
+            bool(old.count == new.count) and (old.index is None) == (new.index is None) and is_alike(value, new.value)
+        )
+    if type(new) in (list, tuple):
+        return len(old) == len(new) and all(map(is_alike, old, new))
+    if type(new) is dict:
+        return list(old) == list(new) and all(is_alike(old[k], new[k]) for k in new)
+    if isinstance(new, np.ndarray):
+        return old.dtype == new.dtype and new.dtype != object and np.array_equal(old, new)
+    if isinstance(new, (int, np.generic, *_PLAIN)):
+        return bool(old == new)
+    return bool(type(new) in (float, complex) and old == new)
+
+
+def opaque(value: Any) -> Any:
+    """Return a number as one that depends on data, and arrays without facts about their elements."""
+    if type(value) in (float, complex) or isinstance(value, (np.floating, np.complexfloating)):
+        return SymbolicArray(
+            (), type(value) if isinstance(value, np.generic) else float if type(value) is float else complex
+        )
+    if type(value) is SymbolicArray:
+        return SymbolicArray(value.dims, value.dtype, memory=value.memory)
+    return tuple(map(opaque, value)) if type(value) is tuple else value
+
+
+class FrameState:
+    """The locals of a frame, for a comparison with those of another turn of a loop."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
+        self._contents = {n: container_contents(v) for n, v in values.items()}
+
+    @classmethod
+    def of(cls, frame: FrameType) -> FrameState | None:
+        """Return the state of a frame; None if it has objects of which not all is known."""
+        values = dict(frame.f_locals)
+        return cls(values) if all(map(_is_known, values.values())) else None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, FrameState)
+            and is_alike(self._values, other._values)
+            and self._contents == other._contents
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def steps_from(self, other: FrameState) -> dict[str, int]:
+        """Return by how much integers grew since another state; empty if anything else differs."""
+        if self._values.keys() != other._values.keys() or self._contents != other._contents:
+            return {}
+        found: dict[str, int] = {}
+        for name, new in self._values.items():
+            old = other._values[name]
+            if is_alike(old, new):
+                continue
+            step = subtract(dim_of(new), dim_of(old)) if {type(old), type(new)} <= {int, Size} else 0
+            if not isinstance(step, int) or step <= 0:
+                return {}
+            found[name] = step
+        return found
+
+    def let_grow(self, frame: FrameType, names: Iterable[str]) -> None:
+        """Make integers of a frame ones that data decide, at least as large as they are."""
+        path = here()
+        for name in names:
+            size = path.data_size("turns")
+            path.suppose(at_most(dim_of(self._values[name]), size))
+            LoopVariables(frame).write({name: sized(size, path)})
+
+
+def _is_known(value: Any) -> bool:
+    if type(value) in (tuple, list):
+        return all(map(_is_known, value))
+    known = (SymbolicArray, Size, int, float, complex, np.ndarray, *_PLAIN)
+    return type(value) in known or isinstance(value, np.generic)
+
+
+class Increment:
+    """The constant step by which an integer, or the axes of an array, grow in each iteration."""
+
+    def __init__(self, first: Any, steps: tuple[Dim, ...]) -> None:
+        self.first, self.steps = first, steps
+
+    def at(self, count: Dim, path: Path) -> Any:
+        """Return the value after some iterations."""
+        if type(self.first) is SymbolicArray:
+            dims = (add(d, multiply(count, s)) for d, s in zip(self.first.dims, self.steps, strict=True))
+            return SymbolicArray(tuple(dims), self.first.dtype)
+        return sized(add(dim_of(self.first), multiply(count, self.steps[0])), path)
+
+
+def increment_of(old: Any, new: Any, path: Path) -> Increment | None:
+    """Return by what an integer or the axes of an array grew; None if they are no such values."""
+    if type(old) is SymbolicArray and type(new) is SymbolicArray:
+        if len(old.dims) != len(new.dims) or old.dtype != new.dtype:
+            return None
+        steps = tuple(map(subtract, new.dims, old.dims))
+    elif type(old) in (int, Size) and type(new) in (int, Size):
+        steps = (subtract(dim_of(new), dim_of(old)),)
+    else:
+        return None
+    varies = not path.loops.varying.keys().isdisjoint(symbols_of(s for s in steps if not isinstance(s, int)))
+    return None if varies else Increment(old, steps)
+
+
+# A ``for`` loop whose body runs for a symbolic index.
+#
+# Let S(k) be the variables after k iterations. The body is run from S(0) with an index i below the number of
+# iterations n. If S(1) is like S(0), so is every S(k): a run follows only shapes, types and sizes. Otherwise S(k) is
+# guessed: lists have k more items, integers and axes are S(0) + k*(S(1) - S(0)), other values are like those of S(1).
+# The body is run again from S(i), and must lead to S(i + 1). By induction the guess holds for all k, and the code
+# continues with S(n).
+#
+# The induction needs that nothing else differs between iterations. So questions about i, and steps that depend on data
+# of the body, give up the loop: the exploration starts again, and iterates over numbers there. If data decide whether
+# an iteration adds an item to a list, and nothing else changes, the number of items is a number that data decide.
+
+
+class SymbolicLoop:
     """The iterator that a rewritten ``for`` loop uses: its caller is the frame of the loop.
 
     Attributes:
@@ -100,10 +272,10 @@ class Loop:
         self.frame = frame
         path.loops.running.append(self)
         self._asked, self._born, self._begun = len(path.questions), len(path.loops.born), len(path.steps)
-        self._spaces = spaces_of(frame)
+        self._spaces = loop_variables_of(frame)
         self._before = [space.read() for space in self._spaces]
-        self._held = [{n: contents_of(v) for n, v in values.items()} for values in self._before]
-        self._steps: list[dict[str, Step]] = [{} for _ in self._spaces]
+        self._held = [{n: container_contents(v) for n, v in values.items()} for values in self._before]
+        self._steps: list[dict[str, Increment]] = [{} for _ in self._spaces]
         self._settled: list[dict[str, Any]] = [{} for _ in self._spaces]
         self._lists: list[tuple[list[Any], int, list[Any]]] = []
         return self._item()
@@ -130,26 +302,26 @@ class Loop:
         self._known = len(self._path.steps)
         return True
 
-    def _compare(self, number: int, space: Space) -> None:
+    def _compare(self, number: int, space: LoopVariables) -> None:
         before, held = self._before[number], self._held[number]
         for name, new in space.read().items():
             old = before.get(name, ABSENT)
             if old is ABSENT or (number == 0 and name in self._dead):
                 continue
             if type(new) is SymbolicArray and type(old) is SymbolicArray and is_alike(old, new):
-                if held[name] != contents_of(new):  # the first iteration knew facts that later ones do not
+                if held[name] != container_contents(new):  # the first iteration knew facts that later ones do not
                     self._settled[number][name] = new if old is new else opaque(new)
             elif old is new:
                 self._compare_items(held[name], new)
             elif not is_alike(old, new):
-                step = step_of(old, new, self._path)
+                step = increment_of(old, new, self._path)
                 if step is not None:
                     self._steps[number][name] = step
                 else:
                     self._settled[number][name] = opaque(new)
 
     def _compare_items(self, before: Any, now: Any) -> None:
-        if before is None or (len(before) == len(now) and is_alike(before, contents_of(now))):
+        if before is None or (len(before) == len(now) and is_alike(before, container_contents(now))):
             return
         kept = len(before)
         if type(now) is not list or len(now) <= kept or not is_alike(before, now[:kept]):

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from symbcast.arrays.symbolic.dims import dtype_of, here, is_symbolic
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
-from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replaced, subtract
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import Comparison, Formula, at_most
-from symbcast.paths.runs.path import current
-from symbcast.paths.values.size import Size, dim_of, sized
+from symbcast.arrays.array_facts import dtype_of, here, is_symbolic
+from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
+from symbcast.core.algebra.formulas import Comparison, Formula, at_most
+from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.paths.path import current
+from symbcast.paths.sizes import Size, dim_of, sized
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -184,13 +183,13 @@ def put_index(value: Any, values: Mapping[Any, Dim]) -> Any:
     """Return a value with symbols replaced in the shapes of its arrays and in its sizes."""
     kind = type(value)
     if kind is SymbolicArray:
-        dims = tuple(replaced(d, values) for d in value.dims)
+        dims = tuple(replace_symbols(d, values) for d in value.dims)
         return value if dims == value.dims else SymbolicArray(dims, value.dtype, memory=value.memory)
     if kind is Size:
-        return sized(replaced(value.dim, values), value.path)
+        return sized(replace_symbols(value.dim, values), value.path)
     if kind is Repeated:
         index = value.index if value.index not in values else None
-        return Repeated(put_index(value.value, values), replaced(value.count, values), index, value.key)
+        return Repeated(put_index(value.value, values), replace_symbols(value.count, values), index, value.key)
     if kind in (list, tuple):
         return kind(put_index(v, values) for v in value)
     return value

@@ -24,11 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.loops import builtins as ours
-from symbcast.arrays.loops.items import item
+from symbcast.arrays.loops import rewritten_calls as ours
 from symbcast.arrays.loops.repeated import repeat
-from symbcast.arrays.symbolic.scalars import percent, text
-from symbcast.arrays.symbolic.symbolic_array import SymbolicArray
+from symbcast.arrays.loops.rewritten_calls import item
+from symbcast.arrays.symbolic_array import SymbolicArray, percent_formatted, text_of_data
 
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
 _CASTS = frozenset({"dtype", "type", *(n for n in np.sctypeDict if n.isidentifier())})
@@ -238,8 +237,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "repeat": repeat,
     "item": item,
     "slice": slice,
-    "text": text,
-    "percent": percent,
+    "text": text_of_data,
+    "percent": percent_formatted,
     "cast": ours.cast,
     "is_same": ours.is_same,
     "pickled": ours.pickled,
@@ -355,7 +354,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _keeps_texts(code: CodeType) -> bool:
-    return any(c is text for c in code.co_consts)
+    return any(c is text_of_data for c in code.co_consts)
 
 
 SymbolicArray.keeps_texts = staticmethod(_keeps_texts)

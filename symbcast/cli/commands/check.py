@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from symbcast.cli.advice.names import note_strangers
-from symbcast.cli.options import GuardIn, MinSize, TextOrJson, guard_text
-from symbcast.cli.output import print_text
-from symbcast.cli.rule_options import Given, rule_of, rule_options, with_options
-from symbcast.cli.shapes import read_shapes, show_result
-from symbcast.cli.statuses import UsageError, checked, status_of
-from symbcast.core.broadcasting.registry import listed_rules
-from symbcast.core.program.sizes.assumptions import check_min_size
+from symbcast.cli.argument_advice import note_unknown_names
+from symbcast.cli.options import (
+    AttributeText,
+    GuardIn,
+    MinSize,
+    TextOrJson,
+    guard_text,
+    rule_of,
+    rule_options,
+    with_options,
+)
+from symbcast.cli.terminal import UsageError, checked, print_text, read_shapes, show_result, status_of
+from symbcast.core.programs.assumptions import check_min_size
+from symbcast.core.rules.registry import listed_rules
 
 Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
 _SPACED = ("einops", "jaxtyping")
@@ -37,7 +43,7 @@ def check(  # noqa: PLR0913 - each is an option
     format: TextOrJson = "text",
     guard: GuardIn = None,
     fail_on: Literal["never", "sometimes"] = "sometimes",
-    **attributes: Given,
+    **attributes: AttributeText,
 ) -> int:
     """Say for which sizes some shapes broadcast, and to which output.
 
@@ -67,7 +73,7 @@ def check(  # noqa: PLR0913 - each is an option
     given = rule_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
     result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
-    note_strangers(assume, operands)
+    note_unknown_names(assume, operands)
     if guard is None:
         show_result(result, format)
     else:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from symbcast.cli.advice.names import note_strangers
-from symbcast.cli.advice.words import line
+from symbcast.cli.argument_advice import note_unknown_names
 from symbcast.cli.options import Assumed, MinSize, TextOrJson
-from symbcast.cli.output import Format, print_json, show
-from symbcast.cli.shapes import read_shapes
-from symbcast.cli.statuses import Exit, UsageError, checked
-from symbcast.core.program.sizes.assumptions import check_min_size
+from symbcast.cli.terminal import Exit, Format, UsageError, checked, command_line, print_json, read_shapes, show
+from symbcast.core.programs.assumptions import check_min_size
 
 if TYPE_CHECKING:
     from symbcast.answers.comparison import Order
@@ -49,14 +46,14 @@ def compare(  # noqa: PLR0913 - each is an option
         When to exit with 1: if rules differ at some sizes, or just if neither of two rules refines the other.
     """
     if rank is not None:
-        from symbcast.answers.comparison.relation import check_rank
+        from symbcast.answers.comparison.comparison import check_rank
 
         if shapes or assume or min_size:
             raise UsageError("--rank covers all shapes: give it without shapes, --assume and --min-size")
         if rule is None or len(rule) != 2:
             first = next(iter(rule or ()), "numpy")
             other = "unidirectional" if first != "unidirectional" else "numpy"
-            both = line("compare", "--rule", first, "--rule", other, "--rank", str(rank))
+            both = command_line("compare", "--rule", first, "--rule", other, "--rank", str(rank))
             raise UsageError(f"--rank compares two rules, such as {both}")
         checked("--rank", check_rank, rank)
         return _status(_related(rule[0], rule[1], rank, format), fail_on)
@@ -69,7 +66,7 @@ def compare(  # noqa: PLR0913 - each is an option
 
 def _related(first: str, second: str, rank: int, format: Format) -> list[Order]:
     from symbcast.answers.comparison import relation
-    from symbcast.answers.comparison.document import relation_document
+    from symbcast.answers.comparison.comparison_document import relation_document
 
     found = relation(first, second, rank)
     if format == "json":
@@ -81,18 +78,18 @@ def _related(first: str, second: str, rank: int, format: Format) -> list[Order]:
 
 def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: int, format: Format) -> list[Order]:
     from symbcast.answers.comparison import compare as ask
-    from symbcast.answers.comparison.document import document
+    from symbcast.answers.comparison.comparison_document import comparison_document
 
     found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     if len(rules) == 1:
         other = "pdpd" if rules[0].startswith("numpy") else "numpy"
-        both = line("compare", shapes, "--rule", rules[0], "--rule", other)
+        both = command_line("compare", shapes, "--rule", rules[0], "--rule", other)
         raise UsageError(f"compare needs two or more rules, such as {both}")
-    note_strangers(assume, shapes)
+    note_unknown_names(assume, shapes)
     if format == "json":
         print_json(found.to_dict())
     else:
-        show(document(found))
+        show(comparison_document(found))
     return [pair.order for pair in found.pairs]
 
 

@@ -8,24 +8,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from symbcast.answers.contracts.wanted import range_meant, read_range
-from symbcast.cli.advice.words import shown
+from symbcast.answers.contracts.question import range_in_other_notation, read_range
+from symbcast.answers.show.document import Shortener
 from symbcast.cli.commands.model import check_front_ends
-from symbcast.cli.files import model_on_stdin
-from symbcast.cli.models.knowledge import bound_sizes
-from symbcast.cli.output import print_text
-from symbcast.cli.statuses import Exit, UsageError, checked, status_of
-from symbcast.cli.stdin import STDIN
+from symbcast.cli.model_files import bound_sizes, model_on_stdin
+from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_text, status_of
 from symbcast.core.characters import closest
-from symbcast.core.effort import call as counted_call
-from symbcast.core.program.sizes.assumptions import check_min_size
+from symbcast.core.effort import counted_call
+from symbcast.core.programs.assumptions import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError, TargetError
-from symbcast.graphs.report.shortening import Shortener
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
-    from symbcast.graphs.report.report import GraphReport
+    from symbcast.graphs.report.graph_report import GraphReport
 
 _RANGES = '--range H=64..1280 or --range "H=64..1280 step 32"'
 Form: TypeAlias = Literal["box", "steps", "derived", "profiles", "list"]
@@ -108,13 +104,13 @@ def contract(  # noqa: PLR0913 - each is an option
         report = _report(path, assume or (), bound, min_size, runtime)
         shortener = Shortener(report.aliases)
         with counted_call():
-            found = _found(report, ranges, form, wanted, most)
+            found = _contract_of(report, ranges, form, wanted, most)
             if check:
                 return _checked(found, ranges, shortener)
             return _shown(found, shortener) if to is None else _written(found, to, shortener)
 
 
-def _found(
+def _contract_of(
     report: GraphReport, ranges: dict[str, str], form: Form, typical: dict[str, list[int]], most: int | None
 ) -> Contract:
     """Return the contract; an error about a name lists the names that the answer shows."""
@@ -130,7 +126,7 @@ def _found(
         ) from None
 
 
-def _told(text: str, shortener: Shortener) -> str:
+def _explanation(text: str, shortener: Shortener) -> str:
     """Return an explanation with aliases, and what they stand for."""
     short = shortener.text(text)
     names = (f"{'names' if n == 0 else '':<13}{line}" for n, line in enumerate(shortener.legend([short])))
@@ -155,13 +151,13 @@ def _range(text: str, form: Form) -> tuple[str, str]:
     if bound:
         end = int(bound[3]) + (bound[2] == ">") - (bound[2] == "<")
         ends = f"{end}..4096" if bound[2][0] == ">" else f"1..{end}"
-        raise UsageError(f"--range {shown(text)}: write both ends: --range {bound[1]}={ends}")
+        raise UsageError(f"--range {argument_text(text)}: write both ends: --range {bound[1]}={ends}")
     name, value = _named("--range", text)
     name = name.rstrip("= ")
-    meant = range_meant(value)
+    meant = range_in_other_notation(value)
     if meant:
         steps = " --form steps" if " step " in meant and form == "box" else ""
-        raise UsageError(f"--range {text}: write --range {shown(f'{name}={meant}')}{steps}")
+        raise UsageError(f"--range {text}: write --range {argument_text(f'{name}={meant}')}{steps}")
     reverse = re.fullmatch(r"([0-9]+)\s*\.\.\s*([0-9]+)", value)
     if reverse and int(reverse[1]) > int(reverse[2]):
         order = f"{name}={reverse[2]}..{reverse[1]}"
@@ -187,19 +183,19 @@ def _sizes(text: str, sizes: str) -> list[int]:
 def _report(
     path: str, assume: Sequence[str], bind: Mapping[str, int], min_size: int, runtime: str | None
 ) -> GraphReport:
-    from symbcast.cli.models.readable import check_readable, front_end_for
-    from symbcast.graphs.check import checked as checked_model
-    from symbcast.graphs.check import read_asked
+    from symbcast.cli.model_files import check_readable, front_end_for
+    from symbcast.graphs.check import check_graph as checked_model
+    from symbcast.graphs.check import read_question
 
     check_readable(path)
     check_front_ends([path], runtime, confirm=False)
     front_end = front_end_for(path).load()
-    asked = read_asked(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
+    asked = read_question(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
     return front_end.report(checked_model(front_end, front_end.read(path, asked.runtime), asked))
 
 
 def _shown(found: Contract, shortener: Shortener) -> Exit:
-    print_text(_told(found.explain(), shortener))
+    print_text(_explanation(found.explain(), shortener))
     return status_of(found.verdict)
 
 
@@ -207,7 +203,7 @@ def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
     """Print the text for a target, and on standard error what it leaves out; the whole answer if it is not ALWAYS."""
     text = found.explain() if found.verdict is not Verdict.ALWAYS else "\n".join([*_open(found), *found.omissions()])
     if text:
-        print_text(_told(text, shortener), sys.stderr)
+        print_text(_explanation(text, shortener), sys.stderr)
     if target != "json" and (not found.boxes or found.verdict is Verdict.UNKNOWN):
         return status_of(found.verdict)
     try:
@@ -224,5 +220,5 @@ def _open(found: Contract) -> list[str]:
 
 def _checked(found: Contract, ranges: dict[str, str], shortener: Shortener) -> Exit:
     answer = found.check(ranges)
-    print_text(_told(answer.explain(), shortener))
+    print_text(_explanation(answer.explain(), shortener))
     return status_of(answer.verdict)

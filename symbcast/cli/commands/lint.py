@@ -7,12 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from symbcast.cli.advice.paths import file_of_module, is_model
-from symbcast.cli.advice.words import line
-from symbcast.cli.files import is_there, near_file
-from symbcast.cli.models.progress import Bar
-from symbcast.cli.output import print_text
-from symbcast.cli.statuses import Exit, UsageError
+from symbcast.cli.argument_advice import file_of_module, is_model
+from symbcast.cli.model_files import near_file, path_exists
+from symbcast.cli.terminal import Bar, Exit, UsageError, command_line, print_text
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -73,14 +70,14 @@ def lint(  # noqa: PLR0913 - each is an option
     if find_spec("numpy") is None:
         raise MissingExtraError("symbcast lint", "numpy")
     for path in paths:
-        if not is_there(path):
+        if not path_exists(path):
             near = file_of_module(path.partition(":")[0]) or near_file(path)
             raise UsageError(f"{path}: there is no such file or folder{f'; did you mean {near}?' if near else ''}")
         if Path(path).is_file() and Path(path).suffix not in (".py", ".pyi", ".pyw", ""):
-            hint = f"; did you mean {line('model', path)}?" if is_model(path) else ""
+            hint = f"; did you mean {command_line('model', path)}?" if is_model(path) else ""
             raise UsageError(f"{path}: is not a Python file{hint}")
-    from symbcast.linting.running.config import read_config
-    from symbcast.linting.running.run import run
+    from symbcast.linting.running import run
+    from symbcast.linting.sources import read_config
 
     config = read_config(Path.cwd()).given(
         paths=paths or None,
@@ -92,7 +89,7 @@ def lint(  # noqa: PLR0913 - each is an option
         timeout=timeout,
         cache=False if no_cache else None,
     )
-    with _Shown(is_text=format == "text") as shown:
+    with _LintProgress(is_text=format == "text") as shown:
         report = run(config, diff, watch=shown)
     if format != "text":
         print_text(report.report(format))
@@ -106,14 +103,14 @@ def lint(  # noqa: PLR0913 - each is an option
     return Exit.UNDECIDED if left else Exit.ALWAYS
 
 
-class _Shown:
+class _LintProgress:
     """Prints the findings of each file when it is done, and shows on a terminal how many files are."""
 
     def __init__(self, is_text: bool) -> None:
         self._is_text = is_text
         self._bar = Bar(0, "")
 
-    def __enter__(self) -> _Shown:
+    def __enter__(self) -> _LintProgress:
         return self
 
     def __exit__(self, *error: Any) -> None:

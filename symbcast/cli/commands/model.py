@@ -10,22 +10,26 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from symbcast.cli.advice.words import meant_choice
-from symbcast.cli.files import is_there, model_files, model_on_stdin, targets
-from symbcast.cli.models.knowledge import bound_sizes, check_named, inputs_given
-from symbcast.cli.models.means import Means, known_outcomes, outcomes_of
-from symbcast.cli.models.outcomes import Names
-from symbcast.cli.option import Meaning
-from symbcast.cli.options import GuardIn
-from symbcast.cli.statuses import Exit, UsageError, checked, status_of
-from symbcast.cli.stdin import STDIN
-from symbcast.core.program.sizes.assumptions import check_min_size
+from symbcast.cli.model_files import (
+    bound_sizes,
+    check_named,
+    inputs_given,
+    model_files,
+    model_on_stdin,
+    output_paths,
+    path_exists,
+)
+from symbcast.cli.model_outcomes import ModelNames
+from symbcast.cli.model_runs import Workers, known_outcomes, outcomes_of
+from symbcast.cli.options import GuardIn, Meaning
+from symbcast.cli.terminal import STDIN, Exit, UsageError, checked, meant_choice, status_of
+from symbcast.core.programs.assumptions import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
 
 if TYPE_CHECKING:
-    from symbcast.cli.models.examination import Job
-    from symbcast.cli.models.outcomes import FileOutcome
+    from symbcast.cli.model_examination import CheckJob
+    from symbcast.cli.model_outcomes import FileOutcome
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
@@ -108,7 +112,7 @@ def model(  # noqa: PLR0913 - each is an option
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
-    from symbcast.cli.models.examination import Job
+    from symbcast.cli.model_examination import CheckJob
 
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
@@ -128,7 +132,7 @@ def model(  # noqa: PLR0913 - each is an option
     check_named(shapes or (), partial(_inputs_of, files))
     known = inputs_given("shapes", shapes or ()), inputs_given("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
-    wanted = Names(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
+    wanted = ModelNames(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
     told_in: str = format if results is None else "json"
     with model_on_stdin("stdin") if STDIN in files else nullcontext("") as piped:
         # Workers elsewhere have other working directories.
@@ -138,12 +142,12 @@ def model(  # noqa: PLR0913 - each is an option
             raise UsageError(f"--guard is the guard of one model: {len(found)} are given")
         if html is not None:
             check_page(html, found, overwrite)
-        means = Means(_processes(jobs, found), timeout, dask)
+        means = Workers(_processes(jobs, found), timeout, dask)
         check_front_ends(found, runtime, confirm)
-        written = targets(output, found, files, overwrite) if output is not None else {}
+        written = output_paths(output, found, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
         asked = [
-            Job(
+            CheckJob(
                 path,
                 tuple(assume or ()),
                 bound,
@@ -161,8 +165,8 @@ def model(  # noqa: PLR0913 - each is an option
             for path, target in ((path, written.get(path)) for path in found)
         ]
         if results is None:
-            return _status(_told(asked, means, wanted, guard or format), fail_on)
-        from symbcast.cli.models.recording import recorded
+            return _status(_report_outcomes(asked, means, wanted, guard or format), fail_on)
+        from symbcast.cli.model_runs import recorded
 
         return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
 
@@ -175,7 +179,7 @@ def check_page(html: str, files: Sequence[str], overwrite: bool) -> None:
         raise UsageError(f"--html is the page of one model: {len(files)} are given")
     if Path(html).is_dir():
         raise UsageError(f"--html {html} is a folder; name a file in it, such as {Path(html) / 'model.html'}")
-    if is_there(html) and (not overwrite or Path(html).resolve() == Path(files[0]).resolve()):
+    if path_exists(html) and (not overwrite or Path(html).resolve() == Path(files[0]).resolve()):
         raise UsageError(f"--html {html} already exists; name another{', or add --overwrite' * (not overwrite)}")
 
 
@@ -189,7 +193,7 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
         raise UsageError("--results - : standard output carries the table; name a file")
     if results is not None and format != "text":
         raise UsageError(f"--results writes JSON and prints only the table: omit --format {format}")
-    if results is not None and not resume and is_there(results):
+    if results is not None and not resume and path_exists(results):
         raise UsageError(f"--results {results} already exists: continue it with --resume, or name another file")
 
 
@@ -197,7 +201,7 @@ def check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -
     """Raise `UsageError` for a runtime unknown to the files' front ends, and `MissingExtraError` for missing extras."""
     from importlib.util import find_spec
 
-    from symbcast.cli.models.readable import front_end_for, is_readable
+    from symbcast.cli.model_files import front_end_for, is_readable
 
     registered = dict.fromkeys(front_end_for(file) for file in files if is_readable(file))
     for front_end in registered:
@@ -224,17 +228,17 @@ def _processes(jobs: int | None, files: Sequence[str]) -> int:
 
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     """Yield the names in assumptions; raise the error of an invalid one."""
-    from symbcast.core.program.whole.program import Program
+    from symbcast.core.programs.program import Program
 
     yield from Program(list(texts), min_size).shown.values()
 
 
-def _told(asked: Sequence[Job], means: Means, wanted: Names, format: str) -> list[FileOutcome]:
+def _report_outcomes(asked: Sequence[CheckJob], means: Workers, wanted: ModelNames, format: str) -> list[FileOutcome]:
     """Check the files and report their outcomes in order, each as it comes if the format allows."""
-    from symbcast.cli.models.outcome_texts import TELLERS
-    from symbcast.cli.models.progress import Bar
+    from symbcast.cli.model_outcomes import OUTCOME_WRITERS
+    from symbcast.cli.terminal import Bar
 
-    teller = TELLERS[format](len(asked))
+    teller = OUTCOME_WRITERS[format](len(asked))
     done = []
     with Bar(len(asked), "checking") as bar, closing(outcomes_of(asked, means, bar.advance)) as outcomes:
         for outcome in known_outcomes(outcomes, wanted):
@@ -257,7 +261,7 @@ def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
 
 def _inputs_of(files: Sequence[str]) -> Sequence[str]:
     """Return the names of the inputs of the only model; none if there are several, or if it cannot be read."""
-    from symbcast.cli.models.readable import front_end_for, is_readable
+    from symbcast.cli.model_files import front_end_for, is_readable
 
     if len(files) != 1 or not is_readable(files[0]):
         return ()

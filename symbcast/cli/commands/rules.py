@@ -6,12 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.cli.output import Format, print_json, print_text, print_wrapped
-from symbcast.cli.statuses import Exit
+from symbcast.cli.terminal import Exit, Format, print_json, print_text, print_wrapped
 
 if TYPE_CHECKING:
-    from symbcast.core.broadcasting import Parameter, RuleInfo
-    from symbcast.core.broadcasting.declaration import Alias
+    from symbcast.core.rules import Parameter, RuleInfo
+    from symbcast.core.rules.declaration import Alias
 
 
 EPILOGUE = """Example: symbcast rules --format json
@@ -27,7 +26,7 @@ def rules(*, format: Format = "text") -> int:
     format
         Text to read, or JSON.
     """
-    from symbcast.core.broadcasting.registry import listed_rules, plugin_problems
+    from symbcast.core.rules.registry import listed_rules, plugin_problems
 
     for problem in plugin_problems():
         print_text(f"symbcast: {problem}", sys.stderr)
@@ -47,7 +46,7 @@ def _attribute_texts(rule: RuleInfo) -> list[str]:
 
 
 def _is_required(parameter: Parameter) -> bool:
-    from symbcast.core.broadcasting import REQUIRED
+    from symbcast.core.rules import REQUIRED
 
     return parameter.default is REQUIRED
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symbcast.cli.advice.paths import is_model
-from symbcast.cli.advice.words import line, shown
-from symbcast.cli.files import is_there
+from symbcast.cli.argument_advice import is_model
+from symbcast.cli.model_files import path_exists
 from symbcast.cli.options import TextOrJson
-from symbcast.cli.output import harmless, print_json, print_wrapped
-from symbcast.cli.statuses import Exit, UsageError
-from symbcast.cli.stdin import STDIN, read_stdin
+from symbcast.cli.terminal import (
+    STDIN,
+    Exit,
+    UsageError,
+    argument_text,
+    command_line,
+    harmless,
+    print_json,
+    print_wrapped,
+    read_stdin,
+)
 
 EPILOGUE = """Example: python export.py 2>&1 | symbcast torch-error
 
@@ -55,16 +62,16 @@ def _text(log: str) -> str:
 
 def _file(log: str) -> bytes:
     """Return the content of a log; raise `UsageError` for a message instead of a file, and for a file of data."""
-    if not is_there(log) and (" " in log or "(" in log):
+    if not path_exists(log) and (" " in log or "(" in log):
         raise UsageError(
-            f"{shown(log)} is not a file; to explain a message, give it on standard input: python export.py 2>&1 | "
-            "symbcast torch-error"
+            f"{argument_text(log)} is not a file; to explain a message, give it on standard input: "
+            "python export.py 2>&1 | symbcast torch-error"
         )
     if log.endswith(".py"):
-        run = f"python {shown(log)} 2>&1 | symbcast torch-error"
-        raise UsageError(f"{shown(log)} is Python source, not a log; run it, and read what it prints: {run}")
+        run = f"python {argument_text(log)} 2>&1 | symbcast torch-error"
+        raise UsageError(f"{argument_text(log)} is Python source, not a log; run it, and read what it prints: {run}")
     data = Path(log).read_bytes()
     if b"\0" in data[:4096]:
-        hint = f"; did you mean {line('model', log)}?" if is_model(log) else ""
+        hint = f"; did you mean {command_line('model', log)}?" if is_model(log) else ""
         raise UsageError(f"{log}: is not a log{hint}")
     return data

@@ -12,22 +12,27 @@ from inspect import isclass, isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from symbcast.cli.advice.calls import call_fault, function_fault, is_method, notes
-from symbcast.cli.advice.names import note_strangers
-from symbcast.cli.advice.words import shown
+from symbcast.cli.argument_advice import call_fault, function_fault, is_method, note_unknown_names, notes
 from symbcast.cli.options import GuardIn, Language, guard_text
-from symbcast.cli.output import print_text, print_wrapped, show
-from symbcast.cli.shapes import is_shape
-from symbcast.cli.statuses import UsageError, checked, status_of
-from symbcast.core.characters import closest, listed
+from symbcast.cli.terminal import (
+    UsageError,
+    argument_text,
+    checked,
+    is_shape,
+    print_text,
+    print_wrapped,
+    show,
+    status_of,
+)
+from symbcast.core.characters import closest, prose_list
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 
 if TYPE_CHECKING:
-    from symbcast.answers.report.formats import Format
+    from symbcast.answers.program_report import Format
     from symbcast.answers.show.document import Document
-    from symbcast.arrays.apart import Call
-    from symbcast.arrays.report.report import TraceReport
-    from symbcast.batch.endings import DiedError
+    from symbcast.arrays.child_process import TraceCall
+    from symbcast.arrays.report import TraceReport
+    from symbcast.core.isolation import DiedError
     from symbcast.core.verdicts import Verdict
 
     Answer: TypeAlias = tuple[Verdict, Document | str]
@@ -75,17 +80,16 @@ def trace(  # noqa: PLR0913 - each is an option
 
     if find_spec("numpy") is None:
         raise MissingExtraError("symbcast trace", "numpy")
-    from symbcast.batch.endings import DiedError
-    from symbcast.batch.isolation import Child
+    from symbcast.core.isolation import ChildProcess, DiedError
 
     fault = function_fault(function, arguments)
     if fault:
         raise UsageError(fault)
     checked("--max-paths", _check_paths, max_paths)
-    asked = Asked(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
-    with Child() as child:
+    asked = TraceRequest(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
+    with ChildProcess() as child:
         try:
-            verdict, answer = child.ask(answered, asked)
+            verdict, answer = child.ask(answer_in_child, asked)
         except DiedError as error:
             verdict, answer = _unanswered(asked, error)
     _show(answer)
@@ -104,7 +108,7 @@ _KEYWORD = re.compile(r"([^\W\d]\w*)=(.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Asked:
+class TraceRequest:
     """The arguments of a trace, as typed: they are sent to the process that runs the function."""
 
     function: str
@@ -115,21 +119,21 @@ class Asked:
     format: Format
     guard: Language | None = None
 
-    def call(self) -> Call:
+    def call(self) -> TraceCall:
         """Return the arguments of the function."""
-        from symbcast.arrays.apart import Call
+        from symbcast.arrays.child_process import TraceCall
 
         positional = tuple(_argument(a) for a in self.arguments if not _KEYWORD.match(a))
         found = [(m[1], _named(m[1], m[2])) for m in map(_KEYWORD.match, self.arguments) if m]
         if len(found) > len(dict(found)):
             raise UsageError("an argument is given twice by its name; give it once")
-        return Call(positional, dict(found), self.assume, self.min_size, self.max_paths)
+        return TraceCall(positional, dict(found), self.assume, self.min_size, self.max_paths)
 
 
-def answered(asked: Asked) -> Answer:
+def answer_in_child(asked: TraceRequest) -> Answer:
     """Return the verdict on a function and the displayed answer. This runs in a process that the function may kill."""
     with redirect_stdout(sys.stderr):
-        function = _found(asked.function)
+        function = _function_named(asked.function)
         try:
             call = asked.call()
         except UsageError as error:
@@ -138,13 +142,13 @@ def answered(asked: Asked) -> Answer:
             report = call.of(function)
         except BindingError as error:
             raise UsageError(call_fault(function, asked.function, asked.arguments) or str(error)) from error
-        note_strangers(asked.assume, _shapes(call))
+        note_unknown_names(asked.assume, _shapes(call))
         for note in notes(asked.arguments, function, report.verdict):
             print_wrapped(f"symbcast: {note}", sys.stderr)
         return _answer(report, asked)
 
 
-def _shapes(call: Call) -> list[Any]:
+def _shapes(call: TraceCall) -> list[Any]:
     """Return the shapes and sizes among the arguments of a call."""
     from symbcast.arrays.arguments import ArrayArgument, SizeArgument
 
@@ -153,23 +157,23 @@ def _shapes(call: Call) -> list[Any]:
     return [*arrays, *([a.text] for a in found if isinstance(a, SizeArgument))]
 
 
-def _unanswered(asked: Asked, error: DiedError) -> Answer:
-    from symbcast.arrays.apart import unanswered
+def _unanswered(asked: TraceRequest, error: DiedError) -> Answer:
+    from symbcast.arrays.child_process import report_of_crash
 
-    return _answer(unanswered(asked.call(), asked.function, error), asked)
+    return _answer(report_of_crash(asked.call(), asked.function, error), asked)
 
 
-def _answer(report: TraceReport, asked: Asked) -> Answer:
+def _answer(report: TraceReport, asked: TraceRequest) -> Answer:
     if asked.guard is not None:
         return report.verdict, guard_text(report, asked.guard, asked.format)
     if asked.format != "text":
         return report.verdict, report.report(asked.format)
-    from symbcast.paths.conclusions.document import document
+    from symbcast.paths.document import document
 
     return report.verdict, document(report)
 
 
-def _found(text: str) -> Any:
+def _function_named(text: str) -> Any:
     """Return the function with the name ``module:function``."""
     module_name, _, name = text.partition(":")
     folder = str(Path.cwd())
@@ -187,7 +191,7 @@ def _found(text: str) -> Any:
             there = [n for n in dir(found) if not n.startswith("_")]
             close = closest(part, there)
             own = [n for n in there if isfunction(getattr(found, n)) and getattr(found, n).__module__ == module_name]
-            hint = f"did you mean {close}?" if close else f"it has {listed(own, limit=6)}" if own else ""
+            hint = f"did you mean {close}?" if close else f"it has {prose_list(own, limit=6)}" if own else ""
             raise UsageError(f"{module_name} has no {name}{f'; {hint}' if hint else ''}")
         owner, found = found, getattr(found, part)
     if isclass(owner) and is_method(owner, name.rpartition(".")[2]):
@@ -225,7 +229,9 @@ def _argument(text: str) -> Any:
     try:
         np.dtype(kind.strip())
     except TypeError as error:
-        raise UsageError(f"{shown(text)}: {kind.strip()} is not a type; write {_in_order(kind, rest)}") from error
+        raise UsageError(
+            f"{argument_text(text)}: {kind.strip()} is not a type; write {_in_order(kind, rest)}"
+        ) from error
     return array(rest, kind.strip())
 
 
@@ -236,11 +242,11 @@ def _in_order(kind: str, rest: str) -> str:
     names = [np.dtype(code).name for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]]
     known = [*names, "bool", "size"]
     if rest.strip() in known and is_shape(kind):
-        return shown(f"{rest.strip()}:{kind.strip()}")
+        return argument_text(f"{rest.strip()}:{kind.strip()}")
     close = closest(kind.strip(), known)
     if close:
-        return shown(f"{close}:{rest.strip()}")
-    named = f", or {shown(f'{kind.strip()}={rest.strip()}')} for an argument of this name"
+        return argument_text(f"{close}:{rest.strip()}")
+    named = f", or {argument_text(f'{kind.strip()}={rest.strip()}')} for an argument of this name"
     return f"{_TYPES}{named if kind.strip().isidentifier() else ''}"
 
 

@@ -1,8 +1,8 @@
-"""Sizes and the arithmetic on them: interned terms, without sympy.
+"""Sizes, the arithmetic on them and formulas over them: interned terms, without sympy.
 
-``text`` is imported here, so that a term can be shown whichever module was imported first.
+The text of terms is imported here, so that a term can be shown whichever module was imported first.
 """
 
-from symbcast.core.algebra import writer as text
+from symbcast.core.algebra import symbols as text
 
 __all__ = ["text"]

@@ -1,26 +1,371 @@
-"""Arithmetic on dimensions: integers and terms in, an integer or a term in normal form out."""
+"""Arithmetic on dimensions: integers and terms in, an integer or a term in normal form out.
+
+The normal form makes equal sizes one object. Each step holds at all sizes at which its left side has a value.
+No member of a min, max or join that may have no value is dropped; terms that cancel in a sum, or drop out of a
+remainder as a multiple of the divisor, vanish together with their requirements.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from math import prod
+from math import gcd, prod
 from operator import mul
-from typing import Any
+from typing import Any, Literal
 
-from symbcast.core.algebra.operations import (
-    Substitution,
-    extremum_terms,
-    floordiv_terms,
-    is_mention,
-    join_terms,
-    joined_sizes,
-    mention,
-    modulo_terms,
+from symbcast.core.algebra.terms import (
+    MAX_BITS,
+    Atom,
+    Dim,
+    Kind,
+    Monomial,
+    Operation,
+    Term,
+    collect,
+    constant,
+    product_of_monomials,
+    term,
 )
-from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Term, collect, product_of_monomials, term
 from symbcast.errors import DimensionError
+
+_DIVISION_STEPS = 100
+"""Polynomial divisions that take more steps than this stay unevaluated."""
+_COMPARED_UP_TO = 8
+"""Largest number of members of a min or max that are compared with each other."""
+
+
+def floordiv_terms(dividend: Term, divisor: Term) -> Term:
+    """Return the floor of a quotient; multiples of a constant divisor are taken out of it."""
+    if divisor.is_constant and divisor.constant:
+        by = divisor.constant
+        if by < 0:
+            return floordiv_terms(-dividend, -divisor)
+        if by == 1 and not any(operation.kind == "%" for operation in dividend.operations()):
+            return dividend
+        if dividend.is_Symbol:
+            return Operation("//", (dividend, divisor))
+        parts = _without_remainders(dividend, by).coefficients
+        whole = {m: c // by for m, c in parts.items() if m and c % by == 0}
+        others = {m: c for m, c in parts.items() if not m or c % by}
+        symbolic = [c for m, c in others.items() if m]
+        if not symbolic:
+            carried = others.get((), 0) // by
+            return Term({**whole, (): carried} if carried else whole)
+        if all(c < 0 for c in symbolic):
+            # floor(-y / b) is -ceil(y / b), which is -floor((y + b - 1) / b): one spelling for a ceiling.
+            return Term(whole) - floordiv_terms(constant(by - 1) - Term(others), divisor)
+        # floor((g*x + r) / (g*b)) is floor((x + floor(r/g)) / b): a common factor g drops out.
+        common = gcd(*symbolic, by)
+        by //= common
+        carried, left = divmod(others.pop((), 0) // common, by)
+        shrunk = {m: c // common for m, c in others.items()}
+        found = _floor_of_floor(Term({**shrunk, (): left} if left else shrunk), by)
+        return found if not (whole or carried) else collect([(Term(whole), 1), (found, 1)], carried)
+    if _is_below(dividend, divisor):
+        return constant(0)
+    quotient, rest = quotient_and_remainder(dividend, divisor)
+    if quotient.coefficients and rest.coefficients:
+        return quotient + floordiv_terms(rest, divisor)
+    return Operation("//", (dividend, divisor))
+
+
+def quotient_and_remainder(dividend: Term, divisor: Term) -> tuple[Term, Term]:
+    """Return q and r with ``dividend == divisor*q + r``; q is 0 if the division makes r no shorter.
+
+    So ``(b*q + r)//b`` is ``q + r//b``, and ``(b*q + r) % b`` is ``r % b``, wherever b is not 0. The monomials of the
+    dividend are divided by the leading one of the divisor, in descending order.
+    """
+    nothing = constant(0), dividend
+    if divisor.is_constant or not dividend.coefficients:
+        return nothing
+    leading = max(divisor.coefficients, key=_degree_order)
+    number = divisor.coefficients[leading]
+    quotient: dict[Monomial, int] = {}
+    rest: dict[Monomial, int] = {}
+    work = dict(dividend.coefficients)
+    for _ in range(_DIVISION_STEPS):
+        if not work:
+            break
+        monomial = max(work, key=_degree_order)
+        coefficient = work[monomial]
+        factor = monomial_quotient(monomial, leading) if coefficient % number == 0 else None
+        if factor is None:
+            rest[monomial] = work.pop(monomial)
+            continue
+        quotient[factor] = coefficient // number
+        for other, times in (divisor * Term({factor: coefficient // number})).coefficients.items():
+            left = work.get(other, 0) - times
+            if left:
+                work[other] = left
+            else:
+                work.pop(other, None)
+    if work or not quotient or len(rest) >= len(dividend.coefficients):
+        return nothing
+    return Term(quotient), Term(rest)
+
+
+def _degree_order(monomial: Monomial) -> tuple[int, list[tuple[object, ...]]]:
+    """Return a key that orders monomials by degree, then by their atoms: multiplication preserves the order."""
+    return len(monomial), sorted((atom.atom_key for atom in monomial), reverse=True)
+
+
+def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial | None:
+    """Return a product of atoms divided by another one, None if one of its factors is missing."""
+    left = list(dividend)
+    for atom in divisor:
+        if atom not in left:
+            return None
+        left.remove(atom)
+    return tuple(left)
+
+
+def _without_remainders(dividend: Term, by: int) -> Term:
+    """Return a dividend with ``x % k`` replaced by ``x - k*(x//k)``, if that makes it shorter.
+
+    So ``(x - x % k)//k`` is ``x//k``: how often a step fits into a size rounded down to a multiple of it.
+    """
+    for monomial, coefficient in dividend.coefficients.items():
+        atom = monomial[0] if len(monomial) == 1 else None
+        if isinstance(atom, Operation) and atom.kind == "%" and atom.args[1].is_constant and atom.args[1].constant > 0:
+            value, step = atom.args[0], atom.args[1].constant
+            if coefficient * step % by == 0:
+                rest = dividend - atom.scaled(coefficient) + value.scaled(coefficient)
+                made = rest - floordiv_terms(value, atom.args[1]).scaled(coefficient * step)
+                if made.size < dividend.size:
+                    return _without_remainders(made, by)
+    return dividend
+
+
+def _floor_of_floor(dividend: Term, divisor: int) -> Term:
+    """Return a floor with nested floors merged: floor((floor(x/a) + r) / b) is floor((x + a*r) / (a*b))."""
+    for monomial, coefficient in dividend.coefficients.items():
+        inner = monomial[0] if len(monomial) == 1 and coefficient == 1 else None
+        if isinstance(inner, Operation) and inner.kind == "//" and inner.args[1].is_constant:
+            by = inner.args[1].constant
+            rest = dividend - inner
+            if by > 0:
+                return floordiv_terms(inner.args[0] + rest.scaled(by), constant(by * divisor))
+    return Operation("//", (dividend, constant(divisor)))
+
+
+def modulo_terms(dividend: Term, divisor: Term) -> Term:
+    """Return the remainder, with the divisor's sign; multiples of a constant divisor are dropped."""
+    if divisor.is_constant and divisor.constant:
+        by = divisor.constant
+        if by < 0:
+            return -modulo_terms(-dividend, -divisor)
+        if dividend.is_Symbol:
+            return constant(0) if by == 1 else Operation("%", (dividend, divisor))
+        rest = _congruent(Term({m: c % by for m, c in dividend.coefficients.items() if c % by}), by)
+        if rest.is_constant:
+            return rest
+        common = gcd(rest.content, by)
+        if common > 1:
+            # (g*x + r) % (g*b) is g*((x + floor(r/g)) % b) + r % g: a common factor g is taken out.
+            shrunk = Term({m: c // common for m, c in rest.coefficients.items() if c // common})
+            found = modulo_terms(shrunk, constant(by // common)).scaled(common)
+            return found + constant(rest.constant % common)
+        if all(2 * c > by for m, c in rest.coefficients.items() if m):
+            # -y % b is b*ceil(y / b) - y: the padding of a size to a multiple, spelled as a ceiling.
+            low = Term({m: c - by if m else c for m, c in rest.coefficients.items()})
+            return low - floordiv_terms(low, divisor).scaled(by)
+        return Operation("%", (rest, divisor))
+    rest = quotient_and_remainder(dividend, divisor)[1]
+    if _is_below(rest, divisor):
+        return rest
+    return Operation("%", (rest if rest.coefficients else dividend, divisor))
+
+
+def _is_below(dividend: Term, divisor: Term) -> bool:
+    """Return whether a dividend is a non-negative number that is less than the divisor at all sizes."""
+    low = divisor.lower_bound if dividend.is_constant and not divisor.is_constant else None
+    return low is not None and 0 <= dividend.constant < low
+
+
+def mention(value: Term) -> Term:
+    """Return 0 as a term that has a value where ``value`` has one, and mentions its symbols: ``value % 1``.
+
+    Arithmetic simplifies it away; only `substitute` keeps it. It preserves the symbols of a text whose terms cancel.
+    """
+    if value.is_constant:
+        return constant(0)
+    return Operation("%", (value - constant(value.constant), constant(1)))
+
+
+def is_mention(atom: Atom) -> bool:
+    """Return whether an atom is a `mention`."""
+    return isinstance(atom, Operation) and atom.kind == "%" and atom.args[1] is constant(1)
+
+
+def _congruent(dividend: Term, by: int) -> Term:
+    """Return a dividend with the same remainder: ``x % c`` is replaced by x if ``by`` divides c."""
+    for monomial, coefficient in dividend.coefficients.items():
+        for place, atom in enumerate(monomial):
+            if isinstance(atom, Operation) and atom.kind == "%" and _is_multiple(atom.args[1], by):
+                others = Term({(*monomial[:place], *monomial[place + 1 :]): coefficient})
+                found = dividend - Term({monomial: coefficient}) + others * atom.args[0]
+                return _congruent(Term({m: c % by for m, c in found.coefficients.items() if c % by}), by)
+    return dividend
+
+
+def _is_multiple(divisor: Term, by: int) -> bool:
+    return divisor.is_constant and divisor.constant != 0 and divisor.constant % by == 0
+
+
+def extremum_terms(kind: Literal["min", "max"], args: Iterable[Term]) -> Term:
+    """Return the minimum or maximum of terms, without members that another one dominates."""
+    members: dict[Term, None] = {}
+    for arg in args:
+        members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == kind else (arg,)))
+    numbers = [a.constant for a in members if a.is_constant]
+    rest = [a for a in members if not a.is_constant]
+    if numbers:
+        rest.append(constant(min(numbers) if kind == "min" else max(numbers)))
+    if 1 < len(rest) <= _COMPARED_UP_TO:
+        rest = _undominated(kind, rest)
+    return rest[0] if len(rest) == 1 else Operation(kind, tuple(sorted(rest, key=_key_of)))
+
+
+def _undominated(kind: Literal["min", "max"], members: list[Term]) -> list[Term]:
+    """Drop members that another one dominates; a member that may have no value stays."""
+    kept = list(members)
+    for member in reversed(members):
+        if not member.is_total:
+            continue
+        for other in kept:
+            if other is not member:
+                above = other - member if kind == "max" else member - other
+                low = above.lower_bound
+                if low is not None and low >= 0:
+                    kept.remove(member)
+                    break
+    return kept
+
+
+def _key_of(value: Term) -> tuple[object, ...]:
+    return value.key
+
+
+def join_terms(args: Iterable[Term]) -> Term:
+    """Return the join of terms; a join of two different numbers other than 1 has no value and stays unevaluated.
+
+    So does a join with 1 of a term that may be negative, ``broadcast(1, M - 3)``: it has no value where M is below 3.
+    """
+    members: dict[Term, None] = {}
+    for arg in args:
+        members.update(dict.fromkeys(arg.args if isinstance(arg, Operation) and arg.kind == "join" else (arg,)))
+    members.pop(constant(1), None)
+    if not members:
+        return constant(1)
+    if len(members) == 1:
+        only = next(iter(members))
+        low = only.lower_bound
+        if low is not None and low >= 0:
+            return only
+        members[constant(1)] = None
+    return Operation("join", tuple(sorted(members, key=_key_of)))
+
+
+def joined_sizes(args: Iterable[Term]) -> Term:
+    """Return the join of terms that are known to be sizes: of a single one, that term."""
+    found = join_terms(args)
+    only = joined_with_one(found)
+    return found if only is None else only
+
+
+def joined_with_one(value: Term) -> Term | None:
+    """Return the term that is joined with 1 only because it may be negative; None for any other term."""
+    if isinstance(value, Operation) and value.kind == "join" and constant(1) in value.args:
+        return next(arg for arg in value.args if arg is not constant(1))
+    return None
+
+
+def joins_with_one(value: Term) -> Mapping[Operation, Term]:
+    """Return the joins of terms with 1 at every depth, inner ones first, with the terms: see `joined_with_one`."""
+    found: dict[Operation, Term] = {}
+    if not value.is_total:
+        _add_joins_with_one(value, found, set())
+    return found
+
+
+def _add_joins_with_one(value: Term, found: dict[Operation, Term], seen: set[Operation]) -> None:
+    for operation in value.operations():
+        if operation in seen or operation.is_total:
+            continue
+        seen.add(operation)
+        for arg in operation.args:
+            _add_joins_with_one(arg, found, seen)
+        only = joined_with_one(operation)
+        if only is not None:
+            found[operation] = only
+
+
+def without_joins_with_one(value: Term) -> Term:
+    """Return a term with each term that is joined with 1 in place of that join.
+
+    They are equal wherever the joins have a value, so check first that no such term is negative.
+    """
+    sizes: dict[Operation, Term] = {}
+    for join, size in joins_with_one(value).items():
+        sizes[join] = Substitution(dict(sizes), of_symbols=False).term(size) if sizes else size
+    return Substitution(sizes, of_symbols=False).term(value) if sizes else value
+
+
+def operate(kind: Kind, args: tuple[Term, ...]) -> Term:
+    """Return an operation on terms, simplified."""
+    match kind:
+        case "//":
+            return floordiv_terms(*args)
+        case "%":
+            return mention(args[0]) if args[1] is constant(1) else modulo_terms(*args)
+        case "join":
+            return join_terms(args)
+        case _:
+            return extremum_terms(kind, args)
+
+
+def substitute(value: Term, replaced: Mapping[Any, Term]) -> Term:
+    """Return the term with some atoms replaced at every depth, all at once."""
+    return Substitution(replaced, of_symbols=all(atom.is_Symbol for atom in replaced)).term(value)
+
+
+class Substitution:
+    """A replacement of atoms by dimensions in several terms; each shared part is replaced once.
+
+    ``of_symbols`` says that only symbols are replaced.
+    """
+
+    def __init__(self, replaced: Mapping[Any, Dim], *, of_symbols: bool) -> None:
+        self.replaced = replaced
+        self.of_symbols = of_symbols
+        self.found: dict[Atom, Term] = {}
+
+    def term(self, value: Term) -> Term:
+        """Return a term with the atoms replaced at every depth."""
+        if self.of_symbols and self.replaced.keys().isdisjoint(value.symbols()):
+            return value
+        if isinstance(value, Atom):
+            return self._atom(value)
+        parts: list[tuple[Term, int]] = []
+        for monomial, coefficient in value.coefficients.items():
+            product = constant(1)
+            for atom in monomial:
+                product = product * self._atom(atom)
+            parts.append((product, coefficient))
+        return collect(parts)
+
+    def _atom(self, atom: Atom) -> Term:
+        if atom in self.replaced:
+            return term(self.replaced[atom])
+        found = self.found.get(atom)
+        if found is None:
+            found = atom
+            if isinstance(atom, Operation):
+                found = operate(atom.kind, tuple(map(self.term, atom.args)))
+            self.found[atom] = found
+        return found
+
 
 _FEW = 2
 """Up to how many sizes are multiplied one after the other."""
@@ -155,12 +500,12 @@ FUNCTIONS: dict[str, Callable[[Sequence[Dim]], Dim]] = {"min": minimum, "max": m
 """The functions of text, each of any number of dimensions."""
 
 
-def replaced(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
+def replace_symbols(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
     """Return a dimension with some symbols replaced, all at once."""
-    return replacing(values)(dim)
+    return symbol_replacer(values)(dim)
 
 
-def replacing(values: Mapping[Any, Dim]) -> Callable[[Dim], Dim]:
+def symbol_replacer(values: Mapping[Any, Dim]) -> Callable[[Dim], Dim]:
     """Return a function that replaces symbols in dimensions; parts that the dimensions share are replaced once."""
     substitution = Substitution(values, of_symbols=True)
 

@@ -1,6 +1,6 @@
 """Dimensions as seen in sympy: its symbols, and the functions that sympy lacks.
 
-This is the side of the door that faces sympy: nothing is decided here. See `symbcast.core.algebra.door`.
+Nothing is decided here; `symbcast.core.algebra.sympy_conversion` reads and writes expressions made of these.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from sympy.core.sorting import default_sort_key
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pretty.stringpict import prettyForm
 
+from symbcast.core.advice import with_advice
 from symbcast.core.algebra import symbols
-from symbcast.core.algebra.latex_names import name_latex
-from symbcast.core.algebra.writer import name_text
-from symbcast.core.signatures import with_advice
+from symbcast.core.algebra.symbols import name_text
+from symbcast.core.characters import name_latex
 from symbcast.errors import DimensionError, ShapeTypeError
 
 SympyDim: TypeAlias = int | sympy.Expr
@@ -252,7 +252,9 @@ guarded_broadcast.__name__ = "broadcast"
 
 
 class floordiv(Coded, sympy.Function):  # noqa: N801 - prints and parses under this name
-    """The quotient rounded down, by any divisor but 0; sympy rewrites nothing in it: see `symbcast.core.algebra.door`.
+    """The quotient rounded down, by any divisor but 0.
+
+    sympy rewrites nothing in it: see `symbcast.core.algebra.sympy_conversion`.
 
     >>> floordiv(symbol("N"), symbol("M")).subs({symbol("N"): 7, symbol("M"): 2})
     3

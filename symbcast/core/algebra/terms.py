@@ -35,7 +35,7 @@ _FEW_PAIRS = 16
 """Products of at most this many pairs of monomials are too cheap to count."""
 
 
-class _Kept(ref["Term"]):
+class _InternedReference(ref["Term"]):
     """A weak reference to an interned term, with what identifies the term."""
 
     __slots__ = ("identity",)
@@ -44,13 +44,13 @@ class _Kept(ref["Term"]):
 
 # A `WeakValueDictionary` takes three times as long, mostly for its lock-free removals: here, the next term that is
 # added removes those that were freed.
-_interned: dict[Any, _Kept] = {}
+_interned: dict[Any, _InternedReference] = {}
 _freed: list[ref[Term]] = []
 _interning = RLock()
 """Held while terms are added and removed, so that two threads never make two of one: equality is identity."""
 
 
-class stored(Generic[_Value]):  # noqa: N801 - a decorator, as `property` is
+class lazy_property(Generic[_Value]):  # noqa: N801 - a decorator, as `property` is
     """A property that is computed on first access and kept: `functools.cached_property` without its lock.
 
     The lock of Python 3.11 takes longer than most of these properties. Two threads compute equal values.
@@ -81,7 +81,7 @@ class Term:
 
     is_Symbol: ClassVar[bool] = False  # noqa: N815 - sympy's word for it
     written_by: ClassVar[Callable[[Term], str]] = staticmethod(object.__repr__)
-    """Converts a term to text; `symbcast.core.algebra.writer` registers itself here, as it is a higher layer."""
+    """Converts a term to text; `symbcast.core.algebra.symbols` registers itself here, as it is a higher layer."""
     _coefficients: Mapping[Monomial, int]
     is_constant: bool
 
@@ -150,12 +150,12 @@ class Term:
             return self
         return Term({m: c * factor for m, c in self.coefficients.items()} if factor else {})
 
-    @stored
+    @lazy_property
     def key(self) -> tuple[Any, ...]:
         """A key that orders terms the same way on every run."""
         return tuple((tuple(a.atom_key for a in m), c) for m, c in self.coefficients.items())
 
-    @stored
+    @lazy_property
     def constant(self) -> int:
         """The coefficient of the empty monomial."""
         return self.coefficients.get((), 0)
@@ -165,7 +165,7 @@ class Term:
         """The greatest common divisor of the coefficients other than the constant; 0 for an integer."""
         return gcd(*(c for m, c in self.coefficients.items() if m))
 
-    @stored
+    @lazy_property
     def is_linear(self) -> bool:
         """Whether no monomial multiplies atoms, at any depth, and no divisor is symbolic."""
         return all(len(m) <= 1 for m in self.coefficients) and all(
@@ -173,7 +173,7 @@ class Term:
             for atom in self.operations()
         )
 
-    @stored
+    @lazy_property
     def is_total(self) -> bool:
         """Whether the term has a value at all sizes: it divides by numbers only, and joins nothing."""
         return all(
@@ -185,7 +185,7 @@ class Term:
             for operation in self.operations()
         )
 
-    @stored
+    @lazy_property
     def lower_bound(self) -> int | None:
         """A lower bound over sizes from 0 on, or None; sound, and exact for the terms that shapes usually contain."""
         total = 0
@@ -217,14 +217,14 @@ class Term:
         """Return the symbols at any depth, in the order of the monomials; callers must not change the result."""
         return self._symbols
 
-    @stored
+    @lazy_property
     def _symbols(self) -> Mapping[Symbol, None]:
         found: dict[Any, None] = {}
         for atom in self.atoms():
             found.update(atom.symbols())
         return found
 
-    @stored
+    @lazy_property
     def size(self) -> int:
         """The number of atoms when the term is written out as a tree."""
         return sum(1 + (sum(arg.size for arg in a.args) if isinstance(a, Operation) else 0) for a in self.atoms())
@@ -321,21 +321,21 @@ class Operation(Atom):
     args: tuple[Term, ...]
 
     def __new__(cls, kind: Kind, args: tuple[Term, ...]) -> Operation:
-        """Return the operation, not simplified: see `symbcast.core.algebra.operations`."""
+        """Return the operation, not simplified: see `symbcast.core.algebra.arithmetic`."""
         return interned((kind, args), lambda: _made_operation(kind, args))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operation, (self.kind, self.args)
 
-    @stored
+    @lazy_property
     def is_truth_value(self) -> bool:
         return self.kind == "min" and any(a.is_constant and a.constant == 1 for a in self.args) and self.bounds[0] == 0
 
-    @stored
+    @lazy_property
     def atom_key(self) -> tuple[Any, ...]:
         return (1, self.kind, tuple(arg.key for arg in self.args))
 
-    @stored
+    @lazy_property
     def bounds(self) -> tuple[int | None, int | None]:
         lows = [arg.lower_bound for arg in self.args]
         known = [low for low in lows if low is not None]
@@ -357,7 +357,7 @@ class Operation(Atom):
                 highs = [arg.constant for arg in self.args if arg.is_constant] if self.kind == "min" else []
                 return (min(known) if len(known) == len(lows) else None), min(highs, default=None)
 
-    @stored
+    @lazy_property
     def _symbols(self) -> Mapping[Symbol, None]:
         found: dict[Any, None] = {}
         for arg in self.args:
@@ -376,7 +376,7 @@ def interned(identity: Any, make: Callable[[], _Kind]) -> _Kind:
             if found is None:
                 _remove_freed()
                 found = make()
-                kept = _Kept(found, _freed.append)
+                kept = _InternedReference(found, _freed.append)
                 kept.identity = identity
                 _interned[identity] = kept
     return cast("_Kind", found)
@@ -384,7 +384,7 @@ def interned(identity: Any, make: Callable[[], _Kind]) -> _Kind:
 
 def _remove_freed() -> None:
     while _freed:
-        gone = cast("_Kept", _freed.pop())
+        gone = cast("_InternedReference", _freed.pop())
         if _interned.get(gone.identity) is gone:
             del _interned[gone.identity]
 

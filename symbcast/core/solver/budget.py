@@ -1,9 +1,6 @@
-"""The effort of one question, and a caller's time limit. Only this module of the solver reads a clock.
+"""The tiers, and the effort of one question: shares of counted steps, and a caller's time limit.
 
-Answers are limited by counted steps (`symbcast.core.effort`), which are the same on every run: `asked` opens the
-counter of a call, and `share` and `stage` give parts of the answer their shares. A caller who prefers no answer to a
-late one may write ``with within(0.5):`` around a question. An answer stopped by the clock is UNKNOWN with that reason,
-and must not be cached: check `Budget.spent` before keeping an answer.
+Only this module of the solver reads a clock.
 """
 
 from __future__ import annotations
@@ -12,13 +9,53 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from enum import Enum
 from functools import wraps
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
-from symbcast.core.effort import CALL, OPERATIONS, REASON, Effort, Kept, Stage, worked_out
-from symbcast.core.effort import call as counted_call
+from symbcast.core.effort import CALL, OPERATIONS, REASON, CostedValue, Effort, Stage, compute_costed, counted_call
 from symbcast.core.effort import share as effort_share
 from symbcast.errors import ShapeTypeError
+
+# A solver's answers about formulas: separate from z3, which is imported only where it is used.
+
+
+class Satisfiability(Enum):
+    """Whether some formulas can hold together."""
+
+    SATISFIABLE = "satisfiable"
+    UNSATISFIABLE = "unsatisfiable"
+    UNKNOWN = "unknown"
+
+
+class Tier(Enum):
+    """The method that decides a question, cheapest first; README.md lists the files of each."""
+
+    F0 = "integers"
+    F1 = "names, joins and equalities"
+    F2 = "sets of sizes, one name each"
+    F3 = "linear constraints between sizes"
+    F4 = "products of sizes and symbolic divisors"
+
+
+RESOURCE_LIMIT = 2_000_000
+"""z3 resource units for one check: about 0.3 s."""
+QUICK_LIMIT = 50_000
+"""For a first look at a question about products."""
+OPTIMISED_LIMIT = 100_000
+"""Units of z3 for small sizes where formulas hold, before it is asked whether smaller ones do."""
+SHORT_LIMIT = 100_000
+"""The same for a check once another about the same formulas has been given up."""
+
+
+# The effort of one question, and a caller's time limit. Only this module of the solver reads a clock.
+#
+# Answers are limited by counted steps (`symbcast.core.effort`), which are the same on every run:
+# `answer_within_budget` opens the counter of a call, and `budget_share` and `budget_stage` give parts of the answer
+# their shares. A caller who prefers no answer to a late one may write ``with within(0.5):`` around a question. An
+# answer stopped by the clock is UNKNOWN with that reason, and must not be cached: check `Budget.spent` before keeping
+# an answer.
+
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -99,12 +136,12 @@ def within(seconds: float) -> Iterator[Budget]:
         _current.reset(token)
 
 
-def limited(seconds: float | None) -> AbstractContextManager[Budget | None]:
+def within_optional(seconds: float | None) -> AbstractContextManager[Budget | None]:
     """Limit the time of a block if the caller gave a budget: see `within`."""
     return nullcontext() if seconds is None else within(seconds)
 
 
-def current() -> Budget | None:
+def current_budget() -> Budget | None:
     """Return the budget in force; None if the caller gave none."""
     return _current.get()
 
@@ -115,20 +152,20 @@ def was_stopped() -> bool:
     return budget is not None and budget.spent
 
 
-def reason() -> str:
+def stop_reason() -> str:
     """Return why something was stopped: the caller's clock, or the effort for one question."""
     budget = _current.get()
     return budget.reason if budget is not None and budget.spent else REASON
 
 
-def share(units: int) -> AbstractContextManager[Effort]:
-    """Open a stage of ``units`` units, which the caller's clock also stops: see `symbcast.core.effort.share`."""
+def budget_share(units: int) -> AbstractContextManager[Effort]:
+    """Open a stage of ``units`` units, which the caller's clock also stops: see `symbcast.core.effort.budget_share`."""
     return effort_share(units, _current.get())
 
 
-def stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stage[T]:
+def budget_stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stage[T]:
     """Return part of an answer that is computed once, with its own share: see `symbcast.core.effort.Stage`."""
-    return Stage(units, work, otherwise, current)
+    return Stage(units, work, otherwise, current_budget)
 
 
 def check_budget(seconds: Any) -> float | None:
@@ -140,7 +177,9 @@ def check_budget(seconds: Any) -> float | None:
     return float(seconds)
 
 
-def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[str], None], operations: int = 0) -> T:
+def answer_within_budget(
+    seconds: float | None, question: Callable[[], T], forget: Callable[[str], None], operations: int = 0
+) -> T:
     """Return the answer to one question, within the effort of one call and the caller's budget, if any.
 
     ``operations`` is the number of operations that the question is about. An answer that the clock stopped, or that
@@ -149,9 +188,9 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
     with counted_call(operations) as counter:
         was_cut, counter.is_cut = counter.is_cut, False
         is_alone = counter.left >= counter.limit
-        with limited(seconds) as budget:
+        with within_optional(seconds) as budget:
             found = question()
-            why = reason()
+            why = stop_reason()
         is_cut = (counter.is_cut and not is_alone) or (budget is not None and budget.spent)
         counter.is_cut = was_cut or is_cut
     if is_cut:
@@ -159,7 +198,7 @@ def asked(seconds: float | None, question: Callable[[], T], forget: Callable[[st
     return found
 
 
-def asking(subject: object) -> AbstractContextManager[Effort]:
+def call_about(subject: object) -> AbstractContextManager[Effort]:
     """Count the work of a block as one call about a subject; the subject's budget in seconds limits each question.
 
     A subject may have a ``budget`` in seconds, and a ``_length``: how many operations it has.
@@ -178,39 +217,39 @@ def _timed(counted: AbstractContextManager[Effort], seconds: float) -> Iterator[
 def one_call(function: Callable[P, T]) -> Callable[P, T]:
     """Make a method of an answer, or a function of one, a single call: all of its questions share one counter.
 
-    The first argument is the subject, as `asking` reads it.
+    The first argument is the subject, as `call_about` reads it.
 
     >>> @one_call
     ... def units(subject):
-    ...     from symbcast.core.effort import current
-    ...     return current().limit
+    ...     from symbcast.core.effort import current_budget
+    ...     return current_budget().limit
     >>> units(None)
     2000000
     """
 
     @wraps(function)
     def asked_once(*args: P.args, **kwargs: P.kwargs) -> T:
-        with asking(args[0] if args else None):
+        with call_about(args[0] if args else None):
             return function(*args, **kwargs)
 
     return asked_once
 
 
-def once(known: Kept[T] | None, work: Callable[[], T]) -> tuple[T, Kept[T] | None]:
+def compute_once(known: CostedValue[T] | None, work: Callable[[], T]) -> tuple[T, CostedValue[T] | None]:
     """Return a value that is computed once, and the record to keep for the next call, which pays its cost.
 
     A value that was cut short, by a clock or because other work took the effort, is not cached (None).
     """
     if known is not None and known.pay():
         return known.value, known
-    found, is_whole = worked_out(work)
+    found, is_whole = compute_costed(work)
     if is_whole and not was_stopped():
         return found.value, found
     return found.value, known
 
 
-class kept(Generic[T]):  # noqa: N801 - a decorator, as `property` is
-    """A property that is computed `once`, within the call that asks; each call that reads it pays its cost."""
+class kept_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is
+    """A property that is computed `compute_once`, within the call that asks; each call that reads it pays its cost."""
 
     def __init__(self, work: Callable[[Any], T]) -> None:
         self._work = work
@@ -227,14 +266,14 @@ class kept(Generic[T]):  # noqa: N801 - a decorator, as `property` is
         return self._value(subject)
 
     def _value(self, subject: Any) -> T:
-        values: dict[str, Kept[T] | None] = subject.__dict__.setdefault("_kept_values", {})
-        value, values[self._name] = once(values.get(self._name), lambda: self._work(subject))
+        values: dict[str, CostedValue[T] | None] = subject.__dict__.setdefault("_kept_values", {})
+        value, values[self._name] = compute_once(values.get(self._name), lambda: self._work(subject))
         return value
 
 
-class answered(kept[T]):  # noqa: N801 - a decorator, as `property` is
-    """A property that counts as a separate call and is computed `once`."""
+class answer_property(kept_property[T]):  # noqa: N801 - a decorator, as `property` is
+    """A property that counts as a separate call and is computed `compute_once`."""
 
     def _value(self, subject: Any) -> T:
-        with asking(subject):
+        with call_about(subject):
             return super()._value(subject)

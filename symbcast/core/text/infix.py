@@ -1,6 +1,6 @@
-"""Infix texts read directly: sums, products, quotients and functions of names and numbers, and relations of these.
+"""What a text means, however it is read, and infix texts, which are read directly: arithmetic, functions and relations.
 
-Nearly every text is one of these. The grammar reads them the same way, but takes ten times as long, and loading it
+Nearly every text is an infix text. The grammar reads them the same way, but takes ten times as long, and loading it
 takes longer than answering most questions. Any other text is left to the grammar: unknowns, quotes, names
 that are not ASCII, every error, and every text in which something cancels, whose names the grammar keeps.
 
@@ -10,17 +10,82 @@ Each method of `_Infix` reads one rule of ``dims.lark`` or ``formula.lark`` by r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Iterable
+from typing import Generic, NamedTuple, NoReturn, TypeVar
 
 from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
-from symbcast.core.algebra.sequences import AxisSequence, Rest
-from symbcast.core.algebra.sizes import MAX_SIZE
+from symbcast.core.algebra.formulas import Comparison, Compatible, Formula, all_of, any_of, negate, with_values
+from symbcast.core.algebra.size_values import MAX_SIZE
+from symbcast.core.algebra.symbols import AxisSequence, Rest, Unknown
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant
-from symbcast.core.logic.definedness import with_values
-from symbcast.core.logic.formulas import Compatible, Formula, all_of, any_of, negate
-from symbcast.core.text.meaning import MAX_EXPONENT, MAX_POWER, compare, said
 from symbcast.errors import DimensionError
+
+# What a text means, however it is read: its limits, its comparisons, and the terms that it mentions.
+
+
+MAX_LENGTH = 20_000
+"""The longest text that is read."""
+MAX_EXPONENT = 16
+MAX_POWER = 256
+"""The greatest product of nested exponents."""
+
+
+def mentioned_terms(dims: Iterable[Dim]) -> frozenset[Term]:
+    """Return the symbols in dimensions, and the operations in them that may be undefined."""
+    return frozenset[Term]().union(*(_mentioned_by(d) for d in dims if not isinstance(d, int)))
+
+
+def _mentioned_by(value: Term) -> frozenset[Term]:
+    if value.is_total:
+        return frozenset(value.symbols())
+    partial = [o for o in value.operations() if not o.is_total]
+    return frozenset(value.symbols()).union(partial, *(mentioned_terms(o.args) for o in partial))
+
+
+def comparison_of(operator: str, left: Dim, right: Dim) -> Formula:
+    """Return the comparison for an operator in the text."""
+    match operator:
+        case "==" | "!=" | "<=" | "<":
+            return Comparison(operator, left, right)
+        case ">=":
+            return Comparison("<=", right, left)
+        case _:
+            return Comparison("<", right, left)
+
+
+# Parsed texts with placeholders for the unknowns, which are new on every call.
+
+
+_Value = TypeVar("_Value")
+
+ANY_RANK = AxisSequence("...")
+"""The placeholder for a sequence without a name until a parse hands out fresh ones."""
+
+
+class Template(NamedTuple, Generic[_Value]):
+    """A parsed value with a placeholder for each unknown: its label and bounds.
+
+    ``lost`` are the names in the text that the value does not mention: ``N == 3 or True``.
+    """
+
+    value: _Value
+    unknowns: tuple[tuple[Unknown, str, int, int | None], ...]
+    is_of_any_rank: bool = False
+    """Whether an unknown sequence of axes is in it (``...``)."""
+    lost: tuple[Symbol, ...] = ()
+    reading: str = ""
+    """The text in the notation of the grammar, if it was written otherwise."""
+
+    def fresh(self) -> dict[Symbol, Symbol]:
+        """Return a new unknown for each placeholder; labelled ones are shown by their labels."""
+        made: dict[Symbol, Symbol] = {}
+        for held, label, lower, upper in self.unknowns:
+            unknown = made[held] = Unknown(label, lower, upper)
+            unknown.is_spoken = held.name != "?"
+        if self.is_of_any_rank:
+            made[ANY_RANK.rest()] = AxisSequence.anonymous().rest()
+        return made
+
 
 _TOKEN = re.compile(r"[^\W\d][\w.]*|\d+|\*\*|//|==|!=|<=|>=|\S", re.ASCII)
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w+)*", re.ASCII)
@@ -98,7 +163,7 @@ class _Infix:
     """The tokens of a text, the place of the next one, and what was read of the current dimension.
 
     ``names`` are its names. ``partial`` is None until an operation may have no value; then it holds the symbols and the
-    operations of that kind at each step, as the grammar's `said` does.
+    operations of that kind at each step, as the grammar's `mentioned_terms` does.
     """
 
     __slots__ = ("at", "names", "nested", "partial", "power", "tokens")
@@ -215,8 +280,8 @@ class _Infix:
         if not operators:
             self._leave()
         if len(operators) == 1:
-            return compare(operators[0], dims[0], dims[1])
-        return all_of(compare(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
+            return comparison_of(operators[0], dims[0], dims[1])
+        return all_of(comparison_of(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
 
     def _is_of_formulas(self) -> bool:
         """Return whether the bracket here contains a relation: then it is no bracket of a sum."""
@@ -240,7 +305,7 @@ class _Infix:
                 self._leave()
         elif (len(names) > 1 or found not in names) and not names <= found.symbols().keys():
             self._leave()
-        if self.partial and not self.partial <= said((found,)):
+        if self.partial and not self.partial <= mentioned_terms((found,)):
             self._leave()
         return found
 
@@ -285,7 +350,7 @@ class _Infix:
             return self._read(found)
         self._read(found, is_total=False)
         assert self.partial is not None
-        if not any(isinstance(t, Operation) and t.args[-1] is right for t in said((found,))):
+        if not any(isinstance(t, Operation) and t.args[-1] is right for t in mentioned_terms((found,))):
             self.partial.add(Operation("//", (constant(0), right)))
         return found
 
@@ -362,7 +427,7 @@ class _Infix:
         if self.partial is None and not is_total:
             self.partial = set()
         if self.partial is not None:
-            self.partial |= said((found,))
+            self.partial |= mentioned_terms((found,))
         return found
 
     def _open(self) -> None:

@@ -8,14 +8,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from symbcast.core.algebra.arithmetic import replaced
-from symbcast.core.algebra.sizes import MAX_SIZE
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import Comparison, Formula, with_dims
+from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.logic.formulas import Comparison, Formula, with_dims
-from symbcast.core.text.infix import infix_dim, infix_formula, infix_shape
-from symbcast.core.text.meaning import MAX_LENGTH
-from symbcast.core.text.templates import Template
+from symbcast.core.text.infix import MAX_LENGTH, Template, infix_dim, infix_formula, infix_shape
 
 _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
 """Names and sizes between commas: nearly every shape that is written, read without the grammar."""
@@ -58,7 +56,7 @@ def _fresh(template: Template[tuple[Dim, ...]]) -> tuple[Dim, ...]:
     if not template.unknowns and not template.is_of_any_rank:
         return template.value
     fresh = template.fresh()
-    return tuple(replaced(d, fresh) for d in template.value)
+    return tuple(replace_symbols(d, fresh) for d in template.value)
 
 
 def parse_dim(text: str) -> Dim:
@@ -70,7 +68,7 @@ def parse_dim(text: str) -> Dim:
     template = _dim_template(text)
     if not template.unknowns and not template.is_of_any_rank:
         return template.value
-    return replaced(template.value, template.fresh())
+    return replace_symbols(template.value, template.fresh())
 
 
 def parse_formula(text: str) -> Formula:
@@ -96,7 +94,7 @@ def _formula(template: Template[Formula]) -> Formula:
     if not template.unknowns:
         return template.value
     fresh = template.fresh()
-    return with_dims(template.value, lambda dim: replaced(dim, fresh))
+    return with_dims(template.value, lambda dim: replace_symbols(dim, fresh))
 
 
 def names_lost(text: str) -> tuple[Symbol, ...]:

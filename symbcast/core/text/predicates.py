@@ -7,20 +7,20 @@ from typing import TypeAlias
 
 from symbcast.core.text.spoken_sizes import BRACKETS, COPULAS, LESS, MODALS, MORE, SizeReader
 from symbcast.core.text.trees import (
-    Division,
+    ExactQuotient,
+    FloorDivision,
+    IntegerLiteral,
     Name,
-    Number,
-    Ratio,
     Sentence,
     Tree,
     UnclearError,
     both,
-    compared,
+    comparison_chain,
     either,
-    negated,
+    negate_sentence,
 )
 
-Predicate: TypeAlias = Callable[[Ratio], Sentence]
+Predicate: TypeAlias = Callable[[ExactQuotient], Sentence]
 """What a sentence says of its subject."""
 
 SIGNS = ("==", "!=", "<=", ">=", "<", ">")
@@ -110,7 +110,7 @@ class PredicateReader(SizeReader):
             quality = self._equal(is_negated)
         self.is_denied, self.is_of_all = is_negated, is_of_all
         if is_negated:
-            return lambda subject: negated(quality(subject))
+            return lambda subject: negate_sentence(quality(subject))
         return quality
 
     def _neither(self) -> Predicate:
@@ -119,7 +119,7 @@ class PredicateReader(SizeReader):
             found.append(self._named())
         if len(found) == 1:
             raise UnclearError
-        return lambda subject: both(negated(predicate(subject)) for predicate in found)
+        return lambda subject: both(negate_sentence(predicate(subject)) for predicate in found)
 
     def _named(self) -> Predicate:
         """Read one of the things that a size is not: a quality, or another size."""
@@ -127,7 +127,7 @@ class PredicateReader(SizeReader):
 
     def _compared(self) -> Predicate:
         """Read the rest of a chain of comparisons."""
-        signs, sizes = list[str](), list[Ratio]()
+        signs, sizes = list[str](), list[ExactQuotient]()
         written, start = set[str](), self.at
         self.is_denied = False
         while sign := self.take(*SIGNS, "≡"):
@@ -152,7 +152,7 @@ class PredicateReader(SizeReader):
             return self._alternatives(sizes[0])
         if any(s not in ("==",) for s in signs) and self._continues_with_size():
             raise UnclearError  # `N >= 2 or 3`
-        return lambda subject: compared(signs, (subject, *sizes))
+        return lambda subject: comparison_chain(signs, (subject, *sizes))
 
     def _continues_with_size(self) -> bool:
         """Return whether ``or`` and a size alone follow."""
@@ -163,7 +163,7 @@ class PredicateReader(SizeReader):
         self.at, self.is_slip = place, slip
         return found is not None
 
-    def _another(self) -> Ratio:
+    def _another(self) -> ExactQuotient:
         """Read ``or`` and a size alone."""
         self.take(",")
         self.need("or")
@@ -177,7 +177,7 @@ class PredicateReader(SizeReader):
             raise UnclearError  # `N is 1 or M and K is 2`
         return found
 
-    def _alternatives(self, first: Ratio) -> Predicate:
+    def _alternatives(self, first: ExactQuotient) -> Predicate:
         """Read the other sizes that a size may equal: ``N is 2, 3 or 4``."""
         found = [first]
         listed = self.attempt(self._listed_sizes)
@@ -185,11 +185,11 @@ class PredicateReader(SizeReader):
         while (other := self.attempt(self._another)) is not None:
             found.append(other)
         if len(found) == 1:
-            return lambda subject: compared(["=="], (subject, first))
-        return lambda subject: either(compared(["=="], (subject, other)) for other in found)
+            return lambda subject: comparison_chain(["=="], (subject, first))
+        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in found)
 
-    def _listed_sizes(self) -> list[Ratio]:
-        found = list[Ratio]()
+    def _listed_sizes(self) -> list[ExactQuotient]:
+        found = list[ExactQuotient]()
         while self.take(","):
             if self.sees("or"):
                 self.at -= 1
@@ -214,19 +214,19 @@ class PredicateReader(SizeReader):
             and token.text not in self._others_names(start)
         ):
             raise UnclearError  # `N is big`
-        if self.is_worded and isinstance(size.top, Division) and size.top.operator == "%":
+        if self.is_worded and isinstance(size.top, FloorDivision) and size.top.operator == "%":
             raise UnclearError  # `N is M mod 4` may be a congruence
         if self.sees("(") and (congruent := self.attempt(lambda: self._congruent(size))):
             return congruent
         for words, sign in ((_OR_MORE, ">="), (_OR_LESS, "<=")):
             if self.take(*words):
-                return lambda subject: compared([sign], (subject, size))
+                return lambda subject: comparison_chain([sign], (subject, size))
         if _is_negative(size):
             raise UnclearError
         if is_negated:
             if self._continues_with_size() or (self.sees("and") and self._and_size()):
                 raise UnclearError  # `N is not 2 or 3`
-            return lambda subject: compared(["=="], (subject, size))
+            return lambda subject: comparison_chain(["=="], (subject, size))
         if self.sees("and") and self._and_size():
             raise UnclearError
         return self._alternatives(size)
@@ -238,7 +238,7 @@ class PredicateReader(SizeReader):
         """Return whether ``and`` and a size alone follow."""
         place, slip = self.at, self.is_slip
 
-        def read() -> Ratio:
+        def read() -> ExactQuotient:
             self.need("and")
             found = self.size()
             if self.at < len(self.words) and not self.sees(")", ",", "or", "and"):
@@ -272,23 +272,25 @@ class PredicateReader(SizeReader):
                     raise UnclearError  # does it exceed at all?
                 return _opposite(_bounded(sign, size)) if is_negated else _bounded(sign, size)
             sign = ">" if verb in ("exceeds", "exceed") else "!="
-            found = lambda subject: compared([sign], (subject, size))  # noqa: E731
+            found = lambda subject: comparison_chain([sign], (subject, size))  # noqa: E731
         return _opposite(found) if is_negated else found
 
     def _quality(self) -> Predicate:
         """Read what is said after ``is``: an adjective, a bound, a set, a divisor."""
         self.take("an", "a", "the") if self.sees(*_KINDS, ahead=1) else ""
         if self.take("even number", "even"):
-            return _leaves(Number(2), Number(0))
+            return _leaves(IntegerLiteral(2), IntegerLiteral(0))
         if self.take("odd number", "odd"):
-            return _leaves(Number(2), Number(1))
+            return _leaves(IntegerLiteral(2), IntegerLiteral(1))
         if self.take("positive multiple of"):
             multiple = self._multiple()
-            return lambda subject: both([compared([">"], (subject, Ratio(Number(0)))), multiple(subject)])
+            return lambda subject: both(
+                [comparison_chain([">"], (subject, ExactQuotient(IntegerLiteral(0)))), multiple(subject)]
+            )
         for words, sign in _ADJECTIVES.items():
             if self.take(*words):
                 self.take("number", "integer")
-                return _bounded(sign, Ratio(Number(0)))
+                return _bounded(sign, ExactQuotient(IntegerLiteral(0)))
         if self.take("multiple of", "multiples of", "divisible by", "evenly divisible by"):
             return self._multiple()
         if self.take("factor of", "divisor of"):
@@ -299,7 +301,7 @@ class PredicateReader(SizeReader):
             return self._equal(False)
         if self.take("different from", "unequal to", "distinct from"):
             size = self.size()
-            return lambda subject: compared(["!="], (subject, size))
+            return lambda subject: comparison_chain(["!="], (subject, size))
         return self.attempt(self._span_in_words) or self._bound()
 
     def _bound(self) -> Predicate:
@@ -327,7 +329,9 @@ class PredicateReader(SizeReader):
         first = self.size()
         self.need("and")
         second = self.size()
-        return lambda subject: both([compared([sign], (subject, first)), compared([sign], (subject, second))])
+        return lambda subject: both(
+            [comparison_chain([sign], (subject, first)), comparison_chain([sign], (subject, second))]
+        )
 
     def _multiple(self) -> Predicate:
         self.take("both") if self.sees("both") else ""
@@ -338,23 +342,23 @@ class PredicateReader(SizeReader):
         if len(words) > 1 or (words and self.is_denied):
             raise UnclearError
         joined = either if "or" in words else both
-        return lambda subject: joined(_leaves(p.whole(), Number(0))(subject) for p in parts)
+        return lambda subject: joined(_leaves(p.whole(), IntegerLiteral(0))(subject) for p in parts)
 
-    def _further(self) -> tuple[str, Ratio]:
+    def _further(self) -> tuple[str, ExactQuotient]:
         word = self.need("and by", "or by", "and", "or")
         found = self._shift()
         if (self.at < len(self.words) and not self.sees(")", "and", "or", ",")) or isinstance(found.top, Name):
             raise UnclearError
         return word.split()[0], found
 
-    def _rest(self) -> Ratio:
+    def _rest(self) -> ExactQuotient:
         """Read a size before ``mod``, which is then no operator."""
         self.is_congruence = True
         found = self._sum()
         self.is_congruence = False
         return found
 
-    def _congruent(self, rest: Ratio) -> Predicate:
+    def _congruent(self, rest: ExactQuotient) -> Predicate:
         opening = self.take("(")
         self.need("mod", "modulo", "pmod")
         inner = self.take("(", "{")
@@ -363,10 +367,14 @@ class PredicateReader(SizeReader):
             self.need(BRACKETS[inner])
         if opening:
             self.need(")")
-        if not isinstance(number, Number) or number.value < 1:
+        if not isinstance(number, IntegerLiteral) or number.value < 1:
             raise UnclearError
         left = rest.whole()
-        right = Number(left.value % number.value) if isinstance(left, Number) else Division("%", left, number)
+        right = (
+            IntegerLiteral(left.value % number.value)
+            if isinstance(left, IntegerLiteral)
+            else FloorDivision("%", left, number)
+        )
         return _leaves(number, right)
 
     def _span_in_words(self) -> Predicate:
@@ -397,7 +405,7 @@ class PredicateReader(SizeReader):
             raise UnclearError
         return found
 
-    def _ends(self, first: Ratio, last: Ratio, is_strict: bool) -> Predicate:
+    def _ends(self, first: ExactQuotient, last: ExactQuotient, is_strict: bool) -> Predicate:
         self.take("(")
         if self.take("exclusive", "exclusively"):
             is_strict = True
@@ -406,7 +414,7 @@ class PredicateReader(SizeReader):
         if self.words[self.at - 1].text.startswith(("inclusive", "exclusive")):
             self.take(")")
         sign = "<" if is_strict else "<="
-        return lambda subject: compared([sign, sign], (first, subject, last))
+        return lambda subject: comparison_chain([sign, sign], (first, subject, last))
 
     def _interval(self) -> Predicate:
         opening = self.need("(", "[")
@@ -414,7 +422,7 @@ class PredicateReader(SizeReader):
         self.need(",")
         last = self.size()
         signs = ["<" if opening == "(" else "<=", "<" if self.need(")", "]") == ")" else "<="]
-        return lambda subject: compared(signs, (first, subject, last))
+        return lambda subject: comparison_chain(signs, (first, subject, last))
 
     def _half_open(self) -> Predicate:
         """Read an interval with two kinds of brackets; those of one kind may be a list."""
@@ -428,20 +436,23 @@ class PredicateReader(SizeReader):
         ends = self._arguments()
         if not 1 <= len(ends) <= 3:
             raise UnclearError
-        first, last = (Ratio(Number(0)), ends[0]) if len(ends) == 1 else ends[:2]
+        first, last = (ExactQuotient(IntegerLiteral(0)), ends[0]) if len(ends) == 1 else ends[:2]
         if len(ends) < 3:
-            return lambda subject: compared(["<=", "<"], (first, subject, last))
+            return lambda subject: comparison_chain(["<=", "<"], (first, subject, last))
         step = ends[2].whole()
-        if not isinstance(step, Number) or step.value < 1:
+        if not isinstance(step, IntegerLiteral) or step.value < 1:
             raise UnclearError
         return lambda subject: both(
-            [compared(["<=", "<"], (first, subject, last)), _leaves(step, Number(0))(subject.plus(-first))]
+            [
+                comparison_chain(["<=", "<"], (first, subject, last)),
+                _leaves(step, IntegerLiteral(0))(subject.plus(-first)),
+            ]
         )
 
     def _span(self) -> Predicate:
         """Read ``2..5``, ``[2..5]`` or ``2 to 5``, which include both ends."""
         opening = self.take("[", "(")
-        first = Ratio(Number(0)) if self.sees("..") else self.size()
+        first = ExactQuotient(IntegerLiteral(0)) if self.sees("..") else self.size()
         self.need("..", "to")
         last = None if self._is_open_end() else self.size()
         if opening:
@@ -449,8 +460,8 @@ class PredicateReader(SizeReader):
         if self.at < len(self.words) and not self.sees("and", "or", ")", ",", "but", "if", "implies"):
             raise UnclearError
         if last is None:
-            return lambda subject: compared(["<="], (first, subject))
-        return lambda subject: compared(["<=", "<="], (first, subject, last))
+            return lambda subject: comparison_chain(["<="], (first, subject))
+        return lambda subject: comparison_chain(["<=", "<="], (first, subject, last))
 
     def _is_open_end(self) -> bool:
         return bool(self.take("inf", "infinity")) or self.at == len(self.words) or self.sees("and", "or", ")", ",", "]")
@@ -465,7 +476,7 @@ class PredicateReader(SizeReader):
         self.need(BRACKETS[opening])
         if (is_symbol and opening != "{") or (len(found) == 1 and opening == "("):
             raise UnclearError  # an interval or a list; `(2)` is no tuple
-        return lambda subject: either(compared(["=="], (subject, other)) for other in found)
+        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in found)
 
 
 _DENIALS = (
@@ -516,22 +527,24 @@ _OR_MORE = tuple(f"or {word}" for word in (*MORE, "above", "over"))
 _OR_LESS = tuple(f"or {word}" for word in (*LESS, "below", "under"))
 
 
-def _bounded(sign: str, size: Ratio) -> Predicate:
-    return lambda subject: compared([sign], (subject, size))
+def _bounded(sign: str, size: ExactQuotient) -> Predicate:
+    return lambda subject: comparison_chain([sign], (subject, size))
 
 
 def _leaves(number: Tree, rest: Tree) -> Predicate:
     """Return that a size leaves a remainder."""
-    return lambda subject: compared(["=="], (Ratio(Division("%", subject.whole(), number)), Ratio(rest)))
+    return lambda subject: comparison_chain(
+        ["=="], (ExactQuotient(FloorDivision("%", subject.whole(), number)), ExactQuotient(rest))
+    )
 
 
-def _divides(size: Ratio) -> Predicate:
-    return lambda subject: _leaves(subject.whole(), Number(0))(size)
+def _divides(size: ExactQuotient) -> Predicate:
+    return lambda subject: _leaves(subject.whole(), IntegerLiteral(0))(size)
 
 
 def _opposite(predicate: Predicate) -> Predicate:
-    return lambda subject: negated(predicate(subject))
+    return lambda subject: negate_sentence(predicate(subject))
 
 
-def _is_negative(size: Ratio) -> bool:
-    return isinstance(size.top, Number) and size.top.value < 0
+def _is_negative(size: ExactQuotient) -> bool:
+    return isinstance(size.top, IntegerLiteral) and size.top.value < 0

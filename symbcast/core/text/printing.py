@@ -11,11 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import TypeAlias
 
-from symbcast.core.algebra.sequences import Rest, SequenceSymbol, mentions_rest
-from symbcast.core.algebra.symbols import Symbol, Unknown, told_apart
-from symbcast.core.algebra.terms import Dim
-from symbcast.core.algebra.writer import TermWriter, name_text
-from symbcast.core.logic.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
+from symbcast.core.algebra.symbols import (
+    Rest,
+    SequenceSymbol,
+    TermWriter,
+    Unknown,
+    distinct_labels,
+    mentions_rest,
+    name_text,
+)
+from symbcast.core.algebra.terms import Dim, Symbol
 
 Labels: TypeAlias = Mapping[Symbol, str]
 Order: TypeAlias = Mapping[Symbol, int] | None
@@ -71,10 +77,10 @@ def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None, or
     'N >= 2 and (N == M or N == 1 or M == 1)'
     """
     labels = labels_of(dims_of(formula)) if names is None else _labels(names)
-    return written(formula, TermWriter(labels, order))
+    return write_formula(formula, TermWriter(labels, order))
 
 
-def written(formula: Formula, writer: TermWriter) -> str:
+def write_formula(formula: Formula, writer: TermWriter) -> str:
     """Return a formula as text whose terms a writer writes."""
     return _formula(formula, writer)[0]
 
@@ -135,7 +141,7 @@ def names_of(symbols: Iterable[Symbol]) -> dict[Symbol, str]:
     names = {s: s.name for s in found if type(s) is Symbol}
     if len(names) == len(found) == len({*names.values()}):
         return names
-    other = told_apart(s for s in found if isinstance(s, Unknown))
+    other = distinct_labels(s for s in found if isinstance(s, Unknown))
     taken = Counter(s.name for s in found if not isinstance(s, Unknown))
     if not other and (not taken or max(taken.values()) == 1):
         return {s: s.name for s in found}

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable
 from symbcast.core.text.predicates import SIGNS, Predicate, PredicateReader
 from symbcast.core.text.spoken_sizes import BRACKETS, COPULAS, LESS, MODALS, MORE
 from symbcast.core.text.trees import (
-    Function,
-    Number,
-    Ratio,
-    Relation,
+    ComparisonChain,
+    ExactQuotient,
+    FormulaCall,
+    IntegerLiteral,
     Sentence,
     UnclearError,
     both,
-    compared,
+    comparison_chain,
     either,
-    negated,
+    negate_sentence,
     sentence_text,
     tree_text,
 )
@@ -50,11 +50,13 @@ def read_sentence(text: str) -> tuple[str, bool] | None:
     return _read(text, lambda reader: sentence_text(reader.only_sentence()))
 
 
-def read_size(text: str) -> tuple[str, bool] | None:
+def read_size_sentence(text: str) -> tuple[str, bool] | None:
     """Return a size in the notation of the grammar, and whether it has slips; None if it is unclear.
 
-    >>> read_size("3*floor(N/2)"), read_size("ceil(N/2)"), read_size("N(N+1)/2"), read_size("N/2")
-    (('3*(N//2)', False), ('(N + 1)//2', False), ('N*(N + 1)//2', True), None)
+    >>> read_size_sentence("3*floor(N/2)"), read_size_sentence("ceil(N/2)")
+    (('3*(N//2)', False), ('(N + 1)//2', False))
+    >>> read_size_sentence("N(N+1)/2"), read_size_sentence("N/2")
+    (('N*(N + 1)//2', True), None)
     """
     return _read(text, lambda reader: tree_text(reader.only_size()))
 
@@ -77,7 +79,7 @@ class SentenceReader(PredicateReader):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.subjects: tuple[Ratio, ...] = ()
+        self.subjects: tuple[ExactQuotient, ...] = ()
         self.joined: Callable[[Iterable[Sentence]], Sentence] = both
         self.predicate: Predicate | None = None
         self.first = 0
@@ -103,12 +105,12 @@ class SentenceReader(PredicateReader):
             condition = self._disjunction()
             if not self.take(", then", "then"):
                 self.need(",")
-            return either([negated(condition), self._disjunction()])
+            return either([negate_sentence(condition), self._disjunction()])
         found = self._disjunction()
         if self.take("only if", "only when"):
-            return either([negated(found), self._disjunction()])
+            return either([negate_sentence(found), self._disjunction()])
         if self.take("implies"):
-            return either([negated(found), self._disjunction()])
+            return either([negate_sentence(found), self._disjunction()])
         if self.take("iff", "if and only if"):
             return _equivalent(found, self._disjunction())
         if self.sees("if", "whenever"):
@@ -119,8 +121,8 @@ class SentenceReader(PredicateReader):
         self.need("if", "when", "whenever")
         condition = self._disjunction()
         if self.take("else"):
-            return either([both([condition, found]), both([negated(condition), self._disjunction()])])
-        return either([negated(condition), found])
+            return either([both([condition, found]), both([negate_sentence(condition), self._disjunction()])])
+        return either([negate_sentence(condition), found])
 
     def _disjunction(self) -> Sentence:
         parts = [self._conjunction()]
@@ -161,7 +163,7 @@ class SentenceReader(PredicateReader):
         self.nested += 1
         if self.nested > 30:
             raise UnclearError
-        found = negated(self._negation())
+        found = negate_sentence(self._negation())
         self.nested -= 1
         if sign == "~" and self.sees(*SIGNS):
             raise UnclearError
@@ -178,21 +180,21 @@ class SentenceReader(PredicateReader):
             return None
         if token.text in ("True", "False") and not self.sees("(", ahead=1):
             self.at += 1
-            return Function(token.text)
+            return FormulaCall(token.text)
         name = token.text if token.text in _RELATIONS else self._function(token.text)
         if not self.sees("(", ahead=1):
             return None
         if name in _RELATIONS:
             self.at += 1
-            return compared([_RELATIONS[name]], self._pair())
+            return comparison_chain([_RELATIONS[name]], self._pair())
         if name == "compatible":
             self.at += 1
-            return Function(f"compatible({', '.join(tree_text(a.whole()) for a in self._arguments())})")
+            return FormulaCall(f"compatible({', '.join(tree_text(a.whole()) for a in self._arguments())})")
         if name in _CONNECTIVES:
             return self.attempt(lambda: self._connected(_CONNECTIVES[name]))
         return None
 
-    def _pair(self) -> list[Ratio]:
+    def _pair(self) -> list[ExactQuotient]:
         found = self._arguments()
         if len(found) != 2:
             raise UnclearError
@@ -211,17 +213,17 @@ class SentenceReader(PredicateReader):
             case "or", _:
                 return either(parts)
             case "not", [part]:
-                return negated(part)
+                return negate_sentence(part)
             case "implies", [part, other]:
-                return either([negated(part), other])
+                return either([negate_sentence(part), other])
             case "equivalent", [part, other]:
                 return _equivalent(part, other)
             case "xor", [part, other]:
-                return negated(_equivalent(part, other))
+                return negate_sentence(_equivalent(part, other))
             case "ite", [condition, part, other]:
-                return either([both([condition, part]), both([negated(condition), other])])
+                return either([both([condition, part]), both([negate_sentence(condition), other])])
             case "each", [part]:
-                return Function(f"each({sentence_text(part)})")
+                return FormulaCall(f"each({sentence_text(part)})")
         raise UnclearError
 
     def _enclosed(self) -> Sentence | None:
@@ -273,16 +275,16 @@ class SentenceReader(PredicateReader):
             return found
         if (joins == "nor") != is_neither:
             raise UnclearError
-        if len(subjects) > 1 and any(isinstance(s.top, Number) for s in subjects) and not self.sees("divide"):
+        if len(subjects) > 1 and any(isinstance(s.top, IntegerLiteral) for s in subjects) and not self.sees("divide"):
             raise UnclearError
         if is_neither:
             predicate = self._predicate()
             if self.is_of_all:
                 raise UnclearError
-            return both(negated(predicate(s)) for s in subjects)
+            return both(negate_sentence(predicate(s)) for s in subjects)
         return self._said()
 
-    def _of_quantified(self, subjects: list[Ratio], are_none: bool) -> Sentence:
+    def _of_quantified(self, subjects: list[ExactQuotient], are_none: bool) -> Sentence:
         """Read what is said of at least one of some subjects, or of none of them."""
         if self.sees("not") or self.sees("not", ahead=1):
             raise UnclearError
@@ -290,9 +292,13 @@ class SentenceReader(PredicateReader):
         if self.is_denied or self.is_of_all:
             raise UnclearError
         self.predicate = None
-        return both(negated(predicate(s)) for s in subjects) if are_none else either(predicate(s) for s in subjects)
+        return (
+            both(negate_sentence(predicate(s)) for s in subjects)
+            if are_none
+            else either(predicate(s) for s in subjects)
+        )
 
-    def _others(self, subjects: list[Ratio]) -> str:
+    def _others(self, subjects: list[ExactQuotient]) -> str:
         """Read the subjects after the first; return the word that joins them."""
         joins, first = "", self.first
         if first and self.words[first - 1].text.casefold() in (*_AND, *_OR):
@@ -324,7 +330,7 @@ class SentenceReader(PredicateReader):
                 if self._starts_size() or self.sees("to", "as"):
                     raise UnclearError
                 if not is_negated:
-                    return compared(["=="] * (len(self.subjects) - 1), self.subjects)
+                    return comparison_chain(["=="] * (len(self.subjects) - 1), self.subjects)
                 if len(self.subjects) > 2:
                     raise UnclearError
             else:
@@ -332,7 +338,7 @@ class SentenceReader(PredicateReader):
         if self._starts_size() or self.sees("from", "by"):
             raise UnclearError
         names = self.subjects
-        return both(compared(["!="], (a, b)) for n, a in enumerate(names) for b in names[n + 1 :])
+        return both(comparison_chain(["!="], (a, b)) for n, a in enumerate(names) for b in names[n + 1 :])
 
     def _starts_size(self) -> bool:
         return self.token().kind in ("number", "raw") or (
@@ -377,16 +383,16 @@ class SentenceReader(PredicateReader):
         if not self.sees("and", "or", ")", ",") and self.at < len(self.words):
             raise UnclearError
         self.subjects = (subject,)
-        return negated(last(subject)) if is_negated else last(subject)
+        return negate_sentence(last(subject)) if is_negated else last(subject)
 
 
 def _equivalent(left: Sentence, right: Sentence) -> Sentence:
-    return either([both([left, right]), both([negated(left), negated(right)])])
+    return either([both([left, right]), both([negate_sentence(left), negate_sentence(right)])])
 
 
 def _is_list_of_bounded(first: Sentence, other: Sentence) -> bool:
     """Return whether two relations may be one about both subjects, as in ``1 <= N, M <= 5``."""
-    if not isinstance(first, Relation) or not isinstance(other, Relation):
+    if not isinstance(first, ComparisonChain) or not isinstance(other, ComparisonChain):
         return False
-    is_half = len(first.operators) == 1 and isinstance(first.trees[0], Number)
-    return is_half and not isinstance(other.trees[0], Number)
+    is_half = len(first.operators) == 1 and isinstance(first.trees[0], IntegerLiteral)
+    return is_half and not isinstance(other.trees[0], IntegerLiteral)

@@ -10,18 +10,18 @@ from fractions import Fraction
 from typing import TypeVar
 
 from symbcast.core.text.trees import (
-    Call,
-    Division,
+    ExactQuotient,
+    FloorDivision,
+    FunctionCall,
+    IntegerLiteral,
     Name,
-    Number,
-    Ratio,
     Sentence,
     Tree,
     UnclearError,
-    chosen,
+    conditional_size,
+    exact_quotient,
     is_nonnegative,
-    multiply,
-    ratio,
+    multiply_trees,
 )
 from symbcast.core.text.words import Token, words_of
 
@@ -101,10 +101,10 @@ _EXTREMA = {
     **dict.fromkeys(("max", "maximum", "greatest", "sym_max"), "max"),
     "broadcast": "broadcast",
 }
-_ROUNDINGS: dict[str, Callable[[Ratio], Tree]] = {
-    "floor": Ratio.floor,
-    **dict.fromkeys(("ceil", "ceiling"), Ratio.ceil),
-    **dict.fromkeys(("int", "trunc", "fix", "sym_int"), Ratio.truncated),
+_ROUNDINGS: dict[str, Callable[[ExactQuotient], Tree]] = {
+    "floor": ExactQuotient.floor,
+    **dict.fromkeys(("ceil", "ceiling"), ExactQuotient.ceil),
+    **dict.fromkeys(("int", "trunc", "fix", "sym_int"), ExactQuotient.truncated),
 }
 _REMAINDERS = ("mod", "modulo", "pythonmod", "floormod", "floor_mod")
 _SIGNED_REMAINDERS = ("rem", "fmod", "remainder")
@@ -154,7 +154,7 @@ class SizeReader:
     def only_size(self) -> Tree:
         """Read a size alone, which is whole."""
         found = self.size().whole()
-        if self.at < len(self.words) or (isinstance(found, Number) and found.value < 0):
+        if self.at < len(self.words) or (isinstance(found, IntegerLiteral) and found.value < 0):
             raise UnclearError
         return found
 
@@ -208,7 +208,7 @@ class SizeReader:
 
     # Sizes.
 
-    def size(self) -> Ratio:
+    def size(self) -> ExactQuotient:
         """Read a size: a sum, or a choice between two."""
         self.nested += 1
         if self.nested > _MOST_NESTED:
@@ -220,36 +220,38 @@ class SizeReader:
         self.nested -= 1
         return found
 
-    def _ternary(self) -> Ratio:
+    def _ternary(self) -> ExactQuotient:
         condition = self.sentence()
         self.need("?")
         first = self.size().whole()
         self.need(":")
         return self._chosen(condition, first)
 
-    def _else(self, first: Ratio) -> Ratio:
+    def _else(self, first: ExactQuotient) -> ExactQuotient:
         self.need("if")
         condition = self.sentence()
         self.need("else")
         return self._chosen(condition, first.whole())
 
-    def _chosen(self, condition: Sentence, first: Tree) -> Ratio:
+    def _chosen(self, condition: Sentence, first: Tree) -> ExactQuotient:
         other = self.size().whole()
         if self.sees("==", "!=", "<=", ">=", "<", ">", *COPULAS):
             raise UnclearError  # `N == 2 if M == 1 else N == 3` chooses between relations
-        return Ratio(chosen(condition, first, other))
+        return ExactQuotient(conditional_size(condition, first, other))
 
-    def _shift(self) -> Ratio:
+    def _shift(self) -> ExactQuotient:
         found = self._sum()
         while sign := self.take("<<", ">>"):
             by = self._sum()
-            if not (isinstance(by.top, Number) and by.denominator == 1 and 0 <= by.top.value <= _MOST_SHIFT):
+            if not (isinstance(by.top, IntegerLiteral) and by.denominator == 1 and 0 <= by.top.value <= _MOST_SHIFT):
                 raise UnclearError
-            power = Number(2**by.top.value)
-            found = Ratio(multiply(power, found.whole()) if sign == "<<" else ratio(found.whole(), power).floor())
+            power = IntegerLiteral(2**by.top.value)
+            found = ExactQuotient(
+                multiply_trees(power, found.whole()) if sign == "<<" else exact_quotient(found.whole(), power).floor()
+            )
         return found
 
-    def _sum(self) -> Ratio:
+    def _sum(self) -> ExactQuotient:
         found, count = self._product(), 1
         is_worded = self.is_worded
         while sign := self.take("+", "-", "plus", "minus"):
@@ -258,23 +260,23 @@ class SizeReader:
             is_worded |= self.is_worded
             count += 1
         if count == 1 and (rounded := self.take("rounded down", "rounded up")):
-            found = Ratio(found.floor() if rounded == "rounded down" else found.ceil())
+            found = ExactQuotient(found.floor() if rounded == "rounded down" else found.ceil())
         if is_worded and count > 1:
             raise UnclearError  # `N + 1 mod 4`, `twice N plus 1`: people group them differently
         self.is_worded = is_worded
         return found
 
-    def _product(self) -> Ratio:
+    def _product(self) -> ExactQuotient:
         found, signs = self._unary(), list[str]()
         is_worded = self.is_worded
         while sign := self._operator():
             is_word = sign.isalpha() or " " in sign
-            if sign in ("*", "times") and signs[-1:] == ["/"] and found.bottom != Number(1):
+            if sign in ("*", "times") and signs[-1:] == ["/"] and found.bottom != IntegerLiteral(1):
                 raise UnclearError  # `(N + 7) / 8 * 8` rounds in some languages
             right = self._unary()
             is_worded |= is_word or self.is_worded
             signs.append(_WORDED.get(sign, sign))
-            if is_word and _WORDED[sign] == "%" and isinstance(found.top, Number):
+            if is_word and _WORDED[sign] == "%" and isinstance(found.top, IntegerLiteral):
                 raise UnclearError  # `N = 1 mod 4`
             found = self._combined(signs[-1], found, right)
         if is_worded and len(signs) > 1 and set(signs) != {"*"} and not (signs[-1] == "%" and set(signs[:-1]) == {"*"}):
@@ -287,22 +289,22 @@ class SizeReader:
             return ""
         return self.take("*", "//", "/", "%", *_WORDED)
 
-    def _combined(self, sign: str, left: Ratio, right: Ratio) -> Ratio:
+    def _combined(self, sign: str, left: ExactQuotient, right: ExactQuotient) -> ExactQuotient:
         if sign == "*":
             return left.by(right)
         found = left.over(right)
         match sign:
             case "//":
-                return Ratio(found.floor())
+                return ExactQuotient(found.floor())
             case "/^":
-                return Ratio(found.ceil())
+                return ExactQuotient(found.ceil())
             case "%":
-                return Ratio(Division("%", left.whole(), _nonzero(right.whole())))
-        if self.is_rounding and found.bottom != Number(1):
-            return Ratio(found.whole())  # in these languages `/` may round, so only whole quotients are certain
+                return ExactQuotient(FloorDivision("%", left.whole(), _nonzero(right.whole())))
+        if self.is_rounding and found.bottom != IntegerLiteral(1):
+            return ExactQuotient(found.whole())  # in these languages `/` may round, so only whole quotients are certain
         return found
 
-    def _unary(self) -> Ratio:
+    def _unary(self) -> ExactQuotient:
         self.is_worded = False
         if self.take("-"):
             return -self._unary()
@@ -311,7 +313,7 @@ class SizeReader:
         spoken = self._spoken()
         return self._juxtaposed() if spoken is None else spoken
 
-    def _juxtaposed(self) -> Ratio:
+    def _juxtaposed(self) -> ExactQuotient:
         """Read a power, and the factors that follow it without a sign: ``2N``, ``N(N + 1)``."""
         first = self.at
         found = self._power()
@@ -343,7 +345,7 @@ class SizeReader:
             raise UnclearError  # `0x10`
         return is_name and token.is_adjacent and (before.text.isdecimal() or before.text in BRACKETS.values())
 
-    def _power(self) -> Ratio:
+    def _power(self) -> ExactQuotient:
         found = self._atom()
         if self.take("**"):
             closing = self.take("(", "{")
@@ -362,19 +364,19 @@ class SizeReader:
             found = found.to_the(2 if word == "squared" else 3)
         return found
 
-    def _atom(self) -> Ratio:
+    def _atom(self) -> ExactQuotient:
         token = self.token()
         if token.kind == "number":
             self.at += 1
             return _number(token.text)
         if token.kind == "raw":
             self.at += 1
-            return Ratio(Name(token.text))
+            return ExactQuotient(Name(token.text))
         if token.text in BRACKETS and token.kind == "sign":
             return self._bracketed(token.text)
         if token.kind == "sign" and token.text == "*" and self.token(1).kind in ("word", "raw"):
             self.at += 2
-            return Ratio(Name(f"*{self.words[self.at - 1].text}"))
+            return ExactQuotient(Name(f"*{self.words[self.at - 1].text}"))
         if token.kind != "word":
             raise UnclearError
         if self.sees("(", "{", "[", ahead=1) and self._function(token.text) in CALLED:
@@ -388,18 +390,18 @@ class SizeReader:
             return self._case()
         return self._name(token.text)
 
-    def _name(self, name: str) -> Ratio:
+    def _name(self, name: str) -> ExactQuotient:
         self.at += 1
         if not self.is_symbolic:
             if name in NUMERALS:
-                return Ratio(Number(NUMERALS[name]))
+                return ExactQuotient(IntegerLiteral(NUMERALS[name]))
             if name in TENS:
-                return Ratio(Number(TENS[name] + self._digit()))
+                return ExactQuotient(IntegerLiteral(TENS[name] + self._digit()))
             if name.casefold() in RESERVED:
                 raise UnclearError
         if self.sees("(") and not self._is_product(name):
             raise UnclearError  # a function of another name
-        return Ratio(Name(name))
+        return ExactQuotient(Name(name))
 
     def _digit(self) -> int:
         """Read the rest of a number such as ``twenty-four``."""
@@ -416,23 +418,23 @@ class SizeReader:
         found = name.casefold()
         return next((found[len(m) :] for m in _MODULES if found.startswith(m)), found)
 
-    def _bracketed(self, opening: str) -> Ratio:
+    def _bracketed(self, opening: str) -> ExactQuotient:
         self.at += 1
         inside = self.size()
         self.need(BRACKETS[opening])
         self.is_worded = False
         self.is_slip |= opening in "[{"
         if opening == "⌊":
-            return Ratio(inside.floor())
-        return Ratio(inside.ceil()) if opening == "⌈" else inside
+            return ExactQuotient(inside.floor())
+        return ExactQuotient(inside.ceil()) if opening == "⌈" else inside
 
-    def _group(self) -> Ratio:
+    def _group(self) -> ExactQuotient:
         self.need("{")
         inside = self.size()
         self.need("}")
         return inside
 
-    def _arguments(self) -> list[Ratio]:
+    def _arguments(self) -> list[ExactQuotient]:
         """Read arguments in brackets, or in a list in brackets."""
         opening = self.need("(", "{", "[")
         if self.sees("(", "[", "{") and opening == "(":
@@ -441,14 +443,14 @@ class SizeReader:
                 return found
         return self._until(BRACKETS[opening])
 
-    def _listed(self, closing: str) -> list[Ratio]:
+    def _listed(self, closing: str) -> list[ExactQuotient]:
         found = self._arguments()
         self.need(closing)
         if len(found) < 2:
             raise UnclearError
         return found
 
-    def _until(self, closing: str) -> list[Ratio]:
+    def _until(self, closing: str) -> list[ExactQuotient]:
         found = [self.size()]
         while self.take(","):
             if self.sees(closing):
@@ -457,7 +459,7 @@ class SizeReader:
         self.need(closing)
         return found
 
-    def _call(self, function: str) -> Ratio:
+    def _call(self, function: str) -> ExactQuotient:
         if function in ("piecewise", "merge", *_CHOICES):
             return self._choice(function)
         was_rounding, self.is_rounding = self.is_rounding, self.is_rounding and function not in ("floor", "int", "fix")
@@ -468,7 +470,7 @@ class SizeReader:
             return _extremum(_EXTREMA[function], arguments)
         return _call(function, *arguments)
 
-    def _choice(self, function: str) -> Ratio:
+    def _choice(self, function: str) -> ExactQuotient:
         self.need("(")
         if function == "piecewise":
             return self._piecewise()
@@ -485,9 +487,9 @@ class SizeReader:
             self.need(",")
             other = self.size().whole()
         self.need(")")
-        return Ratio(chosen(condition, first, other))
+        return ExactQuotient(conditional_size(condition, first, other))
 
-    def _piecewise(self) -> Ratio:
+    def _piecewise(self) -> ExactQuotient:
         cases: list[tuple[Tree, Sentence]] = []
         while self.take("("):
             value = self.size().whole()
@@ -496,13 +498,13 @@ class SizeReader:
                 self.need(")")
                 self.take(",")
                 self.need(")")
-                return Ratio(_first(cases, value))
+                return ExactQuotient(_first(cases, value))
             cases.append((value, self.sentence()))
             self.need(")")
             self.need(",")
         raise UnclearError  # no value otherwise
 
-    def _case(self) -> Ratio:
+    def _case(self) -> ExactQuotient:
         """Read ``CASE WHEN condition THEN size ELSE size END``."""
         cases: list[tuple[Tree, Sentence]] = []
         while self.take("when"):
@@ -512,11 +514,11 @@ class SizeReader:
         self.need("else")
         other = self.size().whole()
         self.need("end")
-        return Ratio(_first(cases, other))
+        return ExactQuotient(_first(cases, other))
 
     # English.
 
-    def _spoken(self) -> Ratio | None:
+    def _spoken(self) -> ExactQuotient | None:
         """Read a size that begins with words, such as ``twice N`` or ``one more than N``; None for any other."""
         if self.is_symbolic:
             return None
@@ -528,33 +530,33 @@ class SizeReader:
             raise UnclearError
         return found
 
-    def _scaled(self) -> Ratio | None:
+    def _scaled(self) -> ExactQuotient | None:
         for word, factor in TIMES.items():
             if self.sees(word) and not self.sees("*", "+", "-", "==", ahead=1):
                 self.at += 1
                 self.take("as large as", "as big as", "as many as")
-                return self._worded(Ratio(Number(factor)))
+                return self._worded(ExactQuotient(IntegerLiteral(factor)))
         number = self.attempt(self._count) if self.sees("times", ahead=1) else None
         if number is not None and self.take("times as large as", "times as big as", "times as many as"):
-            return self._worded(Ratio(Number(number)))
+            return self._worded(ExactQuotient(IntegerLiteral(number)))
         if number is not None:
             self.need("times")
-            return self._worded(Ratio(Number(number)))
+            return self._worded(ExactQuotient(IntegerLiteral(number)))
         article = self.take("a", "one")
         if not self.sees(*PARTS) or not (self.sees("of", "the", ahead=1) or self.token(1).kind in ("word", "raw")):
             self.at -= len(article.split())
             return None
         part = PARTS[self.need(*PARTS)]
         self.take("of", "as large as")
-        return self._worded(Ratio(Number(1), Number(part)))
+        return self._worded(ExactQuotient(IntegerLiteral(1), IntegerLiteral(part)))
 
-    def _worded(self, factor: Ratio) -> Ratio:
+    def _worded(self, factor: ExactQuotient) -> ExactQuotient:
         self.take("the")
         inner = self._scaled() or self._of_several() or self._juxtaposed()
         self.is_worded = True
         return factor.by(inner)
 
-    def _of_several(self) -> Ratio | None:
+    def _of_several(self) -> ExactQuotient | None:
         """Read ``the sum of N and M``, ``the larger of N, M and K``, ``the remainder of N divided by 4``."""
         if self.take("square of", "cube of"):
             power = 2 if self.words[self.at - 2].text == "square" else 3
@@ -579,7 +581,7 @@ class SizeReader:
             return found
         return _extremum("max" if word in ("maximum", "max", "larger", "largest", "greater") else "min", parts)
 
-    def _more_than(self) -> Ratio:
+    def _more_than(self) -> ExactQuotient:
         """Read ``one more than N``, ``3 less than N``."""
         number = self._count()
         word = self.need(*MORE, *LESS)
@@ -588,7 +590,7 @@ class SizeReader:
         if self.is_worded and self.sees("plus", "minus", "times", "+", "-"):
             raise UnclearError
         self.is_worded = True
-        return size.plus(Ratio(Number(number if word in MORE else -number)))
+        return size.plus(ExactQuotient(IntegerLiteral(number if word in MORE else -number)))
 
     def _count(self) -> int:
         token = self.token()
@@ -600,13 +602,13 @@ class SizeReader:
         raise UnclearError
 
 
-def _number(text: str) -> Ratio:
+def _number(text: str) -> ExactQuotient:
     if "e" in text.casefold():
         raise UnclearError
     value = Fraction(text)
     if value.denominator & (value.denominator - 1):
         raise UnclearError  # a float is not this number
-    return ratio(Number(value.numerator), Number(value.denominator))
+    return exact_quotient(IntegerLiteral(value.numerator), IntegerLiteral(value.denominator))
 
 
 def _exponent(number: int) -> int:
@@ -616,23 +618,23 @@ def _exponent(number: int) -> int:
 
 
 def _nonzero(tree: Tree) -> Tree:
-    if tree == Number(0):
+    if tree == IntegerLiteral(0):
         raise UnclearError
     return tree
 
 
-def _extremum(function: str, parts: Sequence[Ratio]) -> Ratio:
+def _extremum(function: str, parts: Sequence[ExactQuotient]) -> ExactQuotient:
     common = 1
     for part in parts:
         common *= part.denominator
     trees = [part.times(common) for part in parts]
-    return ratio(trees[0] if len(trees) == 1 else Call(function, tuple(trees)), Number(common))
+    return exact_quotient(trees[0] if len(trees) == 1 else FunctionCall(function, tuple(trees)), IntegerLiteral(common))
 
 
-def _call(function: str, first: Ratio, *others: Ratio) -> Ratio:
+def _call(function: str, first: ExactQuotient, *others: ExactQuotient) -> ExactQuotient:
     """Return a function of one or two sizes."""
     if function in _ROUNDINGS and not others:
-        return Ratio(_ROUNDINGS[function](first))
+        return ExactQuotient(_ROUNDINGS[function](first))
     if function in ("len", "dim", "size") and not others and isinstance(first.top, Name):
         return first
     if function == "abs" and not others:
@@ -641,29 +643,32 @@ def _call(function: str, first: Ratio, *others: Ratio) -> Ratio:
         raise UnclearError
     second = others[0]
     if function in ("pow", "power"):
-        if not isinstance(second.top, Number) or second.denominator != 1:
+        if not isinstance(second.top, IntegerLiteral) or second.denominator != 1:
             raise UnclearError
         return first.to_the(_exponent(second.top.value))
     if function in _QUOTIENTS:
-        return Ratio(first.over(second).floor())
+        return ExactQuotient(first.over(second).floor())
     if function in _CEILINGS:
-        return Ratio(first.over(second).ceil())
+        return ExactQuotient(first.over(second).ceil())
     if function in _ROUNDED_UP:
-        return Ratio(multiply(first.over(second).ceil(), second.whole()))
+        return ExactQuotient(multiply_trees(first.over(second).ceil(), second.whole()))
     left, right = first.whole(), _nonzero(second.whole())
     if function in _REMAINDERS or (function in _SIGNED_REMAINDERS and is_nonnegative(left) and is_nonnegative(right)):
-        return Ratio(Division("%", left, right))
+        return ExactQuotient(FloorDivision("%", left, right))
     raise UnclearError
 
 
-def _absolute(value: Ratio) -> Ratio:
+def _absolute(value: ExactQuotient) -> ExactQuotient:
     if is_nonnegative(value.top):
         return value
-    return ratio(Call("max", (value.top, multiply(Number(-1), value.top))), Number(value.denominator))
+    return exact_quotient(
+        FunctionCall("max", (value.top, multiply_trees(IntegerLiteral(-1), value.top))),
+        IntegerLiteral(value.denominator),
+    )
 
 
 def _first(cases: Sequence[tuple[Tree, Sentence]], other: Tree) -> Tree:
     """Return the value of the first case that holds."""
     for value, condition in reversed(cases):
-        other = chosen(condition, value, other)
+        other = conditional_size(condition, value, other)
     return other

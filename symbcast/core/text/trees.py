@@ -1,7 +1,7 @@
 """What a sentence says, as trees that are written in the notation of the grammar, with the brackets that they need.
 
-Sizes in a sentence may be fractions until a function rounds them or a comparison multiplies them out; `Ratio` keeps
-them exact.
+Sizes in a sentence may be fractions until a function rounds them or a comparison multiplies them out; `ExactQuotient`
+keeps them exact.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class UnclearError(Exception):
     """The sentence has no certain meaning."""
 
 
-class Number(NamedTuple):
+class IntegerLiteral(NamedTuple):
     """An integer."""
 
     value: int
@@ -45,7 +45,7 @@ class Product(NamedTuple):
     factors: tuple[Tree, ...]
 
 
-class Division(NamedTuple):
+class FloorDivision(NamedTuple):
     """``left // right`` or ``left % right``."""
 
     operator: str
@@ -60,33 +60,33 @@ class Power(NamedTuple):
     exponent: int
 
 
-class Call(NamedTuple):
+class FunctionCall(NamedTuple):
     """``min``, ``max`` or ``broadcast`` of sizes."""
 
     function: str
     arguments: tuple[Tree, ...]
 
 
-Tree: TypeAlias = "Number | Name | Sum | Product | Division | Power | Call"
+Tree: TypeAlias = "IntegerLiteral | Name | Sum | Product | FloorDivision | Power | FunctionCall"
 
 
-def add(*parts: Tree) -> Tree:
+def add_trees(*parts: Tree) -> Tree:
     """Return a sum, with its numbers added up."""
     flat = [q for p in parts for q in (p.parts if isinstance(p, Sum) else (p,))]
-    number = sum(p.value for p in flat if isinstance(p, Number))
-    others = tuple(p for p in flat if not isinstance(p, Number))
+    number = sum(p.value for p in flat if isinstance(p, IntegerLiteral))
+    others = tuple(p for p in flat if not isinstance(p, IntegerLiteral))
     if not others:
-        return Number(number)
-    found = (*others, Number(number)) if number else others
+        return IntegerLiteral(number)
+    found = (*others, IntegerLiteral(number)) if number else others
     return found[0] if len(found) == 1 else Sum(found)
 
 
-def multiply(*factors: Tree) -> Tree:
+def multiply_trees(*factors: Tree) -> Tree:
     """Return a product, with its numbers multiplied."""
     number, others = 1, list[Tree]()
     for factor in factors:
         match factor:
-            case Number(value):
+            case IntegerLiteral(value):
                 number *= value
             case Product(value, inner):
                 number *= value
@@ -94,7 +94,7 @@ def multiply(*factors: Tree) -> Tree:
             case _:
                 others.append(factor)
     if not others:
-        return Number(number)
+        return IntegerLiteral(number)
     # A product with 0 stays: its factors may be undefined.
     return others[0] if number == 1 and len(others) == 1 else Product(number, tuple(others))
 
@@ -103,7 +103,8 @@ def tree_text(tree: Tree, place: int = _SUM) -> str:
     """Return a tree in the notation of the grammar.
 
     >>> N = Name("N")
-    >>> tree_text(Division("//", multiply(Number(3), add(N, Number(-1))), Number(2)))
+    >>> product = multiply_trees(IntegerLiteral(3), add_trees(N, IntegerLiteral(-1)))
+    >>> tree_text(FloorDivision("//", product, IntegerLiteral(2)))
     '3*(N - 1)//2'
     """
     text, binding = _written(tree)
@@ -112,7 +113,7 @@ def tree_text(tree: Tree, place: int = _SUM) -> str:
 
 def _written(tree: Tree) -> tuple[str, int]:
     match tree:
-        case Number(value):
+        case IntegerLiteral(value):
             return str(value), _ATOM if value >= 0 else _UNARY
         case Name(text):
             return text, _ATOM
@@ -122,36 +123,36 @@ def _written(tree: Tree) -> tuple[str, int]:
             texts = [tree_text(f, _POWER) for f in factors]
             signed = "-" * (number < 0) + f"{abs(number)}*" * (abs(number) != 1)
             return signed + "*".join(texts), _PRODUCT if len(texts) > 1 or abs(number) != 1 else _UNARY
-        case Division(operator, left, right):
+        case FloorDivision(operator, left, right):
             spaced = operator if operator == "//" else f" {operator} "
             return f"{tree_text(left, _PRODUCT)}{spaced}{tree_text(right, _POWER)}", _PRODUCT
         case Power(base, exponent):
             return f"{tree_text(base, _ATOM)}**{exponent}", _POWER
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             return f"{function}({', '.join(map(tree_text, arguments))})", _ATOM
     raise AssertionError(tree)
 
 
 def _added(part: Tree) -> str:
     match part:
-        case Number(value) if value < 0:
+        case IntegerLiteral(value) if value < 0:
             return f" - {-value}"
         case Product(number, factors) if number < 0:
-            return f" - {tree_text(multiply(Number(-number), *factors), _PRODUCT)}"
+            return f" - {tree_text(multiply_trees(IntegerLiteral(-number), *factors), _PRODUCT)}"
     return f" + {tree_text(part, _PRODUCT)}"
 
 
-def is_total(tree: Tree) -> bool:
+def has_value_everywhere(tree: Tree) -> bool:
     """Return whether a tree has a value at all sizes."""
     match tree:
-        case Division(_, left, right):
-            return is_total(left) and isinstance(right, Number)
-        case Call(function, arguments):
-            return function != "broadcast" and all(map(is_total, arguments))
+        case FloorDivision(_, left, right):
+            return has_value_everywhere(left) and isinstance(right, IntegerLiteral)
+        case FunctionCall(function, arguments):
+            return function != "broadcast" and all(map(has_value_everywhere, arguments))
         case Sum(parts) | Product(_, parts):
-            return all(map(is_total, parts))
+            return all(map(has_value_everywhere, parts))
         case Power(base, _):
-            return is_total(base)
+            return has_value_everywhere(base)
     return True
 
 
@@ -160,9 +161,9 @@ def has_all_axes(tree: Tree) -> bool:
     match tree:
         case Name(text):
             return text.startswith("*")
-        case Division(_, left, right):
+        case FloorDivision(_, left, right):
             return has_all_axes(left) or has_all_axes(right)
-        case Sum(parts) | Product(_, parts) | Call(_, parts):
+        case Sum(parts) | Product(_, parts) | FunctionCall(_, parts):
             return any(map(has_all_axes, parts))
         case Power(base, _):
             return has_all_axes(base)
@@ -172,17 +173,17 @@ def has_all_axes(tree: Tree) -> bool:
 def is_nonnegative(tree: Tree) -> bool:
     """Return whether a tree is 0 or more at all sizes, as far as its form shows."""
     match tree:
-        case Number(value):
+        case IntegerLiteral(value):
             return value >= 0
         case Sum(parts):
             return all(map(is_nonnegative, parts))
         case Product(number, factors):
             return number >= 0 and all(map(is_nonnegative, factors))
-        case Division(operator, left, right):
+        case FloorDivision(operator, left, right):
             return is_nonnegative(right) and (operator == "%" or is_nonnegative(left))
         case Power(base, exponent):
             return exponent % 2 == 0 or is_nonnegative(base)
-        case Call(function, arguments):
+        case FunctionCall(function, arguments):
             return (any if function == "max" else all)(map(is_nonnegative, arguments))
     return True
 
@@ -191,7 +192,7 @@ def is_multiple(tree: Tree, number: int) -> bool:
     """Return whether a tree is a multiple of a number at all sizes: proved for every residue of its names.
 
     >>> N = Name("N")
-    >>> is_multiple(multiply(N, add(N, Number(1))), 2), is_multiple(N, 2)
+    >>> is_multiple(multiply_trees(N, add_trees(N, IntegerLiteral(1))), 2), is_multiple(N, 2)
     (True, False)
     """
     opaque = list(dict.fromkeys(_opaque(tree)))
@@ -206,7 +207,7 @@ def is_multiple(tree: Tree, number: int) -> bool:
 def _opaque(tree: Tree) -> Iterable[Tree]:
     """Yield the parts of a tree whose residues are independent integers."""
     match tree:
-        case Number():
+        case IntegerLiteral():
             return
         case Sum(parts) | Product(_, parts):
             for part in parts:
@@ -219,7 +220,7 @@ def _opaque(tree: Tree) -> Iterable[Tree]:
 
 def _residue(tree: Tree, values: dict[Tree, int], number: int) -> int:
     match tree:
-        case Number(value):
+        case IntegerLiteral(value):
             return value % number
         case Sum(parts):
             return sum(_residue(p, values, number) for p in parts) % number
@@ -235,7 +236,7 @@ def _residue(tree: Tree, values: dict[Tree, int], number: int) -> int:
 def _content(tree: Tree) -> int:
     """Return a number that divides a tree as it is written."""
     match tree:
-        case Number(value):
+        case IntegerLiteral(value):
             return abs(value)
         case Product(number, _):
             return abs(number)
@@ -247,25 +248,25 @@ def _content(tree: Tree) -> int:
 def _divided(tree: Tree, number: int) -> Tree:
     """Return a tree divided by a number that divides its content."""
     match tree:
-        case Number(value):
-            return Number(value // number)
+        case IntegerLiteral(value):
+            return IntegerLiteral(value // number)
         case Product(factor, factors):
-            return multiply(Number(factor // number), *factors)
+            return multiply_trees(IntegerLiteral(factor // number), *factors)
         case Sum(parts):
-            return add(*(_divided(p, number) for p in parts))
+            return add_trees(*(_divided(p, number) for p in parts))
     return tree
 
 
-class Ratio(NamedTuple):
+class ExactQuotient(NamedTuple):
     """An exact quotient of two integers; the divisor is a number above 0, or any tree."""
 
     top: Tree
-    bottom: Tree = Number(1)
+    bottom: Tree = IntegerLiteral(1)
 
     @property
     def denominator(self) -> int:
         """The divisor, if it is a number."""
-        if not isinstance(self.bottom, Number):
+        if not isinstance(self.bottom, IntegerLiteral):
             raise UnclearError("an exact quotient by a size")
         return self.bottom.value
 
@@ -276,81 +277,83 @@ class Ratio(NamedTuple):
             return self.top
         if not is_multiple(self.top, divisor):
             raise UnclearError("a quotient that is not whole")
-        return Division("//", self.top, self.bottom)
+        return FloorDivision("//", self.top, self.bottom)
 
     def times(self, number: int) -> Tree:
         """Return a multiple that is an integer: ``number`` is a multiple of the denominator."""
-        return multiply(Number(number // self.denominator), self.top)
+        return multiply_trees(IntegerLiteral(number // self.denominator), self.top)
 
-    def __neg__(self) -> Ratio:
-        return ratio(multiply(Number(-1), self.top), self.bottom)
+    def __neg__(self) -> ExactQuotient:
+        return exact_quotient(multiply_trees(IntegerLiteral(-1), self.top), self.bottom)
 
-    def plus(self, other: Ratio) -> Ratio:
+    def plus(self, other: ExactQuotient) -> ExactQuotient:
         """Return the sum."""
-        if isinstance(self.bottom, Number) and isinstance(other.bottom, Number):
+        if isinstance(self.bottom, IntegerLiteral) and isinstance(other.bottom, IntegerLiteral):
             common = lcm(self.bottom.value, other.bottom.value)
-            return ratio(add(self.times(common), other.times(common)), Number(common))
+            return exact_quotient(add_trees(self.times(common), other.times(common)), IntegerLiteral(common))
         if self.bottom == other.bottom:
-            return Ratio(add(self.top, other.top), self.bottom)
-        left, right = multiply(self.top, other.bottom), multiply(other.top, self.bottom)
-        return ratio(add(left, right), multiply(self.bottom, other.bottom))
+            return ExactQuotient(add_trees(self.top, other.top), self.bottom)
+        left, right = multiply_trees(self.top, other.bottom), multiply_trees(other.top, self.bottom)
+        return exact_quotient(add_trees(left, right), multiply_trees(self.bottom, other.bottom))
 
-    def by(self, other: Ratio) -> Ratio:
+    def by(self, other: ExactQuotient) -> ExactQuotient:
         """Return the product."""
-        return ratio(multiply(self.top, other.top), multiply(self.bottom, other.bottom))
+        return exact_quotient(multiply_trees(self.top, other.top), multiply_trees(self.bottom, other.bottom))
 
-    def over(self, other: Ratio) -> Ratio:
+    def over(self, other: ExactQuotient) -> ExactQuotient:
         """Return the exact quotient."""
-        return ratio(multiply(self.top, other.bottom), multiply(self.bottom, other.top))
+        return exact_quotient(multiply_trees(self.top, other.bottom), multiply_trees(self.bottom, other.top))
 
-    def to_the(self, exponent: int) -> Ratio:
+    def to_the(self, exponent: int) -> ExactQuotient:
         """Return a power."""
-        return ratio(_power(self.top, exponent), _power(self.bottom, exponent))
+        return exact_quotient(_power(self.top, exponent), _power(self.bottom, exponent))
 
     def floor(self) -> Tree:
         """Return the quotient rounded down."""
-        return self.top if self.bottom == Number(1) else Division("//", self.top, self.bottom)
+        return self.top if self.bottom == IntegerLiteral(1) else FloorDivision("//", self.top, self.bottom)
 
     def ceil(self) -> Tree:
         """Return the quotient rounded up."""
-        if isinstance(self.bottom, Number):
-            return Ratio(add(self.top, Number(self.bottom.value - 1)), self.bottom).floor()
-        return multiply(Number(-1), Division("//", multiply(Number(-1), self.top), self.bottom))
+        if isinstance(self.bottom, IntegerLiteral):
+            return ExactQuotient(add_trees(self.top, IntegerLiteral(self.bottom.value - 1)), self.bottom).floor()
+        return multiply_trees(
+            IntegerLiteral(-1), FloorDivision("//", multiply_trees(IntegerLiteral(-1), self.top), self.bottom)
+        )
 
     def truncated(self) -> Tree:
         """Return the quotient rounded towards 0."""
         if is_nonnegative(self.top) and is_nonnegative(self.bottom):
             return self.floor()
-        positive = Call("max", (self.floor(), Number(0)))
-        return add(positive, Call("min", (self.ceil(), Number(0))))
+        positive = FunctionCall("max", (self.floor(), IntegerLiteral(0)))
+        return add_trees(positive, FunctionCall("min", (self.ceil(), IntegerLiteral(0))))
 
 
 def _power(tree: Tree, exponent: int) -> Tree:
-    if isinstance(tree, Number):
-        return Number(tree.value**exponent)
+    if isinstance(tree, IntegerLiteral):
+        return IntegerLiteral(tree.value**exponent)
     return tree if exponent == 1 else Power(tree, exponent)
 
 
-def ratio(top: Tree, bottom: Tree) -> Ratio:
+def exact_quotient(top: Tree, bottom: Tree) -> ExactQuotient:
     """Return a quotient in lowest terms as far as its numbers show; raise if the divisor is 0."""
-    if not isinstance(bottom, Number):
-        return Ratio(top, bottom)
+    if not isinstance(bottom, IntegerLiteral):
+        return ExactQuotient(top, bottom)
     if not bottom.value:
         raise UnclearError("division by zero")
     if bottom.value < 0:
-        top, bottom = multiply(Number(-1), top), Number(-bottom.value)
+        top, bottom = multiply_trees(IntegerLiteral(-1), top), IntegerLiteral(-bottom.value)
     common = gcd(_content(top), bottom.value)
-    return Ratio(_divided(top, common), Number(bottom.value // common))
+    return ExactQuotient(_divided(top, common), IntegerLiteral(bottom.value // common))
 
 
-class Relation(NamedTuple):
+class ComparisonChain(NamedTuple):
     """A chain of comparisons."""
 
     operators: tuple[str, ...]
     trees: tuple[Tree, ...]
 
 
-class Function(NamedTuple):
+class FormulaCall(NamedTuple):
     """``compatible`` or ``each``, as the grammar writes it, or True or False."""
 
     text: str
@@ -374,24 +377,24 @@ class Not(NamedTuple):
     part: Sentence
 
 
-Sentence: TypeAlias = "Relation | Function | Both | Either | Not"
+Sentence: TypeAlias = "ComparisonChain | FormulaCall | Both | Either | Not"
 
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
-def compared(operators: Sequence[str], ratios: Sequence[Ratio]) -> Relation:
+def comparison_chain(operators: Sequence[str], ratios: Sequence[ExactQuotient]) -> ComparisonChain:
     """Return a chain of comparisons, with all sides multiplied by what makes them integers.
 
-    >>> sentence_text(compared(["=="], [Ratio(Name("N"), Number(2)), Ratio(Name("M"))]))
+    >>> sentence_text(comparison_chain(["=="], [ExactQuotient(Name("N"), IntegerLiteral(2)), ExactQuotient(Name("M"))]))
     'N == 2*M'
     """
-    sides = [Ratio(r.whole()) if _is_whole(r) else r for r in ratios]
+    sides = [ExactQuotient(r.whole()) if _is_whole(r) else r for r in ratios]
     common = lcm(*(side.denominator for side in sides))
-    return Relation(tuple(operators), tuple(side.times(common) for side in sides))
+    return ComparisonChain(tuple(operators), tuple(side.times(common) for side in sides))
 
 
-def _is_whole(side: Ratio) -> bool:
-    return isinstance(side.bottom, Number) and is_multiple(side.top, side.bottom.value)
+def _is_whole(side: ExactQuotient) -> bool:
+    return isinstance(side.bottom, IntegerLiteral) and is_multiple(side.top, side.bottom.value)
 
 
 def both(parts: Iterable[Sentence]) -> Sentence:
@@ -406,28 +409,32 @@ def either(parts: Iterable[Sentence]) -> Sentence:
     return flat[0] if len(flat) == 1 else Either(tuple(flat))
 
 
-def negated(sentence: Sentence) -> Sentence:
+def negate_sentence(sentence: Sentence) -> Sentence:
     """Return the negation; that of a comparison whose sides have values is the opposite comparison.
 
     Raises `UnclearError` for a relation of all axes: the opposite one would hold on each axis, not on some.
     """
-    if isinstance(sentence, Relation) and any(map(has_all_axes, sentence.trees)):
+    if isinstance(sentence, ComparisonChain) and any(map(has_all_axes, sentence.trees)):
         raise UnclearError
-    if isinstance(sentence, Relation) and len(sentence.operators) == 1 and all(map(is_total, sentence.trees)):
-        return Relation((NEGATED[sentence.operators[0]],), sentence.trees)
+    if (
+        isinstance(sentence, ComparisonChain)
+        and len(sentence.operators) == 1
+        and all(map(has_value_everywhere, sentence.trees))
+    ):
+        return ComparisonChain((NEGATED[sentence.operators[0]],), sentence.trees)
     return sentence.part if isinstance(sentence, Not) else Not(sentence)
 
 
 def sentence_text(sentence: Sentence) -> str:
     """Return a sentence in the notation of the grammar."""
     match sentence:
-        case Relation(operators, (first, *rest)):
+        case ComparisonChain(operators, (first, *rest)):
             links = (f" {operator} {tree_text(tree)}" for operator, tree in zip(operators, rest, strict=True))
             return tree_text(first) + "".join(links)
-        case Function(text):
+        case FormulaCall(text):
             return text
         case Not(part):
-            return f"not {sentence_text(part)}" if isinstance(part, Function) else f"not ({sentence_text(part)})"
+            return f"not {sentence_text(part)}" if isinstance(part, FormulaCall) else f"not ({sentence_text(part)})"
         case Both(parts):
             return " and ".join(_within(p, Either) for p in parts)
         case Either(parts):
@@ -443,37 +450,37 @@ def _within(part: Sentence, kind: type) -> str:
 def indicator(sentence: Sentence) -> Tree:
     """Return 1 where a sentence holds and 0 where it does not, as arithmetic."""
     match sentence:
-        case Relation((operator,), (left, right)):
+        case ComparisonChain((operator,), (left, right)):
             return _indicators[operator](left, right)
-        case Relation(operators, trees):
+        case ComparisonChain(operators, trees):
             links = zip(operators, trees[:-1], trees[1:], strict=True)
-            return multiply(*(indicator(Relation((o,), (a, b))) for o, a, b in links))
+            return multiply_trees(*(indicator(ComparisonChain((o,), (a, b))) for o, a, b in links))
         case Both(parts):
-            return multiply(*map(indicator, parts))
+            return multiply_trees(*map(indicator, parts))
         case Either(parts):
-            return _opposite(multiply(*(_opposite(indicator(p)) for p in parts)))
+            return _opposite(multiply_trees(*(_opposite(indicator(p)) for p in parts)))
         case Not(part):
             return _opposite(indicator(part))
-        case Function("True"):
-            return Number(1)
+        case FormulaCall("True"):
+            return IntegerLiteral(1)
     raise UnclearError("a condition within a size")
 
 
 def _opposite(tree: Tree) -> Tree:
-    return add(Number(1), multiply(Number(-1), tree))
+    return add_trees(IntegerLiteral(1), multiply_trees(IntegerLiteral(-1), tree))
 
 
 def _difference(left: Tree, right: Tree) -> Tree:
-    return add(left, multiply(Number(-1), right))
+    return add_trees(left, multiply_trees(IntegerLiteral(-1), right))
 
 
 def _is_positive(tree: Tree) -> Tree:
-    return Call("min", (Call("max", (tree, Number(0))), Number(1)))
+    return FunctionCall("min", (FunctionCall("max", (tree, IntegerLiteral(0))), IntegerLiteral(1)))
 
 
 def _is_different(left: Tree, right: Tree) -> Tree:
-    apart = Call("max", (_difference(left, right), _difference(right, left)))
-    return Call("min", (apart, Number(1)))
+    apart = FunctionCall("max", (_difference(left, right), _difference(right, left)))
+    return FunctionCall("min", (apart, IntegerLiteral(1)))
 
 
 _indicators: dict[str, Callable[[Tree, Tree], Tree]] = {
@@ -486,28 +493,31 @@ _indicators: dict[str, Callable[[Tree, Tree], Tree]] = {
 }
 
 
-def chosen(condition: Sentence, first: Tree, other: Tree) -> Tree:
+def conditional_size(condition: Sentence, first: Tree, other: Tree) -> Tree:
     """Return ``first`` where a condition holds and ``other`` elsewhere.
 
-    >>> N, two = Name("N"), Number(2)
-    >>> tree_text(chosen(Relation((">",), (N, two)), N, two))
+    >>> N, two = Name("N"), IntegerLiteral(2)
+    >>> tree_text(conditional_size(ComparisonChain((">",), (N, two)), N, two))
     'max(N, 2)'
     """
-    if not (is_total(first) and is_total(other) and _is_total_sentence(condition)):
+    if not (has_value_everywhere(first) and has_value_everywhere(other) and _is_total_sentence(condition)):
         raise UnclearError("a choice between sizes that may have no value")
     match condition:
-        case Function("True"):
+        case FormulaCall("True"):
             return first
-        case Relation((operator,), (left, right)) if {left, right} == {first, other} and operator not in ("==", "!="):
+        case ComparisonChain((operator,), (left, right)) if {left, right} == {first, other} and operator not in (
+            "==",
+            "!=",
+        ):
             is_larger = (operator in (">", ">=")) == (left == first)
-            return Call("max" if is_larger else "min", (first, other))
-    return add(other, multiply(indicator(condition), _difference(first, other)))
+            return FunctionCall("max" if is_larger else "min", (first, other))
+    return add_trees(other, multiply_trees(indicator(condition), _difference(first, other)))
 
 
 def _is_total_sentence(sentence: Sentence) -> bool:
     match sentence:
-        case Relation(_, trees):
-            return all(map(is_total, trees))
+        case ComparisonChain(_, trees):
+            return all(map(has_value_everywhere, trees))
         case Both(parts) | Either(parts):
             return all(map(_is_total_sentence, parts))
         case Not(part):

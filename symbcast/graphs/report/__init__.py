@@ -1,1 +1,1 @@
-"""Report the answer about a graph: as an object, as a document and as data."""
+"""The answer about a graph: which node requires what and why, fixes, documents, pictures and data."""

@@ -1,4 +1,4 @@
-"""The answer about a model as plain data, without presentation."""
+"""The answer about a model as plain data: its account, its certificate, its shapes."""
 
 from __future__ import annotations
 
@@ -6,34 +6,258 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from symbcast.answers.contracts.inputs import ELEMENT_TYPES, Tensor
-from symbcast.answers.public.answer import Answer
-from symbcast.answers.public.modules import ModuleAnswer
+from symbcast.answers.contracts.question import ELEMENT_TYPES, Tensor
+from symbcast.answers.explanation.words import Namer
+from symbcast.answers.public.answer import Answer, ModuleAnswer
+from symbcast.core.account import Account, OpenPart, Sizes, distinct_points
+from symbcast.core.advice import guessed_meanings
+from symbcast.core.algebra.formulas import FALSE, TRUE, all_of, any_of, clauses, equal, negate
+from symbcast.core.algebra.symbols import mentions_rest, sequences_of
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.guesses import meant
-from symbcast.core.logic.formulas import FALSE
+from symbcast.core.characters import prose_list
+from symbcast.core.programs.assumptions import assumed_formulas
+from symbcast.core.programs.certificates import (
+    Certificate,
+    Claim,
+    Proof,
+    ProofQuestion,
+    answer_claims,
+    evidence_claims,
+    further_claims,
+    raw_constraints,
+)
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.budget import one_call
-from symbcast.core.solver.groups.normal_form import put_in, symbols_in
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
-from symbcast.graphs.findings.sequences import OptionalShape, SequenceShape, optionals_of, sequences_of
-from symbcast.graphs.inputs.aliases import with_own_names
-from symbcast.graphs.model import Checked
-from symbcast.graphs.report.known import account_of, assumed_of, left_open, partial_reason, shown_of
-from symbcast.graphs.values.value import sizes_in
+from symbcast.errors import SymbcastError
+from symbcast.graphs.inputs import with_own_names
+from symbcast.graphs.model import CheckedModel
+from symbcast.graphs.report.blame import OptionalShape, SequenceShape, optional_shapes, sequence_shapes
 from symbcast.graphs.walking.walk import Unanalysed, shapes_of
+from symbcast.operators.values.value import sizes_in
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.conditions import Condition
-    from symbcast.answers.public.generic import GenericAnswer
+    from symbcast.answers.public.conditions import Condition, GenericAnswer
     from symbcast.core.account import Account
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.logic.formulas import Formula
-    from symbcast.core.program.calls.certificate import Certificate
-    from symbcast.core.program.statements.statement import ConditionLike
-    from symbcast.core.program.whole.program import Program
-    from symbcast.graphs.findings.findings import Finding
-    from symbcast.graphs.values.value import Value
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.programs.certificates import Certificate
+    from symbcast.core.programs.conditions import ConditionLike
+    from symbcast.core.programs.program import Program
+    from symbcast.graphs.model import CheckedModel
+    from symbcast.graphs.report.findings import Finding
+    from symbcast.operators.context import Dims
+    from symbcast.operators.values.value import Value
+
+
+# The account of a model: proved requirements, nodes that may be open, and points that walks at single sizes decide.
+
+
+_ALIKE = (2, 4)
+"""Sizes that are tried for all dimensions, next to the smallest that meet the requirements."""
+
+
+def model_account(checked: CheckedModel) -> Account:
+    """Return what is known about a model.
+
+    Each requirement is proved: where it does not hold, the model fails whatever the open nodes need, since their
+    outputs have sizes of their own. If all nodes are analysed, the requirements also suffice (with suitable data).
+    """
+    found = checked.conditions.inputs.account
+    left = _open_parts(checked)
+    if not left or found.can_work is False:
+        return found
+    working: tuple[Sizes, ...] = ()
+    failing = tuple(_of_inputs(checked, point) for point in found.failing)
+    for sizes in _candidates(checked, found.working):
+        verdict, is_hopeless = _walked(checked, sizes)
+        working = distinct_points([*working, sizes]) if verdict is Verdict.ALWAYS else working
+        failing = distinct_points([*failing, sizes]) if verdict is Verdict.NEVER else failing
+        if working or is_hopeless:
+            break
+    can_fail = True if failing else None
+    is_analysed = not checked.walk.stopped and not count_open_nodes(checked)
+    works = checked.conditions.proved if is_analysed else FALSE
+    return Account(works, found.needed, (*left, *found.open), working, failing, True if working else None, can_fail)
+
+
+def partial_reason(checked: CheckedModel) -> str:
+    """Return why the requirements may not suffice; empty if all nodes were analysed."""
+    if checked.walk.stopped:
+        return checked.walk.stopped
+    count, undecided = count_open_nodes(checked), checked.conditions.undecided
+    if count:
+        return f"the conditions of {count} node{'s' * (count > 1)} were not checked completely"
+    if not undecided:
+        return ""
+    asker, env = checked.asker, checked.env
+    met = [s for s in symbols_in(undecided[0]) if s in asker.origins]
+    inner = [s for s in met if s in asker.undecided] or met[:1]
+    text = Namer.of(env.shown).formula(undecided[0])
+    origins = prose_list([f"{env.shown.get(s, s.name)} is {asker.origins[s]}" for s in inner[:3]])
+    return f"it may depend on sizes whether {text}, where {origins}"
+
+
+def count_open_nodes(checked: CheckedModel) -> int:
+    """Return the number of nodes whose size conditions were not checked completely."""
+    return len({u.node for u in checked.walk.unanalysed if not u.is_about_data})
+
+
+def input_assumptions(checked: CheckedModel) -> Formula:
+    """Return the assumptions about the sizes of inputs."""
+    own = checked.asker.origins
+    return all_of(c for c in clauses(checked.conditions.inputs.assumed) if own.keys().isdisjoint(symbols_in(c)))
+
+
+def input_size_names(checked: CheckedModel) -> Mapping[Symbol, str]:
+    """Return the names of the sizes of inputs."""
+    shown = checked.conditions.inputs.shown
+    return {s: name for s, name in shown.items() if s not in checked.asker.origins}
+
+
+def _open_parts(checked: CheckedModel) -> tuple[OpenPart, ...]:
+    """Return what is open about a model: nodes whose conditions were not checked, or that a walk did not reach."""
+    reason = partial_reason(checked)
+    if not reason:
+        return ()
+    alike: dict[tuple[str, str], dict[str, None]] = {}
+    for left in checked.walk.unanalysed:
+        if not left.is_about_data:
+            alike.setdefault((left.op_type, left.reason), {})[left.node] = None
+    texts = [f"{next(iter(n))} ({kind}{_more(len(n) - 1)}): {why}" for (kind, why), n in alike.items()]
+    stopped = checked.walk.stopped
+    texts = [*([stopped] if stopped else []), *texts] or [reason]
+    return tuple(OpenPart(text, TRUE) for text in texts)
+
+
+def _more(count: int) -> str:
+    return f", and {count} more node{'s' * (count > 1)}" if count else ""
+
+
+def _of_inputs(checked: CheckedModel, point: Sizes) -> Sizes:
+    names = set(input_size_names(checked).values())
+    return {name: size for name, size in point.items() if name in names}
+
+
+def _candidates(checked: CheckedModel, smallest: tuple[Sizes, ...]) -> Iterator[Sizes]:
+    """Yield sizes that meet the requirements; none where a walk stopped at its budget, as each other one would."""
+    if checked.walk.stopped:
+        return
+    for point in smallest:
+        yield _of_inputs(checked, point)
+    names, needed = input_size_names(checked), (*checked.conditions.inputs.clauses, input_assumptions(checked))
+    if all(symbols_in(f).keys() <= names.keys() for f in needed):
+        for size in _ALIKE:
+            if all(holds_at(f, dict.fromkeys(names, size)) for f in needed):
+                yield dict.fromkeys(names.values(), size)
+
+
+def _walked(checked: CheckedModel, sizes: Sizes) -> tuple[Verdict, bool]:
+    """Return the verdict of a walk at sizes, UNKNOWN if nodes are open even then, and whether no sizes help."""
+    if not all(isinstance(size, int) for size in sizes.values()):
+        return Verdict.UNKNOWN, False
+    given = checked.given._replace(bind={**checked.given.bind, **sizes})
+    try:
+        found = checked.again(given)
+    except SymbcastError:
+        return Verdict.UNKNOWN, False
+    verdict = found.conditions.inputs.decided_verdict
+    if not partial_reason(found) or verdict is Verdict.NEVER:
+        return verdict, False
+    # What does not depend on sizes stays open at any.
+    return Verdict.UNKNOWN, len(found.walk.unanalysed) >= len(checked.walk.unanalysed)
+
+
+# Certificates of models: z3 proves the condition on the inputs from the requirements that the nodes' rules stated.
+
+
+def certify_model(checked: CheckedModel, verdict: Verdict, left_open: str) -> Certificate:
+    """Return z3's verdict on the answer about a model; ``left_open`` says what is not covered, empty if nothing."""
+    env, inputs = checked.env, checked.conditions.inputs
+    if sequences_of(env.shown):
+        return Certificate((_undecided("the condition of the model", "an input has an unknown rank"),))
+    raw, by_data = raw_constraints(env), checked.asker.origins.keys()
+    names = {**{s: s.name for f in raw for s in symbols_in(f)}, **env.shown}
+    question = ProofQuestion(
+        names,
+        assumed_formulas(names, env.assumptions, env.min_size),
+        raw,
+        [c for c in clauses(checked.conditions.condition.formula) if by_data.isdisjoint(symbols_in(c))],
+        verdict,
+        (inputs.witness(), inputs.counterexample()),
+    )
+    is_of_inputs = not any(by_data & symbols_in(f).keys() for f in raw)
+    claims = answer_claims(question, is_sufficient=is_of_inputs)
+    if is_of_inputs and names.keys() == inputs.shown.keys():
+        claims += evidence_claims(question)
+    elif not is_of_inputs:
+        claims.append(_undecided("wherever the condition holds, suitable data exist", "z3 is not asked about data"))
+    if verdict is not Verdict.NEVER:
+        claims += _of_shapes(checked)
+    if left_open:
+        claims.append(_undecided("the constraints are all that the model requires", left_open))
+    return Certificate(tuple(claims))
+
+
+def _of_shapes(checked: CheckedModel) -> list[Claim]:
+    """Return the claims about outputs, and about other values whose sizes were simplified.
+
+    Another walk leaves sizes as the rules of the nodes write them. Where all requirements of that walk hold, both must
+    be equal.
+    """
+    text = "the shapes are those of the nodes' rules"
+    try:
+        plain = checked.again(is_plain=True)
+    except SymbcastError as error:
+        return [_undecided(text, str(error))]
+    if not _has_same_cases(checked, plain):
+        return [_undecided(text, "sizes that depend on cases have other names without simplification")]
+    raw, questions, open_ = raw_constraints(plain.env), {}, []
+    for name, dims, ruled in _shapes(checked, plain):
+        claim = f"{name} is {shape_text(tuple(dims))}"
+        if ruled is None or len(ruled) != len(dims):
+            open_.append(_undecided(claim, "its rank is known only after simplification"))
+        else:
+            questions[claim] = [*raw, any_of(negate(equal(a, b)) for a, b in zip(dims, ruled, strict=True))]
+    met = [*raw, *(f for fs in questions.values() for f in fs), *(a.formula for a in plain.env.assumptions)]
+    names = {**{s: s.name for f in met for s in symbols_in(f)}, **plain.env.shown}
+    known = assumed_formulas(names, plain.env.assumptions, plain.env.min_size)
+    return [*further_claims(ProofQuestion(names, known, raw, (), Verdict.UNKNOWN, (None, None)), questions), *open_]
+
+
+def _has_same_cases(checked: CheckedModel, plain: CheckedModel) -> bool:
+    """Return whether no size with a name of its own means one thing in one walk and another in the other."""
+    found, ruled = checked.asker.cases, plain.asker.cases
+    return all(ruled[size] == case for size, case in found.items() if size in ruled) and all(
+        checked.asker.origins[size] == text
+        for size, text in plain.asker.origins.items()
+        if size in checked.asker.origins
+    )
+
+
+def _shapes(checked: CheckedModel, plain: CheckedModel) -> Iterator[tuple[str, Dims, Dims | None]]:
+    """Yield each output, and the first of the other values with a simplified shape: its name, and both shapes."""
+    outputs = checked.model.graph.outputs
+    ruled = {**plain.walk.inner, **plain.walk.top.values}
+    met = set()
+    for name, value in {**checked.walk.inner, **checked.walk.top.values}.items():
+        dims, other = value.shape, ruled[name].shape if name in ruled else None
+        if dims is None or any(map(mentions_rest, dims)):
+            continue
+        is_output = name in outputs
+        if is_output or (dims != other and (dims, other) not in met):
+            met.add((dims, other))
+            yield f"{'output' if is_output else 'value'} {name}", dims, other
+
+
+def _undecided(text: str, reason: str) -> Claim:
+    return Claim(text, Proof.UNDECIDED, reason)
+
+
+# The answer about a model as plain data, without presentation.
 
 
 class GraphAnswer(ModuleAnswer):
@@ -42,7 +266,7 @@ class GraphAnswer(ModuleAnswer):
     Everything is computed on demand, and the model is never changed.
     """
 
-    _meant = meant(
+    _meant = guessed_meanings(
         "input_shapes -> inputs",
         "output_shapes result_shape shape output result -> outputs",
         "values value_shapes infer_shapes -> shapes",
@@ -56,7 +280,7 @@ class GraphAnswer(ModuleAnswer):
         base=Answer._meant,
     )
 
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: CheckedModel) -> None:
         self._checked = checked
         self._findings: tuple[Finding, ...] | None = None
         self._known: Account | None = None
@@ -127,12 +351,12 @@ class GraphAnswer(ModuleAnswer):
     @property
     def sequences(self) -> dict[str, SequenceShape]:
         """Each sequence by name: its length, and the shapes of its elements."""
-        return sequences_of(self._values)
+        return sequence_shapes(self._values)
 
     @property
     def optionals(self) -> dict[str, OptionalShape]:
         """Each optional value by name."""
-        return optionals_of(self._values)
+        return optional_shapes(self._values)
 
     @property
     def _values(self) -> dict[str, Value]:
@@ -162,10 +386,10 @@ class GraphAnswer(ModuleAnswer):
     def account(self) -> Account:
         """What is known: the sizes proved to work and to fail, points of both kinds, and what is open, with reasons."""
         if not self._partial_reason:
-            return account_of(self._checked)
+            return model_account(self._checked)
         # Walks at single sizes are not repeated for each question.
         if self._known is None:
-            self._known = account_of(self._checked)
+            self._known = model_account(self._checked)
         return self._known
 
     @property
@@ -184,7 +408,7 @@ class GraphAnswer(ModuleAnswer):
 
         It is None too if the conditions of some nodes are not known.
         """
-        from symbcast.answers.public.generic import generic_of
+        from symbcast.answers.public.conditions import generic_of
 
         return None if self._partial_reason else generic_of(self._env)
 
@@ -204,12 +428,12 @@ class GraphAnswer(ModuleAnswer):
 
         Findings about sizes that data decide come last.
         """
-        from symbcast.core.solver.budget import asked
-        from symbcast.graphs.findings.findings import findings_of
+        from symbcast.core.solver.budget import answer_within_budget
+        from symbcast.graphs.report.findings import model_findings
 
         if self._findings is None:
             stopped: list[str] = []
-            found = asked(self._env.budget, lambda: tuple(findings_of(self._checked)), stopped.append)
+            found = answer_within_budget(self._env.budget, lambda: tuple(model_findings(self._checked)), stopped.append)
             if stopped:
                 return found
             self._findings = found
@@ -241,8 +465,6 @@ class GraphAnswer(ModuleAnswer):
         The requirements are those that the walk recorded, with what their terms need to have values. What was not
         analysed, and what data decide, is undecided.
         """
-        from symbcast.graphs.report.certificate import certify_model
-
         return certify_model(self._checked, self.verdict, self._open)
 
     @property
@@ -251,11 +473,11 @@ class GraphAnswer(ModuleAnswer):
 
     @property
     def _shown(self) -> Mapping[Symbol, str]:
-        return shown_of(self._checked)
+        return input_size_names(self._checked)
 
     @property
     def _assumed(self) -> Formula:
-        return assumed_of(self._checked)
+        return input_assumptions(self._checked)
 
     @property
     def _account(self) -> Account:
@@ -272,7 +494,7 @@ class GraphAnswer(ModuleAnswer):
         return found, outputs
 
     def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
-        from symbcast.graphs.findings.stops import stop_at
+        from symbcast.graphs.report.findings import stop_at
 
         return stop_at(self._checked, sizes)
 
@@ -294,7 +516,7 @@ class GraphAnswer(ModuleAnswer):
         symbols = {name: s for s, name in self._shown.items()}
         own = {s: symbols[name] for s, name in self._checked.env.shown.items() if symbols.get(name, s) != s}
         for left in self.unanalysed:
-            formula = put_in(left.enough, own) if own else left.enough
+            formula = replace_in_formula(left.enough, own) if own else left.enough
             if left.is_about_data and formula != FALSE and symbols_in(formula).keys() <= self._shown.keys():
                 yield formula
 
@@ -306,7 +528,7 @@ class GraphAnswer(ModuleAnswer):
     @property
     def _left_open(self) -> int:
         """The number of nodes whose size conditions were not checked completely."""
-        return left_open(self._checked)
+        return count_open_nodes(self._checked)
 
     @property
     def _is_told_open(self) -> bool:

@@ -1,34 +1,258 @@
-"""Give an operator's function its node, and everything that is known about the inputs."""
+"""What an operator's function is given: its node, the walk, and everything that is known about its inputs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self
 
-from symbcast.core.algebra.arithmetic import add
+from symbcast.core.algebra.arithmetic import add, replace_symbols, subtract
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.core.algebra.sequences import is_sequence, mentions_rest, rank_of, sequences_of
-from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.broadcasting.unknown_rank import place_of
-from symbcast.core.logic.formulas import FALSE, TRUE, Formula
-from symbcast.graphs.values.contents import listed, sizes_of
-from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.value import Value
-from symbcast.graphs.walking.deciding import joined
+from symbcast.core.algebra.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, negate
+from symbcast.core.algebra.symbols import (
+    AxisSequence,
+    SequenceSymbol,
+    Unknown,
+    is_sequence,
+    mentions_rest,
+    rank_of,
+    sequences_of,
+)
+from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.rules.placement import sequence_place
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.graphs.inputs import place_name
 from symbcast.operators.context import Context, Dims, evaluated
 from symbcast.operators.reach import is_of_each_axis
+from symbcast.operators.values.contents import Elements, IndexRamp, is_size, listed, sizes_of
+from symbcast.operators.values.elements import truth
+from symbcast.operators.values.value import (
+    NEVER,
+    UNKNOWN,
+    Decider,
+    OpenValue,
+    OptionalValue,
+    SequenceValue,
+    Value,
+    common_to,
+    join_deciders,
+    sequence_of,
+)
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.requirements.recorder import Place
-    from symbcast.graphs.values.contents import Element
-    from symbcast.graphs.walking.walker import GraphScope, Walker
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.graphs.graph import Graph
+    from symbcast.graphs.walking.requirements import NodePlace, Requirements
+    from symbcast.operators.context import Dims
+    from symbcast.operators.values.contents import Content, Element
 
 
-class Difference(Protocol):
+# Define how nodes see the walk: the values of their graph, values of unknown rank, and helper functions.
+
+
+class Fork(NamedTuple):
+    """An If whose outputs differ in rank: the condition for its then-branch, and the outputs of each branch."""
+
+    chosen: Formula
+    yes: Sequence[Value]
+    no: Sequence[Value]
+
+
+def either(asker: Requirements, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
+    """Return the merged value of two cases, chosen by a formula, as far as it is known."""
+    if yes is NEVER or no is NEVER:
+        return no if yes is NEVER else yes
+    if isinstance(yes, OptionalValue) or isinstance(no, OptionalValue):
+        return _either_optional(asker, name, chosen, yes, no)
+    if isinstance(yes, SequenceValue) and isinstance(no, SequenceValue):
+        return _either_sequence(asker, name, chosen, yes, no)
+    dtype = yes.dtype or no.dtype
+    if yes.shape is None or no.shape is None or len(yes.shape) != len(no.shape):
+        return Value(None, dtype)
+    dims = [
+        a
+        if a == b
+        else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, depending on the branch taken", chosen, a, b)
+        for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
+    ]
+    made = Value(tuple(dims), dtype, _either_content(asker, name, chosen, yes, no) if yes.shape == no.shape else None)
+    made.decided_by = _decider(asker, chosen, yes, no)
+    return made
+
+
+def _decider(asker: Requirements, chosen: Formula, yes: Value, no: Value) -> Decider | None:
+    """Return what decides elements of one value or the other, including the choice between them unless all are data."""
+    if yes.decided_by is None or no.decided_by is None:
+        return None
+    found = yes.decided_by | no.decided_by
+    if found != Decider.DATA:
+        for size in symbols_in(chosen):
+            found |= Decider.DATA if asker.is_of_data(size) else Decider.SIZES
+    return found
+
+
+def _either_content(asker: Requirements, name: str, chosen: Formula, yes: Value, no: Value) -> Content | None:
+    """Return the merged elements of two values of the same shape, chosen by a formula."""
+    a, b = yes.content, no.content
+    if a == b:
+        return a
+    if isinstance(a, Elements) and isinstance(b, Elements) and len(a.items) == len(b.items) <= _MOST:
+        pairs = zip(a.items, b.items, strict=True)
+        items = [_either_element(asker, f"{name}_{n}", chosen, *pair) for n, pair in enumerate(pairs)]
+        return Elements(tuple(items)) if any(i is not None for i in items) else None
+    if isinstance(a, IndexRamp) and isinstance(b, IndexRamp):
+        pairs = zip((a.start, *a.strides), (b.start, *b.strides), strict=True)
+        found = [_either_element(asker, f"{name}_{n}", chosen, *pair) for n, pair in enumerate(pairs)]
+        sizes = [d for d in found if is_size(d)]
+        return IndexRamp(sizes[0], tuple(sizes[1:])) if len(sizes) == len(found) else None
+    return None
+
+
+_MOST = 64
+"""How many elements are distinguished by the branch taken."""
+
+
+def _either_element(asker: Requirements, name: str, chosen: Formula, yes: Element, no: Element) -> Element:
+    if yes == no or yes is None or no is None:
+        return yes if yes == no else None
+    if isinstance(yes, FORMULA_KINDS) or isinstance(no, FORMULA_KINDS):
+        p, q = truth(yes), truth(no)
+        return None if p is None or q is None else any_of([all_of([chosen, p]), all_of([negate(chosen), q])])
+    if not is_size(yes) or not is_size(no):
+        return None
+    # A size by cases is never negative, so negative numbers are represented with an offset.
+    least = min([0, *(n for n in (yes, no) if isinstance(n, int))])
+    if not all(asker.bounds.is_at_least(d, least) for d in (yes, no)):
+        return None
+    text = f"an element of {name}, depending on the branch taken"
+    return add(asker.by_cases(name, text, chosen, subtract(yes, least), subtract(no, least)), least)
+
+
+def _either_sequence(
+    asker: Requirements, name: str, chosen: Formula, yes: SequenceValue, no: SequenceValue
+) -> SequenceValue:
+    if yes.items is not None and no.items is not None and len(yes.items) == len(no.items):
+        pairs = enumerate(zip(yes.items, no.items, strict=True))
+        return sequence_of(either(asker, f"{name}_{n}", chosen, a, b) for n, (a, b) in pairs)
+    length = yes.length
+    if length != no.length:
+        text = f"the length of {name}, depending on the branch taken"
+        length = asker.by_cases(f"{name}_length", text, chosen, yes.length, no.length)
+    return SequenceValue(length, common_to([yes, no]), yes.dtype or no.dtype)
+
+
+def _either_optional(asker: Requirements, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
+    there = [v.is_there if isinstance(v, OptionalValue) else TRUE for v in (yes, no)]
+    held = [v.held if isinstance(v, OptionalValue) else v for v in (yes, no)]
+    is_there = any_of([all_of([chosen, there[0]]), all_of([negate(chosen), there[1]])])
+    if there[0] == FALSE or held[0] is None:
+        return OptionalValue(held[1], is_there)
+    if there[1] == FALSE or held[1] is None:
+        return OptionalValue(held[0], is_there)
+    return OptionalValue(either(asker, name, chosen, held[0], held[1]), is_there)
+
+
+class GraphScope:
+    """The values of a graph by name, and the scope of the graph that contains it."""
+
+    __slots__ = ("around", "depth", "values")
+
+    def __init__(self, around: GraphScope | None = None) -> None:
+        self.values: dict[str, Value] = {}
+        self.around = around
+        self.depth: int = around.depth + 1 if around else 0
+
+    def find(self, name: str) -> Value | None:
+        """Return the value with a name; None for the empty name, which marks a missing input."""
+        scope: GraphScope | None = self
+        while scope is not None:
+            found = scope.values.get(name)
+            if found is not None:
+                return found
+            scope = scope.around
+        return UNKNOWN if name else None
+
+
+class Walker(Protocol):
+    """A walk through a model, as its nodes see it; see `symbcast.graphs.walking.walk`.
+
+    Attributes:
+        fork: set by an If whose branches give no common value to continue with.
+        open: what is known about values of unknown rank.
+    """
+
+    fork: Fork | None
+    open: OpenValues
+
+    @property
+    def asker(self) -> Requirements:
+        """The recorder of requirements on sizes."""
+
+    def within(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
+        """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
+
+    @property
+    def has_ample(self) -> bool:
+        """Whether two thirds of the walk budgets are left: to try what takes a third, do it, and go on."""
+
+    def trying(self) -> AbstractContextManager[None]:
+        """Discard the notes made in this context when it ends."""
+
+    def apart(self) -> AbstractContextManager[dict[str, Value]]:
+        """Do not keep the values of inner graphs that are walked in this context; yield them instead."""
+
+    def keep_common(self, inner: Mapping[str, Value]) -> None:
+        """Discard the shapes of values in inner graphs if another walk through these graphs gave different ones."""
+
+    def leave(self, place: NodePlace, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
+        """Note a node whose conditions, or only whose conditions on data, were not checked."""
+
+
+class OpenValues:
+    """The values of unknown rank in one walk."""
+
+    def __init__(self, asker: Requirements) -> None:
+        self._asker = asker
+        self._open: dict[int, tuple[Value, Dims]] = {}
+        """The sequences of axes of otherwise unknown values."""
+        self._axes: dict[Symbol, Symbol] = {}
+        """The sizes for axes of sequences that occur in no input's shape."""
+
+    def ends(self, value: Value) -> Dims:
+        """Return a value's shape; if its rank is unknown, return a sequence of axes and the known axes after it."""
+        if value.shape is not None:
+            return value.shape
+        if isinstance(value, OpenValue):
+            return value.ends
+        if value is UNKNOWN or id(value) not in self._open:
+            # The value is stored too, so that no other value can get its id.
+            self._open[id(value)] = value, (AxisSequence.anonymous(f"...{len(self._open)}").rest(),)
+        return self._open[id(value)][1]
+
+    def opened(self, dims: Dims, dtype: int) -> Value:
+        """Return a value of unknown rank; if its shape is only a sequence, values with that sequence share it."""
+        if len(dims) > 1 or not self._asker.sequences.isdisjoint(sequences_of(symbols_of(dims))):
+            return OpenValue(dims, dtype)
+        value = Value(None, dtype)
+        self._open[id(value)] = value, dims
+        return value
+
+    def axis_named(self, name: str, axis: int, dim: Dim) -> Dim:
+        """Return a new named size for an axis that a node requires of a value of unknown rank."""
+        for s in symbols_of((dim,)):
+            is_axis = isinstance(s, SequenceSymbol) and s.sequence not in self._asker.sequences
+            if (is_axis or isinstance(s, Unknown)) and s not in self._axes:
+                text = f"axis {axis} of {name}, whose rank is unknown"
+                self._axes[s] = self._asker.symbol(place_name(name, axis), text)
+        return replace_symbols(dim, self._axes)
+
+
+# Give an operator's function its node, and everything that is known about the inputs.
+
+
+class KnownDifference(Protocol):
     """A behaviour of a runtime that differs from the operator documentation."""
 
     @property
@@ -54,7 +278,7 @@ class NodeCall(Context):
     which says what must hold, such as ``"sizes must be equal off the axis of Concat"``.
     """
 
-    def __init__(self, place: Place, walk: Walker, scope: GraphScope) -> None:
+    def __init__(self, place: NodePlace, walk: Walker, scope: GraphScope) -> None:
         self.place = place
         self.node = place.node
         self.inputs = place.inputs
@@ -127,7 +351,7 @@ class NodeCall(Context):
     def rank_of(self, position: int) -> Dim:
         """Return the rank of an input; if the model's inputs do not determine it, return a new size."""
         ends = self.walk.open.ends(self.value(position))
-        place = place_of(ends)
+        place = sequence_place(ends)
         if place is None:
             return len(ends)
         if self.asker.sequences.issuperset(sequences_of(symbols_of((ends[place],)))):
@@ -253,9 +477,9 @@ class NodeCall(Context):
     def is_data(self, positions: Sequence[int] | None = None) -> bool:
         """Return whether only data decide the elements of the inputs at some positions; None means all inputs."""
         inputs = self.inputs if positions is None else [self.inputs[n] for n in positions if self.has(n)]
-        return joined(inputs) == Decider.DATA
+        return join_deciders(inputs) == Decider.DATA
 
-    def does(self, difference: Difference) -> bool:
+    def does(self, difference: KnownDifference) -> bool:
         """Return whether the user asked for a runtime with this difference from the documentation."""
         return self.asker.runtime == difference.runtime
 

@@ -10,23 +10,47 @@ sizes at which they run.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.core.algebra.sequences import SequenceSymbol, is_sequence, mentions_rest, sequences_of
+from symbcast.core.algebra.formulas import TRUE
+from symbcast.core.algebra.symbols import SequenceSymbol, is_sequence, mentions_rest, sequences_of
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.broadcasting.unknown_rank import place_of
-from symbcast.core.logic.formulas import TRUE
+from symbcast.core.rules.placement import sequence_place
 from symbcast.errors import SymbcastError
-from symbcast.graphs.values.value import NEVER, UNKNOWN, OpenValue, Value
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.graphs.walking.reaches import Reaches
 from symbcast.operators.context import Dims
-from symbcast.operators.reach import Reach, ReachError, is_shape, laid, of_one_rank, put_back
+from symbcast.operators.reach import Reach, ReachError, expose_axes, is_shape, of_one_rank, put_back
+from symbcast.operators.values.value import NEVER, UNKNOWN, OpenValue, Value
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.logic.formulas import Formula
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+
+
+# Determine how many axes nodes use of inputs of unknown rank, from the tables of front ends.
+
+
+Reaches: TypeAlias = "Callable[[NodeCall, Sequence[Dims | None]], Sequence[Reach | None]]"
+"""Returns the reach of a node into each input, given their shapes; None for an input whose rank must be known."""
+
+
+def none_of(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Raise `UnknownShapeError`: the ranks of all inputs must be known."""
+    raise UnknownShapeError
+
+
+def padded(reaches: Sequence[Reach | None], count: int) -> list[Reach | None]:
+    """Pad reaches to ``count`` inputs with None."""
+    return [*reaches, *[None] * (count - len(reaches))][:count]
+
+
+def required_numbers(call: NodeCall, position: int) -> list[int]:
+    """Return the numbers that an input holds; raises `UnknownShapeError` if they are unknown."""
+    found = call.numbers(position)
+    if found is None:
+        raise UnknownShapeError
+    return found
+
 
 _AS_FIRST = """
     CumProd CumSum DequantizeLinear GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax
@@ -35,14 +59,14 @@ _AS_FIRST = """
 """Operators whose output has the shape of the first input, even if some axes that they use are unknown."""
 
 
-class Operators(NamedTuple):
-    """How many axes nodes use of inputs of unknown rank (see `symbcast.onnx.declared.reaches`), and their functions."""
+class NodeFunctions(NamedTuple):
+    """How many axes nodes use of inputs of unknown rank (see `symbcast.onnx.reaches`), and their functions."""
 
     reaches: Reaches
     answer: Callable[[NodeCall], Value | Sequence[Value]]
 
 
-def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Value] | None:
+def outputs_of_given_rank(call: NodeCall, operators: NodeFunctions) -> Sequence[Value] | None:
     """Return the outputs of a node whose inputs of unknown rank all come from sequences that a caller gives.
 
     Its requirements are recorded. Returns None if there is no such input, or if the result differs between ranks.
@@ -60,7 +84,7 @@ def outputs_of_given_rank(call: NodeCall, operators: Operators) -> Sequence[Valu
     return _answers(operators, seen.call, seen.taken)
 
 
-def outputs_of_unknown_rank(call: NodeCall, operators: Operators, reason: str) -> Sequence[Value]:
+def outputs_of_unknown_rank(call: NodeCall, operators: NodeFunctions, reason: str) -> Sequence[Value]:
     """Return the outputs of a node with inputs of unknown rank, as far as they are known.
 
     Its requirements on sizes are checked only if it determines the rank of an input; otherwise ``reason`` is noted.
@@ -93,7 +117,7 @@ def _as_first(call: NodeCall) -> Sequence[Value]:
     return (call.walk.open.opened(ends, call.dtype()),) if any(map(is_sequence, ends)) else ()
 
 
-class Seen(NamedTuple):
+class ExposedCall(NamedTuple):
     """The call that a node's function sees, requirements on ranks with their reasons, and axes split off sequences."""
 
     call: NodeCall
@@ -101,7 +125,7 @@ class Seen(NamedTuple):
     taken: list[tuple[Dim, Dims]]
 
 
-def _answers(operators: Operators, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
+def _answers(operators: NodeFunctions, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
     """Call the operator's function; return outputs whose shapes contain a sequence as values of unknown rank."""
     found = operators.answer(call)
     return [_opened(call, v, taken) for v in ([found] if isinstance(found, Value) else found)]
@@ -115,14 +139,14 @@ def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> 
     return call.walk.open.opened(put_back(value.shape, taken), value.dtype)
 
 
-def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> Seen:
+def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> ExposedCall:
     """Return the node with each sequence replaced by one axis. Raises `ReachError`."""
     seen: dict[int, Dims] = {}
     asked: list[tuple[Formula, str]] = []
     taken = []
     for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
-        if shape is not None and place_of(shape) is not None:
-            found = laid(shape, reach)
+        if shape is not None and sequence_place(shape) is not None:
+            found = expose_axes(shape, reach)
             seen[n] = found.dims
             asked.append((found.requirement, f"{call.input_name(n)}: {found.reason}"))
             taken += [] if found.taken is None else [found.taken]
@@ -133,7 +157,7 @@ def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach
         asked += [(f, "the operands must have the same rank") for f in ranks]
     for dim in (d for s in seen.values() for d in symbols_of(s) if isinstance(d, SequenceSymbol)):
         call.bounds.learn(dim, call.bounds.least(dim.sequence.rest()) or 0)
-    return Seen(_with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE], taken)
+    return ExposedCall(_with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE], taken)
 
 
 def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> NodeCall:
@@ -143,8 +167,8 @@ def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Seq
     """
     seen: dict[int, Dims] = {}
     for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
-        if shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None:
-            name, dims = call.input_name(n), laid(shape, reach).dims
+        if shape is not None and sequence_place(shape) is not None and reach is not None and reach.rank is not None:
+            name, dims = call.input_name(n), expose_axes(shape, reach).dims
             call.note(f"not checked: {name} must have rank {reach.rank}, but its rank is unknown")
             seen[n] = tuple(call.walk.open.axis_named(name, axis, d) for axis, d in enumerate(dims))
     return _with_shapes(call, seen)
@@ -159,7 +183,7 @@ def _with_shapes(call: NodeCall, shapes: Mapping[int, Dims]) -> NodeCall:
 
 
 def _says_rank(shape: Dims | None, reach: Reach | None) -> bool:
-    return shape is not None and place_of(shape) is not None and reach is not None and reach.rank is not None
+    return shape is not None and sequence_place(shape) is not None and reach is not None and reach.rank is not None
 
 
 def _speaks_of(value: Value, symbols: Container[Symbol]) -> bool:

@@ -2,28 +2,210 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeAlias, cast
 
-from symbcast.core.characters import closest, listed
-from symbcast.core.logic.formulas import FALSE, Formula, negate
+from symbcast.core.algebra.formulas import FALSE, Formula, negate
+from symbcast.core.algebra.terms import Term
+from symbcast.core.characters import closest, prose_list
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
-from symbcast.core.solver.budget import current as current_budget
+from symbcast.core.solver.budget import current_budget
 from symbcast.errors import DimensionError, SymbcastError
-from symbcast.graphs.requirements.recorder import Asker, Place
-from symbcast.graphs.values.value import NEVER, UNKNOWN, Constant, OpenValue, SequenceValue, Value
-from symbcast.graphs.walking.deciding import decider_of_content, joined
-from symbcast.graphs.walking.lengths import Lengths
-from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.graphs.walking.repeats import Key, Repeats
-from symbcast.graphs.walking.unknown_ranks import Operators, outputs_of_given_rank, outputs_of_unknown_rank
-from symbcast.graphs.walking.walker import Fork, GraphScope, OpenValues, either
+from symbcast.graphs.walking.facts import long_ones
+from symbcast.graphs.walking.node_call import (
+    Fork,
+    GraphScope,
+    NodeCall,
+    OpenValues,
+    RefusedError,
+    UnknownShapeError,
+    either,
+)
+from symbcast.graphs.walking.requirements import NodePlace, Requirements
+from symbcast.graphs.walking.unknown_ranks import NodeFunctions, outputs_of_given_rank, outputs_of_unknown_rank
+from symbcast.operators.values.contents import Elements
+from symbcast.operators.values.value import (
+    NEVER,
+    UNKNOWN,
+    Constant,
+    OpenValue,
+    SequenceValue,
+    Value,
+    decider_of_content,
+    join_deciders,
+)
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.graph import Graph, Node
-    from symbcast.graphs.values.deciders import Decider
-    from symbcast.graphs.walking.answering import Answering
+    from symbcast.graphs.walking.node_call import NodeCall
+    from symbcast.graphs.walking.requirements import Requirements
+    from symbcast.graphs.walking.unknown_ranks import Reaches
+    from symbcast.operators.values.value import Decider, Value
+
+
+# The protocol that a walk requires of a front end.
+
+
+class WalkedFrontEnd(Protocol):
+    """The parts of a front end that a walk uses; see `symbcast.graphs.front_end`."""
+
+    @property
+    def reaches(self) -> Reaches:
+        """Returns the number of axes that operators use of inputs of unknown rank."""
+
+    @property
+    def call(self) -> Callable[..., NodeCall]:
+        """Creates the call of an operator from a place, a walk and a scope."""
+
+    @property
+    def tail(self) -> Callable[[Any], Sequence[Value]]:
+        """Handles an operator that has no function."""
+
+    def operator(self, node: Node) -> Callable[[Any], Value | Sequence[Value]] | None:
+        """Return the function for a node's operator; None if there is none."""
+
+
+# The total length of the sizes in a walk: if it exceeds a limit, long sizes become unknown ones.
+
+
+_LIMIT = 100_000
+"""The maximum number of atoms in all long sizes of a walk; 96 exported models stay below 40,000."""
+
+
+class Lengths:
+    """The total length of the long sizes in one walk."""
+
+    def __init__(self, asker: Requirements) -> None:
+        self._asker = asker
+        self.left = _LIMIT
+        """What is left of the limit."""
+
+    def limited(self, outputs: Sequence[Value], node: Node) -> Sequence[Value]:
+        """Return the outputs of a node, with unknown sizes for long ones once the limit is exceeded.
+
+        Raises `TooLongError` if the walk is to be repeated with names for sizes that depend on cases.
+        """
+        for value in outputs:
+            self._asker.check_lengths(value.shape or ())
+            self.left -= sum(long_ones(_dims_of(value)))
+        return outputs if self.left >= 0 else [self._shortened(value, node.title) for value in outputs]
+
+    def _shortened(self, value: Value, label: str) -> Value:
+        if not long_ones(_dims_of(value)):
+            return value
+        if value.shape is None:
+            return Value(None, value.dtype)
+        return Value(tuple(self._named(dim, f"{label}_dim_{n}") for n, dim in enumerate(value.shape)), value.dtype)
+
+    def _named(self, dim: Dim, name: str) -> Dim:
+        if not long_ones([dim]):
+            return dim
+        least = max(self._asker.bounds.least(dim) or 0, 0)
+        return self._asker.symbol(name, "a size whose formula is too long to follow", least, is_undecided=True)
+
+
+def _dims_of(value: Value) -> Sequence[Dim]:
+    shape = value.shape or ()
+    if isinstance(value, Constant) or not isinstance(value.content, Elements):
+        return shape
+    return [*shape, *(item for item in value.content.items if isinstance(item, Term))]
+
+
+# Nodes that differ from an earlier one only in names: their outputs are taken over, without asking again.
+#
+# Models repeat their layers, so most nodes of a large one have a twin: the same operator and attributes, on inputs
+# about which the same is known. What a node gives is a function of these, of the conditions under which it runs, and
+# of what the walk knows about sizes. A node is a twin's model only if it left no trace in the walk; a second twin of a
+# node with requirements is one, because these are recorded already.
+
+
+Key: TypeAlias = "tuple[Any, ...]"
+
+_INCOMPARABLE = -1
+"""The key of a value whose facts are more than its shape, type, elements and decider."""
+
+
+class Repeats:
+    """The outputs of nodes of one walk, by everything that decides them."""
+
+    def __init__(self, asker: Requirements, trace: Callable[[], Hashable]) -> None:
+        self._asker = asker
+        self._trace = trace
+        """Counts what nodes leave in the walk."""
+        self._numbers: dict[Hashable, int] = {}
+        """The key of a value by the facts about it."""
+        self._outputs: dict[Key, Sequence[Value | int]] = {}
+        """Values, and the positions of inputs that are handed on."""
+        self._knowledge: Hashable = None
+        """The knowledge about sizes under which these are the outputs."""
+
+    def key(self, kind: Hashable | None, inputs: Sequence[Value | None]) -> Key | None:
+        """Return what decides a node's outputs, besides the knowledge about sizes; None if that is unknown."""
+        if kind is None:
+            return None
+        keys = [None if v is None else v.key or self.number(v) for v in inputs]
+        return None if _INCOMPARABLE in keys else (kind, self._asker.guards, *keys)
+
+    def table(self) -> Mapping[Key, Sequence[Value | int]]:
+        """Return what nodes give under the present knowledge: values, and the positions of inputs that are handed on.
+
+        Values are shared: nothing may change them.
+        """
+        knowledge = self._asker.knowledge
+        if knowledge != self._knowledge:
+            self._outputs.clear()
+            self._knowledge = knowledge
+        return self._outputs
+
+    def outputs(self, key: Key, inputs: Sequence[Value | None]) -> Sequence[Value] | None:
+        """Return the outputs of a node with a key and these inputs; None if none are known."""
+        found = self.table().get(key)
+        if found is None:
+            return None
+        return [cast("Value", inputs[v]) if isinstance(v, int) else v for v in found]
+
+    def state(self) -> Hashable:
+        """Return what changes if a node leaves a trace."""
+        return self._asker.knowledge, self._asker.recorded, self._trace()
+
+    def keep(self, key: Key, before: Hashable, inputs: Sequence[Value | None], outputs: Sequence[Value]) -> None:
+        """Take over the outputs of a node for its twins, if it left no trace since ``before``.
+
+        A constant that was read as an array may have other numbers than another one with the same key.
+        """
+        if before != self.state():
+            return
+        for given in inputs:
+            if isinstance(given, Constant) and given.was_read:
+                return
+        kept: list[Value | int] = []
+        for value in outputs:
+            if isinstance(value, Constant) and value in inputs:
+                kept.append(inputs.index(value))
+            elif type(value) is Value and (value.key or self.number(value)) != _INCOMPARABLE:
+                kept.append(value)
+            else:
+                return
+        self._outputs[key] = kept
+
+    def forget(self) -> Callable[[], None]:
+        """Start anew, because requirements will be discarded; return the function that takes the outputs back."""
+        before = self._outputs, self._knowledge
+        self._outputs, self._knowledge = {}, None
+
+        def restore() -> None:
+            self._outputs, self._knowledge = before
+
+        return restore
+
+    def number(self, value: Value) -> int:
+        """Set the key of a value and return it."""
+        facts = value.facts()
+        value.key = _INCOMPARABLE if facts is None else self._numbers.setdefault(facts, len(self._numbers) + 1)
+        return value.key
+
 
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
 """How deeply nested, and for how many nodes, the rest of a graph is walked once for each branch."""
@@ -56,7 +238,7 @@ class Unanalysed(NamedTuple):
         return f"{self.node} ({self.op_type}): {self.reason}"
 
 
-class Body(NamedTuple):
+class CalledBody(NamedTuple):
     """The body of a function for one call: its graph, its values, and those of the graphs inside it."""
 
     graph: Graph
@@ -76,18 +258,18 @@ class Walk:
     A front end that needs more than a table of operators derives its own subclass.
     """
 
-    def __init__(self, model: Walkable, front_end: Answering, asker: Asker) -> None:
+    def __init__(self, model: Walkable, front_end: WalkedFrontEnd, asker: Requirements) -> None:
         self.asker = asker
         self.front_end = front_end
         self.top = GraphScope()
-        self.bodies: dict[int, Body] = {}
+        self.bodies: dict[int, CalledBody] = {}
         """What the functions computed that nodes call, by the node's identity; twins of such nodes have none."""
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
-        self._operators = Operators(front_end.reaches, self.answer)
+        self._operators = NodeFunctions(front_end.reaches, self.answer)
         self._names: dict[str, int] = {}
         """The used names, each with the number for the next node of that name."""
-        self._walked: list[Node | Place] = []
+        self._walked: list[Node | NodePlace] = []
         """The nodes that were walked, in order; as many of the first ones have names as there are names."""
         self._left = self._budget = MAX_AGAIN + MAX_TURNS * model.inner
         """How many nodes of functions and inner graphs may still be walked."""
@@ -290,15 +472,15 @@ class Walk:
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of the output at a position, if these are not known exactly."""
-        return joined(inputs)
+        return join_deciders(inputs)
 
-    def _restated(self, node: Node, inputs: Sequence[Value | None]) -> Place:
+    def _restated(self, node: Node, inputs: Sequence[Value | None]) -> NodePlace:
         """Return a node's place, after requiring what an earlier walk learned there."""
         place = self._place(node, inputs)
         self.asker.restate(place)
         return place
 
-    def _computed(self, place: Place, key: Key | None, scope: GraphScope) -> Sequence[Value]:
+    def _computed(self, place: NodePlace, key: Key | None, scope: GraphScope) -> Sequence[Value]:
         """Compute the outputs of a node, with what decides their elements; keep them for its twins."""
         before = None if key is None else self._repeats.state()
         outputs = self._lengths.limited(self._outputs(place, scope), place.node)
@@ -321,7 +503,7 @@ class Walk:
             self.fork is None,
         )
 
-    def _outputs(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+    def _outputs(self, place: NodePlace, scope: GraphScope) -> Sequence[Value]:
         node, inputs = place.node, place.inputs
         if NEVER in inputs:
             return [NEVER] * len(node.outputs)
@@ -338,7 +520,7 @@ class Walk:
             reason = f"could not be analysed: {error}"
         return self.unknown(self.front_end.call(place, self, scope), reason)
 
-    def answered(self, place: Place, scope: GraphScope) -> Sequence[Value]:
+    def answered(self, place: NodePlace, scope: GraphScope) -> Sequence[Value]:
         """Return the outputs of a node; raises `UnknownShapeError` if they are unknown."""
         call = self.front_end.call(place, self, scope)
         found = self.of_given_rank(call)
@@ -361,8 +543,8 @@ class Walk:
         """Return the outputs of a node that was not analysed, as far as they are known; note the reason."""
         return outputs_of_unknown_rank(call, self._operators, reason)
 
-    def _place(self, node: Node, inputs: Sequence[Value | None]) -> Place:
-        place = Place("", node.op_type, node, inputs, self._name_all)
+    def _place(self, node: Node, inputs: Sequence[Value | None]) -> NodePlace:
+        place = NodePlace("", node.op_type, node, inputs, self._name_all)
         self._walked.append(place)
         return place
 
@@ -379,7 +561,7 @@ class Walk:
         """Name the nodes that were walked and have no name yet, in their order."""
         for position in range(len(self._names), len(self._walked)):
             found = self._walked[position]
-            if isinstance(found, Place):
+            if isinstance(found, NodePlace):
                 found.name_it(self._named(found.node))
                 self._walked[position] = found.node
             else:
@@ -389,17 +571,17 @@ class Walk:
 
     def refuse(self, node: Node, reason: str, inputs: Sequence[Value | None]) -> None:
         """Record that a node cannot run at any sizes, whether or not the walk reached it."""
-        self.asker.require(Place(node.title, node.op_type, node, inputs), FALSE, reason)
+        self.asker.require(NodePlace(node.title, node.op_type, node, inputs), FALSE, reason)
 
     def doubt(self, node: Node, reason: str) -> None:
         """Note a node that possibly cannot run at any sizes."""
-        self.leave(Place(node.title, node.op_type, node, []), reason)
+        self.leave(NodePlace(node.title, node.op_type, node, []), reason)
 
     def found(self, name: str) -> Value | None:
         """Return the value found for a name, in any graph; None if the walk did not reach it."""
         return self.top.values.get(name) or self.inner.get(name)
 
-    def leave(self, place: Place, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
+    def leave(self, place: NodePlace, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
         """Note a node whose conditions, or only whose conditions on data, were not checked."""
         self.unanalysed[Unanalysed(place.name, place.op_type, reason, is_about_data, enough)] = None
 
@@ -434,7 +616,7 @@ class MissingShapeError(SymbcastError, KeyError):
     def __str__(self) -> str:
         name, known = self.args
         close = closest(str(name), known)
-        return f"there is no value {name!r}; {f'did you mean {close!r}?' if close else f'there is {listed(known)}'}"
+        return f"there is no value {name!r}; {f'did you mean {close!r}?' if close else f'there is {prose_list(known)}'}"
 
 
 def _shape(value: Value) -> Shape | None:

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from symbcast.arrays.arguments import Arguments
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Dim
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.arrays.arguments import TraceArguments
+from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
-from symbcast.jax.trace import Call, trace
-from symbcast.linting.libraries.traced import Traced, traced_of
-from symbcast.paths.conclusions.answer import conclusions_of
-from symbcast.paths.places import Place
+from symbcast.jax.trace import JaxCall, trace
+from symbcast.linting.libraries.traced import LibraryTrace, trace_of_paths
+from symbcast.paths.answer import conclusions_of
+from symbcast.paths.places import CodePlace
 
 _DTYPES = {"float": "float32", "int64": "int32", "complex128": "complex64", "float64": "float32", "uint64": "uint32"}
 
@@ -28,18 +27,20 @@ def dtype(name: str) -> Any:
     return _DTYPES.get(name, name)
 
 
-def traced(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int) -> Traced:
+def traced(
+    function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int
+) -> LibraryTrace:
     """Trace a function; real calls are calls of `jax.eval_shape`."""
     report = trace(function, *positional, min_size=max(1, min_size), **named)
-    given = Arguments(positional, named, dtype="float32")
-    call = Call(function, given, conclusions_of(report).scope.shapes)
-    found = traced_of(report, call.results)
+    given = TraceArguments(positional, named, dtype="float32")
+    call = JaxCall(function, given, conclusions_of(report).scope.shapes)
+    found = trace_of_paths(report, call.results)
     if found.verdict in (Verdict.ALWAYS, Verdict.SOMETIMES):
         found = replace(found, pairs=list(_pairs(call, found.own)))
     return found
 
 
-def _pairs(call: Call, names: Mapping[Symbol, str]) -> Iterator[tuple[Place, tuple[tuple[Dim, ...], ...]]]:
+def _pairs(call: JaxCall, names: Mapping[Symbol, str]) -> Iterator[tuple[CodePlace, tuple[tuple[Dim, ...], ...]]]:
     """Yield operations that broadcast one size to two axes, seen at sizes that are different large primes."""
     import jax
 
@@ -70,9 +71,9 @@ def _pairs(call: Call, names: Mapping[Symbol, str]) -> Iterator[tuple[Place, tup
 _PRIMES = (101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
 
 
-def _place(equation: Any) -> Place:
+def _place(equation: Any) -> CodePlace:
     traceback = equation.source_info.traceback
     for frame in getattr(traceback, "frames", ()):
         if "/jax/" not in frame.file_name and "/symbcast/" not in frame.file_name:
-            return Place(frame.file_name, frame.line_num)
-    return Place("", 0)
+            return CodePlace(frame.file_name, frame.line_num)
+    return CodePlace("", 0)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from symbcast.arrays.arguments import Arguments
-from symbcast.arrays.real_run import RealRun
-from symbcast.arrays.trace import trace
-from symbcast.linting.libraries.traced import Traced, traced_of
-from symbcast.paths.conclusions.answer import conclusions_of
+from symbcast.arrays.arguments import TraceArguments
+from symbcast.arrays.trace import RealRun, trace
+from symbcast.linting.libraries.traced import LibraryTrace, trace_of_paths
+from symbcast.paths.answer import conclusions_of
 
 _DTYPES = {"float": "float64", "key": "uint32"}
 
@@ -19,10 +18,12 @@ def dtype(name: str) -> str:
     return _DTYPES.get(name, name)
 
 
-def traced(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int) -> Traced:
+def traced(
+    function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int
+) -> LibraryTrace:
     """Trace a function; real calls have several kinds of data."""
     import symbcast.arrays  # noqa: F401 - it registers the operations of arrays
 
     report = trace(function, *positional, min_size=min_size, **named)
-    real = RealRun(function, Arguments(positional, named), conclusions_of(report).scope.shapes)
-    return traced_of(report, real.results)
+    real = RealRun(function, TraceArguments(positional, named), conclusions_of(report).scope.shapes)
+    return trace_of_paths(report, real.results)

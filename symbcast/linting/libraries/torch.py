@@ -11,22 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.arguments import Arguments, ArrayArgument
-from symbcast.arrays.real_run import FILLINGS
-from symbcast.core.algebra.arithmetic import replaced
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Dim, symbols_of
-from symbcast.core.logic.formulas import FALSE, with_dims
-from symbcast.core.program.sizes.premises import knowledge
-from symbcast.core.program.sizes.scope import Scope
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.arrays.arguments import ArrayArgument, TraceArguments
+from symbcast.arrays.trace import FILLINGS
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import FALSE, with_dims
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.programs.assumptions import assumption_set
+from symbcast.core.programs.scope import Scope
+from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ModelError
-from symbcast.graphs.findings.findings import Finding
-from symbcast.linting.libraries.traced import Failure, Traced
-from symbcast.paths.places import NOWHERE, Place
-from symbcast.paths.real_calls import Raised
-from symbcast.torch.check_model import check
+from symbcast.graphs.report.findings import Finding
+from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
+from symbcast.paths.places import NOWHERE, CodePlace
+from symbcast.paths.real_calls import RaisedError
+from symbcast.torch.front_end import check
 from symbcast.torch.report import TorchReport
 
 _DTYPES = {"float": "float32", "key": "int64", "complex128": "complex64"}
@@ -39,13 +38,15 @@ def dtype(name: str) -> str:
     return _DTYPES.get(name, name)
 
 
-def traced(function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int) -> Traced:
+def traced(
+    function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int
+) -> LibraryTrace:
     """Export a function with its arrays as inputs, and analyse the graph; real calls run the function itself.
 
     The example has pairwise different sizes. If the function fails there, it is exported with two equal sizes, with
     which it works. Raises `ModelError` if torch cannot export it.
     """
-    given = Arguments(positional, named)
+    given = TraceArguments(positional, named)
     scope = Scope(given.shapes, given.is_fresh, [], max(1, min_size))
     calls = _Calls(function, given, scope)
     at = dict(zip(scope.names, _PRIMES, strict=False))
@@ -64,7 +65,7 @@ def traced(function: Callable[..., Any], positional: Sequence[Any], named: Mappi
 class _Calls:
     """Calls of a function with real tensors."""
 
-    def __init__(self, function: Callable[..., Any], given: Arguments, scope: Scope) -> None:
+    def __init__(self, function: Callable[..., Any], given: TraceArguments, scope: Scope) -> None:
         self.function, self.given, self.scope = function, given, scope
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
@@ -86,14 +87,14 @@ class _Calls:
                 with torch.no_grad():
                     result = self.function(*args, **options)
             except Exception as error:
-                result = Raised.of(error)
+                result = RaisedError.of(error)
             yield result
 
-    def error(self, at: Mapping[Symbol, int]) -> Raised | None:
+    def error(self, at: Mapping[Symbol, int]) -> RaisedError | None:
         """Return the first error at some sizes; None if it works with some data."""
-        first: Raised | None = None
+        first: RaisedError | None = None
         for result in self.results(at):
-            if not isinstance(result, Raised):
+            if not isinstance(result, RaisedError):
                 return None
             first = first or result
         return first
@@ -132,7 +133,7 @@ def _exported(calls: _Calls, scope: Scope, at: Mapping[Symbol, int]) -> TorchRep
         return check(Wrapper().eval(), (arrays,), dynamic_shapes={"arrays": axes}, min_size=scope.min_size)
 
 
-def _of_report(calls: _Calls, scope: Scope, report: TorchReport) -> Traced:
+def _of_report(calls: _Calls, scope: Scope, report: TorchReport) -> LibraryTrace:
     symbols = list(scope.names)
     shown = report._subject.shown
     own = {s: scope.names[symbols[int(n[2:])]] for s, n in shown.items() if re.fullmatch(r"s_\d+", n)}
@@ -140,16 +141,16 @@ def _of_report(calls: _Calls, scope: Scope, report: TorchReport) -> Traced:
     spec = report.program.call_spec.out_spec
     result = _unflattened(spec, values)
     reason = report.reason if report.verdict is Verdict.UNKNOWN else ""
-    return Traced(
+    return LibraryTrace(
         report.verdict,
         reason,
         {**shown, **own},
         own,
-        knowledge(tuple(shown), report._subject.assumptions, scope.min_size),
+        assumption_set(tuple(shown), report._subject.assumptions, scope.min_size),
         [(report.condition.formula, result)] if report.verdict is not Verdict.NEVER else [],
         [_failure(f, own, shown) for f in report.findings],
         calls.by_name,
-        list(_pairs(report, Place(_file(calls.function), _code(calls.function).co_firstlineno))),
+        list(_pairs(report, CodePlace(_file(calls.function), _code(calls.function).co_firstlineno))),
     )
 
 
@@ -160,18 +161,18 @@ def _unflattened(spec: Any, values: Sequence[Any]) -> Any:
     return trees.tree_unflatten(list(values), spec)
 
 
-def _failure(finding: Finding, own: Mapping[Symbol, str], shown: Mapping[Symbol, str]) -> Failure:
+def _failure(finding: Finding, own: Mapping[Symbol, str], shown: Mapping[Symbol, str]) -> TraceFailure:
     names = {shown[s]: name for s, name in own.items()}
     text = re.sub(r"s_\d+", lambda m: names.get(m[0], m[0]), finding.text)
     at = None if finding.counterexample is None else {names.get(n, n): k for n, k in finding.counterexample.items()}
-    place = NOWHERE if finding.line is None else Place(finding.line.file, finding.line.number)
+    place = NOWHERE if finding.line is None else CodePlace(finding.line.file, finding.line.number)
     formula = finding.condition.formula
     bound = {s.name: s for s in shown}
-    formula = with_dims(formula, lambda d: replaced(d, {s: bound.get(s.name, s) for s in symbols_of((d,))}))
-    return Failure(formula, text, finding.words, finding.reason, place, finding.kind, at)
+    formula = with_dims(formula, lambda d: replace_symbols(d, {s: bound.get(s.name, s) for s in symbols_of((d,))}))
+    return TraceFailure(formula, text, finding.words, finding.reason, place, finding.kind, at)
 
 
-def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: Raised) -> Traced:
+def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: RaisedError) -> LibraryTrace:
     """Return the trace of a function that fails at pairwise different sizes, and with each two of them equal.
 
     Other sizes may work, so the failure has no condition.
@@ -179,9 +180,9 @@ def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: Raise
     places = [p for p in first.lines if p.file == _file(calls.function)]
     sizes = {scope.names[s]: n for s, n in at.items()}
     error = f"{type(first.error).__name__}: {first.error}"
-    failure = Failure(FALSE, "", "", error, places[-1] if places else NOWHERE, "call", sizes)
-    found = knowledge(tuple(scope.names), [], scope.min_size)
-    return Traced(
+    failure = TraceFailure(FALSE, "", "", error, places[-1] if places else NOWHERE, "call", sizes)
+    found = assumption_set(tuple(scope.names), [], scope.min_size)
+    return LibraryTrace(
         Verdict.UNKNOWN,
         "no example with which it can be exported was found",
         scope.names,
@@ -193,7 +194,7 @@ def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: Raise
     )
 
 
-def _pairs(report: TorchReport, place: Place) -> Iterator[tuple[Place, tuple[tuple[Dim, ...], ...]]]:
+def _pairs(report: TorchReport, place: CodePlace) -> Iterator[tuple[CodePlace, tuple[tuple[Dim, ...], ...]]]:
     """Yield the nodes of two tensors that put one size on two axes, though neither tensor has it twice.
 
     Torch records no lines inside a function that is not a module, so the place is that of the whole function.

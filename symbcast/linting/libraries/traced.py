@@ -6,36 +6,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Dim
-from symbcast.core.logic.formulas import Formula
-from symbcast.core.solver.decision.knowledge import Knowledge
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.verdicts import Verdict
-from symbcast.paths.conclusions.answer import PathsAnswer, conclusions_of
-from symbcast.paths.places import Place
+from symbcast.paths.answer import PathsAnswer, conclusions_of
+from symbcast.paths.places import CodePlace
 
 if TYPE_CHECKING:
-    from symbcast.paths.conclusions.findings import PathFinding
+    from symbcast.paths.answer import PathFinding
 
-Real: TypeAlias = "Callable[[Mapping[str, int]], Iterator[Any]]"
+RealResults: TypeAlias = "Callable[[Mapping[str, int]], Iterator[Any]]"
 """Calls a function at sizes, by name, and yields its results, or `Raised`."""
 
 
 @dataclass(frozen=True)
-class Failure:
+class TraceFailure:
     """A requirement on sizes: the formula, its text and words, the line, and sizes at which it fails."""
 
     formula: Formula
     text: str
     words: str
     error: str
-    place: Place
+    place: CodePlace
     operation: str
     at: Mapping[str, int] | None
 
 
 @dataclass(frozen=True)
-class Traced:
+class LibraryTrace:
     """A trace: when the function works and what it returns there, what fails, and real calls.
 
     Attributes:
@@ -50,14 +49,14 @@ class Traced:
     reason: str
     names: Mapping[Symbol, str]
     own: Mapping[Symbol, str]
-    knowledge: Knowledge
+    knowledge: AssumptionSet
     cases: Sequence[tuple[Formula, Any]]
-    failures: Sequence[Failure]
-    real: Real
-    pairs: Sequence[tuple[Place, tuple[tuple[Dim, ...], ...]]] = field(default=())
+    failures: Sequence[TraceFailure]
+    real: RealResults
+    pairs: Sequence[tuple[CodePlace, tuple[tuple[Dim, ...], ...]]] = field(default=())
 
 
-def traced_of(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterator[Any]]) -> Traced:
+def trace_of_paths(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterator[Any]]) -> LibraryTrace:
     """Return the trace that an answer about paths describes."""
     found = conclusions_of(answer)
     symbols = {name: s for s, name in found.scope.names.items()}
@@ -65,7 +64,7 @@ def traced_of(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterat
     def called(at: Mapping[str, int]) -> Iterator[Any]:
         return real({symbols[n]: size for n, size in at.items() if n in symbols})
 
-    return Traced(
+    return LibraryTrace(
         answer.verdict,
         answer.account.reason,
         found.names,
@@ -78,9 +77,9 @@ def traced_of(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterat
     )
 
 
-def _failure(finding: PathFinding) -> Failure:
-    place = Place(finding.file, finding.line)
-    return Failure(
+def _failure(finding: PathFinding) -> TraceFailure:
+    place = CodePlace(finding.file, finding.line)
+    return TraceFailure(
         finding.formula,
         finding.text,
         finding.words,

@@ -6,30 +6,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from symbcast.answers.comparison.rule_texts import read_rule
-from symbcast.answers.explanation.names import rule_text
+from symbcast.answers.comparison.rule_answers import read_rule
+from symbcast.answers.explanation.words import rule_text
 from symbcast.answers.public.result import Result, broadcast, call_of
-from symbcast.core.algebra.arithmetic import replaced
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import AnyOf, Formula
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.broadcasting import AttributeLike, Rule, find_rule
-from symbcast.core.logic.formulas import AnyOf, Formula
-from symbcast.core.program.sizes.assumptions import Assumptions
-from symbcast.core.program.sizes.given import Sizes, read_size
-from symbcast.core.program.sizes.links import linked_sizes
+from symbcast.core.programs.arguments import Sizes, read_given_size
+from symbcast.core.programs.assumptions import Assumptions, linked_sizes
+from symbcast.core.rules import AttributeLike, Rule, find_rule
 from symbcast.core.shapes import ShapeLike
-from symbcast.core.signatures import with_advice
 from symbcast.core.text.printing import formula_text, labelled_text
 from symbcast.errors import BindingError, MissingExtraError
-from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE
-from symbcast.notebook.explorer.question import Question
+from symbcast.notebook.explorer.question import LARGEST_MAP, LARGEST_SIZE, ExplorerQuestion
 
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.program.sizes.scope import Scope
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.scope import Scope
     from symbcast.notebook.explorer.widget import Explorer
 
 _EXAMPLE = ("N, 3", "M, 1")
@@ -81,7 +78,7 @@ def explorer_class(asked_for: str = "Explorer") -> type[Explorer]:
     return Explorer
 
 
-def question_of(result: Result) -> Question:
+def question_of(result: Result) -> ExplorerQuestion:
     """Return the question that a result answers, as text that reproduces it.
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
@@ -90,17 +87,17 @@ def question_of(result: Result) -> Question:
     """
     texts, scope = _attribute_texts(result.rule), call_of(result).scope
     if scope is None:
-        return Question(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
+        return ExplorerQuestion(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
     renamed = _readable(scope.names)
     order = {renamed[s]: n for n, s in enumerate(scope.names)}
-    shapes = tuple(_shape_text([replaced(d, renamed) for d in shape.dims], order) for shape in scope.shapes)
+    shapes = tuple(_shape_text([replace_symbols(d, renamed) for d in shape.dims], order) for shape in scope.shapes)
     assume = " and ".join(_assumed(scope, renamed))
-    return Question(shapes, result.rule.name, texts, assume, scope.min_size)
+    return ExplorerQuestion(shapes, result.rule.name, texts, assume, scope.min_size)
 
 
 def _question(
     shapes: Sequence[Any], rule: str | Rule, assume: Assumptions, min_size: int, attributes: Mapping[str, Any]
-) -> Question:
+) -> ExplorerQuestion:
     is_alone = (rule, assume, min_size, attributes) == ("numpy", (), 0, {})
     if len(shapes) == 1 and isinstance(shapes[0], Result) and is_alone:
         return question_of(shapes[0])
@@ -110,14 +107,14 @@ def _question(
         return question_of(broadcast(*shapes, rule=rule, assume=assume, min_size=min_size, **attributes))
     found = find_rule(rule, dict(attributes))
     joined = assumed[0] if len(assumed) == 1 else " and ".join(f"({text})" for text in assumed)
-    return Question(tuple(shapes) or _EXAMPLE, found.name, _attribute_texts(found), joined, min_size)
+    return ExplorerQuestion(tuple(shapes) or _EXAMPLE, found.name, _attribute_texts(found), joined, min_size)
 
 
 def _sizes(given: Sizes | None) -> dict[str, int]:
     """Return sizes by name; raise `BindingError` if they are invalid or too large for a page."""
     if given is not None and not isinstance(given, Mapping):
         raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
-    sizes = {_name(size): read_size(_name(size), value) for size, value in (given or {}).items()}
+    sizes = {_name(size): read_given_size(_name(size), value) for size, value in (given or {}).items()}
     for name, size in sizes.items():
         if size > LARGEST_SIZE:
             raise BindingError(f"{name}={size} is too large for a page", f"the largest is {LARGEST_SIZE}")
@@ -142,19 +139,19 @@ def _assumed(scope: Scope, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
     Facts about sizes that are not in the shapes are left out: they have no effect, and would be rejected as text.
     """
-    from symbcast.core.program.sizes.premises import own_set
-    from symbcast.core.solver.groups.normal_form import put_in, symbols_in
-    from symbcast.core.solver.sets.set_formulas import describe
-    from symbcast.core.solver.sets.size_sets import ALL
+    from symbcast.core.programs.assumptions import own_set
+    from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+    from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+    from symbcast.core.solver.size_sets import ALL
 
-    known: list[Formula] = [describe(s, own_set(s, 0)) for s in scope.symbols if own_set(s, 0) is not ALL]
+    known: list[Formula] = [set_formula(s, own_set(s, 0)) for s in scope.symbols if own_set(s, 0) is not ALL]
     formulas = [*known, *(a.formula for a in scope.assumptions)]
     groups = [frozenset(symbols_in(formula)) for formula in formulas]
     linked = linked_sizes(symbols_of(d for shape in scope.shapes for d in shape.dims), groups)
     for formula, symbols in zip(formulas, groups, strict=True):
         if symbols and linked.isdisjoint(symbols):
             continue
-        text = formula_text(put_in(formula, dict(renamed)))
+        text = formula_text(replace_in_formula(formula, dict(renamed)))
         yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
 
 

@@ -1,4 +1,4 @@
-"""Read the question in an explorer's fields, locate each error in its field, and write the question as Python."""
+"""The question in an explorer's fields: errors located in their field, limits, and the question as Python."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from symbcast.answers.comparison import Comparison, compare
-from symbcast.answers.comparison.rule_texts import read_rule
+from symbcast.answers.comparison.rule_answers import read_rule
 from symbcast.answers.public.result import Result, broadcast
-from symbcast.core.broadcasting import Parameter, RuleInfo
-from symbcast.core.broadcasting.registry import listed_rules
-from symbcast.core.program.sizes.assumptions import check_min_size, read_assumptions
+from symbcast.core.programs.assumptions import check_min_size, read_assumptions
+from symbcast.core.rules import Parameter, RuleInfo
+from symbcast.core.rules.registry import listed_rules
 from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.errors import (
     AssumptionError,
@@ -22,8 +22,25 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 
+# Define the limits of an explorer.
 
-class Fault(NamedTuple):
+
+MAP_UP_TO = 12
+"""The largest size on a map, unless it is set, or a larger one is needed to show both outcomes."""
+
+MOST_SIZES = 33
+"""So many sizes of a symbol are on a map at most: beyond, every 2nd, 4th, 8th... is."""
+
+LARGEST_MAP = 4096
+
+LARGEST_SIZE = 2**53 - 1
+"""What a page counts exactly."""
+
+
+# Read the question in an explorer's fields, locate each error in its field, and write the question as Python.
+
+
+class FieldError(NamedTuple):
     """An error in a field; ``start`` and ``stop`` delimit the invalid characters, both 0 for the whole field."""
 
     message: str
@@ -32,7 +49,7 @@ class Fault(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class ExplorerQuestion:
     """The contents of the fields, as typed, whether or not they are valid."""
 
     shapes: tuple[str, ...]
@@ -42,15 +59,15 @@ class Question:
     min_size: int = 0
     compare_with: str = ""
 
-    def ask(self) -> tuple[Result | None, dict[str, Fault]]:
+    def ask(self) -> tuple[Result | None, dict[str, FieldError]]:
         """Return the answer and no errors, or None and the error of each invalid field.
 
         Fields are named ``shape 0``, ``rule``, ``attribute axis``, ``assume``, ``min_size`` and ``compare_with``.
 
-        >>> Question(("N, 3", "M,, 1")).ask()[1]
+        >>> ExplorerQuestion(("N, 3", "M,, 1")).ask()[1]
         {'shape 1': Fault(message="unexpected ','; expected a dimension", start=2, stop=3)}
         """
-        faults: dict[str, Fault] = {}
+        faults: dict[str, FieldError] = {}
         for n, text in enumerate(self.shapes):
             _try(f"shape {n}", faults, _read, text)
         _try("assume", faults, read_assumptions, self._assumptions())
@@ -67,7 +84,7 @@ class Question:
     def comparison(self, result: Result) -> Comparison | None:
         """Compare this question's rule with the other one on the same shapes; None if no other rule is given.
 
-        >>> question = Question(("N, 3", "M, 1"), compare_with="none")
+        >>> question = ExplorerQuestion(("N, 3", "M, 1"), compare_with="none")
         >>> question.comparison(question.ask()[0])
         <Comparison of numpy, none on (N, 3), (M, 1)>
         """
@@ -79,7 +96,7 @@ class Question:
     def call(self) -> str:
         """Return the call of `symbcast.broadcast` that asks this question.
 
-        >>> Question(("N, C", "C"), "pdpd", {"axis": "1"}, assume="N >= 2").call()
+        >>> ExplorerQuestion(("N, C", "C"), "pdpd", {"axis": "1"}, assume="N >= 2").call()
         'sb.broadcast("N, C", "C", rule="pdpd", axis=1, assume="N >= 2")'
         """
         return f"sb.broadcast({', '.join(self.arguments())})"
@@ -101,13 +118,13 @@ class Question:
             found.append(f"min_size={self.min_size}")
         return found
 
-    def _answer(self, attributes: Mapping[str, Any]) -> tuple[Result | None, dict[str, Fault]]:
+    def _answer(self, attributes: Mapping[str, Any]) -> tuple[Result | None, dict[str, FieldError]]:
         try:
             assume, min_size = self._assumptions(), self.min_size
             return broadcast(*self.shapes, rule=self.rule, assume=assume, min_size=min_size, **attributes), {}
         except (AssumptionError, DimensionError) as error:
             # The shapes were parsed separately: an invalid dimension must come from the assumptions.
-            return None, {"assume": Fault(str(error))}
+            return None, {"assume": FieldError(str(error))}
         except SymbcastError as error:
             # The rule's own message about an unsupported number of shapes or an invalid attribute.
             attribute = error.attribute if isinstance(error, RuleArgumentError) else ""
@@ -142,7 +159,7 @@ def _read(text: str) -> Shape:
     return known_rank(shape(text), "the explorer", "use symbcast.broadcast(): notebooks show its answer too")
 
 
-def _try(name: str, faults: dict[str, Fault], read: Callable[..., Any], *texts: Any) -> Any:
+def _try(name: str, faults: dict[str, FieldError], read: Callable[..., Any], *texts: Any) -> Any:
     """Return the value of a field; record its error if it cannot be parsed."""
     try:
         return read(*texts)
@@ -151,10 +168,10 @@ def _try(name: str, faults: dict[str, Fault], read: Callable[..., Any], *texts: 
     return None
 
 
-def _fault(error: SymbcastError) -> Fault:
+def _fault(error: SymbcastError) -> FieldError:
     if isinstance(error, ShapeSyntaxError):
         expected = f"; expected {error.expected}" if error.expected else ""
-        return Fault(f"{error.problem}{expected}", *error.span)
+        return FieldError(f"{error.problem}{expected}", *error.span)
     if isinstance(error, RuleArgumentError):
-        return Fault(f"{error.problem}; {error.hint}" if error.hint else error.problem)
-    return Fault(str(error))
+        return FieldError(f"{error.problem}; {error.hint}" if error.hint else error.problem)
+    return FieldError(str(error))

@@ -1,31 +1,32 @@
-"""Prepare the content of an explorer as data for its page: text, numbers and HTML."""
+"""What an explorer shows, as data for its page, and as a static page of a saved notebook."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.comparison.document import document
-from symbcast.answers.explanation.axis_steps import worked_out
+from symbcast.answers.comparison.comparison_document import comparison_document
 from symbcast.answers.public.result import call_of
 from symbcast.answers.show import axis_steps as working
-from symbcast.answers.show import call, html
+from symbcast.answers.show import broadcast, html
+from symbcast.answers.show.axis_steps import axis_steps_at
 from symbcast.answers.show.document import Room
-from symbcast.answers.show.palette import FAILURES, FINE, IMPOSSIBLE, channels
-from symbcast.core.broadcasting import REQUIRED, Parameter
-from symbcast.core.broadcasting.registry import listed_rules
-from symbcast.core.characters import clipped, cut, sizes_text, visible
-from symbcast.core.solver.evaluation.evaluation import size_at
+from symbcast.answers.show.html import FAILURES, FINE, IMPOSSIBLE, channels
+from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
+from symbcast.core.rules import REQUIRED, Parameter
+from symbcast.core.rules.registry import listed_rules
+from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
-from symbcast.notebook.categories import Category, categories
-from symbcast.notebook.defaults import telling_axis
-from symbcast.notebook.explorer.limits import MAP_UP_TO, MOST_SIZES
-from symbcast.notebook.explorer.question import quoted
-from symbcast.notebook.sections import Ranges, Section, plain_section, section, stepped
+from symbcast.errors import MissingExtraError
+from symbcast.notebook.explorer.question import MAP_UP_TO, MOST_SIZES, quoted
+from symbcast.notebook.sections import Ranges, Section, informative_axis, plain_section, section, stepped
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveys import Cell, Outcome, Survey, survey_of
 from symbcast.notebook.words import (
+    FailureCategory,
     assumed_text,
+    categories,
     condition_text,
     excluded_text,
     fixed_text,
@@ -37,10 +38,15 @@ from symbcast.notebook.words import (
 if TYPE_CHECKING:
     from symbcast.answers.comparison import Comparison
     from symbcast.answers.public.result import Result
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.program.sizes.scope import Scope
-    from symbcast.notebook.explorer.question import Fault, Question
-    from symbcast.notebook.subjects import Subject
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.programs.scope import Scope
+    from symbcast.notebook.explorer.question import ExplorerQuestion, FieldError
+    from symbcast.notebook.figures.layout import Picture
+    from symbcast.notebook.subjects import SurveySubject
+
+
+# Prepare the content of an explorer as data for its page: text, numbers and HTML.
+
 
 _NAME = 40
 """How many characters of a symbol's name are shown."""
@@ -70,12 +76,12 @@ def _attribute(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def faults_data(faults: Mapping[str, Fault]) -> dict[str, list[Any]]:
+def faults_data(faults: Mapping[str, FieldError]) -> dict[str, list[Any]]:
     """Return each field's error as message, start and stop."""
     return {name: list(fault) for name, fault in faults.items()}
 
 
-class Looking(NamedTuple):
+class ViewSettings(NamedTuple):
     """The settings of an explorer other than its question; whatever is not set is chosen automatically."""
 
     sizes: Mapping[str, int]
@@ -84,8 +90,8 @@ class Looking(NamedTuple):
     shade: int | None
 
 
-def looked_at(
-    result: Result, looking: Looking, decided: bool, sections: dict[Any, Section] | None = None
+def view_data(
+    result: Result, looking: ViewSettings, decided: bool, sections: dict[Any, Section] | None = None
 ) -> dict[str, Any]:
     """Return the sliders, the map of sizes, and the steps of the broadcast at the slider sizes.
 
@@ -97,17 +103,19 @@ def looked_at(
     if scope is None or not scope.names:
         return {"sizes": [], "bound": "", "map": None, "working": ""}
     asked = subject_of(result)
-    chosen = shown_section(asked, looking, decided, sections)
+    chosen = section_to_show(asked, looking, decided, sections)
     sizes = _sizes(scope, looking, chosen)
     return {
-        "sizes": [[name, visible(cut(name, _NAME)), str(sizes[name])] for name in scope.names.values()],
+        "sizes": [[name, visible(shorten_middle(name, _NAME)), str(sizes[name])] for name in scope.names.values()],
         "bound": visible(sizes_text(sizes)),
         "map": _map(result, survey_of(asked, chosen), looking, decided),
-        "working": html.render(working.document(worked_out(call_of(result), sizes))),
+        "working": html.render(working.axis_steps_document(axis_steps_at(call_of(result), sizes))),
     }
 
 
-def shown_section(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Section] | None = None) -> Section:
+def section_to_show(
+    asked: SurveySubject, looking: ViewSettings, decided: bool, kept: dict[Any, Section] | None = None
+) -> Section:
     """Return the map's sizes: of the selected symbols, else of the most informative ones once the answer is decided."""
     kept = {} if kept is None else kept
     wanted = _axes(asked, looking, decided, kept)
@@ -123,7 +131,7 @@ def shown_section(asked: Subject, looking: Looking, decided: bool, kept: dict[An
     return kept[key]
 
 
-def _axes(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Section]) -> list[Symbol]:
+def _axes(asked: SurveySubject, looking: ViewSettings, decided: bool, kept: dict[Any, Section]) -> list[Symbol]:
     """Return the symbols of the map."""
     by_name = {name: s for s, name in asked.names.items()}
     wanted = [by_name[name] for name in dict.fromkeys(looking.over) if name in by_name][:2]
@@ -140,7 +148,7 @@ def _axes(asked: Subject, looking: Looking, decided: bool, kept: dict[Any, Secti
     return [*wanted, *(s for s in dict.fromkeys(telling) if s not in wanted)][: min(2, len(by_name))]
 
 
-def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
+def _ranges(asked: SurveySubject, looking: ViewSettings, axes: Sequence[Symbol]) -> Ranges:
     """Return the range of the map; if set, it starts at 0, or at a symbol's least size if that is beyond the range."""
     up_to = looking.up_to
     if up_to is None:
@@ -151,7 +159,7 @@ def _ranges(asked: Subject, looking: Looking, axes: Sequence[Symbol]) -> Ranges:
     return Ranges(up_to, MOST_SIZES, (across, along))
 
 
-def _sizes(scope: Scope, looking: Looking, chosen: Section) -> dict[str, int]:
+def _sizes(scope: Scope, looking: ViewSettings, chosen: Section) -> dict[str, int]:
     """Return a size for each symbol of a broadcast: the one given, else one of the section's.
 
     For the map's symbols, these are the sizes of a failing cell if the map has both failing and working cells, else
@@ -184,17 +192,17 @@ def _sizes(scope: Scope, looking: Looking, chosen: Section) -> dict[str, int]:
     return {name: found[name] for name in names.values()}
 
 
-def answered(result: Result, comparison: Comparison | None) -> dict[str, Any]:
+def answer_data(result: Result, comparison: Comparison | None) -> dict[str, Any]:
     """Return the answer: its verdict as a sentence, the full answer as HTML, and any comparison as HTML."""
     return {
         "verdict": result.verdict.value,
-        "sentence": f"{result.rule.called}: {call.verdict_words(call_of(result))}",
-        "html": html.render(call.document(call_of(result), Room.PAGE)),
-        "comparison": "" if comparison is None else html.render(document(comparison)),
+        "sentence": f"{result.rule.called}: {broadcast.verdict_words(call_of(result))}",
+        "html": html.render(broadcast.broadcast_document(call_of(result), Room.PAGE)),
+        "comparison": "" if comparison is None else html.render(comparison_document(comparison)),
     }
 
 
-def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
+def explorer_call(question: ExplorerQuestion, state: Mapping[str, Any]) -> str:
     """Return the call of `symbcast.notebook.explore` that creates an explorer in this state.
 
     ``state`` holds those keywords of `explore` that are not part of the question and differ from their defaults.
@@ -215,23 +223,24 @@ def explorer_call(question: Question, state: Mapping[str, Any]) -> str:
     return f"sb.notebook.explore({', '.join([*asked, *more])})"
 
 
-def _map(result: Result, found: Survey, looking: Looking, decided: bool) -> dict[str, Any]:
+def _map(result: Result, found: Survey, looking: ViewSettings, decided: bool) -> dict[str, Any]:
     rank = len(next(iter(found.shapes), ()))
-    axis = looking.shade if looking.shade in range(rank) else telling_axis([found.shapes])
+    axis = looking.shade if looking.shade in range(rank) else informative_axis([found.shapes])
     kinds = categories([found], found.blames)
     kind_of = {blamed: n for n, kind in enumerate(kinds) for blamed in kind.blamed}
     return {
         "axes": list(found.names),
         "sizes": [list(sizes) for sizes in found.sizes],
         "steps": "; ".join(
-            f"{visible(cut(n, _NAME))}: {sizes_shown(s)}" for n, s in zip(found.names, found.sizes, strict=True)
+            f"{visible(shorten_middle(n, _NAME))}: {sizes_shown(s)}"
+            for n, s in zip(found.names, found.sizes, strict=True)
         ),
         "up_to": max(map(max, found.sizes)),
         "fixed": visible(fixed_text(found.fixed, found.following)),
         "note": visible(_note(result, found)) if decided else "",
         "rows": [[_cell(cell, axis, kind_of) for cell in row] for row in found.rows],
         "blames": _blames(found, kinds),
-        "words": {"works": works_text(axis), "excluded": visible(clipped(excluded_text(assumed_text(result)), 80))},
+        "words": {"works": works_text(axis), "excluded": visible(shorten_end(excluded_text(assumed_text(result)), 80))},
         "shade": axis,
         "rank": rank,
     }
@@ -256,7 +265,7 @@ def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) 
             return ["excluded"]
 
 
-def _blames(found: Survey, kinds: Sequence[Category]) -> list[dict[str, Any]]:
+def _blames(found: Survey, kinds: Sequence[FailureCategory]) -> list[dict[str, Any]]:
     """Return the name of each kind of failure, and a mark: the axis, or a letter if there is not just one axis."""
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     made = []
@@ -270,3 +279,40 @@ def _blames(found: Survey, kinds: Sequence[Category]) -> list[dict[str, Any]]:
 def palette_data() -> dict[str, Any]:
     """Return the colours of the page as red, green and blue values."""
     return {"works": channels(FINE), "fault": channels(IMPOSSIBLE), "fails": list(map(channels, FAILURES))}
+
+
+# Provide a static explorer: pages that show a saved notebook get the answer and a picture.
+
+
+_NOTE = "This is an explorer: run the notebook to change the shapes."
+
+
+def page(result: Result, looking: ViewSettings, comparison: Comparison | None = None) -> str:
+    """Return the answer as HTML, with the map as a picture and the comparison with another rule, if there are any."""
+    parts = [html.render(broadcast.broadcast_document(call_of(result), Room.PAGE))]
+    if result.symbols:
+        parts.append(_picture(result, looking))
+    if comparison is not None:
+        parts.append(html.render(comparison_document(comparison)))
+    return "".join((*parts, html.element("div", html.text(_NOTE), "opacity:.75")))
+
+
+def _picture(result: Result, looking: ViewSettings) -> str:
+    try:
+        from symbcast.notebook.figures.layout import image
+
+        made = picture_of(result, looking)
+    except ImportError:
+        # The text is complete without the picture.
+        return html.element("div", html.text(str(MissingExtraError("the picture", "notebook"))))
+    return image(b64encode(made.as_png()), "image/png", made.description)
+
+
+def picture_of(result: Result, looking: ViewSettings) -> Picture:
+    """Return the map of a result that has symbols as a figure; raises `ImportError` without matplotlib."""
+    from symbcast.notebook.figures.layout import picture
+
+    found = survey_of(asked := subject_of(result), section_to_show(asked, looking, decided=True))
+    rank = len(next(iter(found.shapes), ()))
+    axis = looking.shade if looking.shade in range(rank) else informative_axis([found.shapes])
+    return picture(result, found, axis)

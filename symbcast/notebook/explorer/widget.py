@@ -13,25 +13,25 @@ from anywidget import AnyWidget
 
 from symbcast.answers.comparison import Comparison
 from symbcast.answers.public.result import Result, call_of
-from symbcast.answers.show.call import summary
-from symbcast.core.characters import clipped, visible
+from symbcast.answers.show.broadcast import one_line_summary
+from symbcast.core.characters import shorten_end, visible
 from symbcast.errors import BindingError, MissingExtraError, SymbcastError
-from symbcast.notebook.explorer.limits import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES
-from symbcast.notebook.explorer.question import Question, rule_info
-from symbcast.notebook.explorer.static import page, picture_of
+from symbcast.notebook.explorer.question import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES, ExplorerQuestion, rule_info
 from symbcast.notebook.explorer.view import (
-    Looking,
-    answered,
+    ViewSettings,
+    answer_data,
     explorer_call,
     faults_data,
-    looked_at,
+    page,
     palette_data,
+    picture_of,
     rules_data,
+    view_data,
 )
 from symbcast.notebook.sections import Section
 
 if TYPE_CHECKING:
-    from symbcast.notebook.figures.picture import Picture
+    from symbcast.notebook.figures.layout import Picture
 
 _HERE = Path(__file__).parent
 
@@ -71,8 +71,8 @@ class Explorer(AnyWidget):
     answer = traitlets.Dict().tag(sync=True)
     """The answer to the question of that ``serial``; it may come later."""
 
-    def __init__(self, question: Question, **state: Any) -> None:
-        self._question: Question | None = None
+    def __init__(self, question: ExplorerQuestion, **state: Any) -> None:
+        self._question: ExplorerQuestion | None = None
         self._result: Result | None = None
         self._comparison: Comparison | None = None
         self._serial = 0
@@ -90,8 +90,8 @@ class Explorer(AnyWidget):
         )
         self._ask()
         # Load the solver only when a question first needs it; a keystroke should not wait for that.
-        import_module("symbcast.core.solver.linear.z3_solver")
-        self.observe(self._ask, [f.name for f in fields(Question)])
+        import_module("symbcast.core.solver.f3_linear.z3_solver")
+        self.observe(self._ask, [f.name for f in fields(ExplorerQuestion)])
         self.observe(self._look, ["sizes", "over", "up_to", "shade"])
         self.on_msg(self._answer_page)
 
@@ -132,7 +132,7 @@ class Explorer(AnyWidget):
 
     def _ask(self, _: Any = None) -> None:
         shapes, attributes = tuple(self.shapes), dict(self.attributes)
-        question = Question(shapes, self.rule, attributes, self.assume, self.min_size, self.compare_with)
+        question = ExplorerQuestion(shapes, self.rule, attributes, self.assume, self.min_size, self.compare_with)
         if question == self._question:
             return
         self._question = question
@@ -145,7 +145,7 @@ class Explorer(AnyWidget):
         # Everything that needs no decision is sent first, so that it appears at once, even if the question is hard.
         self._look(decided=False)
         self._comparison = question.comparison(self._result)
-        self.answer = {"serial": self._serial, **answered(self._result, self._comparison)}
+        self.answer = {"serial": self._serial, **answer_data(self._result, self._comparison)}
         self._look()
 
     def _look(self, _: Any = None, decided: bool = True) -> None:
@@ -156,7 +156,7 @@ class Explorer(AnyWidget):
             "faults": {},
             "call": self._question.call(),
             "explorer_call": explorer_call(self._question, self._state()),
-            **looked_at(self._result, self._looking(), decided, self._sections),
+            **view_data(self._result, self._looking(), decided, self._sections),
         }
 
     def _state(self) -> dict[str, Any]:
@@ -177,12 +177,12 @@ class Explorer(AnyWidget):
             made[0]["text/html"] = page(self._result, self._looking(), self._comparison)
         return made
 
-    def _looking(self) -> Looking:
-        return Looking(self.sizes, self.over, self.up_to, self.shade)
+    def _looking(self) -> ViewSettings:
+        return ViewSettings(self.sizes, self.over, self.up_to, self.shade)
 
     def __repr__(self) -> str:
         if self._result is None:
             field, (message, *_) = next(iter(self.checked["faults"].items()))
             asked = f"{self.rule} of {', '.join(map(repr, self.shapes))}"
-            return visible(f"<Explorer {clipped(asked, 120)}; {field}: {clipped(message, 80)}>")
-        return f"<Explorer {summary(call_of(self._result))}>"
+            return visible(f"<Explorer {shorten_end(asked, 120)}; {field}: {shorten_end(message, 80)}>")
+        return f"<Explorer {one_line_summary(call_of(self._result))}>"

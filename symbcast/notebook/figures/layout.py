@@ -1,28 +1,28 @@
-"""Lay out figures: panels, titles, a colour bar and a legend, without cutting anything off."""
+"""Figures of one or several panels, with titles, a colour bar and a legend; they keep a description as text."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 from matplotlib import rcParams
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
-from symbcast.notebook.categories import categories
-from symbcast.notebook.figures.legends import draw_legend, handles
-from symbcast.notebook.figures.palette import BLACK, WHITE, AnyPage, page_of
-from symbcast.notebook.figures.panel import Look, draw
-from symbcast.notebook.figures.picture import Picture
-from symbcast.notebook.figures.shades import LOWEST, Shading, size_text
-from symbcast.notebook.figures.titles import fit, points_of
+from symbcast.answers.show.html import element
+from symbcast.notebook.figures.colours import BLACK, LOWEST, WHITE, AnyPage, Shading, page_of, size_text
+from symbcast.notebook.figures.panel import PanelStyle, draw, draw_legend, fit, handles, points_of
 from symbcast.notebook.surveys import Survey
 from symbcast.notebook.words import (
     assumed_text,
+    categories,
     condition_text,
     description,
     fixed_text,
@@ -33,6 +33,73 @@ from symbcast.notebook.words import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import Patch
+
+
+# Define figures that keep a text description wherever they are displayed or saved.
+
+
+_IMAGES = ("image/png", "image/svg+xml", "image/jpeg", "application/pdf")
+_KEYS = {"png": "Description", "svg": "Title", "pdf": "Subject"}
+"""Where a file of each format has room for a description."""
+
+
+class Picture(Figure):
+    """A figure with a ``description`` for people who cannot see it.
+
+    In a notebook it is an HTML image with that alternative text, so that its transparent background shows the page:
+    notebooks put a white background behind other transparent images. In a file the description is part of the metadata.
+    """
+
+    description: str = ""
+
+    def savefig(self, fname: Any, **options: Any) -> None:
+        """Save the figure, with its description if the format has a field for it."""
+        form = str(options.get("format") or str(fname).rpartition(".")[2]).lower()
+        if form in _KEYS and self.description:
+            options["metadata"] = {_KEYS[form]: self.description, **(options.get("metadata") or {})}
+        super().savefig(fname, **options)
+
+    def as_png(self) -> bytes:
+        """Return the figure as PNG data."""
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", bbox_inches="tight")
+        return buffer.getvalue()
+
+    def _ipython_display_(self) -> None:
+        from IPython.core.getipython import get_ipython
+        from IPython.display import display
+
+        shell = get_ipython()
+        known = shell.display_formatter if shell is not None else None
+        formatters = known.formatters if known is not None else {}
+        bundle: dict[str, Any] = {"text/plain": self.description}
+        metadata: dict[str, Any] = {}
+        for kind in _IMAGES:
+            made = formatters[kind](self) if kind in formatters else None
+            if made is not None:
+                bundle[kind], own = made if isinstance(made, tuple) else (made, {})
+                metadata[kind] = {**own, "alt": self.description}
+        if not metadata:
+            bundle["image/png"] = b64encode(self.as_png()).decode()
+            metadata["image/png"] = {"alt": self.description}
+        kind = next(iter(metadata))
+        bundle["text/html"] = image(bundle[kind], kind, self.description, metadata[kind].get("width"))
+        display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+
+
+def image(data: str | bytes, kind: str, description: str, width: int | None = None) -> str:
+    """Return an image as HTML with its alternative text; ``data`` is text, or already base64-encoded."""
+    if kind == "image/svg+xml":
+        data = b64encode(data if isinstance(data, bytes) else data.encode())
+    text = data.decode() if isinstance(data, bytes) else data
+    # Concatenate without escaping: the data are long, and base64 needs no escaping.
+    given = {"alt": description, **({"width": str(width)} if width else {})}
+    tag = element("img", "", "max-width:100%;height:auto", **given).removesuffix("></img>")
+    return f'{tag} src="data:{kind};base64,{text.strip()}">'
+
+
+# Lay out figures: panels, titles, a colour bar and a legend, without cutting anything off.
+
 
 Inches = tuple[float, float]
 
@@ -151,7 +218,7 @@ def _give_room(ax: Axes, patches: Sequence[Patch]) -> None:
         ax.set_position((box.x0, box.y0 + heights[2] * inch, box.width, heights[1] * inch))
 
 
-def _beside(ax: Axes, look: Look) -> float:
+def _beside(ax: Axes, look: PanelStyle) -> float:
     """Return the width in inches that a colour bar and its numbers take from the axes."""
     if not _has_bar(look):
         return 0.0
@@ -251,12 +318,12 @@ def _label_outer(ax: Axes, is_first: bool, is_last: bool) -> None:
         ax.set_xlabel("")
 
 
-def _look(surveys: Sequence[Survey], axis: int | None, ax: Axes) -> Look:
+def _look(surveys: Sequence[Survey], axis: int | None, ax: Axes) -> PanelStyle:
     page = page_of(ax.get_facecolor(), rcParams["text.color"])
-    return Look(page, Shading(surveys, axis, page), categories(surveys, surveys[0].blames))
+    return PanelStyle(page, Shading(surveys, axis, page), categories(surveys, surveys[0].blames))
 
 
-def _has_bar(look: Look) -> bool:
+def _has_bar(look: PanelStyle) -> bool:
     return look.shading.axis is not None and len(look.shading.sizes) > 1
 
 

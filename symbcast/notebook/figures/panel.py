@@ -1,26 +1,54 @@
-"""Draw one survey in one pair of axes: shades where it works, hatched tints where it fails, ticks at sizes."""
+"""Draw one survey in one pair of axes: cells, ticks at sizes, and a legend, with text fitted to the space."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.collections import LineCollection
-from matplotlib.patches import PathPatch
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from symbcast.notebook.categories import Category
-from symbcast.notebook.figures.palette import MARKS, Colour, Mark, Page, ink_on
-from symbcast.notebook.figures.shades import Shading, as_float, size_text
-from symbcast.notebook.figures.titles import fit, points_of
+from symbcast.core.characters import shorten_end
+from symbcast.notebook.figures.colours import MARKS, Colour, FailureStyle, Page, Shading, as_float, ink_on, size_text
 from symbcast.notebook.surveys import Cell, Outcome, Survey
+from symbcast.notebook.words import FailureCategory, excluded_text, works_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+
+# Fit lines of text into the available space.
+
+
+def fit(text: Text, words: str, points: float) -> None:
+    """Write one line of text, truncated to a width of ``points``."""
+    words = plain(words)
+    text.set_text(words)
+    scale = 72.0 / text.get_figure().dpi  # type: ignore[union-attr]
+    while len(words) > 8 and (wide := max(text.get_window_extent().size) * scale) > points:
+        words = f"{words[: max(5, min(len(words) - 4, int(len(words) * points / wide) - 3))].rstrip()}..."
+        text.set_text(words)
+
+
+def points_of(size: str | float) -> float:
+    """Return a font size, such as "small", in points."""
+    return float(FontProperties(size=size).get_size_in_points())
+
+
+def plain(words: str) -> str:
+    """Return text on one line, since a name can contain any character."""
+    return "".join(c if c.isprintable() else " " for c in words)
+
+
+# Draw one survey in one pair of axes: shades where it works, hatched tints where it fails, ticks at sizes.
+
 
 MOST_TICKS = 18
 """Up to this many sizes, an axis labels each one."""
@@ -32,15 +60,15 @@ SMALLEST_CELL = 15.0
 """Points of width below which no size is written into a cell."""
 
 
-class Look(NamedTuple):
+class PanelStyle(NamedTuple):
     """The style that all panels of a figure share."""
 
     page: Page
     shading: Shading
-    categories: Sequence[Category]
+    categories: Sequence[FailureCategory]
 
 
-def draw(ax: Axes, survey: Survey, look: Look, inches: tuple[float, float]) -> bool:
+def draw(ax: Axes, survey: Survey, look: PanelStyle, inches: tuple[float, float]) -> bool:
     """Draw a survey in axes of roughly the given size; return whether sizes are written into its cells."""
     along = survey.sizes[1] if len(survey.sizes) > 1 else (0,)
     frame = _Frame(_Scale(survey.sizes[0]), _Scale(along), inches)
@@ -58,7 +86,7 @@ def draw(ax: Axes, survey: Survey, look: Look, inches: tuple[float, float]) -> b
     return _write_sizes(ax, survey, look.shading, frame)
 
 
-def hatched(patch: Any, mark: Mark, line: Colour) -> Any:
+def hatched(patch: Any, mark: FailureStyle, line: Colour) -> Any:
     """Return a patch with the hatch of a mark."""
     patch.set(hatch=mark.hatch, edgecolor=line, linewidth=0)
     if hasattr(patch, "set_hatch_linewidth"):  # matplotlib 3.10
@@ -178,3 +206,65 @@ def _write_sizes(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> b
                 ink = ink_on(shading.colour(size))
                 ax.text(x, y, size_text(size), ha="center", va="center", fontsize=font, color=ink, zorder=3)
     return True
+
+
+# Explain the colours and hatches of a plot in a legend.
+
+
+LONGEST = 56
+"""So much of the assumptions is written into the legend."""
+
+
+def handles(look: PanelStyle, surveys: Iterable[Survey], assumed: str, are_written: bool, has_bar: bool) -> list[Patch]:
+    """Return a labelled patch for each kind of cell in several surveys.
+
+    ``are_written`` says that sizes are written in the cells, ``has_bar`` that a colour bar explains the shades.
+    """
+    shading, page = look.shading, look.page
+    found: list[Patch] = []
+    if shading.sizes:
+        middle = shading.sizes[len(shading.sizes) // 2]
+        found.append(Patch(facecolor=shading.colour(middle), label=_works(look, are_written, has_bar)))
+    for category, mark in zip(look.categories, MARKS, strict=False):
+        patch = Patch(facecolor=page.tint(mark), label=plain(category.label))
+        found.append(hatched(patch, mark, page.line(mark)))
+    if any(c.outcome is Outcome.EXCLUDED for s in surveys for row in s.rows for c in row):
+        found.append(Patch(facecolor=page.excluded, label=shorten_end(excluded_text(plain(assumed)), LONGEST)))
+    return found
+
+
+def draw_legend(make: Callable[..., Any], patches: Sequence[Patch], points: float, **options: Any) -> Any:
+    """Draw a legend with as many columns as fit a width in points; ``make`` creates it from patches and options."""
+    legend = None
+    for columns in range(min(len(patches), 4), 0, -1):
+        if legend is not None:
+            legend.remove()
+        legend = make(
+            handles=patches,
+            ncols=columns,
+            frameon=False,
+            fontsize="small",
+            handlelength=2.2,
+            handleheight=1.3,
+            columnspacing=1.4,
+            borderpad=0,
+            **options,
+        )
+        for text in legend.get_texts():
+            text.set(parse_math=False, usetex=False)
+            if columns == 1:
+                fit(text, text.get_text(), points - 30)
+        if legend.get_window_extent().width * 72 / legend.get_figure().dpi <= points:
+            break
+    return legend
+
+
+def _works(look: PanelStyle, are_written: bool, has_bar: bool) -> str:
+    shading = look.shading
+    if shading.axis is None:
+        return works_text(None)
+    if len(shading.sizes) == 1:
+        return f"works: output axis {shading.axis} is {size_text(shading.sizes[0])}"
+    if are_written:
+        return works_text(shading.axis)
+    return "works" if has_bar else f"works, shaded by the size of output axis {shading.axis}"

@@ -1,1 +1,1 @@
-"""The operators that are known, by family: `families.py` lists the modules."""
+"""The operators of ONNX and ONNX Runtime, one file for a family; each registers its operators on import."""

@@ -1,68 +1,37 @@
-"""All operator modules; each registers its own operators. Add a new module to both lists."""
+"""All operators: importing a family registers its operators. A new file of operators is added to both lists."""
 
-from symbcast.onnx.operators import constants
-from symbcast.onnx.operators.attention import attention, attention_contrib, attention_packed, caches
-from symbcast.onnx.operators.contrib import (
-    channel_layouts,
-    contrib,
-    contrib_variants,
-    detection,
-    experts,
-    quantized,
-    quantized_matrices,
-)
-from symbcast.onnx.operators.control import control, loops, optionals, sequences
-from symbcast.onnx.operators.elementwise import (
-    classic,
-    declared,
-    elementwise,
-    losses,
-    matrices,
-    recurrent,
-    reductions,
-    texts,
-)
-from symbcast.onnx.operators.layout import concatenation, indices, layout, pads, reshape, selection, slices
-from symbcast.onnx.operators.windows import convolutions, pools, resize, signals
-from symbcast.onnx.registry import OPERATORS
-
-__all__ = ["FAMILIES", "OPERATORS"]
-
-FAMILIES = (
+from symbcast.onnx.operators import (
     attention,
     attention_contrib,
-    attention_packed,
-    caches,
     channel_layouts,
     classic,
-    concatenation,
-    constants,
-    contrib,
-    contrib_variants,
     control,
     convolutions,
-    declared,
-    detection,
     elementwise,
-    experts,
-    indices,
+    fused,
+    indexing,
     layout,
-    loops,
-    losses,
-    matrices,
-    optionals,
-    pads,
-    pools,
     quantized,
-    quantized_matrices,
-    recurrent,
     reductions,
-    reshape,
-    resize,
-    selection,
     sequences,
     signals,
-    slices,
-    texts,
 )
-"""The modules of operators."""
+from symbcast.onnx.operators.declarations import OPERATORS
+
+__all__ = [
+    "OPERATORS",
+    "attention",
+    "attention_contrib",
+    "channel_layouts",
+    "classic",
+    "control",
+    "convolutions",
+    "elementwise",
+    "fused",
+    "indexing",
+    "layout",
+    "quantized",
+    "reductions",
+    "sequences",
+    "signals",
+]

@@ -6,20 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide
-from symbcast.core.logic.formulas import negate
-from symbcast.graphs.operators.elementwise import chosen, clipped, of_each, of_several
-from symbcast.graphs.values.contents import Element, is_size
-from symbcast.graphs.values.elements import BINARY, Binary, truth
-from symbcast.graphs.values.numbers import INTEGERS
-from symbcast.graphs.values.tensors import cast
-from symbcast.graphs.values.value import Value
-from symbcast.openvino.element_types import number_of
-from symbcast.openvino.node_call import OpenVinoCall
-from symbcast.openvino.registry import operator
+from symbcast.core.algebra.formulas import negate
+from symbcast.openvino.graph import OpenVinoCall, element_type_number, operator
 from symbcast.operators.context import Dims
+from symbcast.operators.values.contents import INTEGERS, Element, is_size
+from symbcast.operators.values.elements import BINARY, Binary, truth
+from symbcast.operators.values.tensors import cast, chosen, clipped, of_each, of_several
+from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
-    from symbcast.graphs.values.known_sizes import KnownSizes
+    from symbcast.operators.values.elements import KnownSizes
 
 _KEEPS = """
     Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Elu Erf Exp Gelu HardSigmoid HSigmoid HSwish IsFinite IsInf
@@ -39,7 +35,7 @@ _EACH = {
     "Sign": "Sign",
     "Sqrt": "Sqrt",
 }
-"""Elementwise operators, and their names in `symbcast.graphs.values.elements`."""
+"""Elementwise operators, and their names in `symbcast.operators.values.elements`."""
 
 
 @operator(*_KEEPS.split())
@@ -57,7 +53,7 @@ def each(call: OpenVinoCall) -> Value:
 @operator("Convert", "ConvertLike")
 def convert(call: OpenVinoCall) -> Value:
     """The elements converted to another type."""
-    to = number_of(call.node.raw.get_output_element_type(0))
+    to = element_type_number(call.node.raw.get_output_element_type(0))
     return call.made(call.shape(0), cast(call.value(0), to, call.asker))
 
 

@@ -1,29 +1,19 @@
-"""All operators: importing a family registers its operators."""
+"""All operators: importing a family registers its operators. A new file of operators is added to both lists."""
 
+from symbcast.openvino.graph import OPERATORS
 from symbcast.openvino.operators import (
     control,
     elementwise,
-    indices,
+    indexing,
     layout,
-    loops,
-    matrices,
-    recurrent,
-    reshape,
-    sizes,
-    windows,
+    networks,
 )
-from symbcast.openvino.registry import OPERATORS
 
 __all__ = [
     "OPERATORS",
     "control",
     "elementwise",
-    "indices",
+    "indexing",
     "layout",
-    "loops",
-    "matrices",
-    "recurrent",
-    "reshape",
-    "sizes",
-    "windows",
+    "networks",
 ]

@@ -1,19 +1,18 @@
-"""Operators that reshape, reorder, repeat, split or join tensors."""
+"""Reshape, reorder, repeat, slice, split, join, pad and resize tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, subtract
-from symbcast.graphs.operators.axes import stretched, transposed, with_axes, without_axes
-from symbcast.graphs.operators.joining import contents_joined
-from symbcast.graphs.values.contents import Content, Elements
-from symbcast.graphs.values.value import Value
-from symbcast.openvino.node_call import OpenVinoCall
-from symbcast.openvino.registry import operator
-from symbcast.operators.rearranging.joins import concat, split_as, split_evenly
-from symbcast.operators.rearranging.layout import (
+from symbcast.core.algebra.formulas import all_of, at_most
+from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
+from symbcast.graphs.walking.reshaping import TargetShape, expect_line, read_scale, requested_shape, reshaped, scaled
+from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, operator
+from symbcast.operators.context import Dims
+from symbcast.operators.joining_and_slicing import Padding, concat, pad, split_as, split_evenly
+from symbcast.operators.reshaping import (
     depth_to_space,
     expand,
     new_axes,
@@ -23,9 +22,17 @@ from symbcast.operators.rearranging.layout import (
     transpose,
     unsqueeze,
 )
+from symbcast.operators.resizing import SINGLE_NUDGED, resize
+from symbcast.operators.values.contents import Content, Elements, is_size
+from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes, without_axes
+from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
+    from symbcast.operators.values.contents import Element
+
+
+# Operators that reshape, reorder, repeat, split or join tensors.
 
 
 @operator("Unsqueeze")
@@ -132,7 +139,7 @@ def tile_(call: OpenVinoCall) -> Value:
 
 @operator("Broadcast")
 def broadcast(call: OpenVinoCall) -> Value:
-    """The data broadcast to a shape, in one of four modes: see `symbcast.core.broadcasting.openvino`."""
+    """The data broadcast to a shape, in one of four modes: see `symbcast.core.rules.openvino`."""
     data, dims = call.value(0), call.shape(0)
     target = call.input_sizes(1)
     match call.text("mode", "numpy"):
@@ -163,3 +170,194 @@ def space_to_depth_(call: OpenVinoCall) -> Value:
     """Spatial blocks moved into the channels."""
     dims = call.rank(0, (4,), "data")
     return call.made(space_to_depth(call, dims, call.integer("block_size", 1)))
+
+
+# Reshape, Slice and StridedSlice.
+
+
+_FIRST, _LAST = -(1 << 63), (1 << 63) - 1
+
+
+@operator("Reshape")
+def reshape(call: OpenVinoCall) -> Value:
+    """The same elements in a new shape; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
+    expect_line(call, 1)
+    wanted, keeps_zero = call.elements(1), call.flag("special_zero")
+    if wanted is None:
+        shape = requested_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
+        if call.value(0).shape is not None:
+            call.note("not followed: the output shape is data, and may contain 0 or -1")
+        return call.made(shape)
+    found = reshaped(call, call.value(0), TargetShape(wanted, keeps_zero))
+    return call.made(found.shape, found.content)
+
+
+@operator("Slice")
+def slice_(call: OpenVinoCall) -> Value:
+    """A slice of the data on some axes, given by start, end and step."""
+    expect_line(call, 1, 2, 3, 4)
+    starts, ends = slice_positions(call, 1), slice_positions(call, 2)
+    steps, axes = call.numbers(3), call.numbers(4)
+    if steps is None or (call.has(4) and axes is None):
+        call.give_up("the axes or steps of the slice are not known")
+    if starts is None or ends is None:
+        call.give_up("the start or end of the slice is not known")
+    found = slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps))
+    return call.made(found.shape, found.content)
+
+
+# StridedSlice.
+
+
+class _Masks(NamedTuple):
+    """The masks of a StridedSlice, each as the set of positions whose bit is 1."""
+
+    begin: frozenset[int]
+    end: frozenset[int]
+    new_axis: frozenset[int]
+    shrink: frozenset[int]
+    ellipsis: frozenset[int]
+
+
+class _Cut(NamedTuple):
+    """A slice of one axis: axis, start, end and step."""
+
+    axis: int
+    start: Element
+    end: Element
+    step: int
+
+
+@operator("StridedSlice")
+def strided_slice(call: OpenVinoCall) -> Value:
+    """A slice like Python's ``x[a:b:c, None, ..., d]``; masks say which given positions are ignored."""
+    data, dims = call.value(0), call.shape(0)
+    begin, end = (_places(call, n) for n in (1, 2))
+    steps = call.input_numbers(3, "the steps") if call.has(3) else [1] * len(begin)
+    if not len(begin) == len(end) == len(steps):
+        call.refuse("begin, end and strides must have the same length")
+    masks = _Masks(*(_set(call, name) for name in ("begin", "end", "new_axis", "shrink_axis", "ellipsis")))
+    cuts, new, gone = _axis_slices(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
+    found = data
+    if cuts:
+        starts, ends = [_known(c.start) for c in cuts], [_known(c.end) for c in cuts]
+        found = slice_value(call, data, SliceBounds(starts, ends, [c.axis for c in cuts], [c.step for c in cuts]))
+    content = without_axes(found.content, gone)
+    shape = tuple(d for n, d in enumerate(found.shape or ()) if n not in gone)
+    content = with_axes(content, new, len(shape))
+    for place in new:
+        shape = (*shape[:place], 1, *shape[place:])
+    return call.made(shape, content)
+
+
+def _known(place: Element) -> Dim | None:
+    return place if is_size(place) else None
+
+
+def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:
+    """Return the starts or ends in an input; None for each unknown one."""
+    items = call.elements(position)
+    if items is not None:
+        return items
+    lengths = call.shape(position)
+    if len(lengths) != 1 or not isinstance(lengths[0], int):
+        call.give_up("the start or end of the slice is not known")
+    return [None] * int(lengths[0])
+
+
+def _set(call: OpenVinoCall, name: str) -> frozenset[int]:
+    return frozenset(n for n, bit in enumerate(call.integers(f"{name}_mask") or []) if bit)
+
+
+def _axis_slices(
+    call: OpenVinoCall, rank: int, masks: _Masks, parts: Sequence[tuple[Element, Element, int]]
+) -> tuple[list[_Cut], list[int], set[int]]:
+    """Return the slices, the positions of axes inserted afterwards, and the data axes that are removed first."""
+    cuts: list[_Cut] = []
+    new: list[int] = []
+    gone: set[int] = set()
+    axis = place = 0
+    for n, (start, end, step) in enumerate(parts):
+        if n in masks.ellipsis:
+            hidden = rank - sum(k not in masks.new_axis and k != n for k in range(len(parts)))
+            axis, place = axis + hidden, place + hidden
+        elif n in masks.new_axis:
+            new.append(place)
+            place += 1
+        else:
+            if axis >= rank:
+                call.refuse(f"the data must have an axis for each of the {len(parts)} positions")
+            if n in masks.shrink:
+                gone.add(axis)
+                cuts.append(_Cut(axis, *_one_element(start), 1))
+            else:
+                first = (0 if step > 0 else _LAST) if n in masks.begin else start
+                last = (_LAST if step > 0 else _FIRST) if n in masks.end else end
+                cuts.append(_Cut(axis, first, last, step))
+                place += 1
+            axis += 1
+    return cuts, new, gone
+
+
+def _one_element(start: Element) -> tuple[Element, Element]:
+    """Return the start and end of a slice of one element; if unknown, of an empty slice, as the axis is removed."""
+    if not is_size(start):
+        return 0, 0
+    return start, _LAST if start == -1 else add(start, 1)
+
+
+# Pad and Interpolate: axes resized by padding, to a size, or by a scale.
+
+
+@operator("Pad")
+def pad_(call: OpenVinoCall) -> Value:
+    """Padding with a constant, with the edge repeated, or by reflection with or without the edge."""
+    dims, mode = call.shape(0), call.text("pad_mode", "constant")
+    before, after = (call.input_sizes(n, least=-1) for n in (1, 2))
+    if not len(before) == len(after) == len(dims):
+        call.refuse(f"pads_begin and pads_end must be {len(dims)} numbers")
+    paddings = [Padding(*all_) for all_ in zip(dims, before, after, strict=True)]
+    if mode == "symmetric":
+        for padding in paddings:
+            fits = all_of(at_most(n, padding.size) for n in (padding.before, padding.after))
+            call.require(fits, "an axis must be at least as long as its padding, which mirrors it")
+        return call.made(tuple(p.padded for p in paddings))
+    return call.made(pad(call, paddings, mode))
+
+
+@operator("Interpolate")
+def interpolate(call: OpenVinoCall) -> Value:
+    """Some axes padded and then resized, to sizes or by scales."""
+    dims = _padded(call, call.shape(0))
+    axes = _axes(call, len(dims))
+    if call.version >= 4 and call.text("shape_calculation_mode") == "scales":
+        scales = _scales(call, 2 if call.version < 11 else 1, len(axes))
+        sizes = [scaled(call, dims[a], read_scale(s, SINGLE_NUDGED), a) for a, s in zip(axes, scales, strict=False)]
+    else:
+        sizes = list(call.input_sizes(1)[: len(axes)])
+    return call.made(resize(call, dims, axes, sizes))
+
+
+def _padded(call: OpenVinoCall, dims: Dims) -> Dims:
+    """Return the sizes with the padding from the attributes; in version 0 padding does not change the shape."""
+    if call.version < 4:
+        return dims
+    pads = [(call.integers(name) or [])[: len(dims)] for name in ("pads_begin", "pads_end")]
+    before, after = (found + [0] * (len(dims) - len(found)) for found in pads)
+    return tuple(add(d, a, b) for d, a, b in zip(dims, before, after, strict=True))
+
+
+def _axes(call: OpenVinoCall, rank: int) -> list[int]:
+    if call.version < 4:
+        return [call.axis(a, rank) for a in call.integers("axes") or ()]
+    position = 3 if call.version < 11 else 2
+    return call.input_axes(position, rank) if call.has(position) else list(range(rank))
+
+
+def _scales(call: OpenVinoCall, position: int, count: int) -> Sequence[Element | float]:
+    """Return the scales in an input, None for each unknown one."""
+    value = call.value(position)
+    if isinstance(value, OpenVinoConstant):
+        found: list[float] = value.array.ravel().tolist()
+        return found
+    return call.elements(position) or [None] * count

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.core.logic.formulas import negate
-from symbcast.graphs.operators.elementwise import chosen, of_each, of_several
-from symbcast.graphs.operators.making import filled
-from symbcast.graphs.values.contents import Element, Elements, is_size
-from symbcast.graphs.values.elements import BINARY, Binary, truth
-from symbcast.graphs.values.numbers import BOOL, INTEGERS
-from symbcast.graphs.values.tensors import cast, combined
-from symbcast.graphs.values.value import Value
-from symbcast.graphs.walking.walker import either
+from symbcast.core.algebra.formulas import negate
+from symbcast.graphs.walking.node_call import either
+from symbcast.graphs.walking.reshaping import filled
 from symbcast.operators.context import TWICE, Dims
-from symbcast.stablehlo.node_call import HloCall
-from symbcast.stablehlo.registry import operator
+from symbcast.operators.values.contents import BOOL, INTEGERS, Element, Elements, is_size
+from symbcast.operators.values.elements import BINARY, Binary, truth
+from symbcast.operators.values.tensors import cast, chosen, combined, of_each, of_several
+from symbcast.operators.values.value import Value
+from symbcast.stablehlo.graph import HloCall, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.values.contents import Content
-    from symbcast.graphs.values.known_sizes import KnownSizes
+    from symbcast.operators.values.contents import Content
+    from symbcast.operators.values.elements import KnownSizes
 
 SAME = "operands must have the same shape"
 
@@ -42,7 +39,7 @@ _EACH = {
     "sign": "Sign",
     "sqrt": "Sqrt",
 }
-"""Operators of each element, and their names in `symbcast.graphs.values.elements`."""
+"""Operators of each element, and their names in `symbcast.operators.values.elements`."""
 _KEEPS = """
     cbrt cosine count_leading_zeros exponential exponential_minus_one imag is_finite log log_plus_one logistic popcnt
     real reduce_precision rsqrt sine tan tanh uniform_dequantize uniform_quantize

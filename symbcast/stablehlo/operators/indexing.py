@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.text.printing import dim_text
-from symbcast.graphs.operators.gathering import gathered
-from symbcast.graphs.values.contents import Content, Elements, is_size
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.gathering_and_slicing import gathered
 from symbcast.operators.context import Dims
-from symbcast.operators.selecting.indexing import gather as gather_slices
-from symbcast.operators.selecting.selection import top_k as greatest
-from symbcast.stablehlo.node_call import HloCall
-from symbcast.stablehlo.registry import operator
+from symbcast.operators.indexing import gather as gather_slices
+from symbcast.operators.indexing import top_k as greatest
+from symbcast.operators.values.contents import Content, Elements, is_size
+from symbcast.operators.values.value import Value
+from symbcast.stablehlo.graph import HloCall, operator
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

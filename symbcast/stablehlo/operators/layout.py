@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
+from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Operation, term
-from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.core.text.printing import dim_text
-from symbcast.graphs.operators.axes import stretched, transposed, with_axes
-from symbcast.graphs.operators.cutting import Cuts, cut_out
-from symbcast.graphs.operators.joining import contents_joined
-from symbcast.graphs.operators.reshaping import content_reshaped
-from symbcast.graphs.values.contents import MAX_ELEMENTS, Content, Elements, Ramp, listed
-from symbcast.graphs.values.value import Value
+from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_value
+from symbcast.graphs.walking.reshaping import content_reshaped
 from symbcast.operators.context import Dims
-from symbcast.operators.rearranging.joins import concat
-from symbcast.operators.rearranging.layout import transpose as transposed_shape
-from symbcast.operators.rearranging.reshape import reshape as reshaped_shape
-from symbcast.stablehlo.attributes import tensor_type
-from symbcast.stablehlo.node_call import HINTED, HloCall, Stretch
-from symbcast.stablehlo.registry import operator
+from symbcast.operators.joining_and_slicing import concat
+from symbcast.operators.reshaping import reshape as reshaped_shape
+from symbcast.operators.reshaping import transpose as transposed_shape
+from symbcast.operators.values.contents import MAX_ELEMENTS, Content, Elements, IndexRamp, listed
+from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes
+from symbcast.operators.values.value import Value
+from symbcast.stablehlo.graph import HINTED, BroadcastAxis, HloCall, operator
+from symbcast.stablehlo.mlir import tensor_type_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -60,7 +58,7 @@ def _record(call: HloCall, places: Sequence[int], target: Dims) -> None:
     """Record the axes that a dynamic broadcast may stretch."""
     hints = {n: h for h in ("expanding", "nonexpanding") for n in call.integers(f"known_{h}_dimensions") or []}
     for axis, (place, size) in enumerate(zip(places, call.shape(0), strict=True)):
-        call.own_walk.stretches[call.place.name, axis] = Stretch(size, target[place], hints.get(axis, ""))
+        call.own_walk.stretches[call.place.name, axis] = BroadcastAxis(size, target[place], hints.get(axis, ""))
 
 
 def _broadcast(call: HloCall, places: Sequence[int], target: Dims) -> Value:
@@ -170,7 +168,7 @@ def _cut(
     steps = [s for s in strides if isinstance(s, int)]
     content = None
     if len(steps) == len(dims) and call.value(0).content is not None:
-        content = cut_out(call, call.value(0), Cuts(starts, limits, None, steps)).content
+        content = slice_value(call, call.value(0), SliceBounds(starts, limits, None, steps)).content
     return call.made(tuple(found), content)
 
 
@@ -225,10 +223,10 @@ def reverse(call: HloCall) -> Value:
 
 def _reversed(call: HloCall, dims: Dims, axes: Sequence[int]) -> Content | None:
     content = call.value(0).content
-    if isinstance(content, Ramp):
+    if isinstance(content, IndexRamp):
         last = [multiply(content.strides[n], subtract(dims[n], 1)) for n in axes]
         strides = (multiply(-1, s) if n in axes else s for n, s in enumerate(content.strides))
-        return Ramp(add(content.start, *last), tuple(strides))
+        return IndexRamp(add(content.start, *last), tuple(strides))
     items = call.elements(0) if len(dims) == 1 else None
     return None if items is None else Elements(items[::-1] if axes else items)
 
@@ -304,7 +302,7 @@ def dynamic_iota(call: HloCall) -> Value:
 
 def _counting(call: HloCall, dims: Dims) -> Value:
     axis = call.integer("iota_dimension")
-    return call.made(dims, Ramp(0, tuple(int(n == axis) for n in range(len(dims)))))
+    return call.made(dims, IndexRamp(0, tuple(int(n == axis) for n in range(len(dims)))))
 
 
 @operator("get_dimension_size")
@@ -317,7 +315,7 @@ def get_dimension_size(call: HloCall) -> Value:
 def set_dimension_size(call: HloCall) -> Value:
     """The operand with another size on an axis, at most the bound of its type, or its own size."""
     axis, dims, sizes = call.integer("dimension"), call.shape(0), call.sizes(1)
-    kind = tensor_type(call.node.raw.operands[0].type)
+    kind = tensor_type_of(call.node.raw.operands[0].type)
     bound = None if kind is None else kind.bounds[axis]
     most = dims[axis] if bound is None else bound
     size = sizes[0] if sizes else call.fresh("size", f"the size of axis {axis}", by=[1], most=most)

@@ -10,14 +10,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.core.logic.formulas import all_of, equal
-from symbcast.graphs.values.contents import Elements, from_array
-from symbcast.graphs.values.elements import truth
-from symbcast.graphs.values.value import Value
+from symbcast.core.algebra.formulas import all_of, equal
 from symbcast.operators.context import Dims
-from symbcast.stablehlo.attributes import INT64
-from symbcast.stablehlo.node_call import HloCall
-from symbcast.stablehlo.registry import operator
+from symbcast.operators.values.contents import Elements, from_array
+from symbcast.operators.values.elements import truth
+from symbcast.operators.values.value import Value
+from symbcast.stablehlo.graph import HloCall, operator
+from symbcast.stablehlo.mlir import INT64
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim

@@ -6,33 +6,149 @@ constants) stay as they are until an operator combines them with one that has no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.algebra.arithmetic import join, multiply
+from symbcast.core.algebra.formulas import FALSE, Formula, at_most, equal
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.rules import Joined, find_rule
+from symbcast.core.solver.evaluation import value_at
 from symbcast.errors import DimensionError
-from symbcast.graphs.values.value import Value
-from symbcast.graphs.walking.deciding import decider_of_content
 from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
+from symbcast.operators.context import evaluated
+from symbcast.operators.values.value import Value, decider_of_content
+from symbcast.torch.calls import OPERATORS, scalar, size_of
 from symbcast.torch.contents import with_contents
-from symbcast.torch.eager.about import ABOUT
-from symbcast.torch.eager.askers import Refused
-from symbcast.torch.eager.calls import EagerCall, given_of
-from symbcast.torch.eager.nodes import Run
-from symbcast.torch.eager.tensors import Memory, dims_of, is_symbolic, tensor_class, value_of
-from symbcast.torch.operators.families import OPERATORS, by_tag
-from symbcast.torch.reading.graph import type_of
-from symbcast.torch.reading.library import load
+from symbcast.torch.eager.symbolic_numbers import NumberRun, dimension_of, symint
+from symbcast.torch.eager.tensors import (
+    ABOUT,
+    EagerCall,
+    SharedMemory,
+    arguments_by_name,
+    is_without_data,
+    tensor_class,
+    tensor_dims,
+    tensor_value,
+)
+from symbcast.torch.graph import operator_name
+from symbcast.torch.library import load_torch
+from symbcast.torch.operators.families import by_tag
 from symbcast.torch.walk import decider_of_output
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.requirements.recorder import Place
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.graphs.walking.requirements import NodePlace
+    from symbcast.operators.context import Dims
+    from symbcast.paths.path import Path
+    from symbcast.torch.calls import TorchCall
+
+
+# How the functions of operators state requirements while code runs along a path.
+
+
+TorchSizeError: type[Exception] = type("RuntimeError", (RuntimeError, IndexError), {})
+"""An error of torch about sizes: a `RuntimeError`, or for some operators an `IndexError`."""
+
+
+class PathAsker:
+    """The requirements of operators on one path, in the form of `symbcast.graphs.walking.requirements.Requirements`."""
+
+    guards: tuple[Formula, ...] = ()
+    turns: dict[Symbol, Dim] = {}  # noqa: RUF012 - there are no loops of graphs on a path
+    sequences: frozenset[Any] = frozenset()
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.bounds = path.bounds
+        self.origins: dict[Symbol, str] = {}
+        self.is_trying = False
+
+    def require(self, place: NodePlace, formula: Formula, reason: str, code: str = "") -> None:
+        """Require a formula on this path; raise torch's error if it cannot hold."""
+        if self.is_trying:
+            if evaluated(formula) == FALSE:
+                raise UnknownShapeError
+            return
+        self.path.require(formula, reason, TorchSizeError)
+
+    def equal(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
+        """Require that two sizes be equal."""
+        if left is not right and left != right:
+            self.require(place, equal(left, right), reason)
+
+    def at_most(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
+        """Require that one size be at most another."""
+        if not self.bounds.is_at_most(left, right):
+            self.require(place, at_most(left, right), reason)
+
+    def is_size(self, place: NodePlace, dim: Dim, reason: str) -> None:
+        """Require that a dimension be nonnegative."""
+        if not self.bounds.is_at_least(dim, 0):
+            self.require(place, at_most(0, dim), reason)
+
+    def never(self, place: NodePlace, reason: str) -> NoReturn:
+        """Raise torch's error for an operator that runs at no sizes."""
+        raise UnknownShapeError if self.is_trying else TorchSizeError(reason)
+
+    def broadcast(self, place: NodePlace, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]) -> Dims:
+        """Broadcast shapes, and return the output."""
+        if self.is_trying:
+            emission = find_rule(rule, attributes).emit(tuple(shapes))
+            return tuple(join(list(d)) if isinstance(d, Joined) else d for d in emission.output)
+        try:
+            return self.path.broadcast(*shapes, rule=rule, **attributes)
+        except ValueError as error:
+            raise TorchSizeError(str(error)) from None
+
+    def symbol(self, name: str, text: str, least: int = 0, *, is_undecided: bool = False) -> Symbol:
+        """Return a new size that data decide."""
+        if self.is_trying:
+            raise UnknownShapeError
+        if is_undecided:
+            self.path.fail_to_trace(f"{text}: data or sizes decide it")
+        found = self.path.data_size(text.partition(" [")[0].removeprefix("the number of ") or name, least)
+        self.origins[found] = text
+        return found
+
+    def limit(self, size: Symbol, most: Dim) -> None:
+        """Assume that a size that data decide is at most a dimension."""
+        self.path.suppose(at_most(size, most))
+
+    def by_cases(  # noqa: PLR0913 - as `Asker.by_cases`
+        self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim, *, least: int = 0
+    ) -> Dim:
+        """Return one of two dimensions, as the path decides."""
+        return yes if self.path.ask(chosen) else no
+
+    def is_of_data(self, size: Symbol) -> bool:
+        """Return whether data decide a size."""
+        return isinstance(size, Unknown)
+
+    def is_positive(self, dims: Iterable[Dim]) -> bool:
+        """Return whether all sizes are known to be at least 1."""
+        return all(self.bounds.is_at_least(d, 1) for d in dims)
+
+    def is_known(self, formula: Formula) -> bool | None:
+        """Return whether a formula is known to hold or to fail, without a decision."""
+        return self.path.is_known(formula)
+
+    @contextmanager
+    def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
+        """Make no requirements in this context."""
+        before, self.is_trying = self.is_trying, True
+        try:
+            with walk:
+                yield
+        finally:
+            self.is_trying = before
+
 
 _MOST_SHOWN = 1 << 40
 """The largest number of elements for which torch's shape functions are asked: they count in 64 bits."""
-_UNTOLD = ("NotImplementedError", "DataDependentOutputException", "DynamicOutputShapeException")
+_ERRORS_OF_DATA = ("NotImplementedError", "DataDependentOutputException", "DynamicOutputShapeException")
 """Errors of torch's shape functions that are not about sizes."""
 
 
@@ -45,9 +161,9 @@ class EagerRun:
         numbers: answers questions about sizes.
     """
 
-    def __init__(self, asker: Any, walk: Any, numbers: Run, place: Place | None = None) -> None:
+    def __init__(self, asker: Any, walk: Any, numbers: NumberRun, place: NodePlace | None = None) -> None:
         self.asker, self.walk, self.numbers, self.place = asker, walk, numbers, place
-        self._memories: dict[int, tuple[Any, Memory]] = {}
+        self._memories: dict[int, tuple[Any, SharedMemory]] = {}
         """The memory of tensors with data that have views without, or that were written to."""
 
     def give_up(self, reason: str) -> NoReturn:
@@ -57,10 +173,10 @@ class EagerRun:
     @contextmanager
     def running(self) -> Iterator[Any]:
         """Run torch code in this context, which is the mode that torch calls for every operator."""
-        torch = load()
+        torch = load_torch()
         run = self
 
-        class Mode(load("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
+        class Mode(load_torch("torch.utils._python_dispatch").TorchDispatchMode):  # type: ignore[misc]
             def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 return run.called(func, args, kwargs or {}, self)
 
@@ -69,16 +185,16 @@ class EagerRun:
         with torch.no_grad(), torch._C._AutoDispatchBelowAutograd(), mode:
             yield mode
 
-    def tensor(self, value: Value, dtype: Any, memory: Memory | None = None) -> Any:
+    def tensor(self, value: Value, dtype: Any, memory: SharedMemory | None = None) -> Any:
         """Return a tensor without data."""
-        return tensor_class()(value, dtype, self, memory or Memory())
+        return tensor_class()(value, dtype, self, memory or SharedMemory())
 
     # Operators.
 
     def called(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: Any) -> Any:
         """Return the result of an operator."""
         args, kwargs = self._current(args), self._current(kwargs)
-        kind = type_of(func)
+        kind = operator_name(func)
         if kind in ABOUT:
             return ABOUT[kind](self, *args, **kwargs)
         if not any(map(_is_open, _leaves((args, kwargs)))):
@@ -94,36 +210,36 @@ class EagerRun:
         """Return arguments in which tensors whose memory was written to have no data."""
         if not self._memories:
             return given
-        torch = load()
+        torch = load_torch()
 
         def current(value: Any) -> Any:
-            if isinstance(value, torch.Tensor) and not is_symbolic(value):
+            if isinstance(value, torch.Tensor) and not is_without_data(value):
                 found = self._memories.get(value.untyped_storage()._cdata)
                 if found is not None and found[1].is_written:
                     return self.tensor(_of_data(value), value.dtype, found[1])
             return value
 
-        return load("torch.utils._pytree").tree_map(current, given)
+        return load_torch("torch.utils._pytree").tree_map(current, given)
 
-    def _memory_of(self, tensor: Any) -> Memory:
-        if is_symbolic(tensor):
-            found: Memory = tensor.memory
+    def _memory_of(self, tensor: Any) -> SharedMemory:
+        if is_without_data(tensor):
+            found: SharedMemory = tensor.memory
             return found
-        return self._memories.setdefault(tensor.untyped_storage()._cdata, (tensor, Memory()))[1]
+        return self._memories.setdefault(tensor.untyped_storage()._cdata, (tensor, SharedMemory()))[1]
 
     def _by_rule(self, func: Any, rule: Callable[[Any], Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        given = given_of(func, args, kwargs)
+        given = arguments_by_name(func, args, kwargs)
         if any(a.is_out for a in func._schema.arguments if given.get(a.name) is not None):
-            self.give_up(f"{type_of(func)} writes to out=")
+            self.give_up(f"{operator_name(func)} writes to out=")
         sample, problem = self._sample(func, given)
         call = EagerCall(self, self.place, func, given, sample)
         outputs = self._answer(call, rule)
         if call.parts is not None and self.numbers.number(call.parts) != len(outputs):
-            self.give_up(f"{type_of(func)} returns another number of tensors")
+            self.give_up(f"{operator_name(func)} returns another number of tensors")
         if problem or self._differs(outputs, sample):
             sample, problem = self._sample(func, given)  # the sizes at hand now meet the rule's requirements
             if problem or self._differs(outputs, sample):
-                self.give_up(problem or f"torch gives {type_of(func)} another shape")
+                self.give_up(problem or f"torch gives {operator_name(func)} another shape")
         samples = list(sample) if isinstance(sample, (list, tuple)) else [sample]
         return self._returned(func, given, outputs, samples)
 
@@ -141,7 +257,7 @@ class EagerRun:
             found = rule(call)
             listed = [found] if isinstance(found, Value) else list(found)
             outputs = with_contents(call, listed)
-        except (Refused, RefusedError):
+        except (TorchSizeError, RefusedError):
             raise
         except UnknownShapeError as error:
             self.give_up(str(error) or f"the shape of {call.node.op_type} is not known")
@@ -168,7 +284,7 @@ class EagerRun:
         return found[0] if len(schema.returns) == 1 else tuple(found)
 
     def _result(self, given: Mapping[str, Any], schema: Any, alias: Any, value: Value, sample: Any) -> Any:
-        torch = load()
+        torch = load_torch()
         source = None
         if alias is not None:
             names = [
@@ -179,7 +295,7 @@ class EagerRun:
             source = given.get(names[0]) if names else None
         if alias is not None and alias.is_write and source is not None:
             self._memory_of(source).is_written = True
-            if is_symbolic(source):
+            if is_without_data(source):
                 source.value = value.with_content(None)
             return source
         if value.shape is None:
@@ -191,7 +307,7 @@ class EagerRun:
         return self.tensor(value, dtype, memory)
 
     def _type_like(self, given: Mapping[str, Any], name: str) -> Any:
-        torch = load()
+        torch = load_torch()
         if name in ("aten::nonzero", "aten::argwhere"):
             return torch.int64
         return next(v.dtype for v in given.values() if isinstance(v, torch.Tensor))
@@ -209,14 +325,16 @@ class EagerRun:
 
     def _sample(self, func: Any, given: Mapping[str, Any]) -> tuple[Any, str]:
         """Return the result of torch's shape function at the sizes at hand, and why there is none."""
-        torch = load()
-        too_large = [v for v in _leaves(given) if is_symbolic(v) and self._shown(multiply(*dims_of(v))) > _MOST_SHOWN]
+        torch = load_torch()
+        too_large = [
+            v for v in _leaves(given) if is_without_data(v) and self._shown(multiply(*tensor_dims(v))) > _MOST_SHOWN
+        ]
         if too_large:
             self.give_up("the sizes at hand are too large for torch")
 
         def plain(value: Any) -> Any:
             if isinstance(value, torch.Tensor):
-                sizes = [self._shown(d) for d in dims_of(value)]
+                sizes = [self._shown(d) for d in tensor_dims(value)]
                 return torch.empty(sizes, dtype=value.dtype, device="meta")
             if isinstance(value, torch.SymInt):
                 return self._shown(value.node.dim)
@@ -224,14 +342,14 @@ class EagerRun:
                 return True
             return 1.0 if isinstance(value, torch.SymFloat) else value
 
-        made = load("torch.utils._pytree").tree_map(plain, dict(given))
+        made = load_torch("torch.utils._pytree").tree_map(plain, dict(given))
         if any(a.name == "device" for a in func._schema.arguments):
             made["device"] = "meta"
         try:
             found = func(**_by_position(func, made))
         except Exception as error:
-            is_of_sizes = type(error).__name__ not in _UNTOLD
-            said = f"torch refuses {type_of(func)}: {' '.join(str(error).split())[:120]}"
+            is_of_sizes = type(error).__name__ not in _ERRORS_OF_DATA
+            said = f"torch refuses {operator_name(func)}: {' '.join(str(error).split())[:120]}"
             return None, said if is_of_sizes else ""
         return found, ""
 
@@ -244,15 +362,15 @@ class EagerRun:
         """Return the result of an operator by torch's decomposition of it."""
         decompose = self._decomposition(func)
         if decompose is None:
-            self.give_up(f"{type_of(func)} is not supported")
+            self.give_up(f"{operator_name(func)} is not supported")
         with mode:
             found = decompose(*args, **kwargs)
         if found is NotImplemented:
-            self.give_up(f"{type_of(func)} is not supported")
+            self.give_up(f"{operator_name(func)} is not supported")
         return found
 
     def _decomposition(self, func: Any) -> Callable[..., Any] | None:
-        table = load("torch._decomp").decomposition_table
+        table = load_torch("torch._decomp").decomposition_table
         if func in table:
             return table[func]  # type: ignore[no-any-return]
         if getattr(func, "namespace", "") == "prims":
@@ -267,17 +385,138 @@ def _by_position(func: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_data(tensor: Any) -> Value:
-    from symbcast.graphs.values.deciders import Decider
+    from symbcast.operators.values.value import Decider
 
-    found = Value(tuple(tensor.shape), value_of(tensor).dtype)
+    found = Value(tuple(tensor.shape), tensor_value(tensor).dtype)
     found.decided_by = Decider.DATA
     return found
 
 
 def _leaves(given: Any) -> list[Any]:
-    return load("torch.utils._pytree").tree_leaves(given)  # type: ignore[no-any-return]
+    return load_torch("torch.utils._pytree").tree_leaves(given)  # type: ignore[no-any-return]
 
 
 def _is_open(value: Any) -> bool:
-    torch = load()
-    return is_symbolic(value) or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+    torch = load_torch()
+    return is_without_data(value) or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
+# Nodes without a rule, analysed by torch's own decomposition of their operator.
+#
+# A decomposition may check less than the kernel does, so only those are trusted that agree with recorded runs at small
+# sizes (`tests/exported/test_decompositions.py`). One that compares sizes is followed only if the comparison is known.
+
+
+TRUSTED: frozenset[str] = frozenset({
+    "_euclidean_dist", "addr", "fliplr", "flipud", "log_sigmoid_forward", "mH",
+    "mse_loss_backward", "multi_margin_loss", "multilabel_margin_loss_forward",
+    "special_logsumexp", "tril_indices", "triu_indices", "unfold_copy",
+})  # fmt: skip
+"""The operators whose decompositions run where their kernels run, and give the same shapes."""
+
+_AT_HAND = 2
+"""The number for a size that the exported example does not have."""
+
+
+class _Numbers:
+    """The sizes of a graph, as the numbers of torch in a decomposition see them: nothing is decided there."""
+
+    def __init__(self, call: TorchCall, hints: Mapping[Symbol, int]) -> None:
+        self._call, self._hints = call, hints
+
+    def ask(self, formula: Formula) -> bool:
+        found = self._call.is_known(formula)
+        if found is None:
+            self.give_up("its decomposition depends on a comparison of sizes")
+        return found
+
+    def expect(self, formula: Formula) -> None:
+        self._call.require(formula, "torch checks it")
+
+    def number(self, dim: Dim) -> int:
+        return dim if isinstance(dim, int) else self.give_up("its decomposition needs a size as a number")
+
+    def shown(self, dim: Dim) -> int:
+        from symbcast.core.algebra.terms import symbols_of
+
+        at = {s: self._hints.get(s, _AT_HAND) for s in symbols_of((dim,))}
+        found = value_at(dim, at)
+        return _AT_HAND if found is None else found
+
+    def settled(self, formula: Formula) -> bool | None:
+        return self._call.is_known(formula)
+
+    def is_true_for_data(self) -> Formula:
+        self.give_up("its decomposition depends on data")
+
+    def integer_of_data(self) -> Dim:
+        self.give_up("its decomposition depends on data")
+
+    def give_up(self, reason: str) -> NoReturn:
+        raise UnknownShapeError(reason)
+
+
+def decomposed(call: TorchCall) -> Sequence[Value] | None:
+    """Return the outputs of a node by its operator's decomposition; None if that is not trusted."""
+    target = call.node.raw.target
+    if call.node.op_type.removeprefix("aten.") not in TRUSTED or not hasattr(target, "_schema"):
+        return None
+    numbers = _Numbers(call, getattr(call.walk, "hints", {}))
+    run = EagerRun(call.asker, call.walk, numbers, call.place)
+    args, kwargs = _arguments(call, run, numbers)
+    try:
+        with run.running() as mode:
+            found = run.decomposed(target, args, kwargs, mode)
+    except (RefusedError, UnknownShapeError):
+        raise
+    except Exception as error:
+        raise UnknownShapeError(f"its decomposition failed: {str(error).partition(chr(10))[0][:120]}") from None
+    listed = found if isinstance(found, (tuple, list)) else [found]
+    return [_value(one) for one in listed]
+
+
+def _arguments(call: TorchCall, run: EagerRun, numbers: _Numbers) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments that the node has, by position as far as torch takes them so."""
+    fx = call.node.raw
+    schema = fx.target._schema.arguments
+    written = {a.name for a in schema[: len(fx.args)]} | fx.kwargs.keys()
+    made = {
+        a.name: _as_tensors(call.arguments.get(a.name), _dtypes(call, a.name), run, numbers)
+        for a in schema
+        if a.name in written
+    }
+    last = max((n for n, a in enumerate(schema) if a.name in written and not a.kwarg_only), default=-1)
+    args = [made.get(a.name, a.default_value if a.has_default_value() else None) for a in schema[: last + 1]]
+    return args, {a.name: made[a.name] for a in schema[last + 1 :] if a.name in written}
+
+
+def _dtypes(call: TorchCall, name: str) -> list[Any]:
+    """Return the element types of the tensors of an argument, in order."""
+    from symbcast.torch.calls import raw_argument
+
+    given = raw_argument(call, name)
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    return [getattr(getattr(v, "meta", {}).get("val"), "dtype", None) for v in listed]
+
+
+def _as_tensors(value: Any, dtypes: list[Any], run: EagerRun, numbers: _Numbers) -> Any:
+    if isinstance(value, list):
+        return [_as_tensors(v, [t], run, numbers) for v, t in zip(value, dtypes, strict=False)]
+    if not isinstance(value, Value):
+        return value
+    dtype = dtypes[0]
+    if dtype is None:  # an integer that the graph computes
+        size = size_of(value)
+        if size is None:
+            raise UnknownShapeError
+        return symint(size, numbers)
+    if value.shape is None:
+        raise UnknownShapeError
+    return run.tensor(value.copy(), dtype)
+
+
+def _value(one: Any) -> Value:
+    if is_without_data(one) or isinstance(one, load_torch().Tensor):
+        return tensor_value(one)
+    size = dimension_of(one)
+    return scalar(size) if size is not None else Value(None)

@@ -1,19 +1,32 @@
-"""Tensors that have a shape, an element type and known elements, but no data."""
+"""Tensors that have a shape, an element type and known elements, but no data, and calls of operators on them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from symbcast.graphs.values.value import Value
-from symbcast.torch.reading.held import Held
-from symbcast.torch.reading.library import load
+from symbcast.core.algebra.arithmetic import ceil_divide, multiply
+from symbcast.core.algebra.formulas import FORMULA_KINDS, equal
+from symbcast.graphs.graph import NOTHING, Node
+from symbcast.graphs.walking.requirements import NodePlace
+from symbcast.operators.values.contents import Elements, is_size
+from symbcast.operators.values.value import Value
+from symbcast.torch.calls import TorchCall, scalar, shape_of_value, size_of
+from symbcast.torch.eager.symbolic_numbers import UNKNOWN_REAL, NumberRun, RealNode, SizeNode, TruthNode, symint
+from symbcast.torch.graph import StoredTorchTensor, operator_name
+from symbcast.torch.library import load_torch
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.walking.requirements import NodePlace
     from symbcast.operators.context import Dims
 
 
-class Memory:
+# Tensors that have a shape, an element type and known elements, but no data.
+
+
+class SharedMemory:
     """The memory that a tensor shares with its views; once it is written to, nothing is known about elements."""
 
     def __init__(self) -> None:
@@ -23,7 +36,7 @@ class Memory:
 @lru_cache(maxsize=1)
 def tensor_class() -> type:
     """Return the class of tensors without data; it is made when torch is there."""
-    torch = load()
+    torch = load_torch()
 
     class SymbolicTensor(torch.Tensor):  # type: ignore[misc, name-defined]
         """A tensor without data: ``value`` is what is known of it, ``run`` is the run that it belongs to.
@@ -32,13 +45,13 @@ def tensor_class() -> type:
         """
 
         value: Value
-        memory: Memory
+        memory: SharedMemory
         run: Any
         is_given: bool
         """Whether it is an argument, so that data can be any numbers."""
 
         @staticmethod
-        def __new__(cls: Any, value: Value, dtype: Any, run: Any, memory: Memory) -> Any:
+        def __new__(cls: Any, value: Value, dtype: Any, run: Any, memory: SharedMemory) -> Any:
             assert value.shape is not None
             # Torch never reads these sizes: it asks for them by operators.
             made = torch.Tensor._make_wrapper_subclass(
@@ -82,21 +95,210 @@ def tensor_class() -> type:
     return SymbolicTensor
 
 
-def is_symbolic(value: Any) -> bool:
+def is_without_data(value: Any) -> bool:
     """Return whether a value is a tensor without data."""
     return isinstance(value, tensor_class())
 
 
-def value_of(tensor: Any) -> Value:
+def tensor_value(tensor: Any) -> Value:
     """Return what is known of a tensor, with or without data."""
-    if not is_symbolic(tensor):
-        return Held(tensor)
+    if not is_without_data(tensor):
+        return StoredTorchTensor(tensor)
     found: Value = tensor.value
     return found.with_content(None) if tensor.memory.is_written else found
 
 
-def dims_of(tensor: Any) -> Dims:
+def tensor_dims(tensor: Any) -> Dims:
     """Return the shape of a tensor, with or without data."""
-    found = value_of(tensor).shape
+    found = tensor_value(tensor).shape
     assert found is not None
     return found
+
+
+# What torch asks about a tensor without data: its sizes, its strides, and its only element as a number.
+
+
+class TensorRun(Protocol):
+    """The run that a tensor belongs to; see `symbcast.torch.eager.runs`."""
+
+    asker: Any
+    numbers: NumberRun
+    place: NodePlace | None
+
+
+def _size(run: TensorRun, tensor: Any, axis: int | None = None) -> Any:
+    sizes = [symint(d, run.numbers) for d in tensor_dims(tensor)]
+    return sizes if axis is None else sizes[axis]
+
+
+def _stride(run: TensorRun, tensor: Any, axis: int | None = None) -> Any:
+    """Return the strides of contiguous memory: the layout is not followed."""
+    found: list[Dim] = []
+    step: Dim = 1
+    for size in reversed(tensor_dims(tensor)):
+        found.insert(0, step)
+        step = multiply(step, size)
+    strides = [symint(d, run.numbers) for d in found]
+    return strides if axis is None else strides[axis]
+
+
+def _count(run: TensorRun, tensor: Any) -> Any:
+    return symint(multiply(*tensor_dims(tensor)), run.numbers)
+
+
+def _number(run: TensorRun, tensor: Any) -> Any:
+    """Return the only element of a tensor as a number that torch computes with."""
+    torch = load_torch()
+    if not is_without_data(tensor):
+        return tensor.item()
+    run.asker.require(run.place, equal(multiply(*tensor_dims(tensor)), 1), "there must be one element")
+    value = tensor_value(tensor)
+    items = value.content.items if isinstance(value.content, Elements) else ()
+    known = items[0] if items else None
+    if tensor.dtype == torch.bool:
+        formula = known if isinstance(known, FORMULA_KINDS) else run.numbers.is_true_for_data()
+        return torch.SymBool(TruthNode(formula, run.numbers))
+    if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+        return torch.SymFloat(RealNode(UNKNOWN_REAL, run.numbers))
+    if is_size(known):
+        return symint(known, run.numbers)
+    return torch.SymInt(SizeNode(run.numbers.integer_of_data(), run.numbers))
+
+
+def _is_true(run: TensorRun, tensor: Any) -> bool:
+    return bool(_number(run, tensor))
+
+
+def _equal(run: TensorRun, left: Any, right: Any, *rest: Any, **options: Any) -> Any:
+    return run.numbers.ask(run.numbers.is_true_for_data())
+
+
+ABOUT: dict[str, Callable[..., Any]] = {
+    "aten.sym_size": _size,
+    "aten.size": _size,
+    "aten.sym_stride": _stride,
+    "aten.stride": _stride,
+    "aten.sym_numel": _count,
+    "aten.numel": _count,
+    "aten.dim": lambda run, tensor: len(tensor_dims(tensor)),
+    "aten.is_contiguous": lambda run, tensor, *rest, **options: True,
+    "aten.is_non_overlapping_and_dense": lambda run, tensor: True,
+    "aten.is_strides_like_format": lambda run, tensor, *rest: False,
+    "aten.sym_storage_offset": lambda run, tensor: 0,
+    "aten.storage_offset": lambda run, tensor: 0,
+    "aten.item": _number,
+    "aten._local_scalar_dense": _number,
+    "aten.is_nonzero": _is_true,
+    "aten.equal": _equal,
+    "aten.allclose": _equal,
+    "prim.device": lambda run, tensor: load_torch().device("cpu"),
+    "prim.layout": lambda run, tensor: load_torch().strided,
+}
+"""What torch asks about tensors, by operator."""
+
+
+# A call of an operator in a run of torch code, as the functions of `symbcast.torch.operators` see it.
+
+
+class _Fx:
+    """The parts of an fx node that operators read: target, arguments, and the value that torch would record."""
+
+    def __init__(self, target: Any, value: Any, kwargs: Any = NOTHING) -> None:
+        self.target, self.meta, self.args, self.kwargs = target, {"val": value}, (), kwargs
+
+
+class EagerCall(TorchCall):
+    """A call with its arguments; ``sample`` is the result of torch's own shape function at some sizes, if any."""
+
+    def __init__(self, run: Any, place: NodePlace | None, target: Any, given: Mapping[str, Any], sample: Any) -> None:
+        kind = operator_name(target)
+        outputs = [f"{kind}.{n}" for n in range(output_count(target, sample))]
+        self._arguments = {name: resolved_argument(v) for name, v in given.items()}
+        values = list(_values(list(self._arguments.values())))
+        node = Node(
+            kind,
+            [f"input {n}" for n in range(len(values))],
+            outputs,
+            name=kind,
+            raw=_Fx(target, sample, _as_fx(dict(given))),
+        )
+        self.place = NodePlace(kind, kind, node, values) if place is None else place
+        self.node, self.inputs, self.version = node, values, 0
+        self.walk, self.scope, self.asker = run.walk, None, run.asker  # type: ignore[assignment]
+        self._recording = run.walk
+        self.bounds = run.asker.bounds
+        self._attributes = None
+
+    def _recorded(self) -> Sequence[Value]:
+        """Return outputs of unknown shape: torch recorded none."""
+        return [Value(None) for _ in self.node.outputs]
+
+    @property
+    def parts(self) -> Dim | None:
+        """Return into how many tensors the operator cuts one; None for other operators."""
+        kind = self.node.op_type.removeprefix("aten.")
+        if kind not in ("unbind", "split", "chunk", "unsafe_split", "unsafe_chunk"):
+            return None
+        dims = shape_of_value(self.given("self"))
+        size = dims[self.axis_of(self.number("dim", 0), len(dims))] if dims else 1
+        each = size_of(self.given("split_size"))
+        if kind.endswith("split"):
+            return None if each is None else ceil_divide(size, each)
+        if kind == "unbind":
+            return size
+        return ceil_divide(size, ceil_divide(size, self.number("chunks")))
+
+
+def _as_fx(given: Any) -> Any:
+    """Return arguments in which tensors are nodes that record them."""
+    if isinstance(given, dict):
+        return {name: _as_fx(v) for name, v in given.items()}
+    if isinstance(given, (list, tuple)):
+        return [_as_fx(v) for v in given]
+    return _Fx(None, given) if isinstance(given, load_torch().Tensor) else given
+
+
+def arguments_by_name(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an operator by the names of its schema."""
+    arguments = target._schema.arguments
+    found = {a.name: a.default_value for a in arguments if a.has_default_value()}
+    found.update(zip((a.name for a in arguments), args, strict=False))
+    found.update(kwargs)
+    return found
+
+
+def resolved_argument(argument: Any) -> Any:
+    """Return an argument with values instead of tensors and numbers of torch."""
+    if isinstance(argument, (list, tuple)):
+        return [resolved_argument(a) for a in argument]
+    torch = load_torch()
+    if isinstance(argument, torch.Tensor):
+        return tensor_value(argument)
+    if isinstance(argument, torch.SymInt | torch.SymBool | torch.SymFloat):
+        return _of_node(argument.node)
+    return argument
+
+
+def _of_node(node: Any) -> Value:
+    if isinstance(node, SizeNode):
+        return scalar(node.dim)
+    if isinstance(node, TruthNode):
+        return scalar(node.formula)
+    if isinstance(node, RealNode) and node.ratio is not UNKNOWN_REAL:
+        return scalar(node.ratio)
+    return scalar(None)
+
+
+def _values(given: Sequence[Any]) -> Iterator[Value]:
+    for value in given:
+        if isinstance(value, list):
+            yield from _values(value)
+        elif isinstance(value, Value):
+            yield value
+
+
+def output_count(target: Any, sample: Any) -> int:
+    """Return the number of outputs of an operator."""
+    if isinstance(sample, (list, tuple)):
+        return len(sample)
+    return max(1, len(target._schema.returns))

@@ -1,42 +1,261 @@
-"""``symbcast.torch.trace``: run a module or function of torch along all its paths, without an export."""
+"""``symbcast.torch.trace``: run torch code along all its paths, without an export, and confirm each path."""
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
+from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from symbcast.arrays.arguments import Arguments, check_call
-from symbcast.arrays.report.report import TraceReport
-from symbcast.core.algebra.door import to_sympy
-from symbcast.core.logic.formulas import FALSE, equal
-from symbcast.core.program.sizes.assumptions import Assumptions, check_min_size, read_assumptions
-from symbcast.core.program.sizes.scope import Scope
+from symbcast.arrays.arguments import TraceArguments, check_call
+from symbcast.arrays.report import TraceReport
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.formulas import FALSE, equal
+from symbcast.core.algebra.sympy_conversion import to_sympy
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import shape_of
-from symbcast.core.signatures import with_advice
-from symbcast.graphs.values.deciders import Decider
-from symbcast.graphs.values.value import Value
-from symbcast.paths.confirmation import confirmed
+from symbcast.core.solver.evaluation import size_at, value_at
+from symbcast.operators.values.value import Decider, Value
+from symbcast.paths import sizes
+from symbcast.paths.confirmation import confirm
+from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explore_all
+from symbcast.paths.path import current
 from symbcast.paths.places import home_of
-from symbcast.paths.real_calls import Limits
-from symbcast.paths.runs.exploration import MAX_PATHS, UNTOLD, explored
-from symbcast.paths.values import returned
-from symbcast.torch.eager.askers import PathAsker, Refused
-from symbcast.torch.eager.builtin_types import standing_in
-from symbcast.torch.eager.real_calls import RealCalls, copied, dtype_of
-from symbcast.torch.eager.runs import EagerRun
-from symbcast.torch.eager.sizes import SizeNode, symint
-from symbcast.torch.eager.tensors import dims_of
+from symbcast.paths.real_calls import Limits, RaisedError, are_small
+from symbcast.torch.eager.runs import EagerRun, PathAsker, TorchSizeError
+from symbcast.torch.eager.symbolic_numbers import SizeNode, symint
+from symbcast.torch.eager.tensors import is_without_data, tensor_dims
 from symbcast.torch.export import plain_module
-from symbcast.torch.reading.element_types import number_of
-from symbcast.torch.reading.library import load
+from symbcast.torch.library import load_torch, onnx_type_number
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.logic.formulas import Formula
-    from symbcast.graphs.requirements.recorder import Place
-    from symbcast.paths.runs.path import Path
+    from symbcast.arrays.arguments import TraceArguments
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.shapes import Shape
+    from symbcast.graphs.walking.requirements import NodePlace
+    from symbcast.paths.path import Path
+
+
+# ``int`` and ``float`` for the code of a module while it runs with sizes as `torch.SymInt`.
+#
+# In a plain run a size is an ``int``, so ``int(n * 0.5)`` and ``isinstance(n, int)`` must not tell the difference.
+
+
+class _Kind(type):
+    """The class of stand-ins: instances are those of the type itself, and torch's own numbers."""
+
+    own: type
+    name: str
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, (cls.own, getattr(load_torch(), cls.name)))
+
+    def __subclasscheck__(cls, other: Any) -> bool:
+        return issubclass(other, cls.own)
+
+    def __call__(cls, *given: Any, **options: Any) -> Any:
+        torch = load_torch()
+        if len(given) == 1 and is_without_data(given[0]):
+            given = (given[0].item(),)
+        if len(given) == 1 and isinstance(given[0], torch.SymInt | torch.SymFloat):
+            return (torch.sym_int if cls.own is int else torch.sym_float)(given[0])
+        return cls.own(*given, **options)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.own, name)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is cls.own
+
+    def __hash__(cls) -> int:
+        return hash(cls.own)
+
+
+def _standin(own: type, name: str) -> Any:
+    return _Kind(own.__name__, (), {"own": own, "name": name})
+
+
+@contextmanager
+def standing_in(function: Any, modules: Any) -> Iterator[None]:
+    """Put the stand-ins into the modules of the code in this context: of a function, and of the classes of modules.
+
+    Torch's own code keeps its types.
+    """
+    places = [vars(sys.modules[m]) for m in {*(type(n).__module__ for n in modules)} if m in sys.modules]
+    spaces = [getattr(function, "__globals__", None), *places]
+    own = {"int": _standin(int, "SymInt"), "float": _standin(float, "SymFloat")}
+    changed = []
+    for space in spaces:
+        if space is None or str(space.get("__name__")).partition(".")[0] == "torch":
+            continue
+        for name, value in own.items():
+            if name not in space:
+                space[name] = value
+                changed.append((space, name))
+    try:
+        yield
+    finally:
+        for space, name in changed:
+            space.pop(name, None)
+
+
+# Call a module or function of torch with real tensors, to confirm or refute what a trace says.
+
+
+MAX_ELEMENTS = 1 << 16
+MAX_SIZE = 1 << 10
+_OF_DATA = ("singular", "converge", "positive-definite", "index out of range", "out of bounds")
+
+
+class RealTorchCalls:
+    """A module or function with its arguments, called with real tensors; see `symbcast.paths.confirmation`."""
+
+    has_data = True
+
+    def __init__(self, called: Callable[..., Any], given: TraceArguments, shapes: Sequence[Shape]) -> None:
+        self._called, self._given, self._shapes = called, given, shapes
+
+    def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
+        """Yield the result or error of a call for different data, each on a copy of the module."""
+        for filled in (_ones, _spread, _zeros, _counted, _signed, _last):
+            yield self._result(at, filled)
+
+    def _result(self, at: Mapping[Symbol, int], filled: Callable[[Sequence[int], Any], Any]) -> Any:
+        args, options = self._given.made(
+            self._shapes,
+            lambda dims, dtype: filled([size_at(d, at) for d in dims], torch_dtype(dtype)),
+            lambda dim: size_at(dim, at),
+        )
+        token = current.set(None)
+        try:
+            with warnings.catch_warnings(), load_torch().no_grad():
+                warnings.simplefilter("ignore")
+                return module_copy(self._called)(*args, **options)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # code may raise SystemExit, or its own error type
+            return RaisedError.of(error)
+        finally:
+            current.reset(token)
+
+    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+        """Return whether a real result has the structure, shapes and sizes of the traced one."""
+        torch = load_torch()
+        if is_without_data(found) or isinstance(found, torch.Tensor):
+            dims = tensor_dims(found)
+            return (
+                isinstance(real, torch.Tensor)
+                and len(dims) == real.dim()
+                and all(_is_of_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
+            )
+        if isinstance(found, torch.SymInt) and isinstance(found.node, SizeNode):
+            dim = found.node.dim
+            return isinstance(real, int) and (_is_of_data(dim, at) or value_at(dim, at) == real)
+        if isinstance(found, torch.SymInt | torch.SymFloat | torch.SymBool):
+            return isinstance(real, (int, float, bool))
+        if dataclasses.is_dataclass(found) and not isinstance(found, Mapping):
+            return type(real) is type(found) and self.fits(vars(found), vars(real), at)
+        if isinstance(found, Mapping):
+            is_like = isinstance(real, Mapping) and list(found) == list(real)
+            return is_like and all(self.fits(v, real[k], at) for k, v in found.items())
+        if isinstance(found, (tuple, list)):
+            is_like = isinstance(real, (tuple, list)) and len(found) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(found, real, strict=True))
+        if type(found) in (bool, int, str, float):
+            return type(real) is type(found) and bool(found == real)
+        return type(real) is type(found)
+
+    def is_small(self, at: Mapping[Symbol, int]) -> bool:
+        """Return whether all tensors of the call are small."""
+        return are_small(self._shapes, at, MAX_SIZE, MAX_ELEMENTS)
+
+    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
+        """Return False: this does not check whether tensors are empty."""
+        return False
+
+    def is_of_data(self, error: BaseException) -> bool:
+        """Return whether an error depends on data, such as a singular matrix or an index."""
+        text = str(error).lower()
+        return any(words in text for words in _OF_DATA)
+
+    def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
+        """Return the shapes and numbers in a value as text, at some sizes."""
+        torch = load_torch()
+        if isinstance(value, torch.Tensor):
+            dims = tensor_dims(value)
+            return f"({', '.join(str(d if at is None or _is_of_data(d, at) else value_at(d, at)) for d in dims)})"
+        if isinstance(value, torch.SymInt) and isinstance(value.node, SizeNode):
+            dim = value.node.dim
+            return str(dim if at is None or _is_of_data(dim, at) else value_at(dim, at))
+        if isinstance(value, Mapping):
+            return f"{{{', '.join(f'{k!r}: {self.text(v, at)}' for k, v in value.items())}}}"
+        if isinstance(value, (tuple, list)):
+            return f"[{', '.join(self.text(v, at) for v in value)}]"
+        return repr(value)[:80] if value is None or type(value) in (bool, int, str) else f"a {type(value).__name__}"
+
+
+def _is_of_data(dim: Dim, at: Mapping[Symbol, int]) -> bool:
+    return any(s not in at for s in symbols_of((dim,)))
+
+
+def module_copy(called: Any) -> Any:
+    """Return a copy of a module that shares its parameters, so that no call leaves anything in it; else the function.
+
+    Buffers are copied: modules in training write to them.
+    """
+    if not isinstance(called, load_torch().nn.Module):
+        return called
+    shared = {id(p): p for p in called.parameters()}
+    try:
+        return deepcopy(called, shared)
+    except Exception:  # a module may hold anything
+        return called
+
+
+def torch_dtype(name: Any) -> Any:
+    """Return the element type of torch with a name, such as ``float32``; an element type as it is."""
+    return getattr(load_torch(), name) if isinstance(name, str) else name
+
+
+def _ones(shape: Sequence[int], dtype: Any) -> Any:
+    return load_torch().ones(*(shape,), dtype=dtype)
+
+
+def _zeros(shape: Sequence[int], dtype: Any) -> Any:
+    return load_torch().zeros(*(shape,), dtype=dtype)
+
+
+def _spread(shape: Sequence[int], dtype: Any) -> Any:
+    """Return numbers spread between 0 and 1; for types without fractions, alternating 1 and 0."""
+    torch = load_torch()
+    count = torch.arange(1, prod(shape) + 1, dtype=torch.float64)
+    found = (count * 0.6180339887498949) % 1 if dtype.is_floating_point or dtype.is_complex else count % 2
+    return found.reshape(shape).to(dtype)
+
+
+def _counted(shape: Sequence[int], dtype: Any) -> Any:
+    return load_torch().arange(prod(shape)).reshape(shape).to(dtype)
+
+
+def _signed(shape: Sequence[int], dtype: Any) -> Any:
+    torch = load_torch()
+    return (_spread(shape, torch.float64) * 8 - 4).to(dtype)
+
+
+def _last(shape: Sequence[int], dtype: Any) -> Any:
+    """Return tensors of -1: negative numbers, and the last index."""
+    return -_ones(shape, dtype) if dtype.is_signed else _ones(shape, dtype)
+
+
+# ``symbcast.torch.trace``: run a module or function of torch along all its paths, without an export.
+
 
 LIMITS = Limits(calls=80, reaches=True)
 """A call of a small module takes milliseconds."""
@@ -51,7 +270,7 @@ class PathNumbers:
 
     def expect(self, formula: Formula) -> None:
         """Require a formula that the code or torch checks."""
-        self.path.require(formula, "the code checks it", Refused)
+        self.path.require(formula, "the code checks it", TorchSizeError)
 
     def settled(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, without a decision."""
@@ -77,7 +296,7 @@ class PathWalk:
         self._path, self._asker = path, asker
         self.counts: dict[int, tuple[Value, Dim]] = {}
 
-    def leave(self, place: Place, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
+    def leave(self, place: NodePlace, reason: str, is_about_data: bool = False, enough: Formula = FALSE) -> None:
         """Note a condition of an operator that was not checked; it holds at sizes that are ``enough``."""
         if is_about_data or self._asker.is_trying or (enough != FALSE and self._path.ask(enough)):
             return
@@ -113,12 +332,12 @@ def trace(
     report.condition, report.shapes, report.data_sizes
     ```
     """
-    torch = load()
+    torch = load_torch()
     if isinstance(called, torch.nn.Module):
         called = plain_module(called)
     function = called.forward if isinstance(called, torch.nn.Module) else called
     check_call(function, arguments, named)
-    given = Arguments(arguments, named, dtype="float32")
+    given = TraceArguments(arguments, named, dtype="float32")
     scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
 
     def run(path: Path) -> Any:
@@ -127,15 +346,15 @@ def trace(
         own = EagerRun(asker, PathWalk(path, asker), numbers)
 
         def tensor(dims: Any, dtype: Any) -> Any:
-            value = Value(tuple(dims), number_of(dtype_of(dtype)))
+            value = Value(tuple(dims), onnx_type_number(torch_dtype(dtype)))
             value.decided_by = Decider.DATA
-            made = own.tensor(value, dtype_of(dtype))
+            made = own.tensor(value, torch_dtype(dtype))
             made.is_given = True
             return made
 
         path.hashes = False
         args, options = given.made(scope.shapes, tensor, lambda dim: symint(dim, numbers))
-        fresh = copied(called)
+        fresh = module_copy(called)
         inner = fresh.modules() if isinstance(fresh, torch.nn.Module) else ()
         with warnings.catch_warnings(), standing_in(function, inner), own.running():
             warnings.simplefilter("ignore")
@@ -143,10 +362,12 @@ def trace(
 
     assumed = [a.formula for a in scope.assumptions]
     home = home_of(function)
-    real = RealCalls(called, given, scope.shapes)
+    real = RealTorchCalls(called, given, scope.shapes)
     with without_fast_path():
-        found = explored(run, assumed, told=told, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD)
-        found = confirmed(found, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
+        found = explore_all(
+            run, assumed, told=result_in_shapes, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD
+        )
+        found = confirm(found, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
     name = getattr(called, "__qualname__", type(called).__qualname__)
     return TraceReport(scope, found, name, given.texts())
 
@@ -154,7 +375,7 @@ def trace(
 @contextmanager
 def without_fast_path() -> Iterator[None]:
     """Keep attention layers from fused kernels, which torch chooses only without gradients."""
-    switch = load().backends.mha
+    switch = load_torch().backends.mha
     before = switch.get_fastpath_enabled()
     switch.set_fastpath_enabled(False)
     try:
@@ -163,15 +384,15 @@ def without_fast_path() -> Iterator[None]:
         switch.set_fastpath_enabled(before)
 
 
-def told(value: Any) -> Any:
+def result_in_shapes(value: Any) -> Any:
     """Return a result in its own structure, with shapes instead of tensors and expressions instead of sizes."""
-    return returned.told(vars(value) if hasattr(value, "__dataclass_fields__") else value, _shape)
+    return sizes.lasting_value(vars(value) if hasattr(value, "__dataclass_fields__") else value, _shape)
 
 
 def _shape(value: Any) -> Any:
-    torch = load()
+    torch = load_torch()
     if isinstance(value, torch.Tensor):
-        return shape_of(dims_of(value))
+        return shape_of(tensor_dims(value))
     if isinstance(value, torch.SymInt) and isinstance(value.node, SizeNode):
         return to_sympy(value.node.dim)
     if isinstance(value, torch.SymFloat):

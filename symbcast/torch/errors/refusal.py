@@ -3,22 +3,270 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symbcast.core.signatures import with_advice
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Operation, Symbol, term
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.normal_form import symbols_in
 from symbcast.errors import ShapeTypeError
-from symbcast.torch.compiled.recompiles import RecompileReport, explain_recompiles
-from symbcast.torch.errors import calls, constraints, data_dependent, kernels, logs
-from symbcast.torch.errors.causes import cause_of, lines_of
-from symbcast.torch.errors.messages import Message, messages_in, rows_of
-from symbcast.torch.errors.remedies import Remedy
+from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, DATA_ROWS
+from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in, rows_of
+from symbcast.torch.errors.recompilations import RecompileReport, explain_recompiles
+from symbcast.torch.guards.guard_texts import SizeNames, errors_in, without_log_prefixes
 from symbcast.torch.guards.guards import Guards, Specialised
-from symbcast.torch.guards.log_texts import Names, errors_in, plain
-from symbcast.torch.guards.suggestions import Suggestion
+from symbcast.torch.guards.suggestions import AUTO, FIXED, Suggester, Suggestion, nested, with_range
+from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
+from symbcast.torch.library import load_torch
 
-_ROWS = rows_of(constraints.ROWS, calls.ROWS, data_dependent.ROWS, logs.ROWS, kernels.ROWS)
+if TYPE_CHECKING:
+    from symbcast.torch.guards.guards import Clause, Guard, Guards
+
+
+# Why torch asks for a clause: read from the shape of the guards behind it.
+
+
+_ONE = (
+    "torch treats sizes of 0 and 1 apart, because a size of 1 broadcasts: a size that the code computes from this one "
+    "must be 2 or more"
+)
+_TWO = "torch assumes 2 or more for each open size when it exports; the program does not check this at run time"
+_MULTIPLE = "the code divides the axis into equal parts: a view, reshape, split or unfold with a written size"
+_BACK = (
+    "the code rounds the axis down and goes back, such as pooling and upsampling before a skip connection, so only "
+    "whole "
+    "multiples come out equal"
+)
+_MOST = (
+    "the code has a limit: a table with that many rows (such as position embeddings), a slice, or an if that the "
+    "example "
+    "takes one way"
+)
+_LEAST = (
+    "the example takes the branch for larger sizes: an if or min/max in the code, or a window, slice or pad that "
+    "needs as "
+    "much"
+)
+_EQUAL = "the code adds, multiplies or concatenates along these axes, and neither is 1 in the example"
+_RELATED = "the code combines a size with one computed from the other: concatenated, sliced, flattened or strided"
+_NUMBER = "the code needs that number: a weight, a written size in a view, or a comparison"
+_OTHER = "the example takes the branch for other sizes: an operator or an if compares the size with that number"
+_OPEN = "torch could not show it for all sizes in the range"
+
+
+def cause_of(clause: Clause, guards: Iterable[Guard]) -> str:
+    """Return why torch asks for a clause; ``guards`` are all of the digest."""
+    formula = clause.formula
+    behind = [g.formula for g in clause.guards if g.formula is not None]
+    sizes = list(symbols_in(formula))
+    behind += _at_the_bound(formula, [g.formula for g in guards if g.formula is not None])
+    if len(sizes) > 1:
+        return _of_several(formula)
+    match formula:
+        case Comparison("==", left, right) if _is_remainder(left, right):
+            return _BACK if any(map(_is_round_trip, behind)) else _MULTIPLE
+        case Comparison("==", left, right):
+            plain = isinstance(left, Symbol) and isinstance(right, int)
+            return _NUMBER if plain else _BACK if _is_round_trip(formula) else _OPEN
+        case Comparison("!=", left, right):
+            return _ONE if right in (0, 1) and not _is_remainder(left, right) else _OTHER
+        case Comparison("<=" | "<", left, right):
+            if _is_remainder(left, right):
+                return _BACK
+            if left == 2 and not any(map(_excludes_one, behind)):
+                return _TWO
+            if isinstance(right, int):
+                return _MOST
+            return _ONE if any(map(_excludes_one, behind)) else _LEAST
+        case AnyOf(parts):
+            return _ONE if any(map(_excludes_one, behind)) else _OTHER if parts else _OPEN
+        case _:
+            return _OPEN
+
+
+def _at_the_bound(formula: Formula, guards: Iterable[Formula]) -> Iterator[Formula]:
+    """Yield the guards that fail just below a lower bound."""
+    match formula:
+        case Comparison("<=", int(low), Symbol() as size):
+            for guard in guards:
+                if [*symbols_in(guard)] == [size] and not holds_at(guard, {size: low - 1}):
+                    yield guard
+
+
+def _of_several(formula: Formula) -> str:
+    match formula:
+        case Comparison("==", left, right) if isinstance(left, Symbol) and isinstance(right, Symbol):
+            return _EQUAL
+        case Comparison("=="):
+            return _RELATED
+        case Comparison("!="):
+            return "the example takes the branch for different sizes"
+        case _:
+            return "the example takes the branch for these sizes, or a slice or window needs it"
+
+
+def _is_remainder(left: object, right: object) -> bool:
+    atoms = [d for d in (left, right) if not isinstance(d, int)]
+    return any(isinstance(op, Operation) and op.kind == "%" for d in atoms for op in term(d).operations())  # type: ignore[arg-type]
+
+
+def _is_round_trip(formula: Formula) -> bool:
+    """Return whether a guard compares a multiple of a quotient, such as ``2*(H//4) == H//2``."""
+    return any(
+        isinstance(f, Comparison)
+        and f.operator == "=="
+        and any(op.kind == "//" for d in (f.left, f.right) for op in term(d).operations())
+        for f in _parts(formula)
+    )
+
+
+def _excludes_one(formula: Formula) -> bool:
+    return any(
+        isinstance(f, Comparison) and f.operator == "!=" and any(d in (0, 1) for d in (f.left, f.right))
+        for f in _parts(formula)
+    )
+
+
+def _parts(formula: Formula) -> Iterator[Formula]:
+    if isinstance(formula, (AllOf, AnyOf)):
+        for part in formula.parts:
+            yield from _parts(part)
+    else:
+        yield formula
+
+
+def recorded_lines(clause: Clause) -> Iterable[str]:
+    """Return the lines of code that torch recorded for the guards behind a clause, each once."""
+    return dict.fromkeys(g.line for g in clause.guards if g.line)
+
+
+# The dynamic shapes that torch accepts, from the requirements in its error.
+#
+# An error names only some axes. The suggestion covers these; the other axes stay as the caller wrote them.
+
+
+class ShapesRemedy:
+    """The changes to ``dynamic_shapes`` that answer an error.
+
+    ``by_source`` and ``by_name`` have the text for an axis, by torch's name of it and by the name of its `Dim`.
+    """
+
+    def __init__(self, names: SizeNames, guards: Guards, fixed: Iterable[Specialised], is_forced: bool) -> None:
+        self._names = names
+        self._guards = guards
+        self._fixed = [s for s in fixed if s.size > 1]
+        self._is_forced = is_forced
+        self._of_one = {s.source for s in fixed if s.size <= 1}
+
+    @cached_property
+    def _inputs(self) -> ProgramInputs:
+        """The arguments that the error names, with their axes."""
+        named = [s for s in self._names.by_source if s.startswith("L[") and ".size()" in s and s not in self._of_one]
+        groups: dict[str, list[InputAxis]] = {}
+        for source in named:
+            argument, _, place = source.partition(".size()")
+            size = symbol(self._names.name_of(source))
+            axis = InputAxis(argument, int(place.strip("[]")), source, None, size)
+            groups.setdefault(argument, []).append(axis)
+        inputs = (
+            ProgramInput(a, a, None, tuple(sorted(axes, key=lambda x: x.axis or 0))) for a, axes in groups.items()
+        )
+        return ProgramInputs(tuple(inputs), {}, ())
+
+    @cached_property
+    def _texts(self) -> tuple[dict[str, str], list[str]]:
+        fixed = {s.source: AUTO if self._is_forced else FIXED for s in self._fixed}
+        of_name = {self._names.name_of(source): text for source, text in fixed.items()}
+        own = {axis.source for axis in self._inputs.axes}
+        said = {s: t for s, t in Suggester(self._inputs, self._guards).texts()[0].items() if s in own}
+        said = {s: fixed.get(s, of_name.get(self._names.name_of(s), text)) for s, text in said.items()}
+        refused = [source for source, text in said.items() if text in (AUTO, FIXED)]
+        again, lines = Suggester(self._inputs, self._guards, refused).texts()
+        again = {s: again[s] for s in said}
+        return {s: text if text in (AUTO, FIXED) else again[s] for s, text in said.items()}, lines
+
+    @property
+    def by_source(self) -> dict[str, str]:
+        """The text for each axis that the error names."""
+        return self._texts[0]
+
+    @cached_property
+    def by_name(self) -> dict[str, str]:
+        """The text for each `Dim` that the error names, also where it does not name the axis."""
+        found = {self._names.name_of(source): text for source, text in self.by_source.items()}
+        for s in self._fixed:
+            found.setdefault(self._names.name_of(s.source), AUTO if self._is_forced else FIXED)
+        return found
+
+    def suggestion(self) -> Suggestion | None:
+        """Return the dynamic shapes of the axes that the error names; None if it names none."""
+        if not self.by_name:
+            return None
+        unplaced = [n for n in self.by_name if n not in map(self._names.name_of, self.by_source)]
+        lines = [*self._texts[1], *(f"{n} = {self.by_name[n]}" for n in unplaced if n.isidentifier())]
+        return Suggestion(tuple(lines), nested(self._inputs, self.by_source))
+
+    def repaired(self, dynamic_shapes: Any) -> Any:
+        """Return dynamic shapes with the axes of the error changed, and all others as they are."""
+        dim = load_torch("torch.export").Dim
+        space: dict[str, Any] = {"Dim": dim}
+        for line in self._texts[1]:
+            exec(line, space)
+        ranges: dict[str, list[tuple[int, int]]] = {}
+        _changed(dynamic_shapes, "", lambda place, given: self._noted(place, given, ranges))
+        for name, given in ranges.items():
+            space[name] = _within(space[name], given)
+        return _changed(dynamic_shapes, "", lambda place, given: self._entry(place, given, space))
+
+    def _text(self, place: str, given: Any) -> str | None:
+        named = str(given.__name__) if hasattr(given, "__name__") else ""
+        return self.by_source.get(place, self.by_name.get(named) if named else None)
+
+    def _noted(self, place: str, given: Any, ranges: dict[str, list[tuple[int, int]]]) -> Any:
+        """Note the range of a `Dim` that is replaced by another one."""
+        text, ends = self._text(place, given), (getattr(given, "min", None), getattr(given, "max", None))
+        if text is not None and text.isidentifier() and text != FIXED and all(isinstance(e, int) for e in ends):
+            ranges.setdefault(text, []).append(ends)  # type: ignore[arg-type]
+        return given
+
+    def _entry(self, place: str, given: Any, space: dict[str, Any]) -> Any:
+        text = self._text(place, given)
+        if text is None:
+            return given
+        return with_range(space["Dim"], given) if text == AUTO else eval(text, dict(space))
+
+
+def _within(dim: Any, ranges: Iterable[tuple[int, int]]) -> Any:
+    """Return a `Dim` with the ranges that the caller gave, as far as the requirements allow."""
+    low, high = dim.min, dim.max
+    for least, most in ranges:
+        low, high = max(low, least), min(high, most)
+    return dim if low > high else type(dim)(dim.__name__, min=low, max=high)
+
+
+def _changed(value: Any, place: str, change: Callable[[str, Any], Any]) -> Any:
+    if isinstance(value, Mapping):
+        if value and all(isinstance(k, int) for k in value) and not _has_nested(value):
+            return {k: change(f"{place}.size()[{k}]", v) for k, v in value.items()}
+        return {k: _changed(v, f"{place}[{k!r}]" if place else f"L[{k!r}]", change) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        make = getattr(type(value), "_make", type(value))  # a named tuple takes several arguments
+        if _has_nested(value):
+            return make(_changed(v, f"{place}[{n}]", change) for n, v in enumerate(value))
+        return make(change(f"{place}.size()[{n}]", v) for n, v in enumerate(value))
+    return change(place, value) if value is not None and re.fullmatch(r"L\['\w+'\]", place) else value
+
+
+def _has_nested(value: Any) -> bool:
+    items = value.values() if isinstance(value, Mapping) else value
+    return any(isinstance(v, (Mapping, list, tuple)) for v in items)
+
+
+_ROWS = rows_of(CONSTRAINT_ROWS, CALL_ROWS, DATA_ROWS, LOG_ROWS, KERNEL_ROWS)
 _SUGGESTED = re.compile(r"Suggested fixes:[^\n]*\n(?P<fixes>(?:[ \t]+\S[^\n]*\n?)+)")
 _IS_EXPORT = re.compile(
     r"Constraints violated|Specializations unexpectedly|dim hint|this guard was added|_export/|satisfy the "
@@ -44,17 +292,17 @@ class Refusal:
     @cached_property
     def errors(self) -> tuple[Refusal, ...]:
         """The errors in the text that are about sizes, each once; the refusal itself if there is at most one."""
-        parts = [Refusal(part, self._min_size) for part in errors_in(plain(self.text))]
+        parts = [Refusal(part, self._min_size) for part in errors_in(without_log_prefixes(self.text))]
         found = [part for part in parts if part.messages]
         return tuple(found) if len(found) > 1 else (self,)
 
     @cached_property
     def _plain(self) -> str:
-        return plain(self.text)
+        return without_log_prefixes(self.text)
 
     @cached_property
-    def _names(self) -> Names:
-        return Names(self._plain)
+    def _names(self) -> SizeNames:
+        return SizeNames(self._plain)
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -93,8 +341,8 @@ class Refusal:
         return "" if found is None else found["fixes"].strip("\n")
 
     @cached_property
-    def _remedy(self) -> Remedy:
-        return Remedy(self._names, self.guards, self.guards.specialised, bool(_FORCED.search(self._plain)))
+    def _remedy(self) -> ShapesRemedy:
+        return ShapesRemedy(self._names, self.guards, self.guards.specialised, bool(_FORCED.search(self._plain)))
 
     def suggest(self) -> Suggestion | None:
         """Return the ``dynamic_shapes`` of the axes that the error names, as text; None if it is not about an export.
@@ -123,7 +371,7 @@ class Refusal:
         for clause in self.guards.clauses:
             if not clause.guards or not all(g in answered for g in clause.guards):
                 yield f"torch asks that {clause.text}"
-                yield from _indented(why=cause_of(clause, self.guards.all), at=", ".join(lines_of(clause)))
+                yield from _indented(why=cause_of(clause, self.guards.all), at=", ".join(recorded_lines(clause)))
         for message in self.messages:
             if message.guard is None or message.guard.formula is None or message.advice:
                 yield message.meaning
@@ -140,7 +388,9 @@ class Refusal:
         suggestion = self.suggest()
         clauses = self.guards.clauses
         return {
-            "clauses": [{"text": c.text, "why": cause_of(c, self.guards.all), "at": [*lines_of(c)]} for c in clauses],
+            "clauses": [
+                {"text": c.text, "why": cause_of(c, self.guards.all), "at": [*recorded_lines(c)]} for c in clauses
+            ],
             "fixed": [{"axis": s.axis, "size": s.size} for s in self.guards.specialised],
             "messages": [
                 {"meaning": m.meaning, "why": m.why, "advice": m.advice, "line": m.line, "said": m.said}

@@ -1,29 +1,133 @@
-"""Sizes at which guards accept inputs on which the graph fails, or refuse inputs on which the module runs.
+"""Guards compared with what runs.
 
-The solver finds guards that are too wide: it returns the smallest sizes that satisfy the guards and violate the graph's
-condition. Guards that are too narrow are found by running the module at the smallest sizes that violate exactly one
-clause of the guards.
+Guards that are too wide or too narrow, and rules that require less than kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from symbcast.answers.explanation.names import Namer
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.characters import sizes_text
-from symbcast.core.logic.formulas import Formula, negate
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.knowledge import ContradictionError
-from symbcast.graphs.findings.sizes import knowing
-from symbcast.torch.guards.arguments import Arguments, error_of
+from symbcast.answers.explanation.words import Namer
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Formula, at_most, negate
+from symbcast.core.algebra.formulas import Comparison as Comparison_weak_rules
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.characters import shorten_end, sizes_text
+from symbcast.core.solver.decision import ContradictionError, Decision
+from symbcast.graphs.report.blame import assumptions_with
+from symbcast.graphs.walking.walk import Unanalysed
+from symbcast.torch.graph import operator_name
+from symbcast.torch.library import load_torch
 
 if TYPE_CHECKING:
-    from symbcast.core.program.whole.program import Program
+    from symbcast.core.programs.program import Program
     from symbcast.torch.guards.guards import Guards
-    from symbcast.torch.reading.inputs import Inputs
+    from symbcast.torch.inputs import InputAxis, ProgramInputs
+
+
+# Make arguments of given sizes for running an exported program and its module.
+
+
+LARGEST = 1 << 26
+"""The largest total number of elements of all arguments for a run."""
+
+
+class ArgumentMaker:
+    """Makes arguments for one program; a tensor whose shape is unchanged is the example input.
+
+    Other tensors are random with a fixed seed if they are floating-point or complex; otherwise all their elements are
+    1.
+    """
+
+    def __init__(self, program: Any, inputs: ProgramInputs) -> None:
+        self._program = program
+        self._inputs = inputs
+
+    def shapes(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> list[tuple[int, ...] | None]:
+        """Return the shapes at some sizes by name; ``others`` sets the sizes of fixed axes, by torch's names."""
+        found: list[tuple[int, ...] | None] = []
+        for i in self._inputs.inputs:
+            dims = [_size(axis, sizes, others or {}) for axis in i.axes]
+            found.append(tuple(dims) if hasattr(i.value, "shape") else None)
+        return found
+
+    def at(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> tuple[Any, Any] | None:
+        """Return positional and keyword arguments at some sizes; None if they are too large."""
+        torch, pytree = load_torch(), load_torch("torch.utils._pytree")
+        shapes = self.shapes(sizes, others)
+        if sum(prod(s) for s in shapes if s is not None) > LARGEST:
+            return None
+        generator = torch.Generator().manual_seed(0)
+
+        def made(shape: tuple[int, ...], like: Any, example: Any) -> Any:
+            if isinstance(example, torch.Tensor) and tuple(example.shape) == shape:
+                return example.clone()
+            return _filled(torch, shape, like.dtype, generator)
+
+        leaves = list(self._leaves(sizes, shapes, made))
+        args, kwargs = pytree.tree_unflatten(leaves, self._program.call_spec.in_spec)
+        return args, kwargs
+
+    def without_elements(self, sizes: Mapping[str, int]) -> list[Any]:
+        """Return all arguments in one list, with uninitialised tensors."""
+        torch = load_torch()
+
+        def made(shape: tuple[int, ...], like: Any, _: Any) -> Any:
+            return torch.empty(shape, dtype=like.dtype, device=like.device)
+
+        return list(self._leaves(sizes, self.shapes(sizes), made))
+
+    def _leaves(
+        self,
+        sizes: Mapping[str, int],
+        shapes: Iterable[tuple[int, ...] | None],
+        made: Callable[[tuple[int, ...], Any, Any], Any],
+    ) -> Iterator[Any]:
+        """Yield the arguments; ``made`` makes a tensor from a shape, a recorded tensor and the example, if any."""
+        leaves = load_torch("torch.utils._pytree").tree_leaves
+        examples = leaves(self._program.example_inputs) if self._program.example_inputs else []
+        for n, (i, shape) in enumerate(zip(self._inputs.inputs, shapes, strict=True)):
+            example = examples[n] if n < len(examples) else None
+            if shape is None:
+                yield _size(i.axes[0], sizes, {}) if i.is_integer else example
+            else:
+                yield made(shape, i.value, example)
+
+
+def _size(axis: InputAxis, sizes: Mapping[str, int], others: Mapping[str, int]) -> int:
+    if axis.source in others:
+        return others[axis.source]
+    return sizes[axis.size.name] if isinstance(axis.size, Symbol) else int(axis.size)  # type: ignore[arg-type]
+
+
+def _filled(torch: Any, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
+    if dtype.is_floating_point or dtype.is_complex:
+        return torch.randn(shape, generator=generator).to(dtype)
+    return torch.ones(shape, dtype=dtype)
+
+
+def error_of(module: Any, arguments: tuple[Any, Any]) -> str:
+    """Return the error of a module on some arguments; empty if it runs."""
+    torch = load_torch()
+    args, kwargs = arguments
+    try:
+        with torch.no_grad():
+            module(*args, **kwargs)
+    except Exception as error:
+        return shorten_end(" ".join(f"{type(error).__name__}: {error}".split()), 300)
+    return ""
+
+
+# Sizes at which guards accept inputs on which the graph fails, or refuse inputs on which the module runs.
+#
+# The solver finds guards that are too wide: it returns the smallest sizes that satisfy the guards and violate the
+# graph's condition. Guards that are too narrow are found by running the module at the smallest sizes that violate
+# exactly one clause of the guards.
+
 
 Kind = Literal["too wide", "too narrow"]
 
@@ -74,12 +178,12 @@ class Comparison(NamedTuple):
 class Comparer:
     """Compares the guards, the graph and, if there is one, the module of a program."""
 
-    def __init__(self, program: Any, inputs: Inputs, guards: Guards, graph: Program, module: Any) -> None:
+    def __init__(self, program: Any, inputs: ProgramInputs, guards: Guards, graph: Program, module: Any) -> None:
         self._guards = guards
         self._graph = graph
         self._module = module
         self._program = program
-        self._arguments = Arguments(program, inputs)
+        self._arguments = ArgumentMaker(program, inputs)
         self._inputs = inputs
         self._tried = 0
         self._unclear: list[str] = []
@@ -155,10 +259,143 @@ class Comparer:
         """Return the smallest sizes at which formulas hold; None if there are none or none were found."""
         env = self._guards.env
         try:
-            found = Decision(knowing(env), formulas).witness()
+            found = Decision(assumptions_with(env), formulas).witness()
         except ContradictionError:
             return None
         if found is None:
             return None
         least: dict[str, int] = {name: max(1, env.least(s)) for s, name in env.shown.items()}
         return {**least, **{s.name: n for s, n in found.items() if isinstance(s, Symbol)}}
+
+
+# Find rules that require less of sizes than torch does, with the help of torch's recorded guards.
+#
+# A guard records either a requirement of a kernel or a choice between two branches that both work. So a guard that the
+# graph's condition does not imply does not prove that a rule is weak, but it gives sizes to test. The graph is run
+# there on fake tensors, which have no elements, so torch's kernels check sizes without computing anything.
+
+
+_ERRORS_OF_FAKE_TENSORS = ("DynamicOutputShapeException", "DataDependentOutputException", "GuardOnDataDependentSymNode",
+           "UnsupportedOperatorException")  # fmt: skip
+"""Errors of fake tensors that are not about sizes: an operator depends on data or has no kernel for fake tensors."""
+
+
+class KernelFailure(NamedTuple):
+    """A node that torch's kernels refuse at some sizes, and their error."""
+
+    node: str
+    op_type: str
+    error: str
+
+
+class WeakRules:
+    """Finds sizes that the graph's condition allows but torch's kernels refuse.
+
+    ``graph`` holds the graph's condition, ``guards`` the program's guards.
+    """
+
+    def __init__(self, program: Any, arguments: ArgumentMaker, graph: Program, guards: Guards) -> None:
+        self._program = program
+        self._arguments = arguments
+        self._graph = graph
+        self._guards = guards
+        self._tried: dict[tuple[int, ...], KernelFailure | None] = {}
+
+    def found(self) -> Iterator[Unanalysed]:
+        """Yield the nodes whose rules are too weak, each with the guard that revealed it."""
+        seen: set[str] = set()
+        for guard, formula in self._guards.needed:
+            if not _is_one_sided(formula):
+                continue
+            for sizes in self._violating(formula):
+                failure = self._failure(sizes)
+                if failure is not None and failure.node not in seen:
+                    seen.add(failure.node)
+                    yield Unanalysed(failure.node, failure.op_type, _reason(failure, guard.text, sizes))
+
+    def _violating(self, formula: Formula) -> Iterator[dict[str, int]]:
+        """Yield the smallest sizes that the condition allows and a guard does not, then the smallest of 2 or more.
+
+        A size of 1 often broadcasts where a larger size fails.
+        """
+        beyond = [at_most(2, s) for s in self._graph.shown]
+        for besides in ([], beyond):
+            sizes = self._smallest([*self._graph.clauses, negate(formula), *besides])
+            if sizes is not None:
+                yield sizes
+
+    def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
+        try:
+            found = Decision(assumptions_with(self._graph), formulas).witness()
+        except ContradictionError:
+            return None
+        if found is None:
+            return None
+        return {name: found.get(s, max(1, self._graph.least(s))) for s, name in self._graph.shown.items()}
+
+    def _failure(self, sizes: dict[str, int]) -> KernelFailure | None:
+        key = tuple(sizes.values())
+        if key not in self._tried:
+            self._tried[key] = kernel_failure_at(self._program, self._arguments, sizes)
+        return self._tried[key]
+
+
+def _is_one_sided(formula: Formula) -> bool:
+    """Return whether a guard is more than ``!=``; torch uses ``!=`` to rule out 0 and 1, and kernels never need it."""
+    match formula:
+        case Comparison_weak_rules(operator):
+            return operator != "!="
+        case AllOf(parts) | AnyOf(parts):
+            return any(map(_is_one_sided, parts))
+        case _:
+            return True
+
+
+def _reason(failure: KernelFailure, guard: str, sizes: Mapping[str, int]) -> str:
+    said = f"torch guards {guard}, which the rule for {failure.op_type} does not require"
+    return f"{said}; at {sizes_text(sizes)} torch says: {failure.error}"
+
+
+def kernel_failure_at(program: Any, arguments: ArgumentMaker, sizes: Mapping[str, int]) -> KernelFailure | None:
+    """Return the node that torch's kernels refuse at some sizes; None if they refuse none or cannot decide."""
+    torch, fx, fake = load_torch(), load_torch("torch.fx"), load_torch("torch._subclasses.fake_tensor")
+    symbolic = load_torch("torch.fx.experimental.symbolic_shapes")
+    # Data-dependent sizes are torch symbols; the sizes of inputs are numbers.
+    shapes = symbolic.ShapeEnv(allow_scalar_outputs=True, allow_dynamic_output_shape_ops=True)
+    at: list[Any] = []
+
+    class Run(fx.Interpreter):  # type: ignore[misc, name-defined]
+        def run_node(self, node: Any) -> Any:
+            at.append(node)
+            return super().run_node(node)
+
+    try:
+        mode = fake.FakeTensorMode(allow_non_fake_inputs=True, shape_env=shapes, static_shapes=True)
+        with _quiet(), mode, torch.no_grad():
+            Run(program.graph_module).run(*_flat(program, arguments.without_elements(sizes)))
+    except Exception as error:
+        if type(error).__name__ in _ERRORS_OF_FAKE_TENSORS:
+            return None
+        text = " ".join(str(error).partition("\n\nWhile executing")[0].split())
+        return KernelFailure(at[-1].name, operator_name(at[-1].target), shorten_end(text, 200))
+    return None
+
+
+def _flat(program: Any, given: Iterable[Any]) -> list[Any]:
+    """Return all arguments of the graph: stored tensors and user inputs."""
+    own = iter(given)
+    held = {**program.state_dict, **program.constants}
+    specs = program.graph_signature.input_specs
+    return [next(own) if s.kind.name == "USER_INPUT" else held[s.target] for s in specs]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep torch from logging that a kernel refused sizes."""
+    log = logging.getLogger("torch._subclasses.fake_tensor")
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before

@@ -1,33 +1,35 @@
 """Torch's guards as one minimal condition; each clause has the guards and source lines behind it.
 
-This combines what `symbcast.torch.guards.recorded_guards` and `symbcast.torch.errors.refusal` read, and drops what is
-redundant.
+This combines what programs record and what `symbcast.torch.errors.refusal` reads, and drops what is redundant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from symbcast.answers.explanation.names import Namer
+from symbcast.answers.explanation.words import Namer
 from symbcast.answers.public.conditions import Condition
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, all_of, at_most, clauses, dims_of, negate
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Term, term
-from symbcast.core.logic.formulas import FALSE, TRUE, Comparison, Formula, all_of, at_most, clauses, dims_of, negate
-from symbcast.core.program.sizes.assumptions import Assumption
-from symbcast.core.program.sizes.premises import own_set
-from symbcast.core.program.whole.program import Program
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.solver.sets.univariate import narrow
-from symbcast.graphs.findings.askers import Askers
-from symbcast.torch.guards.known_sizes import KnownSizes
+from symbcast.core.programs.assumptions import Assumption, own_set
+from symbcast.core.programs.program import Program
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.errors import DimensionError
+from symbcast.graphs.report.blame import OperationRequirements
+from symbcast.torch.graph import SourceLine, is_of_torch
+from symbcast.torch.guards.guard_texts import GuardReader, shown_guard
+from symbcast.torch.guards.known_sizes import GuardedSizes
+from symbcast.torch.inputs import InputAxis, ProgramInputs, shape_env_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.core.solver.sets.size_sets import SizeSet
-    from symbcast.torch.reading.graph import TorchNode
+    from symbcast.core.solver.size_sets import SizeSet
+    from symbcast.torch.graph import TorchNode
 
 
 class Guard(NamedTuple):
@@ -135,9 +137,9 @@ class Guards:
     @cached_property
     def _asked(self) -> list[tuple[int, Formula]]:
         """The guards that may not follow from others: index among all guards, and simplified formula."""
-        return list(self._needed(KnownSizes({symbol(name): least for name, least in self._least.items()})))
+        return list(self._needed(GuardedSizes({symbol(name): least for name, least in self._least.items()})))
 
-    def _needed(self, known: KnownSizes) -> Iterator[_Numbered]:
+    def _needed(self, known: GuardedSizes) -> Iterator[_Numbered]:
         """Yield the guards that may not follow from earlier ones, each with its index.
 
         Guards about one size come first: the sets of sizes that they give make most other guards trivial, or reduce
@@ -162,10 +164,10 @@ class Guards:
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """The irredundant conjuncts of the condition."""
-        namer, askers = Namer.of(self.env.shown), Askers(self.env)
+        namer, askers = Namer.of(self.env.shown), OperationRequirements(self.env)
         return tuple(self._clause(c, namer, askers) for c in self.env.clauses)
 
-    def _clause(self, formula: Formula, namer: Namer, askers: Askers) -> Clause:
+    def _clause(self, formula: Formula, namer: Namer, askers: OperationRequirements) -> Clause:
         places = self._asking_alone(formula) or self._asking(formula, askers)
         guards = tuple(self.all[n] for n in places)
         where = next((g.line for g in guards if g.line), "") or next(filter(None, map(self._where, guards)), "")
@@ -180,11 +182,11 @@ class Guards:
         alike = [c for c in self.env.clauses if c is not formula and [*symbols_in(c)] == [size]]
         members: SizeSet | None = own_set(size, self._least[str(size.name)])
         for clause in (*alike, negate(formula)):
-            members = None if members is None else narrow(members, clause)
+            members = None if members is None else narrowed_set(members, clause)
         failing = None if members is None else members.least()
         return [] if failing is None else [n for n, f in about if not holds_at(f, {size: failing})]
 
-    def _asking(self, formula: Formula, askers: Askers) -> list[int]:
+    def _asking(self, formula: Formula, askers: OperationRequirements) -> list[int]:
         """Return the indices of guards equivalent to a clause; if none, of guards that fail where only it fails."""
         bound = _bound(formula)
         said = [n for n, f in self._asked if f == formula or (bound is not None and _bound(f) == bound)]
@@ -209,7 +211,7 @@ _Numbered: TypeAlias = "tuple[int, Formula]"
 """The index of a guard, and a formula that it asks for."""
 
 
-def _learned(known: KnownSizes, left: list[_Numbered]) -> Generator[_Numbered, None, list[_Numbered]]:
+def _learned(known: GuardedSizes, left: list[_Numbered]) -> Generator[_Numbered, None, list[_Numbered]]:
     """Add guards to what is known until none adds to it, and yield those that do; return those about several sizes."""
     while True:
         others: list[_Numbered] = []
@@ -229,7 +231,7 @@ def _learned(known: KnownSizes, left: list[_Numbered]) -> Generator[_Numbered, N
         left = others
 
 
-def _decided(known: KnownSizes, guards: list[_Numbered]) -> list[_Numbered]:
+def _decided(known: GuardedSizes, guards: list[_Numbered]) -> list[_Numbered]:
     """Return guards without the operations that the known sizes decide; those that cannot hold stay as they are."""
     pairs = zip(guards, known.decided([formula for _, formula in guards]), strict=True)
     return [(n, part) for (n, formula), made in pairs for part in clauses(formula if made == FALSE else made)]
@@ -244,3 +246,114 @@ def _bound(formula: Formula) -> tuple[Term, int] | None:
     if not rest.content:
         return None
     return Term({m: c // rest.content for m, c in rest.coefficients.items() if m}), -(-least // rest.content)
+
+
+# The requirements of an exported program on its inputs, as torch recorded them: guards, ranges and tied axes.
+#
+# An exported program refuses sizes that violate its guards or its ranges. It also refuses sizes that do not match on
+# tied axes, which torch found to have equal sizes, or sizes computed from one another.
+
+
+_NO_END = 1 << 62
+
+
+def guards_of(
+    program: Any, inputs: ProgramInputs, nodes: Sequence[tuple[TorchNode, Collection[Dim]]], min_size: int
+) -> Guards:
+    """Return the requirements of an exported program on its inputs; ``nodes`` pairs each node with its output sizes."""
+    dynamic = [a for a in inputs.axes if a.is_dynamic]
+    fixed = fixed_lines(program)
+    specialised = [
+        Specialised(a.text, a.size, a.source, any(n in fixed for n in a.names), _first(fixed, a.names))
+        for a in inputs.axes
+        if isinstance(a.size, int)
+    ]
+    ranges: dict[str, tuple[int, int | None]] = {}
+    for axis in dynamic:
+        low, high = ranges.get(str(axis.size), (0, None))
+        least, most = _range_of(program, axis)
+        ranges[str(axis.size)] = max(low, least), most if high is None else high
+    sizes = [str(a.size) for a in dynamic]
+    read = _read(program, inputs)
+    integers = [str(a.size) for a in dynamic if a.axis is None]
+    return Guards(read, sizes, min_size, nodes=nodes, specialised=specialised, ranges=ranges, integers=integers)
+
+
+def _first(lines: Mapping[str, str], names: Iterable[str]) -> str:
+    return next((lines[n] for n in names if n in lines), "")
+
+
+def _read(program: Any, inputs: ProgramInputs) -> Iterator[Guard]:
+    """Yield the guards of a program, the conditions on tied axes, and the ranges."""
+    reader = GuardReader({name: a.size for a in inputs.axes for name in a.names})
+    lines = _lines(program)
+    for n, text in enumerate(program._guards_code):
+        line = lines[n] if n < len(lines) else ""
+        try:
+            yield Guard(shown_guard(text), reader.formula(text), line)
+        except DimensionError as error:
+            yield Guard(shown_guard(text), None, line, error.problem, reader.sizes_in(text))
+    for axis, formula in inputs.holds:
+        yield Guard(f"{axis.text} == {axis.known}", formula)
+    yield from _ranges(program, [a for a in inputs.axes if a.is_dynamic])
+
+
+def fixed_lines(program: Any) -> dict[str, str]:
+    """Return the lines where torch fixed sizes, by source name in guards; empty for a program read from a file."""
+    env = shape_env_of(program)
+    found = {}
+    for s, value in getattr(env, "replacements", {}).items():
+        if getattr(value, "is_Integer", False):
+            place = getattr(env, "replacements_slocs", {}).get(s)
+            line = _line(getattr(place, "maybe_user_loc", None)) or _line(getattr(place, "framework_loc", None))
+            found.update({source.name: line for source in env.var_to_sources.get(s, ())})
+    return found
+
+
+def _lines(program: Any) -> list[str]:
+    """Return the line of each guard of the program; empty for a program read from a file."""
+    env = shape_env_of(program)
+    guards = list(getattr(env, "guards", ()))
+    if len(guards) != len(program._guards_code):
+        local = {v for v, s in getattr(env, "var_to_sources", {}).items() if s}
+        guards = [g for g in guards if g.expr.free_symbols <= local]
+    if len(guards) != len(program._guards_code):
+        return []
+    return [_line(getattr(g.sloc, "maybe_user_loc", None)) or _line(g.sloc.framework_loc) for g in guards]
+
+
+def _line(frame: Any) -> str:
+    """Return a line in the user's code; empty for lines in torch, which do not help a user."""
+    file, line = getattr(frame, "filename", None), getattr(frame, "lineno", None)
+    if file is None or is_of_torch(str(file)):
+        return ""
+    return f"line {SourceLine(str(file), line or 0, '')}"
+
+
+def _range_of(program: Any, axis: InputAxis) -> tuple[int, int | None]:
+    held = program.range_constraints.get(axis.known)
+    if held is None:
+        return 0, None
+    return int(held.lower), _end(held.upper)
+
+
+def _end(upper: Any) -> int | None:
+    try:
+        number = int(upper)
+    except (TypeError, OverflowError, ValueError, AttributeError):
+        return None
+    return number if number < _NO_END else None
+
+
+def _ranges(program: Any, axes: Sequence[InputAxis]) -> Iterator[Guard]:
+    """Yield the ranges that the program checks; torch assumes a minimum of 2 and does not check it."""
+    seen = set()
+    for axis in axes:
+        if axis.known in seen:
+            continue
+        seen.add(axis.known)
+        low, high = _range_of(program, axis)
+        if low > 2:
+            yield Guard(f"{axis.text} >= {low}", at_most(low, axis.size))
+        if high is not None:
+            yield Guard(f"{axis.text} <= {high}", at_most(axis.size, high))

@@ -7,29 +7,105 @@ removes most minima, maxima, quotients and remainders, and the remaining guards 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import islice, takewhile
 from math import gcd, lcm
 from typing import TYPE_CHECKING
 
-from symbcast.core.algebra.arithmetic import subtract
-from symbcast.core.algebra.bounds import exact_quotient
-from symbcast.core.algebra.operations import Substitution, operate
-from symbcast.core.algebra.terms import Operation, Term, constant, term
-from symbcast.core.logic.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
-from symbcast.core.program.sizes.premises import own_set
-from symbcast.core.solver.evaluation.evaluation import holds_at
-from symbcast.core.solver.groups.decided_terms import DecidedTerms
-from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.solver.sets.set_formulas import describe
-from symbcast.core.solver.sets.size_sets import ALL, SizeSet
-from symbcast.core.solver.sets.univariate import narrow
-from symbcast.torch.guards.quotients import cancelled, divisors, factors, is_at_least, rebuilt
+from symbcast.core.algebra.arithmetic import Substitution, operate, subtract
+from symbcast.core.algebra.bounds import exact_quotient, lower_bound
+from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
+from symbcast.core.algebra.terms import Operation, Term, collect, constant, term
+from symbcast.core.programs.assumptions import own_set
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.size_sets import ALL, SizeSet
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Atom, Dim, Symbol
+
+
+# Bounds of terms over all sizes from 0 on, and quotients by sums that are constant there.
+
+
+def factors(value: Term) -> list[Atom]:
+    """Return the candidate factors of a sum: all atoms of its summands."""
+    return list(dict.fromkeys(atom for monomial in value.coefficients for atom in monomial))
+
+
+def constant_divisors(value: Term) -> Iterator[int]:
+    """Yield the constant divisors in a term, at every depth."""
+    for atom in value.operations():
+        if atom.kind in ("//", "%") and atom.args[1].is_constant and atom.args[1].constant > 0:
+            yield atom.args[1].constant
+        for arg in atom.args:
+            yield from constant_divisors(arg)
+
+
+def cancelled(value: Term) -> Term:
+    """Return a term without quotients by sums that are known to be constant at all sizes from 0 on.
+
+    >>> from symbcast.core.text import parse_dim
+    >>> cancelled(parse_dim("(8*k + 16)//(k + 2)")), cancelled(parse_dim("(8*k + 21) % (2*k + 5)"))
+    (8, 1)
+    """
+    return rebuilt(value, _cancelled_operation)
+
+
+def rebuilt(value: Term, change: Callable[[Operation], Term]) -> Term:
+    """Return a term with a function applied to its operations."""
+    parts = []
+    for monomial, coefficient in value.coefficients.items():
+        product = constant(1)
+        for atom in monomial:
+            product *= change(atom) if isinstance(atom, Operation) else atom
+        parts.append((product, coefficient))
+    return collect(parts)
+
+
+@lru_cache(maxsize=4096)
+def _cancelled_operation(atom: Operation) -> Term:
+    args = tuple(map(cancelled, atom.args))
+    if atom.kind in ("//", "%") and not args[1].is_constant and is_at_least(args[1], 1):
+        quotient = _quotient(*args)
+        if quotient is not None:
+            return quotient if atom.kind == "//" else args[0] - quotient * args[1]
+    return operate(atom.kind, args)
+
+
+def _quotient(above: Term, below: Term) -> Term | None:
+    """Return the quotient of two terms, rounded down, if it is exact or constant; None otherwise."""
+    exact = exact_quotient((above.dim(),), (below.dim(),))
+    if exact is not None:
+        return term(exact)
+    for monomial, number in below.coefficients.items():
+        if monomial and monomial in above.coefficients:
+            most = above.coefficients[monomial] // number
+            for times in (most, most - 1):
+                rest = above - below.scaled(times)
+                if is_at_least(rest, 0) and is_at_least(below - rest, 1):
+                    return constant(times)
+    return None
+
+
+def is_at_least(value: Term, number: int) -> bool:
+    """Return whether a sum or product is known to be at least ``number`` at all sizes from 0 on."""
+    low = lower_bound(value)
+    if low is not None and low >= number:
+        return True
+    offset = min(0, value.constant)
+    rest, product = value - constant(offset), 1
+    for atom in factors(rest):
+        quotient, least = exact_quotient((rest.dim(),), (atom,)), lower_bound(atom)
+        if quotient is not None and least is not None and least >= 1:
+            rest, product = term(quotient), product * least
+    low = lower_bound(rest)
+    return low is not None and low >= 0 and low * product + offset >= number
+
 
 _LOOKED_AT = 64
 """How many members of a set are examined to find its step; also the largest period of residues."""
@@ -37,12 +113,12 @@ _SMALL = 16
 """How many periods of sizes are tried one by one if sizes are divided by sizes."""
 
 
-class KnownSizes:
+class GuardedSizes:
     """The set of values that one-size guards allow for each size; ``least`` gives the minimum of each.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> N, M = symbol("N"), symbol("M")
-    >>> known = KnownSizes({N: 1, M: 1})
+    >>> known = GuardedSizes({N: 1, M: 1})
     >>> known.learn(at_most(3, M)), known.learn(at_most(2, M))
     (Comparison('<=', 3, M), AllOf(()))
     >>> known.implies(at_most(2, N * M - N)), known.implies(Comparison("!=", N * M, 4))
@@ -70,7 +146,7 @@ class KnownSizes:
             return None
         (size,) = symbols
         before = self._sets[size]
-        members = narrow(before, formula)
+        members = narrowed_set(before, formula)
         is_plain = members is not None
         if members is None:
             members = self._narrowed_by_residues(size, formula)
@@ -83,21 +159,21 @@ class KnownSizes:
         self._substitution = Substitution(self._written, of_symbols=True)
         self._known.clear()  # terms simplify differently now
         self._simple.clear()
-        return formula if is_plain else describe(size, members)
+        return formula if is_plain else set_formula(size, members)
 
     def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
         """Return the members of a set that satisfy a formula with a quotient by a size; None if undetermined.
 
         Small sizes are tried one by one. For large enough sizes, the quotient is constant on each residue class.
         """
-        period = lcm(*(n for d in dims_of(formula) for n in divisors(term(d))))
+        period = lcm(*(n for d in dims_of(formula) for n in constant_divisors(term(d))))
         if period > _LOOKED_AT:
             return None
         start = period * _SMALL
         residues = set()
         for n in range(start, start + period):
             written = Substitution({size: term(size).scaled(period) + constant(n)}, of_symbols=True)
-            members = narrow(ALL, _changed(formula, partial(_put_in, written)))
+            members = narrowed_set(ALL, _changed(formula, partial(_substituted, written)))
             if members is None or (members and not members.same(ALL)):
                 return None
             residues |= {n % period} if members else set()
@@ -211,7 +287,7 @@ def _written(size: Symbol, members: SizeSet) -> Term:
     return term(size).scaled(step) + constant(low)
 
 
-def _put_in(written: Substitution, dim: Dim) -> Dim:
+def _substituted(written: Substitution, dim: Dim) -> Dim:
     return cancelled(written.term(term(dim))).dim()
 
 
@@ -232,7 +308,7 @@ def _always(formula: Formula) -> bool:
     """Return whether a formula about one size holds at all sizes from 0 on."""
     if len(list(symbols_in(formula))) > 1:
         return False
-    found = narrow(ALL, formula)
+    found = narrowed_set(ALL, formula)
     return found is not None and found.same(ALL)
 
 

@@ -6,25 +6,166 @@ all of its guards from them. All other axes are left to torch (``Dim.AUTO``), wh
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from symbcast.core.algebra.operations import Substitution
-from symbcast.core.algebra.symbols import Symbol, symbol
-from symbcast.core.algebra.terms import Term, constant, term
-from symbcast.core.logic.formulas import Comparison, Formula
-from symbcast.core.program.sizes.premises import own_set
-from symbcast.core.solver.groups.normal_form import symbols_in
-from symbcast.core.solver.sets.size_sets import SizeSet
-from symbcast.core.solver.sets.univariate import narrow
-from symbcast.torch.guards.guard_texts import is_plain
-from symbcast.torch.guards.provable import is_provable
-from symbcast.torch.guards.spec_texts import entry
-from symbcast.torch.reading.inputs import shown_source
+from symbcast.core.algebra.arithmetic import Substitution
+from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, term
+from symbcast.core.programs.assumptions import own_set
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.size_sets import SizeSet
+from symbcast.torch.guards.guard_texts import fits_intervals
+from symbcast.torch.inputs import shown_source
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
-    from symbcast.torch.reading.inputs import Axis, Inputs
+    from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
+
+
+# Which guards torch can prove from a `Dim`: it knows the interval of each size, and nothing about sizes that differ.
+#
+# Torch accepts a `Dim` only if each guard holds for all of its values, by interval arithmetic that treats every
+# occurrence of a size as independent. It proves ``1 + (H - 1)//32 != 1`` from ``H >= 33``, but not ``H//2 <= H``.
+
+
+Interval: TypeAlias = tuple[int | None, int | None]
+"""The least and the greatest value; None if there is no bound."""
+_ALL: Interval = (None, None)
+
+
+def is_provable(formula: Formula, written: dict[Symbol, Term], most: dict[Symbol, int]) -> bool:
+    """Return whether torch proves a guard where sizes are written as other terms; ``most`` bounds their symbols.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> H, h = symbol("H"), symbol("h")
+    >>> is_provable(parse_formula("H//2 <= H"), {H: term(h) + term(33)}, {})
+    False
+    >>> is_provable(parse_formula("H//2 <= H"), {H: term(h).scaled(2)}, {})
+    True
+    """
+    match formula:
+        case AllOf(parts):
+            return all(is_provable(part, written, most) for part in parts)
+        case Comparison(operator, left, right):
+            sides = [Substitution(written, of_symbols=True).term(term(d)) for d in (left, right)]
+            return _holds(operator, sides[0], sides[1], most)
+        case _:
+            return False
+
+
+def _holds(operator: str, left: Term, right: Term, most: dict[Symbol, int]) -> bool:
+    difference = right - left
+    low, high = _interval(difference, most)
+    if operator == "==":
+        return low == high == 0
+    if operator == "!=":
+        return (low is not None and low >= 1) or (high is not None and high <= -1)
+    return low is not None and low >= (1 if operator == "<" else 0)
+
+
+def _interval(value: Term, most: dict[Symbol, int]) -> Interval:
+    low: int | None = 0
+    high: int | None = 0
+    for monomial, coefficient in value.coefficients.items():
+        least, greatest = _product([_atom(a, most) for a in monomial])
+        ends = (least, greatest) if coefficient >= 0 else (greatest, least)
+        low = None if low is None or ends[0] is None else low + coefficient * ends[0]
+        high = None if high is None or ends[1] is None else high + coefficient * ends[1]
+    return low, high
+
+
+def _product(intervals: list[Interval]) -> Interval:
+    low = 1
+    high: int | None = 1
+    for least, greatest in intervals:
+        if least is None or least < 0:
+            return _ALL if len(intervals) > 1 else (least, greatest)
+        low, high = low * least, None if high is None or greatest is None else high * greatest
+    return low, high
+
+
+def _atom(atom: Atom, most: dict[Symbol, int]) -> Interval:
+    if isinstance(atom, Symbol):
+        return 0, most.get(atom)
+    if not isinstance(atom, Operation):
+        return _ALL
+    args = [_interval(a, most) for a in atom.args]
+    if atom.kind in ("min", "max"):
+        return _extreme(atom.kind, args)
+    if atom.kind not in ("//", "%") or not atom.args[1].is_constant or atom.args[1].constant < 1:
+        return _ALL
+    by, (low, high) = atom.args[1].constant, args[0]
+    if atom.kind == "%":
+        return 0, by - 1
+    return None if low is None else low // by, None if high is None else high // by
+
+
+def _extreme(kind: str, args: list[Interval]) -> Interval:
+    choose = min if kind == "min" else max
+    known = [[end for end in ends if end is not None] for ends in zip(*args, strict=True)]
+    lows, highs = known
+    if kind == "min":
+        return (choose(lows) if len(lows) == len(args) else None), (choose(highs) if highs else None)
+    return (choose(lows) if lows else None), (choose(highs) if len(highs) == len(args) else None)
+
+
+# The text of ``dynamic_shapes``, nested as the arguments are.
+
+
+def entry(given: ProgramInput, said: dict[str, str]) -> str:
+    """Return the entry of one argument in dynamic shapes, from the text of each axis that was asked to be open."""
+    axes = {axis.axis: said[axis.source] for axis in given.axes if axis.source in said}
+    if not axes:
+        return "None"
+    own = axes.get(None)
+    return own if own is not None else "{" + ", ".join(f"{n}: {t}" for n, t in axes.items()) + "}"
+
+
+def nested(inputs: ProgramInputs, said: dict[str, str]) -> str:
+    """Return the text of dictionaries and lists, nested as the names of arguments in torch's guards say."""
+    root: dict[object, object] = {}
+    for i in inputs.inputs:
+        place: dict[object, object] = root
+        *outer, last = _path(i.source)
+        for key in outer:
+            place = place.setdefault(key, {})  # type: ignore[assignment]
+        place[last] = entry(i, said)
+    return _text(root)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    if value and all(isinstance(key, int) for key in value):
+        return "[" + ", ".join(_text(value.get(n, "None")) for n in range(max(value) + 1)) + "]"
+    return "{" + ", ".join(f"{key!r}: {_text(v)}" for key, v in value.items()) + "}"
+
+
+def _path(source: str) -> list[object]:
+    """Return the path to an argument in torch's guards: ``['x', 0, 'k']`` for ``L['x'][0]['k']``."""
+    return list(_keys(source))
+
+
+def _keys(source: str) -> Iterator[object]:
+    keys = []
+    node: ast.expr = ast.parse(source, mode="eval").body
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
+                keys.append(key)
+                node = inner
+            case ast.Attribute(value=inner, attr=key):
+                keys.append(key)
+                node = inner
+            case _:
+                return
+    yield from reversed(keys)
+
 
 AUTO, FIXED = "Dim.AUTO", "Dim.STATIC"
 _MOST = 1 << 16
@@ -61,7 +202,7 @@ class Suggester:
 
     def __init__(
         self,
-        inputs: Inputs,
+        inputs: ProgramInputs,
         guards: Guards,
         refused: Collection[str] = (),
         *,
@@ -73,7 +214,7 @@ class Suggester:
         self._inputs = inputs
         self._clauses = guards.env.clauses
         self._asked = [g.formula for g in guards.all if g.formula is not None]
-        self._difficult = [g.text for g in guards.all if g.formula is not None and not is_plain(g.text)]
+        self._difficult = [g.text for g in guards.all if g.formula is not None and not fits_intervals(g.text)]
         self._ranges = guards.ranges
         self._trivial = [g.text for g in guards.all if g.formula is not None and _is_trivial(g.formula)]
         self._env = guards.env
@@ -101,14 +242,14 @@ class Suggester:
                 lines.setdefault(form.text, form.line)
         return said, list(lines.values())
 
-    def _auto(self, axis: Axis) -> str:
+    def _auto(self, axis: InputAxis) -> str:
         """Return ``Dim.AUTO`` with the range that the program has, if it has an end."""
         low, high = self._ranges.get(str(axis.size), (0, None))
         if high is None or axis.axis is None or not self._has_ranges:
             return AUTO
         return f"{AUTO}({f'min={low}, ' if low > 2 else ''}max={high})"
 
-    def _form(self, axis: Axis) -> _Form | None:
+    def _form(self, axis: InputAxis) -> _Form | None:
         """Return the `Dim` for an axis; None if it is left to torch."""
         if not isinstance(axis.size, Symbol):
             return None
@@ -124,7 +265,7 @@ class Suggester:
             found = _renamed(clause, same)
             if found is None or set(symbols_in(found)) != {first}:
                 return None
-            members = narrow(members, found) if members is not None else None
+            members = narrowed_set(members, found) if members is not None else None
             if members is None:
                 return None
         form = None if members is None else _formed(first, members)
@@ -187,7 +328,7 @@ def _formed(size: Symbol, members: SizeSet) -> _Form | None:
     own = symbol(f"{name} above its least")
     if members.same(SizeSet.interval(low, high)):
         most = None if high is None else high - low
-        return _Form(name, f"{name} = {_made(name, low, high)}", term(own) + constant(low), most)
+        return _Form(name, f"{name} = {_dim_text(name, low, high)}", term(own) + constant(low), most)
     found = members.first(2)
     factor = found[1] - found[0] if len(found) == 2 else 0
     if not 1 < factor <= _MOST:
@@ -200,13 +341,13 @@ def _formed(size: Symbol, members: SizeSet) -> _Form | None:
     most = None if high is None else high // factor
     return _Form(
         f"{factor}*{root}" + (f" + {offset}" if offset else ""),
-        f"{root} = {_made(root, low // factor, most)}",
+        f"{root} = {_dim_text(root, low // factor, most)}",
         written,
         None if most is None else most - low // factor,
     )
 
 
-def _made(name: str, low: int, high: int | None) -> str:
+def _dim_text(name: str, low: int, high: int | None) -> str:
     ends = [f"min={low}"] if low > 1 else []
     ends += [f"max={high}"] if high is not None else []
     return f"Dim({', '.join([repr(name), *ends])})"

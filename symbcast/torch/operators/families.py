@@ -2,60 +2,35 @@
 
 from typing import Any
 
-from symbcast.graphs.operators.table import Operator
-from symbcast.torch.node_call import TorchCall
+from symbcast.graphs.front_end import Operator
+from symbcast.torch.calls import OPERATORS, TorchCall
+from symbcast.torch.library import load_torch
 from symbcast.torch.operators import (
-    attention,
-    cells,
-    composites,
     control,
-    creation,
+    convolutions,
     elementwise,
-    factors,
     gradients,
-    image_gradients,
-    indices,
+    indexing,
     layout,
     linear_algebra,
     losses,
-    matrices,
-    pads,
-    parts,
+    networks,
     reductions,
-    scalars,
-    sequences,
-    spectral,
-    statistics,
-    windows,
 )
-from symbcast.torch.reading.library import load
-from symbcast.torch.registry import OPERATORS
 
 __all__ = [
     "OPERATORS",
-    "attention",
     "by_tag",
-    "cells",
-    "composites",
     "control",
-    "creation",
+    "convolutions",
     "elementwise",
-    "factors",
     "gradients",
-    "image_gradients",
-    "indices",
+    "indexing",
     "layout",
     "linear_algebra",
     "losses",
-    "matrices",
-    "pads",
-    "parts",
+    "networks",
     "reductions",
-    "scalars",
-    "sequences",
-    "spectral",
-    "statistics",
-    "windows",
 ]
 
 
@@ -69,7 +44,7 @@ def by_tag(target: Any) -> Operator[TorchCall] | None:
     namespace, _, name = str(getattr(getattr(target, "_schema", None), "name", "")).partition("::")
     if not _is_in_place(name):
         return None
-    packet = getattr(getattr(load().ops, namespace), name[:-1], None)
+    packet = getattr(getattr(load_torch().ops, namespace), name[:-1], None)
     is_elementwise = _is_pointwise(getattr(packet, target._overloadname, None))
     return elementwise.pointwise if is_elementwise else in_place(f"{namespace}.{name}")
 

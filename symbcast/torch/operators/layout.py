@@ -1,4 +1,4 @@
-"""Reshape, reorder, join, split and repeat tensors."""
+"""Reshape, reorder, join, split, repeat and pad tensors."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
-from symbcast.core.logic.formulas import Comparison, any_of, at_most, equal
-from symbcast.graphs.values.value import Value
+from symbcast.core.algebra.formulas import Comparison, any_of, at_most, equal
+from symbcast.operators import joining_and_slicing, reshaping
 from symbcast.operators.context import TWICE
-from symbcast.operators.rearranging import joins, layout
-from symbcast.operators.rearranging.reshape import flatten, reshape
-from symbcast.torch.node_call import size_of
-from symbcast.torch.reading.library import load
-from symbcast.torch.registry import operator
+from symbcast.operators.joining_and_slicing import Padding, pad
+from symbcast.operators.reshaping import flatten, reshape
+from symbcast.operators.values.value import Value
+from symbcast.torch.calls import operator, size_of
+from symbcast.torch.library import load_torch
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.operators.context import Dims
-    from symbcast.torch.node_call import TorchCall
+    from symbcast.torch.calls import TorchCall
+
+
+# Reshape, reorder, join, split and repeat tensors.
 
 
 @operator("view", "reshape", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy")
@@ -32,7 +35,7 @@ def viewed(call: TorchCall) -> Value:
 
 def _retyped(call: TorchCall, dims: Dims) -> Dims:
     """Return the shape of the same memory read as elements of another type."""
-    torch = load()
+    torch = load_torch()
     old, new = (getattr(torch, call.dtype_of("self"), None), call.given("dtype"))
     if old is None or not hasattr(new, "itemsize"):
         call.give_up("its element types are not known")
@@ -91,7 +94,7 @@ def permuted(call: TorchCall) -> Value:
     """The axes in a new order."""
     dims = call.dims("self")
     order = [call.axis(a, len(dims)) for a in call.numbers_of("dims") or ()]
-    return Value(layout.transpose(call, dims, order))
+    return Value(reshaping.transpose(call, dims, order))
 
 
 @operator("transpose", "transpose_", "transpose_copy", "swapaxes", "swapaxes_", "swapdims", "swapdims_")
@@ -137,7 +140,7 @@ def moved(call: TorchCall) -> Value:
 @operator("unsqueeze", "unsqueeze_", "unsqueeze_copy")
 def unsqueezed(call: TorchCall) -> Value:
     """An axis of size 1 inserted."""
-    return Value(layout.unsqueeze(call, call.dims("self"), [call.number("dim")]))
+    return Value(reshaping.unsqueeze(call, call.dims("self"), [call.number("dim")]))
 
 
 @operator("squeeze", "squeeze_", "squeeze_copy")
@@ -168,7 +171,7 @@ def expanded(call: TorchCall) -> Value:
     """Axes of size 1 repeated, and axes added in front; -1 keeps a size."""
     dims = call.dims("self")
     if call.given("other") is not None:
-        return Value(layout.expand(call, dims, call.dims("other")))
+        return Value(reshaping.expand(call, dims, call.dims("other")))
     target = call.known_sizes("size")
     new = len(target) - len(dims)
     if new < 0:
@@ -176,7 +179,7 @@ def expanded(call: TorchCall) -> Value:
     wanted = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
     for size in wanted:
         call.is_size(size, "a size must not be negative, except -1, which keeps the old size")
-    return Value(layout.expand(call, dims, wanted))
+    return Value(reshaping.expand(call, dims, wanted))
 
 
 @operator("repeat")
@@ -189,7 +192,7 @@ def repeated(call: TorchCall) -> Value:
 
 
 def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
-    found = layout.tile(call, dims, repeats)
+    found = reshaping.tile(call, dims, repeats)
     for size in found:
         call.is_size(size, "an axis must not be repeated a negative number of times")
     return found
@@ -260,12 +263,12 @@ def joined(call: TorchCall, shapes: Sequence[Dims], axis: int) -> Dims:
         call.refuse("there must be a tensor to concatenate")
     if all(len(s) == 1 for s in shapes):
         if axis in (0, -1):
-            return joins.concat(call, shapes, axis)
+            return joining_and_slicing.concat(call, shapes, axis)
         _are_nothing(call, shapes)
         return (0,)
     taken = [s for s in shapes if len(s) != 1]
     _are_nothing(call, [s for s in shapes if len(s) == 1])
-    return joins.concat(call, taken, axis)
+    return joining_and_slicing.concat(call, taken, axis)
 
 
 def _are_nothing(call: TorchCall, shapes: Sequence[Dims]) -> None:
@@ -276,7 +279,7 @@ def _are_nothing(call: TorchCall, shapes: Sequence[Dims]) -> None:
 @operator("stack")
 def stacked(call: TorchCall) -> Value:
     """Tensors of the same shape along a new axis."""
-    return Value(joins.stack(call, call.tensors("tensors"), call.number("dim", 0)))
+    return Value(joining_and_slicing.stack(call, call.tensors("tensors"), call.number("dim", 0)))
 
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split", "unsafe_split_with_sizes")
@@ -287,7 +290,7 @@ def split(call: TorchCall) -> list[Value]:
     given = call.given("split_sizes", "split_size")
     if isinstance(given, list):
         parts = call.known_sizes("split_sizes" if call.given("split_sizes") is not None else "split_size")
-        return along(dims, place, joins.split_as(call, dims[place], parts))
+        return along(dims, place, joining_and_slicing.split_as(call, dims[place], parts))
     each, count = size_of(given), len(call.node.outputs)
     if each is None:
         return list(call.unchecked(f"not checked: the parts must be {count}", is_about_data=call.is_data()))
@@ -337,7 +340,7 @@ def shuffled(call: TorchCall) -> Value:
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
         call.refuse("there must be channels and two spatial axes")
-    return Value((*dims[:-3], *layout.depth_to_space(call, (1, *dims[-3:]), block)[1:]))
+    return Value((*dims[:-3], *reshaping.depth_to_space(call, (1, *dims[-3:]), block)[1:]))
 
 
 @operator("pixel_unshuffle")
@@ -347,7 +350,7 @@ def unshuffled(call: TorchCall) -> Value:
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
         call.refuse("there must be channels and two spatial axes")
-    found = (*dims[:-3], *layout.space_to_depth(call, (1, *dims[-3:]), block)[1:])
+    found = (*dims[:-3], *reshaping.space_to_depth(call, (1, *dims[-3:]), block)[1:])
     return Value(call.unless(call.empty(dims), dims, lambda: found))
 
 
@@ -393,3 +396,81 @@ def as_complex(call: TorchCall) -> Value:
 def as_real(call: TorchCall) -> Value:
     """Complex numbers as pairs of real numbers."""
     return Value((*call.dims("self"), 2))
+
+
+# Padding of axes with a constant, or by reflection, edge repetition or wrapping.
+
+
+@operator("constant_pad_nd")
+def padded_by_number(call: TorchCall) -> Value:
+    """Padding of the last axes with a constant, starting from the last axis."""
+    return Value(_constant(call, *_paddings(call)))
+
+
+@operator("pad")
+def padded(call: TorchCall) -> Value:
+    """Padding of the last axes in one of four modes, starting from the last axis."""
+    ways = {"constant": _constant, "reflect": _reflected, "replicate": _repeated, "circular": _wrapped}
+    return Value(ways[str(call.given("mode") or "constant")](call, *_paddings(call)))
+
+
+@operator("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
+def reflection_padded(call: TorchCall) -> Value:
+    """Padding by reflection."""
+    return Value(_reflected(call, *_paddings(call)))
+
+
+@operator("replication_pad1d", "replication_pad2d", "replication_pad3d")
+def edge_padded(call: TorchCall) -> Value:
+    """Padding by repetition of the edge."""
+    return Value(_repeated(call, *_paddings(call)))
+
+
+def _paddings(call: TorchCall) -> tuple[Dims, list[Padding]]:
+    """Return the sizes of the unpadded axes, and the padding of the other axes."""
+    dims, widths = call.dims("self"), call.known_sizes("pad" if call.given("pad") is not None else "padding")
+    count = len(widths) // 2
+    if len(widths) % 2 or count > len(dims):
+        call.refuse(f"there must be two numbers per axis, for at most {len(dims)} axes")
+    ends = [(widths[2 * n], widths[2 * n + 1]) for n in reversed(range(count))]
+    first = len(dims) - count
+    return dims[:first], [Padding(d, *e) for d, e in zip(dims[first:], ends, strict=True)]
+
+
+def _constant(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
+    return (*others, *pad(call, paddings, "constant"))
+
+
+def _reflected(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
+    for size, *ends in paddings:
+        for end in ends:
+            call.at_most(end + 1, size, "an axis must be longer than its padding, which reflects it")
+    return _repeated(call, others, paddings)
+
+
+def _repeated(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
+    if len(others) not in (1, 2) or not 1 <= len(paddings) <= 3:
+        call.refuse("there must be channels, an optional batch, and one to three padded axes")
+    for size in (*others[-1:], *(p.size for p in paddings)):  # the batch may be empty
+        call.at_most(1, size, "there must be elements to pad with")
+    found = tuple(p.padded for p in paddings)
+    for size in found:
+        call.at_most(0, size, "negative padding must not remove more elements than the axis has")
+    if not any(call.bounds.is_at_least(size, 1) for size in found):
+        call.require(any_of(at_most(1, size) for size in found), "an axis must be left")
+    return (*others, *found)
+
+
+def _wrapped(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
+    if len(others) not in (1, 2):
+        call.refuse("there must be channels, and optionally a batch")
+    for padding in paddings:
+        ends = padding.before, padding.after
+        for end in ends:
+            call.at_most(
+                end, padding.size, "an axis must be at least as long as its padding, which wraps it at most once"
+            )
+        call.at_most(0, padding.padded, "negative padding must not remove more elements than the axis has")
+        if not all(call.bounds.is_at_least(end, 0) for end in ends):
+            call.note("not checked: the requirements of negative padding")
+    return (*others, *(p.padded for p in paddings))

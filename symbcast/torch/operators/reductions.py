@@ -1,20 +1,26 @@
-"""Reductions: axes become size 1 or are removed."""
+"""Reductions, statistics, and other operators that torch builds from several steps along an axis."""
 
 from __future__ import annotations
 
-from math import inf
+from math import factorial, inf
 from typing import TYPE_CHECKING
 
-from symbcast.core.logic.formulas import TRUE
-from symbcast.graphs.values.value import Value
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
+from symbcast.core.algebra.formulas import TRUE, Comparison, any_of, at_most, equal
 from symbcast.operators.context import TWICE
-from symbcast.operators.reductions import reduce, search
-from symbcast.operators.selecting.selection import top_k
-from symbcast.torch.registry import operator
+from symbcast.operators.indexing import meet, top_k
+from symbcast.operators.products import reduce, search
+from symbcast.operators.values.value import Value
+from symbcast.torch.calls import operator
+from symbcast.torch.contents import indexed_by
 
 if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
     from symbcast.operators.context import Dims
-    from symbcast.torch.node_call import TorchCall
+    from symbcast.torch.calls import TorchCall
+
+
+# Reductions: axes become size 1 or are removed.
 
 
 @operator(
@@ -119,3 +125,339 @@ def distances(call: TorchCall) -> Value:
     left, right = call.dims("x1"), call.dims("x2")
     call.equal(left[-1], right[-1], "the rows must have equal length")
     return Value((*call.broadcast(left[:-2], right[:-2]), left[-2], right[-2]))
+
+
+# Quantiles, numerical gradients, powers of points and other operators over samples.
+
+
+_MOST_SORTED = 1 << 24
+"""How many elements `quantile` sorts at most."""
+
+
+@operator("quantile", "nanquantile")
+def quantiles(call: TorchCall) -> Value:
+    """The quantiles along an axis, or of all elements; several quantiles are put first."""
+    dims, asked = call.dims("self"), call.dims("q")
+    for size in dims:
+        call.at_most(1, size, "there must be elements")
+    if len(asked) > 1:
+        call.refuse("the quantiles must be a number or a vector")
+    given = call.given("dim")
+    places = None if given is None else call.distinct_axes([call.number("dim")], max(len(dims), 1), TWICE)
+    sorted_length = multiply(*dims) if places is None else dims[places[0]] if dims else 1
+    call.at_most(sorted_length, _MOST_SORTED, "torch sorts at most 2**24 elements")
+    axes = None if places is None else places if dims else []
+    return Value((*asked, *reduce(call, dims, axes, keepdims=call.flag("keepdim"))))
+
+
+@operator("gradient")
+def gradients(call: TorchCall) -> list[Value]:
+    """The numerical gradient along each axis, or along the given ones."""
+    dims, order = call.dims("self"), call.number("edge_order", 1)
+    axes = call.numbers_of("dim")
+    places = list(range(len(dims))) if axes is None else call.distinct_axes(axes, len(dims), TWICE)
+    if order not in (1, 2):
+        call.refuse("the order of the edges must be 1 or 2")
+    spacing = call.given("spacing")
+    if isinstance(spacing, list) and len(spacing) != len(places):
+        call.refuse("there must be one spacing for each axis")
+    for n, place in enumerate(places):
+        call.at_most(order + 1, dims[place], f"an axis must have at least {order + 1} elements")
+        if isinstance(spacing, list) and isinstance(spacing[n], Value):
+            call.same_shape(call.tensors("spacing")[n], (dims[place],), "there must be one coordinate for each element")
+    return [Value(dims)] * len(places)
+
+
+@operator("vander", "linalg_vander")
+def powers(call: TorchCall) -> Value:
+    """The powers of points, one row for each point."""
+    is_plain = call.node.op_type == "aten.vander"
+    dims = call.dims("x") or (() if is_plain else (1,))
+    if not dims or (is_plain and len(dims) != 1):
+        call.refuse("the points must be a vector")
+    count = call.size("N", dims[-1])
+    if count is None:
+        call.give_up("data decide N")
+    call.at_most(0 if is_plain else 2, count, "there must be enough powers")
+    return Value((*dims, count))
+
+
+@operator("combinations")
+def chosen_together(call: TorchCall) -> Value:
+    """All selections of ``r`` elements of a vector."""
+    dims, count = call.dims("self"), call.number("r", 2)
+    if len(dims) != 1 or count < 0:
+        call.refuse("the tensor must be a vector, and the number of elements not negative")
+    if count == 0:
+        return Value((0,))
+    step = 1 if call.flag("with_replacement") else -1
+    factors: list[Dim] = [add(dims[0], step * n) for n in range(count)]
+    return Value((floor_divide(multiply(*factors), factorial(count)), count))
+
+
+@operator("cartesian_prod")
+def all_tuples(call: TorchCall) -> Value:
+    """All tuples with one element of each vector."""
+    shapes = call.tensors("tensors")
+    if any(len(s) != 1 for s in shapes) or not shapes:
+        call.refuse("the tensors must be vectors")
+    return Value(shapes[0] if len(shapes) == 1 else (multiply(*(s[0] for s in shapes)), len(shapes)))
+
+
+@operator("dist")
+def distance(call: TorchCall) -> Value:
+    """The norm of the difference of two tensors, which are broadcast."""
+    call.broadcast(call.dims("self"), call.dims("other"))
+    return Value(())
+
+
+@operator("cumulative_trapezoid")
+def integrated(call: TorchCall) -> Value:
+    """The integrals up to each point after the first."""
+    dims, points = call.dims("y"), call.maybe_dims("x")
+    if not dims:
+        call.refuse("the tensor must have an axis")
+    place = call.axis(call.number("dim", -1), len(dims))
+    if points is not None:
+        call.give_up("the points are broadcast in several ways")
+    return Value((*dims[:place], maximum((subtract(dims[place], 1), 0)), *dims[place + 1 :]))
+
+
+@operator("diagflat")
+def square_of(call: TorchCall) -> Value:
+    """A square matrix with all elements on a diagonal."""
+    size = add(multiply(*call.dims("self")), abs(call.number("offset", 0)))
+    return Value((size, size))
+
+
+@operator("sum_to_size")
+def summed_to(call: TorchCall) -> Value:
+    """The sums over the axes that broadcasting added or stretched."""
+    dims, wanted = call.dims("self"), tuple(call.known_sizes("size"))
+    call.broadcast(wanted, dims, rule="unidirectional")
+    return Value(wanted)
+
+
+@operator("ravel")
+def flat(call: TorchCall) -> Value:
+    """All elements as a vector."""
+    return Value((multiply(*call.dims("self")),))
+
+
+@operator("cov", "corrcoef")
+def covariances(call: TorchCall) -> Value:
+    """The covariance or correlation of variables (V, samples): (V, V), or a scalar for one variable."""
+    dims = call.dims("self")
+    if len(dims) > 2:
+        call.refuse("there must be at most two axes: variables and samples")
+    samples = dims[-1] if dims else 1
+    for name in ("fweights", "aweights"):
+        weights = call.maybe_dims(name)
+        if weights is not None:
+            call.same_shape(weights, (samples,), "there must be one weight for each sample")
+            call.at_most(1, samples, "torch looks for the least weight")
+    if len(dims) < 2:
+        return Value(())
+    if isinstance(dims[0], int):
+        return Value(() if dims[0] == 1 else (dims[0], dims[0]))
+    if not len(call.node.raw.meta["val"].shape):
+        call.equal(dims[0], 1, "the exported graph has the scalar of one variable")
+        return Value(())
+    call.require(Comparison("!=", dims[0], 1), "the exported graph has a matrix, which one variable does not give")
+    return Value((dims[0], dims[0]))
+
+
+# Differences, turns, diagonals and other operators that torch builds from several steps.
+
+
+def _product(dims: Dims) -> Dim:
+    found: Dim = 1
+    for size in dims:
+        found = multiply(found, size)
+    return found
+
+
+@operator("diff")
+def differences(call: TorchCall) -> Value:
+    """Differences of neighbours along an axis, taken ``n`` times; tensors may be put before and after."""
+    dims, times = call.dims("self"), call.number("n", 1)
+    if not dims:
+        call.refuse("the tensor must have an axis")
+    if times < 0:
+        call.refuse("the order must not be negative")
+    if times == 0:  # nothing else is checked
+        return Value(dims)
+    place = call.axis(call.number("dim", -1), len(dims))
+    length = dims[place]
+    for name in ("prepend", "append"):
+        more = call.maybe_dims(name)
+        if more is None:
+            continue
+        if len(more) != len(dims):
+            call.refuse(f"{name} must have the axes of the tensor")
+        others = [(a, b) for n, (a, b) in enumerate(zip(more, dims, strict=True)) if n != place]
+        for a, b in others:
+            call.equal(a, b, f"{name} must have the sizes of the tensor on the other axes")
+        length = add(length, more[place])
+    made = maximum((subtract(length, times), 0))
+    return Value((*dims[:place], made, *dims[place + 1 :]))
+
+
+@operator("rot90")
+def turned(call: TorchCall) -> Value:
+    """A plane turned by quarters; an odd number of them exchanges its two axes."""
+    dims, axes = call.dims("self"), call.numbers_of("dims") or [0, 1]
+    if len(axes) != 2 or len(dims) < 2:
+        call.refuse("there must be two axes to turn")
+    first, second = call.distinct_axes(axes, len(dims), TWICE)
+    found = list(dims)
+    if call.number("k", 1) % 2:
+        found[first], found[second] = dims[second], dims[first]
+    return Value(tuple(found))
+
+
+@operator("take_along_dim")
+def taken_along(call: TorchCall) -> Value:
+    """Elements along an axis by indices, which are broadcast with the tensor on the other axes.
+
+    Along an axis, torch takes indices modulo its size, so only an empty axis has none of them.
+    """
+    dims, indices = call.dims("self"), call.dims("indices")
+    if call.given("dim") is None:
+        indexed_by(call, call.value_of("indices"), _product(dims), indices)
+        return Value((_product(indices),))
+    if len(dims) != len(indices):
+        call.refuse("the indices must have the axes of the tensor")
+    if not dims:
+        call.refuse("the tensor must have an axis")
+    place = call.axis(call.number("dim"), len(dims))
+    free = [tuple(d for n, d in enumerate(shape) if n != place) for shape in (dims, indices)]
+    others = call.broadcast(*free)
+    shape = (*others[:place], indices[place], *others[place:])
+    meet(call, None, None, dims[place], shape)
+    return Value(shape)
+
+
+@operator("take")
+def taken(call: TorchCall) -> Value:
+    """Elements of the flattened tensor by indices."""
+    indices = call.dims("index")
+    indexed_by(call, call.value_of("index"), _product(call.dims("self")), indices, from_end=True)
+    return Value(indices)
+
+
+@operator("put", "put_")
+def placed(call: TorchCall) -> Value:
+    """A tensor with elements of a source written at indices into the flattened tensor."""
+    dims, indices = call.dims("self"), call.dims("index")
+    call.equal(_product(call.dims("source")), _product(indices), "there must be an element for each index")
+    indexed_by(call, call.value_of("index"), _product(dims), indices, from_end=True)
+    return Value(dims)
+
+
+@operator("diag_embed")
+def on_a_diagonal(call: TorchCall) -> Value:
+    """The last axis as the diagonal of new square matrices."""
+    dims, offset = call.dims("self"), call.number("offset", 0)
+    if not dims:
+        call.refuse("the tensor must have an axis")
+    rank = len(dims) + 1
+    places = call.distinct_axes([call.number("dim1", -2), call.number("dim2", -1)], rank, TWICE)
+    size, found = add(dims[-1], abs(offset)), list(dims[:-1])
+    for place in sorted(places):
+        found.insert(place, size)
+    return Value(tuple(found))
+
+
+@operator("histc")
+def histogram(call: TorchCall) -> Value:
+    """The counts of ``bins`` equal intervals."""
+    bins = call.number("bins", 100)
+    if bins < 1:
+        call.refuse("there must be at least one interval")
+    return Value((bins,))
+
+
+@operator("multinomial")
+def sampled(call: TorchCall) -> Value:
+    """Categories drawn for each row; without replacement, at most as many as there are."""
+    dims, count = call.dims("self"), call.size("num_samples")
+    if len(dims) not in (1, 2):
+        call.refuse("the probabilities must be a vector or a matrix")
+    if count is None:
+        call.give_up("data decide num_samples")
+    call.at_most(1, count, "there must be at least one sample")
+    some = at_most(1, dims[-1])
+    call.require(any_of([some, equal(dims[0], 0)]) if len(dims) == 2 else some, "there must be a category")
+    if not call.flag("replacement"):
+        call.at_most(count, dims[-1], "without replacement, there must be as many categories as samples")
+    return Value((*dims[:-1], count))
+
+
+@operator("trapezoid", "trapz")
+def integral(call: TorchCall) -> Value:
+    """An integral along an axis, with equal steps."""
+    dims = call.dims("y")
+    if call.given("x") is not None:
+        call.give_up("steps given by a tensor")
+    if not dims:
+        call.refuse("the tensor must have an axis")
+    place = call.axis(call.number("dim", -1), len(dims))
+    return Value(reduce(call, dims, [place], keepdims=False))
+
+
+@operator("randperm")
+def permutation(call: TorchCall) -> Value:
+    """The numbers below ``n`` in random order."""
+    count = call.size("n")
+    if count is None:
+        call.give_up("data decide n")
+    return Value((count,))
+
+
+@operator("isin")
+def is_member(call: TorchCall) -> Value:
+    """Whether each element occurs in another tensor."""
+    found = call.given("elements", "element")
+    return (
+        Value(call.dims("elements") if call.given("elements") is not None else ()) if found is not None else Value(None)
+    )
+
+
+@operator("norm_except_dim")
+def norms_of_slices(call: TorchCall) -> Value:
+    """The norms of the slices along the first or another axis, or of all elements for -1."""
+    dims, axis = call.dims("v"), call.number("dim", 0)
+    if axis == -1:
+        return Value(())
+    place = call.axis(axis, len(dims))
+    call.at_most(1, dims[place], "there must be a slice: torch views them as the rows of a matrix")
+    return Value(tuple(d if n == place else 1 for n, d in enumerate(dims)))
+
+
+@operator("_weight_norm")
+def weight_norm(call: TorchCall) -> Value:
+    """Weights scaled to norms ``g`` of their slices along the first or the last axis."""
+    dims, scale, axis = call.dims("v"), call.dims("g"), call.number("dim", 0)
+    if axis not in (0, len(dims) - 1, -1) or not dims:
+        call.give_up("only the first and the last axis are read")
+    place = axis % len(dims)
+    norms = tuple(d if n == place else 1 for n, d in enumerate(dims))
+    if axis == -1:
+        call.give_up("a norm over all axes")
+    for size in dims:
+        call.at_most(1, size, "the weights must not be empty: the kernel divides by their number")
+    call.same_shape(scale, norms, "there must be one norm for each slice: the kernel does not check it")
+    return Value(dims)
+
+
+@operator("prelu")
+def leaky(call: TorchCall) -> Value:
+    """A rectifier with one slope, or one for each channel."""
+    dims, weight = call.dims("self"), call.dims("weight")
+    if len(weight) > 1:
+        call.refuse("the slopes must be a vector or a number")
+    if weight:
+        channels = dims[1] if len(dims) > 1 else 1
+        call.broadcast(weight, (channels,), rule="unidirectional")
+    return Value(dims)

@@ -16,19 +16,25 @@ from itertools import combinations
 from math import gcd, prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from symbcast.answers.contracts.proof import within
-from symbcast.answers.contracts.search.grids import fits, grid_of
-from symbcast.answers.contracts.search.largest import Found, search
-from symbcast.answers.contracts.search.lines import MOST_POINTS, longest_line
-from symbcast.answers.contracts.search.masks import longest_progression, progression, runs
-from symbcast.answers.contracts.search.space import Axis, Group, decision_in, space_of
-from symbcast.answers.contracts.wanted import Wanted
-from symbcast.core.algebra.arithmetic import replacing
+from symbcast.answers.contracts.proof import inside_boxes
+from symbcast.answers.contracts.question import WantedRanges
+from symbcast.answers.contracts.search.largest import BestBoxes, largest_boxes
+from symbcast.answers.contracts.search.small_groups import MOST_LINE_POINTS, fits, grid_of, longest_line
+from symbcast.answers.contracts.search.space import (
+    SearchAxis,
+    SizeGroup,
+    decision_in,
+    longest_progression,
+    progression,
+    runs,
+    space_of,
+)
+from symbcast.core.algebra.arithmetic import symbol_replacer
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Compatible, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import AllOf, AnyOf, Comparison, Compatible, Formula, all_of, any_of, equal, negate
-from symbcast.core.solver.budget import reason, share
-from symbcast.core.solver.groups.normal_form import flattened, put_in
+from symbcast.core.solver.budget import budget_share, stop_reason
+from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -49,8 +55,8 @@ class _Part:
     """A group of tied sizes as a question of its own."""
 
     formula: Formula
-    wanted: Wanted
-    axes: Mapping[Symbol, Axis]
+    wanted: WantedRanges
+    axes: Mapping[Symbol, SearchAxis]
 
     @property
     def typical(self) -> int:
@@ -58,55 +64,55 @@ class _Part:
         return sum(axis.typical.bit_count() for axis in self.axes.values())
 
 
-def search_derived(formula: Formula, wanted: Wanted) -> Found:
+def search_derived(formula: Formula, wanted: WantedRanges) -> BestBoxes:
     """Return the largest box found over free sizes, with the sizes derived from them."""
     try:
-        with share(_EFFORT):
+        with budget_share(_EFFORT):
             return _product(formula, wanted)
     except EffortSpentError:
-        return Found([], reason())
+        return BestBoxes([], stop_reason())
 
 
-def _product(formula: Formula, wanted: Wanted) -> Found:
+def _product(formula: Formula, wanted: WantedRanges) -> BestBoxes:
     """Return the product of the best boxes of all groups."""
     space = space_of(formula, wanted)
     if space.is_empty:
-        return Found([])
+        return BestBoxes([])
     box: dict[Symbol, range] = {}
     derived: Derived = {}
     why = ""
     for part in _parts(formula, wanted, space.groups):
         found = _best_of(part)
         if not found.boxes:
-            return Found([], found.open)
+            return BestBoxes([], found.open)
         box.update(found.boxes[0])
         derived.update(found.derived)
         why = why or found.open
-    return Found([{s: box[s] for s in wanted.ranges}], why, derived)
+    return BestBoxes([{s: box[s] for s in wanted.ranges}], why, derived)
 
 
-def _parts(formula: Formula, wanted: Wanted, groups: Iterable[Group]) -> Iterator[_Part]:
+def _parts(formula: Formula, wanted: WantedRanges, groups: Iterable[SizeGroup]) -> Iterator[_Part]:
     """Yield the question about each group: its clauses, and which sizes clauses across groups leave."""
     for group in groups:
         ranges = {s: range(axis.low, axis.high + 1) for s, axis in group.axes.items()}
         typical = {s: sizes for s, sizes in wanted.typical.items() if s in group.axes}
         members = (_member(s, axis) for s, axis in group.axes.items() if not axis.is_whole)
-        yield _Part(all_of([*group.clauses, *members]), Wanted(ranges, typical), group.axes)
+        yield _Part(all_of([*group.clauses, *members]), WantedRanges(ranges, typical), group.axes)
 
 
-def _member(s: Symbol, axis: Axis) -> Formula:
+def _member(s: Symbol, axis: SearchAxis) -> Formula:
     """Return that a size is one of those left on an axis with gaps."""
     position, length, step = longest_progression(axis.mask)
     if axis.mask == progression(position, length, step):
-        return within({s: axis.sizes(position, length, step)})
-    return any_of(within({s: axis.sizes(*run)}) for run in runs(axis.mask))
+        return inside_boxes({s: axis.sizes(position, length, step)})
+    return any_of(inside_boxes({s: axis.sizes(*run)}) for run in runs(axis.mask))
 
 
-def _best_of(part: _Part) -> Found:
+def _best_of(part: _Part) -> BestBoxes:
     """Return the best box of a group, and why it may not be the largest."""
     if len(part.axes) == 1:
-        return search(part.formula, part.wanted, "steps", 1)
-    best = Found([])
+        return largest_boxes(part.formula, part.wanted, "steps", 1)
+    best = BestBoxes([])
     is_proved = False
     why = _RELATIONS
     try:
@@ -121,14 +127,14 @@ def _best_of(part: _Part) -> Found:
             best, is_proved = _best_line(part, best)
         is_proved = is_proved or _is_bound(part, best) or _is_all(part, best)
     except EffortSpentError:
-        why = reason()
-    return Found(best.boxes, "" if is_proved else why, best.derived)
+        why = stop_reason()
+    return BestBoxes(best.boxes, "" if is_proved else why, best.derived)
 
 
-def _found(part: _Part, derived: Derived) -> Found:
-    found = search(*_reduced(part, derived), "steps", 1)
+def _found(part: _Part, derived: Derived) -> BestBoxes:
+    found = largest_boxes(*_reduced(part, derived), "steps", 1)
     boxes = [{**box, **{s: span(e, box) for s, e in derived.items()}} for box in found.boxes]
-    return Found([{s: box[s] for s in part.axes} for box in boxes], found.open, derived)
+    return BestBoxes([{s: box[s] for s in part.axes} for box in boxes], found.open, derived)
 
 
 # Which relations are tried.
@@ -156,7 +162,7 @@ def _choices(part: _Part) -> Iterator[Derived]:
 
 def _forced(part: _Part) -> Iterator[Derived]:
     """Yield the relations that must hold, once for each choice of the sizes that the first of them derives."""
-    clauses = flattened([part.formula])
+    clauses = normal_conjuncts([part.formula])
     known: list[Derived] = []
     for clause in clauses:
         for relation in _relations(clause, part.wanted):
@@ -169,7 +175,7 @@ def _forced(part: _Part) -> Iterator[Derived]:
 def _completed(part: _Part, known: Derived) -> Derived:
     """Return a derivation with the further sizes that equalities determine which must hold."""
     while True:
-        clauses = flattened([put_in(part.formula, known)])
+        clauses = normal_conjuncts([replace_in_formula(part.formula, known)])
         found = next((r for clause in clauses for r in _relations(clause, part.wanted)), None)
         if found is None:
             return known
@@ -178,7 +184,7 @@ def _completed(part: _Part, known: Derived) -> Derived:
 
 def _equalities(part: _Part, known: Derived) -> Iterator[tuple[Dim, Dim]]:
     """Yield equalities that the condition has as alternatives or in joins, then those of any two free sizes."""
-    for clause in flattened([put_in(part.formula, known)]):
+    for clause in normal_conjuncts([replace_in_formula(part.formula, known)]):
         yield from _inside(clause)
     yield from combinations([s for s in part.axes if s not in known], 2)
 
@@ -193,7 +199,7 @@ def _inside(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
             yield from _inside(part)
 
 
-def _relations(clause: Formula, wanted: Wanted) -> list[tuple[Symbol, Dim]]:
+def _relations(clause: Formula, wanted: WantedRanges) -> list[tuple[Symbol, Dim]]:
     """Return the sizes of a linear equality with a factor of 1 or -1, each with its value.
 
     The last one whose value has no negative factor comes first: of ``past + seq == total``, that is ``total``.
@@ -216,19 +222,21 @@ def _relations(clause: Formula, wanted: Wanted) -> list[tuple[Symbol, Dim]]:
 
 def _with_size(derived: Derived, s: Symbol, expression: Dim) -> Derived:
     """Return one more derived size; what is derived from it is derived from its expression."""
-    put = replacing({s: expression})
+    put = symbol_replacer({s: expression})
     return {**{t: put(e) for t, e in derived.items()}, s: expression}
 
 
-def _reduced(part: _Part, own: Derived) -> tuple[Formula, Wanted]:
+def _reduced(part: _Part, own: Derived) -> tuple[Formula, WantedRanges]:
     """Return the question about the free sizes."""
-    bounds = (put_in(within({s: part.wanted.ranges[s]}), own) for s in own)
+    bounds = (replace_in_formula(inside_boxes({s: part.wanted.ranges[s]}), own) for s in own)
     free = {s: r for s, r in part.wanted.ranges.items() if s not in own}
     typical = {s: {*sizes} for s, sizes in part.wanted.typical.items() if s in free}
     for s, sizes in part.wanted.typical.items():
         for t, n in _solved(own[s], sizes) if s in own else ():
             typical.setdefault(t, set()).add(n)
-    return all_of([put_in(part.formula, own), *bounds]), Wanted(free, {s: tuple(sorted(n)) for s, n in typical.items()})
+    return all_of([replace_in_formula(part.formula, own), *bounds]), WantedRanges(
+        free, {s: tuple(sorted(n)) for s, n in typical.items()}
+    )
 
 
 def _solved(expression: Dim, sizes: Iterable[int]) -> Iterator[tuple[Symbol, int]]:
@@ -256,17 +264,17 @@ def span(expression: Dim, box: Mapping[Symbol, range]) -> range:
     return range(low, high + 1, step or 1)
 
 
-def _score(found: Found, wanted: Wanted) -> tuple[int, int, int]:
+def _score(found: BestBoxes, wanted: WantedRanges) -> tuple[int, int, int]:
     """Return how many typical sizes and combinations a box has; fewer relations are better."""
     (box,) = found.boxes
     return _held(box, wanted), _count(found), -len(found.derived)
 
 
-def _held(box: Mapping[Symbol, range], wanted: Wanted) -> int:
+def _held(box: Mapping[Symbol, range], wanted: WantedRanges) -> int:
     return sum(n in box[s] for s, sizes in wanted.typical.items() for n in sizes)
 
 
-def _count(found: Found) -> int:
+def _count(found: BestBoxes) -> int:
     """Return how many combinations of sizes a box has."""
     return prod(len(r) for s, r in found.boxes[0].items() if s not in found.derived)
 
@@ -274,7 +282,7 @@ def _count(found: Found) -> int:
 # What proves that a box is the largest. In each proof, no other box has more typical sizes either.
 
 
-def _is_proved(part: _Part, derived: Derived, found: Found) -> bool:
+def _is_proved(part: _Part, derived: Derived, found: BestBoxes) -> bool:
     """Return whether relations that must hold leave one free size, and its longest progression was found.
 
     All sizes that work are then on one line, and on it integers of the free size: a box over free sizes with several
@@ -289,10 +297,10 @@ def _must_hold(part: _Part, derived: Derived) -> bool:
     return any(known == derived for known in _forced(part))
 
 
-def _best_line(part: _Part, best: Found) -> tuple[Found, bool]:
+def _best_line(part: _Part, best: BestBoxes) -> tuple[BestBoxes, bool]:
     """Return a better box on a line of a small group of two sizes, if there is one, and whether it is the largest."""
-    group = Group(dict(part.axes), flattened([part.formula]))
-    if len(part.axes) != 2 or part.typical or not fits(group, MOST_POINTS):
+    group = SizeGroup(dict(part.axes), normal_conjuncts([part.formula]))
+    if len(part.axes) != 2 or part.typical or not fits(group, MOST_LINE_POINTS):
         return best, False
     grid = grid_of(group)
     if grid is None:
@@ -302,12 +310,12 @@ def _best_line(part: _Part, best: Found) -> tuple[Found, bool]:
         s, t, factor, offset, sizes = line
         expression = (term(s).scaled(factor) + term(offset)).dim()
         box = {s: sizes, t: span(expression, {s: sizes})}
-        best = Found([{u: box[u] for u in part.axes}], "", {t: expression})
-    free = search(part.formula, part.wanted, "steps", 1)
+        best = BestBoxes([{u: box[u] for u in part.axes}], "", {t: expression})
+    free = largest_boxes(part.formula, part.wanted, "steps", 1)
     return best, not free.open
 
 
-def _is_bound(part: _Part, best: Found) -> bool:
+def _is_bound(part: _Part, best: BestBoxes) -> bool:
     """Return whether a box has as many points as its free sizes could have at most.
 
     A box with relations has at most the product of all axes but one. If equalities must hold, so has one without.
@@ -320,18 +328,18 @@ def _is_bound(part: _Part, best: Found) -> bool:
         return False
     if any(_forced(part)):
         return True
-    free = search(part.formula, part.wanted, "steps", 1)
+    free = largest_boxes(part.formula, part.wanted, "steps", 1)
     return not free.open and (not free.boxes or _count(free) <= _count(best))
 
 
-def _is_all(part: _Part, best: Found) -> bool:
+def _is_all(part: _Part, best: BestBoxes) -> bool:
     """Return whether no sizes outside a box work."""
     if not best.boxes or _held(best.boxes[0], part.wanted) < part.typical:
         return False
     free = {s: r for s, r in best.boxes[0].items() if s not in best.derived}
-    inside = all_of([within(free), *(equal(s, e) for s, e in best.derived.items())])
+    inside = all_of([inside_boxes(free), *(equal(s, e) for s, e in best.derived.items())])
     try:
-        with share(_COVERED):
+        with budget_share(_COVERED):
             decision = decision_in(part.wanted.ranges, [part.formula, negate(inside)])
     except EffortSpentError:
         return False

@@ -8,22 +8,32 @@ from heapq import heappop, heappush
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.search.classes import classes_of, regular_class, spread, thinned_group
-from symbcast.answers.contracts.search.grids import grid_of
-from symbcast.answers.contracts.search.growth import Growth, has_single_points
-from symbcast.answers.contracts.search.lists import listed, points_of, sampled
-from symbcast.answers.contracts.search.masks import longest_progression, longest_run, progression
-from symbcast.answers.contracts.search.space import Axis, Group, space_of
-from symbcast.answers.contracts.search.tables import weight
+from symbcast.answers.contracts.search.large_groups import (
+    Growth,
+    classes_of,
+    has_single_points,
+    regular_class,
+    spread,
+    thinned_group,
+)
+from symbcast.answers.contracts.search.small_groups import grid_of, list_points, points_of, sample_points
+from symbcast.answers.contracts.search.space import (
+    SearchAxis,
+    SizeGroup,
+    longest_progression,
+    longest_run,
+    progression,
+    space_of,
+    table_weight,
+)
+from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, negate
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.logic.formulas import Formula, all_of, any_of, at_most, negate
-from symbcast.core.solver.budget import reason, share
-from symbcast.core.solver.sets.congruences import bits
+from symbcast.core.solver.budget import budget_share, stop_reason
+from symbcast.core.solver.residues import mask_residues
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.wanted import Wanted
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
+    from symbcast.answers.contracts.question import WantedRanges
+    from symbcast.core.algebra.terms import Dim, Symbol
 
 SEARCHED = 1_000_000
 """Units of effort for the search."""
@@ -34,7 +44,7 @@ CLASSES = 200_000
 
 
 @dataclass(frozen=True)
-class Piece:
+class ScoredBox:
     """A box in some symbols, with the number of typical sizes in it, summed over its symbols."""
 
     ranges: Mapping[Symbol, range]
@@ -47,7 +57,7 @@ class Piece:
 
 
 @dataclass
-class Found:
+class BestBoxes:
     """The boxes of an answer.
 
     ``open`` says why they may not be the largest; it is empty if they are. ``derived`` has the sizes that are linear
@@ -59,14 +69,14 @@ class Found:
     derived: Mapping[Symbol, Dim] = field(default_factory=dict)
 
 
-def search(formula: Formula, wanted: Wanted, form: str, most: int) -> Found:
+def largest_boxes(formula: Formula, wanted: WantedRanges, form: str, most: int) -> BestBoxes:
     """Return the largest boxes of a form in which a formula may hold: they are still to be proved."""
     searcher = _Searcher(form)
     try:
-        with share(SEARCHED):
+        with budget_share(SEARCHED):
             return searcher.found(formula, wanted, most)
     except EffortSpentError:
-        return Found([], reason())
+        return BestBoxes([], stop_reason())
 
 
 class _Searcher:
@@ -75,10 +85,10 @@ class _Searcher:
         self._open = ""
         self._weights: dict[int, int] = {}
 
-    def found(self, formula: Formula, wanted: Wanted, most: int) -> Found:
+    def found(self, formula: Formula, wanted: WantedRanges, most: int) -> BestBoxes:
         space = space_of(formula, wanted)
         if space.is_empty:
-            return Found([])
+            return BestBoxes([])
         if self._form == "list":
             return self._listed(space.groups, wanted, most)
         count = most if self._form == "profiles" else 1
@@ -86,9 +96,9 @@ class _Searcher:
         boxes = [{s: box[s] for s in wanted.ranges} for box in _best_products(pieces, count)]
         if len(boxes) > 1 and not self._are_largest_together(space.groups, boxes):
             self._note(_TOGETHER)
-        return Found(boxes, self._open)
+        return BestBoxes(boxes, self._open)
 
-    def _are_largest_together(self, groups: Sequence[Group], boxes: Sequence[Mapping[Symbol, range]]) -> bool:
+    def _are_largest_together(self, groups: Sequence[SizeGroup], boxes: Sequence[Mapping[Symbol, range]]) -> bool:
         """Return whether it is proved that no other disjoint boxes, as many, have more points together.
 
         So it is if the boxes have all points, if each has as many as the first, which is the largest of all, and if no
@@ -101,25 +111,25 @@ class _Searcher:
         is_untied = not any(group.clauses or len(group.axes) > 1 for group in groups)
         return not has_typical and (is_untied or min(sizes) == sizes[0])
 
-    def _points_in(self, group: Group) -> int:
+    def _points_in(self, group: SizeGroup) -> int:
         """Return how many points of a group work; 0 if they were not listed."""
         if not group.clauses and len(group.axes) == 1:
             (axis,) = group.axes.values()
             return axis.mask.bit_count()
         return self._weights.get(id(group), 0)
 
-    def _known_pieces(self, group: Group, count: int) -> list[Piece]:
+    def _known_pieces(self, group: SizeGroup, count: int) -> list[ScoredBox]:
         """Return the pieces of a group; those that were found if its share of the effort is spent."""
         found = []
         try:
-            with share(GROUP):
+            with budget_share(GROUP):
                 for piece in self._pieces(group, count):
                     found.append(piece)  # noqa: PERF402 - keeps what was found before the effort is spent
         except EffortSpentError:
-            self._note(reason())
+            self._note(stop_reason())
         return found
 
-    def _pieces(self, group: Group, count: int) -> Iterator[Piece]:
+    def _pieces(self, group: SizeGroup, count: int) -> Iterator[ScoredBox]:
         """Yield up to ``count`` disjoint boxes of a group, each the best of what the earlier ones leave."""
         if not group.clauses and len(group.axes) == 1:
             ((symbol, axis),) = group.axes.items()
@@ -130,7 +140,7 @@ class _Searcher:
         else:
             yield from self._pieces_of_several(group, count)
 
-    def _pieces_of_one(self, symbol: Symbol, axis: Axis, count: int) -> Iterator[Piece]:
+    def _pieces_of_one(self, symbol: Symbol, axis: SearchAxis, count: int) -> Iterator[ScoredBox]:
         mask = axis.mask
         for _ in range(count):
             if not mask:
@@ -141,34 +151,34 @@ class _Searcher:
             else:
                 (position, length), step = longest_run(mask, axis.typical), 1
             sizes = axis.sizes(position, length, step)
-            yield Piece({symbol: sizes}, _held(axis, sizes))
+            yield ScoredBox({symbol: sizes}, _held(axis, sizes))
             mask &= ~progression(position, length, step)
 
-    def _pieces_of_several(self, group: Group, count: int) -> Iterator[Piece]:
+    def _pieces_of_several(self, group: SizeGroup, count: int) -> Iterator[ScoredBox]:
         grid = grid_of(group)
         if grid is None:
             yield from self._grown(group, count)
             return
-        self._weights[id(group)] = weight(grid.table)
+        self._weights[id(group)] = table_weight(grid.table)
         for _ in range(count):
             box, is_complete = grid.largest()
-            self._note("" if is_complete else reason())
+            self._note("" if is_complete else stop_reason())
             if box is None:
                 return
             ranges = grid.ranges(box)
             yield _piece(group, ranges)
             grid.remove(box)
 
-    def _grown(self, group: Group, count: int) -> Iterator[Piece]:
+    def _grown(self, group: SizeGroup, count: int) -> Iterator[ScoredBox]:
         clauses = list(group.clauses)
         for _ in range(count):
-            piece = self._growth(Group(group.axes, clauses))
+            piece = self._growth(SizeGroup(group.axes, clauses))
             if piece is None:
                 return
             yield piece
             clauses.append(negate(_box_formula(piece.ranges)))
 
-    def _growth(self, group: Group) -> Piece | None:
+    def _growth(self, group: SizeGroup) -> ScoredBox | None:
         """Return a large box within the longest runs of the sizes that single clauses leave, or within their bounds."""
         within = {s: longest_run(axis.mask, axis.typical) for s, axis in group.axes.items()}
         bounds = {s: (r[0], r[-1]) for s, r in ((s, group.axes[s].sizes(*run)) for s, run in within.items())}
@@ -186,14 +196,14 @@ class _Searcher:
         self._note("" if growth.is_largest or _is_only_point(found, group) else _GROWN)
         return found
 
-    def _stepped(self, group: Group) -> Piece | None:
+    def _stepped(self, group: SizeGroup) -> ScoredBox | None:
         """Return the best box whose sizes advance in steps: of all boxes, if the points can be listed."""
         regular = {s: regular_class(axis) for s, axis in group.axes.items()}
         if any(step > 1 for step, _ in regular.values()):
             inner = self._stepped(thinned_group(group, regular))
             if inner is None:
                 return None
-            return Piece({s: spread(inner.ranges[s], *regular[s]) for s in group.axes}, inner.held)
+            return ScoredBox({s: spread(inner.ranges[s], *regular[s]) for s in group.axes}, inner.held)
         best, why = self._in_classes(group)
         grid = grid_of(group) if why else None
         if grid is None:
@@ -203,13 +213,13 @@ class _Searcher:
         self._note("" if is_complete else why)
         return best if better is None else _piece(group, better)
 
-    def _in_classes(self, group: Group) -> tuple[Piece | None, str]:
+    def _in_classes(self, group: SizeGroup) -> tuple[ScoredBox | None, str]:
         """Return the best box found in residue classes, and why another one may be better; empty if none is."""
-        best: Piece | None = None
+        best: ScoredBox | None = None
         found = classes_of(group)
         has_typical = any(_typical(group).values())
         try:
-            with share(CLASSES):
+            with budget_share(CLASSES):
                 for phases, points in found.classes:
                     if best is None or has_typical or points > best.score[1]:
                         piece, is_empty = self._in_class(group, phases)
@@ -221,7 +231,7 @@ class _Searcher:
         is_proved = best is not None and (best.score == (0, found.largest) or _is_only_point(best, group))
         return best, "" if is_proved else _STEPPED
 
-    def _in_class(self, group: Group, phases: Mapping[Symbol, tuple[int, int]]) -> tuple[Piece | None, bool]:
+    def _in_class(self, group: SizeGroup, phases: Mapping[Symbol, tuple[int, int]]) -> tuple[ScoredBox | None, bool]:
         """Return a large box in a product of residue classes, and whether these are proved to have no points."""
         thin = thinned_group(group, phases)
         if not all(axis.mask for axis in thin.axes.values()):
@@ -232,17 +242,17 @@ class _Searcher:
             return None, not inner._open
         return _piece(group, {s: spread(found.ranges[s], *phases[s]) for s in group.axes}), False
 
-    def _listed(self, groups: Sequence[Group], wanted: Wanted, most: int) -> Found:
+    def _listed(self, groups: Sequence[SizeGroup], wanted: WantedRanges, most: int) -> BestBoxes:
         points = []
         for group in groups:
             known = points_of(group, most)
             if known is None:
-                known = sampled([p.ranges for p in self._known_pieces(group, _BOXES_FOR_LISTS)], most)
+                known = sample_points([p.ranges for p in self._known_pieces(group, _BOXES_FOR_LISTS)], most)
                 self._note(_SAMPLED)
             points.append(known)
-        found = listed(groups, points, most)
+        found = list_points(groups, points, most)
         why = "" if len(found) == most else self._open  # no list has more than that
-        return Found([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in found], why)
+        return BestBoxes([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in found], why)
 
     def _note(self, why: str) -> None:
         self._open = self._open or why
@@ -258,45 +268,47 @@ _BOXES_FOR_LISTS = 8
 """Boxes of a large group from which the sizes of a list are taken."""
 
 
-def _multiple(axis: Axis, position: int, length: int, step: int) -> int:
+def _multiple(axis: SearchAxis, position: int, length: int, step: int) -> int:
     """Return where a progression of as many multiples of the step begins, if there is one: targets prefer these."""
     first = position + -(axis.low + position) % step
     members = progression(first, length, step)
     return position if axis.typical or members & ~axis.mask else first
 
 
-def _piece(group: Group, ranges: Mapping[Symbol, range]) -> Piece:
-    return Piece(ranges, sum(_held(group.axes[s], sizes) for s, sizes in ranges.items()))
+def _piece(group: SizeGroup, ranges: Mapping[Symbol, range]) -> ScoredBox:
+    return ScoredBox(ranges, sum(_held(group.axes[s], sizes) for s, sizes in ranges.items()))
 
 
-def _is_only_point(piece: Piece, group: Group) -> bool:
+def _is_only_point(piece: ScoredBox, group: SizeGroup) -> bool:
     """Return whether a box is one point, and it is proved that no box of a group has more."""
     held = sum(bool(axis.typical) for axis in group.axes.values())
     return piece.score == (held, 1) and has_single_points(group)
 
 
-def _held(axis: Axis, sizes: range) -> int:
-    return sum(axis.low + k in sizes for k in bits(axis.typical)) if axis.typical else 0
+def _held(axis: SearchAxis, sizes: range) -> int:
+    return sum(axis.low + k in sizes for k in mask_residues(axis.typical)) if axis.typical else 0
 
 
-def _typical(group: Group) -> dict[Symbol, list[int]]:
-    return {s: [axis.low + k for k in bits(axis.typical)] if axis.typical else [] for s, axis in group.axes.items()}
+def _typical(group: SizeGroup) -> dict[Symbol, list[int]]:
+    return {
+        s: [axis.low + k for k in mask_residues(axis.typical)] if axis.typical else [] for s, axis in group.axes.items()
+    }
 
 
 def _box_formula(ranges: Mapping[Symbol, range]) -> Formula:
     return all_of(part for s, r in ranges.items() for part in (at_most(r[0], s), at_most(s, r[-1])))
 
 
-def _members(group: Group) -> Iterator[Formula]:
+def _members(group: SizeGroup) -> Iterator[Formula]:
     """Yield, for each size with gaps, that it is in one of its runs."""
-    from symbcast.answers.contracts.search.masks import runs
+    from symbcast.answers.contracts.search.space import runs
 
     for s, axis in group.axes.items():
         if not axis.is_whole:
             yield any_of(_box_formula({s: axis.sizes(*run)}) for run in runs(axis.mask))
 
 
-def _best_products(pieces: Sequence[Sequence[Piece]], count: int) -> list[dict[Symbol, range]]:
+def _best_products(pieces: Sequence[Sequence[ScoredBox]], count: int) -> list[dict[Symbol, range]]:
     """Return the best products of one piece of each group, best first; the pieces of a group are best first."""
     if not all(pieces):
         return []

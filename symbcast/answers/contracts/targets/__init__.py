@@ -17,8 +17,7 @@ from symbcast.answers.contracts.targets import (
     triton,
     webnn,
 )
-from symbcast.answers.contracts.targets.request import Request
-from symbcast.answers.contracts.targets.rules import Rule
+from symbcast.answers.contracts.targets.request import Request, TargetRule
 from symbcast.core.characters import closest
 from symbcast.errors import TargetError
 
@@ -29,7 +28,7 @@ class Target(NamedTuple):
     write: Callable[[Request], str]
     forms: str
     text: str
-    rules: Sequence[Rule[Any]] = ()
+    rules: Sequence[TargetRule[Any]] = ()
 
 
 TARGETS: dict[str, Target] = {
@@ -43,7 +42,7 @@ TARGETS: dict[str, Target] = {
     "triton": Target(triton.config, "box, list of one", "a config.pbtxt of Triton Inference Server", triton.RULES),
     "coreml": Target(coreml.inputs, "box, list", "a list of coremltools.TensorType", coreml.RULES),
     "openvino": Target(
-        open_vino.shapes, "box, list of one", "partial shapes for Model.reshape, as JSON", open_vino.RULES
+        open_vino.partial_shapes, "box, list of one", "partial shapes for Model.reshape, as JSON", open_vino.RULES
     ),
     "onnxruntime": Target(
         onnx_runtime.overrides, "list of one", "free dimension overrides, as JSON", onnx_runtime.RULES
@@ -58,7 +57,7 @@ TARGETS: dict[str, Target] = {
         torch_export.RULES,
     ),
     "jax": Target(
-        jax_export.shapes,
+        jax_export.symbolic_shapes,
         "box, steps, derived, list of one",
         "symbolic shapes of jax.export, constrained",
         jax_export.RULES,
@@ -69,7 +68,7 @@ TARGETS: dict[str, Target] = {
     "iree": Target(
         mlir_bounds.assumptions, "box, steps, list of one", "util.assume.int operations of IREE", mlir_bounds.IREE
     ),
-    "json": Target(own_json.document, "all", "JSON, as Contract.json_schema describes it"),
+    "json": Target(own_json.contract_document, "all", "JSON, as Contract.json_schema describes it"),
 }
 
 

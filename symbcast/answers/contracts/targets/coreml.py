@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.answers.contracts.targets.rules import Rule, first, kinds_of, typed, verify
+from symbcast.answers.contracts.targets.request import TargetRule, first_refused, kinds_of, typed, verify_draft
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axes, Axis, Request
+    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
 
-    Shapes: TypeAlias = "tuple[Axis, ...] | list[tuple[int, ...]]"
+    Shapes: TypeAlias = "tuple[BoundedAxis, ...] | list[tuple[int, ...]]"
     """The axes of an input, or its enumerated shapes."""
 
 ELEMENT_TYPES = {"float32": "float32", "float16": "float16", "int32": "int32", "int64": "int32"}
@@ -22,7 +22,7 @@ MOST_SHAPES = 128
 MOST_AXES = 5
 
 
-class Draft(NamedTuple):
+class CoreMlShapes(NamedTuple):
     """The shapes of the inputs, and their element types, empty if unknown."""
 
     shapes: Mapping[str, Shapes]
@@ -39,11 +39,11 @@ class Draft(NamedTuple):
         return {n: len(shape[0]) if isinstance(shape, list) else len(shape) for n, shape in self.shapes.items()}
 
 
-RULES: tuple[Rule[Draft], ...] = (
-    Rule(
+RULES: tuple[TargetRule[CoreMlShapes], ...] = (
+    TargetRule(
         f"an input has 1 to {MOST_AXES} axes",
         "coremltools: converters/mil/mil/program.py, Placeholder; converters/mil/frontend/torch/ops.py",
-        lambda draft: first(f"{n} has {rank}" for n, rank in draft.ranks.items() if not 1 <= rank <= MOST_AXES),
+        lambda draft: first_refused(f"{n} has {rank}" for n, rank in draft.ranks.items() if not 1 <= rank <= MOST_AXES),
         "reshape it inside the model",
     ),
     typed(
@@ -52,13 +52,13 @@ RULES: tuple[Rule[Draft], ...] = (
         "Core ML: mlmodel/format/FeatureTypes.proto, ArrayDataType; coremltools: converters/mil/input_types.py",
         "cast it to float32 in front of the model",
     ),
-    Rule(
+    TargetRule(
         f"an input has at most {MOST_SHAPES} enumerated shapes",
         "coremltools: docs-guides/source/flexible-inputs.md",
-        lambda draft: first(f"{n} has {len(s)}" for n, s in draft.enumerated.items() if len(s) > MOST_SHAPES),
+        lambda draft: first_refused(f"{n} has {len(s)}" for n, s in draft.enumerated.items() if len(s) > MOST_SHAPES),
         f"take most={MOST_SHAPES}",
     ),
-    Rule(
+    TargetRule(
         "at most one input has enumerated shapes",
         "coremltools: converters/_converters_entry.py, _validate_enumerated_shape_inputs",
         lambda draft: f"{' and '.join(draft.enumerated)} have" if len(draft.enumerated) > 1 else "",
@@ -80,8 +80,8 @@ def inputs(request: Request) -> str:
                 "its ranges have no steps", "enumerate sizes with form='list', up to 128", "list", MOST_SHAPES
             )
         shapes = request.intervals(box)
-    draft = Draft(shapes, kinds_of(request, shapes))
-    verify(request, RULES, draft)
+    draft = CoreMlShapes(shapes, kinds_of(request, shapes))
+    verify_draft(request, RULES, draft)
     lines = ["import coremltools as ct", "import numpy as np", "", "inputs = ["]
     for name, shape in draft.shapes.items():
         kind = draft.kinds[name]
@@ -104,7 +104,7 @@ def _text(shape: Shapes) -> str:
 
 def _enumerated(request: Request) -> dict[str, list[tuple[int, ...]]]:
     """Return the enumerated shapes of each input; raise `TargetError` if combinations would be wrong."""
-    every: list[Axes] = []
+    every: list[BoundedAxes] = []
     for box in request.boxes:
         if any(len(sizes) > 1 for sizes in box.values()):
             raise request.refused("it enumerates single shapes, not several ranges", "take form='list'", "list", 128)

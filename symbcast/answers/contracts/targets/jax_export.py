@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.answers.contracts.targets.lines import Line, line_of, lines_of
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.request import (
+    SteppedSize,
+    TargetRule,
+    first_refused,
+    line_of,
+    lines_of,
+    verify_draft,
+)
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.targets.request import Request
@@ -17,11 +23,11 @@ _INT32 = (1 << 31) - 1
 _SHAPES = "jax: jax/_src/export/shape_poly.py"
 
 
-class Draft(NamedTuple):
+class JaxShapes(NamedTuple):
     """The free sizes, by the names of the sizes that have them, and the axes of the inputs, None for no inputs."""
 
-    free: Mapping[str, Line]
-    shapes: Mapping[str, Sequence[Line]] | None
+    free: Mapping[str, SteppedSize]
+    shapes: Mapping[str, Sequence[SteppedSize]] | None
 
     @property
     def unsolved(self) -> set[str]:
@@ -49,20 +55,20 @@ class Draft(NamedTuple):
         }
 
 
-RULES: tuple[Rule[Draft], ...] = (
-    Rule(
+RULES: tuple[TargetRule[JaxShapes], ...] = (
+    TargetRule(
         "a size is at least 1",
         f"{_SHAPES}: dimension variables range over integers from 1 on",
-        lambda draft: first(f"{name} can be {line.low}" for name, line in draft.free.items() if line.low < 1),
+        lambda draft: first_refused(f"{name} can be {line.low}" for name, line in draft.free.items() if line.low < 1),
         "want sizes from 1 on",
     ),
-    Rule(
+    TargetRule(
         f"a size is at most {_INT32}",
         f"{_SHAPES}: dimensions have 32 bits unless jax_enable_x64 is set",
-        lambda draft: first(f"{text} can be {size}" for text, size in draft.greatest.items() if size > _INT32),
+        lambda draft: first_refused(f"{text} can be {size}" for text, size in draft.greatest.items() if size > _INT32),
         "want smaller sizes",
     ),
-    Rule(
+    TargetRule(
         "each size can be computed from the shapes, one equation in one size at a time",
         f"{_SHAPES}: solve_dim_vars",
         lambda draft: f"{' and '.join(sorted(draft.unsolved))} cannot" if draft.unsolved else "",
@@ -71,7 +77,7 @@ RULES: tuple[Rule[Draft], ...] = (
 )
 
 
-def shapes(request: Request) -> str:
+def symbolic_shapes(request: Request) -> str:
     """Return Python source: a scope with the bounds of all sizes, and the shapes of the inputs in it, if known.
 
     JAX refuses a constraint on a size that is in no shape, so there is none.
@@ -85,8 +91,8 @@ def shapes(request: Request) -> str:
         found = {n: [line_of(request, d, lines) for d in t.shape.dims] for n, t in request.tensors.items() if t.shape}
         used = {f for shape in found.values() for line in shape for f in line.factors}
         free = {name: line for name, line in free.items() if line.free in used}
-    draft = Draft(free, found)
-    verify(request, RULES, draft)
+    draft = JaxShapes(free, found)
+    verify_draft(request, RULES, draft)
     bounds = [(f"{line.free} >= {line.low}", f"{line.free} <= {line.high}") for line in free.values()]
     constraints = [part for pair in bounds for part in pair]
     source = ["from jax import export", "", f"scope = export.SymbolicScope({constraints!r})"]

@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
-from symbcast.answers.contracts.targets.lines import distinct
-from symbcast.answers.contracts.targets.rules import Rule, first, kinds_of, typed, verify
-from symbcast.core.logic.formulas import negate
+from symbcast.answers.contracts.targets.request import (
+    TargetRule,
+    distinct,
+    first_refused,
+    kinds_of,
+    typed,
+    verify_draft,
+)
+from symbcast.core.algebra.formulas import negate
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axes, Axis, Box, Request
+    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Box, Request
 
 _TYPES = {
     "float32": "f32",
@@ -33,37 +39,39 @@ _TYPES = {
 _INT64 = (1 << 63) - 1
 
 
-class Types(NamedTuple):
+class BoundedTypes(NamedTuple):
     """The axes of the inputs, and their element types, empty if unknown."""
 
-    axes: Axes
+    axes: BoundedAxes
     kinds: Mapping[str, str]
 
 
-STABLEHLO: tuple[Rule[Types], ...] = (
+STABLEHLO: tuple[TargetRule[BoundedTypes], ...] = (
     typed("an input", _TYPES, "StableHLO: docs/spec.md, Types", "cast it in front of the model"),
-    Rule(
+    TargetRule(
         "a line is a name, a colon and a type",
         "this text",
-        lambda types: first(
+        lambda types: first_refused(
             f"the name {name!r} has a colon and a space, or a line break"
             for name in types.axes
             if ": " in name or not name.isprintable()
         ),
         "rename the input",
     ),
-    Rule(
+    TargetRule(
         "a tensor has a bound for each axis",
         "StableHLO: stablehlo/dialect/StablehloOps.cpp, TypeExtensionsAttr",
-        lambda types: first(f"{n} has none" for n, axes in types.axes.items() if any(not a.sizes for a in axes)),
+        lambda types: first_refused(
+            f"{n} has none" for n, axes in types.axes.items() if any(not a.sizes for a in axes)
+        ),
         "give its shape with inputs=",
     ),
 )
-IREE: tuple[Rule[Box], ...] = (
-    Rule(
+IREE: tuple[TargetRule[Box], ...] = (
+    TargetRule(
         "an assumption has 0 <= umin <= umax, and multiples of udiv",
         "IREE: compiler/src/iree/compiler/Dialect/Util/IR/UtilOps.td, Util_AssumeIntOp",
-        lambda box: first(
+        lambda box: first_refused(
             f"{name} is {sizes[0]}..{sizes[-1]} step {sizes.step}"
             for name, sizes in box.items()
             if not 0 <= sizes[0] <= sizes[-1] <= _INT64 or sizes[0] % sizes.step or sizes[-1] % sizes.step
@@ -89,12 +97,12 @@ def bounded_types(request: Request) -> str:
             "fix the sizes with form='list' and most=1, or write for iree",
             "list",
         )
-    types = Types(axes, kinds_of(request, axes))
-    verify(request, STABLEHLO, types)
+    types = BoundedTypes(axes, kinds_of(request, axes))
+    verify_draft(request, STABLEHLO, types)
     return "\n".join(f"{name}: {_type(shape, types.kinds[name])}" for name, shape in axes.items())
 
 
-def _type(axes: tuple[Axis, ...], element_type: str) -> str:
+def _type(axes: tuple[BoundedAxis, ...], element_type: str) -> str:
     kind = _TYPES[element_type or "float32"]
     dims = "".join(f"{a.sizes[0] if a.is_fixed else '?'}x" for a in axes)
     if all(a.is_fixed for a in axes):
@@ -119,7 +127,7 @@ def assumptions(request: Request) -> str:
             )
         told = f"<umin = {sizes[0]}, umax = {sizes[-1]}{step}>"
         body.append(f"  %{names[name]}_in_range = util.assume.int %{names[name]}{told} : index")
-    verify(request, IREE, box)
+    verify_draft(request, IREE, box)
     arguments = ", ".join(f"%{n}: index" for n in names.values())
     results = ", ".join("index" for _ in names)
     values = ", ".join(f"%{n}_in_range" for n in names.values())

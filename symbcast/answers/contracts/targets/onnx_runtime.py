@@ -5,26 +5,26 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symbcast.answers.contracts.targets.request import Request
 
-RULES: tuple[Rule[Mapping[str, int]], ...] = (
-    Rule(
+RULES: tuple[TargetRule[Mapping[str, int]], ...] = (
+    TargetRule(
         "an override is for a size that the model names",
         "ONNX Runtime: include/onnxruntime/core/session/onnxruntime_c_api.h, AddFreeDimensionOverrideByName",
-        lambda sizes: first(
+        lambda sizes: first_refused(
             f"{name or 'one'} has no name in the model" for name in sizes if not name or name[0] == "?"
         ),
         "name it in the model",
     ),
-    Rule(
+    TargetRule(
         "an override is a number from 0 on",
         "ONNX Runtime: core/optimizer/free_dim_override_transformer.cc takes -1 for an open size",
-        lambda sizes: first(f"{name} is {size}" for name, size in sizes.items() if size < 0),
+        lambda sizes: first_refused(f"{name} is {size}" for name, size in sizes.items() if size < 0),
         "want sizes from 0 on",
     ),
 )
@@ -40,5 +40,5 @@ def overrides(request: Request) -> str:
         if len(sizes) > 1:
             raise request.refused(f"it takes one size for each name, and {name} has {len(sizes)}", hint, "list")
     found = {name: sizes[0] for name, sizes in box.items()}
-    verify(request, RULES, found)
+    verify_draft(request, RULES, found)
     return json.dumps(found, indent=2)

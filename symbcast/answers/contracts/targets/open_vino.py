@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axes, Axis, Request
+    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
 
-RULES: tuple[Rule[Axes], ...] = (
-    Rule(
+RULES: tuple[TargetRule[BoundedAxes], ...] = (
+    TargetRule(
         "Model.reshape takes names of inputs",
         "OpenVINO: Model::reshape(std::map<std::string, PartialShape>)",
-        lambda axes: first("an input has none" for name in axes if not name),
+        lambda axes: first_refused("an input has none" for name in axes if not name),
         "name it in the model",
     ),
-    Rule(
+    TargetRule(
         "a dimension has 0 <= least <= greatest",
         "OpenVINO: src/core/src/partial_shape.cpp, Dimension(std::string)",
-        lambda axes: first(
+        lambda axes: first_refused(
             f"{a.text} of {n} is {a.sizes[0]}..{a.sizes[-1]}"
             for n, shape in axes.items()
             for a in shape
@@ -31,12 +31,12 @@ RULES: tuple[Rule[Axes], ...] = (
 )
 
 
-def shapes(request: Request) -> str:
+def partial_shapes(request: Request) -> str:
     """Return JSON: the text of a ``PartialShape`` for each input, such as ``[1..16,3,64..1280,64..1280]``."""
     axes = request.intervals(request.box("compile the model once for each box"))
-    verify(request, RULES, axes)
+    verify_draft(request, RULES, axes)
     return json.dumps({name: f"[{','.join(map(_dim, shape))}]" for name, shape in axes.items()}, indent=2)
 
 
-def _dim(axis: Axis) -> str:
+def _dim(axis: BoundedAxis) -> str:
     return str(axis.sizes[0]) if axis.is_fixed else f"{axis.sizes[0]}..{axis.sizes[-1]}"

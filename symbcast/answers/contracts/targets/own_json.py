@@ -9,6 +9,6 @@ if TYPE_CHECKING:
     from symbcast.answers.contracts.targets.request import Request
 
 
-def document(request: Request) -> str:
+def contract_document(request: Request) -> str:
     """Return the contract as JSON, which `Contract.json_schema` describes."""
     return json.dumps(request.data(), indent=2)

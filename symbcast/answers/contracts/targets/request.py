@@ -1,28 +1,37 @@
-"""What a writer gets: the boxes of a contract as ranges on the axes of inputs, and the errors it raises."""
+"""What a writer of a target gets: boxes as ranges on axes or as lines; and the rules that it keeps.
+
+A writer makes a draft, holds it against the rules of its target, and returns it as text, which keeps them all.
+The tests hold the texts against the readers themselves, or against the same rules written a second time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import gcd
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
-from symbcast.answers.contracts.inputs import Tensor
-from symbcast.answers.contracts.wanted import range_text
+from symbcast.answers.contracts.question import Tensor, range_text
+from symbcast.answers.guards.clauses import ascii_identifier
 from symbcast.core.algebra.terms import Operation, term
 from symbcast.core.shapes import shape as read_shape
 from symbcast.errors import TargetError, UndecidedError
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.question import Question
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.algebra.terms import Dim
+    from collections.abc import Collection, Iterable, Mapping
+
+    from symbcast.answers.contracts.question import ContractQuestion
+    from symbcast.core.algebra.terms import Dim, Symbol
+
+
+# What a writer gets: the boxes of a contract as ranges on the axes of inputs, and the errors it raises.
+
 
 Box = Mapping[str, range]
 
 
-class Axis(NamedTuple):
+class BoundedAxis(NamedTuple):
     """An axis of an input in a box.
 
     Attributes:
@@ -43,7 +52,7 @@ class Axis(NamedTuple):
         return len(self.sizes) == 1
 
 
-Axes = dict[str, tuple[Axis, ...]]
+BoundedAxes = dict[str, tuple[BoundedAxis, ...]]
 """The axes of each input by name."""
 
 
@@ -67,7 +76,7 @@ class Request:
     form: str
     boxes: tuple[Box, ...]
     derived: Mapping[Symbol, Dim]
-    question: Question
+    question: ContractQuestion
     tensors: Mapping[str, Tensor]
     typical: Mapping[str, tuple[int, ...]]
     data: Callable[[], Mapping[str, Any]] = field(repr=False)
@@ -79,7 +88,7 @@ class Request:
             raise self.refused(f"it takes one range for each size, and the contract has {len(self.boxes)}", hint, "box")
         return self.boxes[0]
 
-    def intervals(self, box: Box, *, may_be_equal: bool = False) -> Axes:
+    def intervals(self, box: Box, *, may_be_equal: bool = False) -> BoundedAxes:
         """Return the axes of all inputs for a target that accepts every size of a range, on each axis by itself.
 
         Raises `TargetError` if a size advances in steps or is derived, or if an expression such as ``2*N`` has gaps.
@@ -118,13 +127,13 @@ class Request:
                 nearest = self.other(form, most, fixed)
         return TargetError(self.target, problem, hint, nearest)
 
-    def axes(self, box: Box) -> Axes:
+    def axes(self, box: Box) -> BoundedAxes:
         """Return the axes of all inputs in a box."""
         if not self.tensors:
             raise TargetError(self.target, "it needs the shapes of inputs", 'give them: inputs={"x": "N, 3, H, W"}')
         return {name: tuple(self._axes(name, tensor, box)) for name, tensor in self.tensors.items()}
 
-    def _axes(self, name: str, tensor: Tensor, box: Box) -> Iterator[Axis]:
+    def _axes(self, name: str, tensor: Tensor, box: Box) -> Iterator[BoundedAxis]:
         if tensor.shape is None or tensor.shape.rank is None:
             raise TargetError(self.target, f"the rank of {name} is unknown", "give its shape with inputs=")
         for dim in tensor.shape.dims:
@@ -135,18 +144,18 @@ class Request:
                 )
             yield axis
 
-    def axis(self, dim: Dim, box: Box) -> Axis:
+    def axis(self, dim: Dim, box: Box) -> BoundedAxis:
         """Return the range of a dimension in a box."""
         if isinstance(dim, int):
-            return Axis(range(dim, dim + 1), dim, str(dim))
+            return BoundedAxis(range(dim, dim + 1), dim, str(dim))
         if dim.is_Symbol:
             name = self.name_of(dim)
             root = next((e for s, e in self.derived.items() if s == dim), dim)
             text = name if isinstance(root, int) or not root.is_Symbol else self.name_of(root)
-            return Axis(box[name], self.best(name, box), text, name)
+            return BoundedAxis(box[name], self.best(name, box), text, name)
         return self._of_term(dim, box)
 
-    def _of_term(self, dim: Any, box: Box) -> Axis:
+    def _of_term(self, dim: Any, box: Box) -> BoundedAxis:
         """Return the range of a linear expression of sizes, which grows or falls with each of them."""
         low, high, best, step = 0, 0, 0, 0
         for monomial, factor in term(dim).coefficients.items():
@@ -159,7 +168,7 @@ class Request:
             low, high = low + ends[0], high + ends[1]
             best += factor * (self.best(self.name_of(monomial[0]), box) if monomial else 1)
             step = gcd(step, factor * sizes.step) if len(sizes) > 1 else step
-        return Axis(range(low, high + 1, step or 1), best, self.question.namer.dim(dim))
+        return BoundedAxis(range(low, high + 1, step or 1), best, self.question.namer.dim(dim))
 
     def name_of(self, symbol: Any) -> str:
         """Return the name of a size of an input in the contract."""
@@ -176,10 +185,161 @@ class Request:
 _BOXES = "pad to fewer sizes, or take form='box' or form='list'"
 
 
-def tensors_of(question: Question, inputs: Mapping[str, Any]) -> dict[str, Tensor]:
+def tensors_of(question: ContractQuestion, inputs: Mapping[str, Any]) -> dict[str, Tensor]:
     """Return the inputs of a question, with the shapes that a caller gives for some of them."""
     found = dict(question.inputs)
     for name, shape in inputs.items():
         known = found.get(name, Tensor(None))
         found[name] = known._replace(shape=read_shape(shape))
     return found
+
+
+AnyDraft = TypeVar("AnyDraft")
+
+
+@dataclass(frozen=True)
+class TargetRule(Generic[AnyDraft]):
+    """One requirement of a target.
+
+    Attributes:
+        text: The requirement, as the first part of a sentence: ``"a tensor has at least one dimension"``.
+        source: The document or the source file that has it.
+        broken: Returns what of a draft breaks it, as the rest of the sentence; empty if nothing does.
+        hint: What to do then.
+    """
+
+    text: str
+    source: str
+    broken: Callable[[AnyDraft], str]
+    hint: str
+
+
+class Typed(Protocol):
+    """A draft with the element type of each input, empty if unknown."""
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The element types by the names of the inputs."""
+
+
+def kinds_of(request: Request, names: Iterable[str]) -> dict[str, str]:
+    """Return the element types of inputs, empty if unknown."""
+    return {name: request.tensors[name].element_type for name in names}
+
+
+def typed(of: str, known: Collection[str], source: str, hint: str) -> TargetRule[Any]:
+    """Return the rule that the element types of inputs are among those that a target has.
+
+    ``of`` is what has the type: ``"an input"``.
+    """
+
+    def broken(draft: Typed) -> str:
+        unknown = ((name, kind) for name, kind in draft.kinds.items() if kind and kind not in known)
+        return first_refused(f"{name} has {kind}" for name, kind in unknown)
+
+    return TargetRule(f"the element type of {of} is one of {', '.join(known)}", source, broken, hint)
+
+
+def verify_draft(request: Request, rules: Sequence[TargetRule[AnyDraft]], draft: AnyDraft) -> None:
+    """Raise `TargetError` with the first rule that a draft breaks."""
+    for rule in rules:
+        found = rule.broken(draft)
+        if found:
+            raise TargetError(request.target, f"{rule.text}, and {found}", rule.hint)
+
+
+def first_refused(found: Iterable[str]) -> str:
+    """Return the first of some texts that is not empty; empty if there is none."""
+    return next(filter(None, found), "")
+
+
+# Sizes that advance in steps as lines: ``step * k + offset``, with k in a range.
+
+
+class SteppedSize(NamedTuple):
+    """A size as a linear expression of free ones, which have bounds.
+
+    Attributes:
+        factors: The factor of each free size.
+        offset: The number that is added.
+        free: The free size of its own, with the bounds ``low`` and ``high``; empty if the size is fixed or derived.
+    """
+
+    factors: dict[str, int]
+    offset: int
+    free: str = ""
+    low: int = 0
+    high: int = 0
+
+    @property
+    def expression(self) -> str:
+        """The expression as text without parentheses, which JAX does not read.
+
+        >>> SteppedSize({"_H": 32, "N": 1}, -3).expression
+        '32*_H + N - 3'
+        """
+        parts = [name if factor == 1 else f"{factor}*{name}" for name, factor in self.factors.items() if factor]
+        parts += [str(self.offset)] if self.offset or not parts else []
+        return " + ".join(parts).replace("+ -", "- ")
+
+
+def lines_of(request: Request, box: Box, reserved: Collection[str]) -> dict[str, SteppedSize]:
+    """Return each size of a box as a line; derived sizes as expressions of the others.
+
+    No name of a free size is a reserved word. Raises `TargetError` if a size is not linear.
+    """
+    derived = {request.question.names[s]: expression for s, expression in request.derived.items()}
+    lines = free_lines({name: sizes for name, sizes in box.items() if name not in derived}, reserved)
+    lines.update({name: line_of(request, expression, lines) for name, expression in derived.items()})
+    return {name: lines[name] for name in box}
+
+
+def free_lines(box: Box, reserved: Collection[str] = ()) -> dict[str, SteppedSize]:
+    """Return each size of a box as a line; all names are identifiers, none is reserved, and no two are equal.
+
+    >>> line = free_lines({"H": range(64, 1281, 32), "N": range(1, 17), "C": range(3, 4)})["H"]
+    >>> line.expression, line.low, line.high
+    ('32*_H', 2, 40)
+    """
+    return {name: _line(spelled, box[name]) for name, spelled in distinct(box, reserved).items()}
+
+
+def distinct(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, str]:
+    """Return an identifier for each name; none is reserved, and none equals another, also not with ``_`` in front.
+
+    >>> distinct(["a.b", "a_b", "lambda"], {"lambda"})
+    {'a.b': 'a_b', 'a_b': 'a_b_', 'lambda': 'lambda_'}
+    """
+    found: dict[str, str] = {}
+    taken = {*reserved}
+    for name in names:
+        spelled = ascii_identifier(name)
+        while spelled in taken or f"_{spelled}" in taken:
+            spelled += "_"
+        taken |= {spelled, f"_{spelled}"}
+        found[name] = spelled
+    return found
+
+
+def _line(name: str, sizes: range) -> SteppedSize:
+    if len(sizes) == 1:
+        return SteppedSize({}, sizes[0])
+    if sizes.step == 1:
+        return SteppedSize({name: 1}, 0, name, sizes[0], sizes[-1])
+    step, free = sizes.step, f"_{name}"
+    low = max(1, sizes[0] // step)  # a free size of 0 is refused by JAX, and a special case for torch
+    return SteppedSize({free: step}, sizes[0] - low * step, free, low, low + len(sizes) - 1)
+
+
+def line_of(request: Request, dim: Dim, lines: Mapping[str, SteppedSize]) -> SteppedSize:
+    """Return a dimension of an input as an expression of the free sizes; raise `TargetError` if it is not linear."""
+    factors: dict[str, int] = {}
+    offset = 0
+    for monomial, factor in term(dim).coefficients.items():
+        if len(monomial) > 1 or any(isinstance(atom, Operation) for atom in monomial):
+            raise TargetError(request.target, f"it has no way to write the size {dim}", "name it: it is a size")
+        line = lines[request.name_of(monomial[0])] if monomial else SteppedSize({}, 1)
+        offset += factor * line.offset
+        for name, own in line.factors.items():
+            factors[name] = factors.get(name, 0) + factor * own
+    return SteppedSize(factors, offset)

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.inputs import Tensor
-    from symbcast.answers.contracts.targets.request import Axis, Request
+    from symbcast.answers.contracts.question import Tensor
+    from symbcast.answers.contracts.targets.request import BoundedAxis, Request
 
-ENDS: dict[str, Callable[[Axis], int]] = {
+ENDS: dict[str, Callable[[BoundedAxis], int]] = {
     "min": lambda axis: axis.sizes[0],
     "opt": lambda axis: axis.best,
     "max": lambda axis: axis.sizes[-1],
@@ -30,63 +30,65 @@ Profile: TypeAlias = "dict[str, dict[str, tuple[int, ...]]]"
 """The least, the optimal and the greatest shape of each input, by the names of `ENDS`."""
 
 
-class Draft(NamedTuple):
+class TensorRtProfiles(NamedTuple):
     """Profiles, and the inputs that they are about."""
 
     tensors: Mapping[str, Tensor]
     profiles: list[Profile]
 
 
-def _draft(request: Request) -> Draft:
+def _draft(request: Request) -> TensorRtProfiles:
     profiles = [
         {name: {end: tuple(map(at, axes)) for end, at in ENDS.items()} for name, axes in request.intervals(box).items()}
         for box in request.boxes
     ]
-    return Draft(request.tensors, profiles)
+    return TensorRtProfiles(request.tensors, profiles)
 
 
-def _shapes(draft: Draft) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _shapes(draft: TensorRtProfiles) -> Iterator[tuple[str, tuple[int, ...]]]:
     for profile in draft.profiles:
         for name, ends in profile.items():
             for shape in ends.values():
                 yield name, shape
 
 
-def _is_unordered(draft: Draft) -> str:
+def _is_unordered(draft: TensorRtProfiles) -> str:
     parts = ((name, found) for profile in draft.profiles for name, found in profile.items())
-    return first(
+    return first_refused(
         f"those of {name} are {found['min']}, {found['opt']} and {found['max']}"
         for name, found in parts
         if not all(0 <= a <= b <= c for a, b, c in zip(found["min"], found["opt"], found["max"], strict=True))
     )
 
 
-def _is_large(draft: Draft) -> str:
-    return first(f"{name} can have {max(shape)}" for name, shape in _shapes(draft) if max(shape, default=0) > _INT32)
+def _is_large(draft: TensorRtProfiles) -> str:
+    return first_refused(
+        f"{name} can have {max(shape)}" for name, shape in _shapes(draft) if max(shape, default=0) > _INT32
+    )
 
 
-def _is_static(draft: Draft) -> str:
+def _is_static(draft: TensorRtProfiles) -> str:
     axes = [tensor.axes for tensor in draft.tensors.values()]
     return "" if any(known is None or None in known for known in axes) else "all sizes of the inputs are numbers"
 
 
-_PROFILES: tuple[Rule[Draft], ...] = (
-    Rule(
+_PROFILES: tuple[TargetRule[TensorRtProfiles], ...] = (
+    TargetRule(
         "a profile has 0 <= least <= optimal <= greatest on each axis",
         "TensorRT: NvInferRuntime.h, IOptimizationProfile::setDimensions",
         _is_unordered,
         "want sizes from 0 on",
     ),
-    Rule(
+    TargetRule(
         f"a tensor has at most {_MOST_AXES} axes",
         "TensorRT: NvInferRuntimeBase.h, Dims::MAX_DIMS",
-        lambda draft: first(f"{n} has {len(s)}" for n, s in _shapes(draft) if len(s) > _MOST_AXES),
+        lambda draft: first_refused(f"{n} has {len(s)}" for n, s in _shapes(draft) if len(s) > _MOST_AXES),
         "reshape it inside the model",
     ),
-    Rule(
+    TargetRule(
         f"an element type is one of {', '.join(ELEMENT_TYPES)}",
         "TensorRT: NvInferRuntimeBase.h, DataType; onnx-tensorrt: docs/operators.md",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"that of {name} is {tensor.element_type}"
             for name, tensor in draft.tensors.items()
             if tensor.element_type and tensor.element_type not in ELEMENT_TYPES
@@ -94,47 +96,47 @@ _PROFILES: tuple[Rule[Draft], ...] = (
         "cast it in front of the model",
     ),
 )
-_SMALL: Rule[Draft] = Rule(
+_SMALL: TargetRule[TensorRtProfiles] = TargetRule(
     f"a size is at most {_INT32}",
     "trtexec: samples/common/sampleOptions.cpp; ONNX Runtime: tensorrt_execution_provider_utils.h (std::stoi)",
     _is_large,
     "want smaller sizes",
 )
-TRTEXEC: tuple[Rule[Draft], ...] = (
+TRTEXEC: tuple[TargetRule[TensorRtProfiles], ...] = (
     *_PROFILES,
     _SMALL,
-    Rule(
+    TargetRule(
         "an input has a size that is not a number in the model",
         "trtexec: samples/common/sampleEngines.cpp, 'Static model does not take explicit shapes'",
         _is_static,
         "leave the options out: trtexec reads the sizes from the model",
     ),
-    Rule(
+    TargetRule(
         "options are split at commas, and a shell reads them",
         "trtexec: samples/common/sampleOptions.cpp, getShapesBuild",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"the input name {n!r} has a sign with a meaning" for n in draft.tensors if not _PLAIN.fullmatch(n)
         ),
         "rename the input",
     ),
 )
-PROVIDER: tuple[Rule[Draft], ...] = (
+PROVIDER: tuple[TargetRule[TensorRtProfiles], ...] = (
     *_PROFILES,
     _SMALL,
-    Rule(
+    TargetRule(
         "names and shapes are split at the first colon and at commas",
         "ONNX Runtime: tensorrt_execution_provider_utils.h, ParseProfileShapes",
-        lambda draft: first(f"there is an input {n!r}" for n in draft.tensors if not n or "," in n or ":" in n),
+        lambda draft: first_refused(f"there is an input {n!r}" for n in draft.tensors if not n or "," in n or ":" in n),
         "rename the input",
     ),
-    Rule(
+    TargetRule(
         "a shape has at least one axis",
         "ONNX Runtime: tensorrt_execution_provider_utils.h, MakeInputNameShapePair",
         lambda draft: "" if any(shape for _, shape in _shapes(draft)) else "no input has one",
         "leave the options out: the provider reads the sizes from the model",
     ),
 )
-TORCH: tuple[Rule[Draft], ...] = _PROFILES
+TORCH: tuple[TargetRule[TensorRtProfiles], ...] = _PROFILES
 
 
 def _spec(profile: Profile, end: str, scalar: str = "") -> str:
@@ -149,7 +151,7 @@ def trtexec(request: Request) -> str:
     where the line is read from a file, as by ``$(cat profile.txt)``.
     """
     draft = _draft(request)
-    verify(request, TRTEXEC, draft)
+    verify_draft(request, TRTEXEC, draft)
     parts = []
     for number, profile in enumerate(draft.profiles):
         options = [f"--{end}Shapes={_spec(profile, end, 'scalar')}" for end in ENDS]
@@ -163,7 +165,7 @@ def provider_options(request: Request) -> str:
     An input without axes is left out: it has no dynamic size, and the provider does not read an empty shape.
     """
     draft = _draft(request)
-    verify(request, PROVIDER, draft)
+    verify_draft(request, PROVIDER, draft)
     options = {f"trt_profile_{end}_shapes": ",".join(_spec(p, end) for p in draft.profiles) for end in ENDS}
     return json.dumps(options, indent=2)
 
@@ -171,7 +173,7 @@ def provider_options(request: Request) -> str:
 def torch_inputs(request: Request) -> str:
     """Return Python source: a list of ``torch_tensorrt.Input``, in the order of the inputs."""
     draft = _draft(request)
-    verify(request, TORCH, draft)
+    verify_draft(request, TORCH, draft)
     lines = ["import torch", "import torch_tensorrt", "", "inputs = ["]
     for name, tensor in request.tensors.items():
         shapes = [", ".join(f"{end}_shape={shape}" for end, shape in p[name].items()) for p in draft.profiles]

@@ -5,53 +5,51 @@ from __future__ import annotations
 import keyword
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.answers.contracts.targets.lines import line_of, lines_of
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.request import TargetRule, first_refused, line_of, lines_of, verify_draft
 from symbcast.errors import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from symbcast.answers.contracts.targets.lines import Line
-    from symbcast.answers.contracts.targets.request import Axis, Request
+    from symbcast.answers.contracts.targets.request import BoundedAxis, Request, SteppedSize
 
 _RESERVED = {*keyword.kwlist, "Dim", "dynamic_shapes"}
 """Names that a variable of the text cannot have."""
 _DIM = "torch: torch/export/dynamic_shapes.py, Dim"
 
 
-class Draft(NamedTuple):
+class TorchDims(NamedTuple):
     """The free dimensions, and the axes of each input that are not fixed."""
 
-    free: Sequence[Line]
-    shapes: Mapping[str, Mapping[int, Line]]
+    free: Sequence[SteppedSize]
+    shapes: Mapping[str, Mapping[int, SteppedSize]]
 
 
-RULES: tuple[Rule[Draft], ...] = (
-    Rule(
+RULES: tuple[TargetRule[TorchDims], ...] = (
+    TargetRule(
         "a Dim has an identifier as its name",
         _DIM,
-        lambda draft: first(f"there is {line.free!r}" for line in draft.free if not line.free.isidentifier()),
+        lambda draft: first_refused(f"there is {line.free!r}" for line in draft.free if not line.free.isidentifier()),
         "rename the size",
     ),
-    Rule(
+    TargetRule(
         "a Dim has 0 <= min < max",
         _DIM,
-        lambda draft: first(
+        lambda draft: first_refused(
             f"{line.free} has {line.low} and {line.high}" for line in draft.free if not 0 <= line.low < line.high
         ),
         "fix the size",
     ),
-    Rule(
+    TargetRule(
         "a Dim has a size above 1 in its range",
         "torch: sizes of 0 and 1 are specialised (torch/fx/experimental/symbolic_shapes.py)",
-        lambda draft: first(f"the greatest {line.free} is {line.high}" for line in draft.free if line.high < 2),
+        lambda draft: first_refused(f"the greatest {line.free} is {line.high}" for line in draft.free if line.high < 2),
         "want a greater size, or fix it",
     ),
-    Rule(
+    TargetRule(
         "a derived dimension is a positive multiple of one Dim, plus a number",
         "torch: torch/export/dynamic_shapes.py, _DerivedDim",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"there is {line.expression}"
             for shape in draft.shapes.values()
             for line in shape.values()
@@ -71,15 +69,17 @@ def dynamic_shapes(request: Request) -> str:
     lines = lines_of(request, box, _RESERVED)
     dims = {name: dict(_dims(request, name, shape, lines)) for name, shape in request.axes(box).items()}
     used = {free for shape in dims.values() for line in shape.values() for free in line.factors}
-    draft = Draft([line for line in lines.values() if line.free in used], dims)
-    verify(request, RULES, draft)
+    draft = TorchDims([line for line in lines.values() if line.free in used], dims)
+    verify_draft(request, RULES, draft)
     named = [f'{line.free} = Dim("{line.free}", min={line.low}, max={line.high})' for line in draft.free]
     shapes = {name: ", ".join(f"{n}: {line.expression}" for n, line in shape.items()) for name, shape in dims.items()}
     written = [f"    {name!r}: {{{text}}}," for name, text in shapes.items()]
     return "\n".join(["from torch.export import Dim", "", *named, "", "dynamic_shapes = {", *written, "}"])
 
 
-def _dims(request: Request, name: str, axes: tuple[Axis, ...], lines: Mapping[str, Line]) -> Iterator[tuple[int, Line]]:
+def _dims(
+    request: Request, name: str, axes: tuple[BoundedAxis, ...], lines: Mapping[str, SteppedSize]
+) -> Iterator[tuple[int, SteppedSize]]:
     """Yield the position and the dimension of each axis that is not fixed."""
     shape = request.tensors[name].shape
     assert shape is not None

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
+from symbcast.core.algebra.formulas import negate
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.logic.formulas import negate
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.inputs import Tensor
-    from symbcast.answers.contracts.targets.request import Axes, Axis, Request
-    from symbcast.core.algebra.symbols import Symbol
+    from symbcast.answers.contracts.question import Tensor
+    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
+    from symbcast.core.algebra.terms import Symbol
 
 _TYPES = {
     "float32": "FP32",
@@ -44,7 +44,7 @@ _ONNX = "triton-inference-server/onnxruntime_backend: src/onnxruntime_utils.cc"
 _TYPED = "take the contract of a model whose file has the element types of its inputs"
 
 
-class Block(NamedTuple):
+class TritonTensor(NamedTuple):
     """An input or output in a configuration.
 
     Attributes:
@@ -64,21 +64,21 @@ class Block(NamedTuple):
     axes: tuple[int | None, ...] | None
 
 
-class Draft(NamedTuple):
+class TritonConfig(NamedTuple):
     """A configuration."""
 
     max_batch_size: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[TritonTensor, ...]
 
     @property
-    def shapes(self) -> Iterator[tuple[Block, tuple[int, ...]]]:
+    def shapes(self) -> Iterator[tuple[TritonTensor, tuple[int, ...]]]:
         """The blocks, and the whole shapes that Triton compares with the model's."""
         for block in self.blocks:
             own = block.dims if block.reshape is None else block.reshape
             yield block, ((-1, *own) if self.max_batch_size else own)
 
 
-def _is_other(block: Block, whole: tuple[int, ...]) -> str:
+def _is_other(block: TritonTensor, whole: tuple[int, ...]) -> str:
     """Return how a block differs from the model: an output must have the model's numbers, and -1 elsewhere."""
     axes = block.axes
     if axes is None or (not axes and whole == (1,)):  # a scalar is written as one element
@@ -92,68 +92,68 @@ def _is_other(block: Block, whole: tuple[int, ...]) -> str:
     return "" if same else f"{block.name} is {own} in the model, and {list(whole)} here"
 
 
-RULES: tuple[Rule[Draft], ...] = (
-    Rule(
+RULES: tuple[TargetRule[TritonConfig], ...] = (
+    TargetRule(
         "an input or output has a name",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first(f"an {b.kind} has none" for b in draft.blocks if not b.name),
+        lambda draft: first_refused(f"an {b.kind} has none" for b in draft.blocks if not b.name),
         "name it in the model",
     ),
-    Rule(
+    TargetRule(
         "an input or output has a data type that Triton knows",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"that of {b.name} is {b.element_type or 'unknown'}" for b in draft.blocks if b.element_type not in _TYPES
         ),
         _TYPED,
     ),
-    Rule(
+    TargetRule(
         "an input or output has at least one dimension besides the batch, or a reshape",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first(f"{b.name} has none" for b in draft.blocks if not b.dims),
+        lambda draft: first_refused(f"{b.name} has none" for b in draft.blocks if not b.dims),
         "fix the batch: it is then written as a dimension",
     ),
-    Rule(
+    TargetRule(
         "a dimension is -1 or at least 1",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"one of {b.name} is 0"
             for b in draft.blocks
             if any(n < 1 and n != -1 for n in (*b.dims, *(b.reshape or ())))
         ),
         "want sizes from 1 on",
     ),
-    Rule(
+    TargetRule(
         "an empty reshape needs a batch",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"{b.name} has one without" for b in draft.blocks if b.reshape == () and not draft.max_batch_size
         ),
         "fix the batch: it is then written as a dimension",
     ),
-    Rule(
+    TargetRule(
         f"max_batch_size is at most {_INT32}",
         "triton-inference-server/common: protobuf/model_config.proto (int32)",
         lambda draft: f"the greatest batch is {draft.max_batch_size}" if draft.max_batch_size > _INT32 else "",
         "want a smaller batch",
     ),
-    Rule(
+    TargetRule(
         "with a batch, the first axis of every input and output is open in the model",
         f"{_ONNX}, CompareDimsSupported",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"that of {b.name} is not"
             for b in draft.blocks
             if draft.max_batch_size and b.axes is not None and b.axes[:1] != (None,)
         ),
         "fix the batch: it is then written as a dimension",
     ),
-    Rule(
+    TargetRule(
         "an input has the model's axes and numbers, and an output exactly these",
         f"{_ONNX}, CompareDimsSupported",
-        lambda draft: first(_is_other(block, whole) for block, whole in draft.shapes),
+        lambda draft: first_refused(_is_other(block, whole) for block, whole in draft.shapes),
         "declare the sizes of inputs and outputs in the model's file as they are",
     ),
-    Rule(
+    TargetRule(
         "without outputs, a configuration is completed by Triton, which adds a batch where all first axes are open",
         "triton-inference-server/onnxruntime_backend: src/onnxruntime.cc, AutoCompleteMaxBatch",
         lambda draft: (
@@ -172,17 +172,19 @@ def config(request: Request) -> str:
     axes = request.axes(request.box("write a model for each box, with a configuration each"))
     batch = _batch(request, axes)
     _check(request, axes, None if batch is None else batch.name)
-    draft = Draft(0 if batch is None else batch.sizes[-1], tuple(_blocks(request, axes, is_batched=batch is not None)))
+    draft = TritonConfig(
+        0 if batch is None else batch.sizes[-1], tuple(_blocks(request, axes, is_batched=batch is not None))
+    )
     uncertain = [b.name for b, whole in draft.shapes if b.kind == "output" and _is_other(b, whole)]
     note = []
     if uncertain:  # the runtime may find these numbers or not, and only what it finds is right
         draft = draft._replace(blocks=tuple(b for b in draft.blocks if b.kind == "input"))
         note = [f"# Triton completes the outputs from the model, which does not declare all sizes of {uncertain[0]}."]
-    verify(request, RULES, draft)
+    verify_draft(request, RULES, draft)
     return "\n".join([f"max_batch_size: {draft.max_batch_size}", *note, *map(_text, draft.blocks)])
 
 
-def _batch(request: Request, axes: Axes) -> Axis | None:
+def _batch(request: Request, axes: BoundedAxes) -> BoundedAxis | None:
     """Return the batch, None if there is none: a size from 1 on that is the first axis of every input and output.
 
     It is on no other axis, the model's file has it open, and the shapes of all outputs are known.
@@ -204,7 +206,7 @@ def _is_batched(tensor: Tensor, batch: Symbol) -> bool:
     return whole == batch and batch not in symbols_of(rest)
 
 
-def _blocks(request: Request, axes: Axes, *, is_batched: bool) -> Iterator[Block]:
+def _blocks(request: Request, axes: BoundedAxes, *, is_batched: bool) -> Iterator[TritonTensor]:
     for name, shape in axes.items():
         yield _block("input", name, request.tensors[name], [_number(axis) for axis in shape], is_batched=is_batched)
     for name, tensor in request.question.outputs.items():
@@ -213,18 +215,18 @@ def _blocks(request: Request, axes: Axes, *, is_batched: bool) -> Iterator[Block
             yield _block("output", name, tensor, dims, is_batched=is_batched)
 
 
-def _number(axis: Axis) -> int:
+def _number(axis: BoundedAxis) -> int:
     return axis.sizes[0] if axis.is_fixed else -1
 
 
-def _block(kind: str, name: str, tensor: Tensor, whole: list[int], *, is_batched: bool) -> Block:
+def _block(kind: str, name: str, tensor: Tensor, whole: list[int], *, is_batched: bool) -> TritonTensor:
     """Return a block: one element where a tensor has no axes, or none but the batch; then the model gets a reshape."""
     own = tuple(whole[1:] if is_batched else whole)
     reshape = () if is_batched and not own else None
-    return Block(kind, name, tensor.element_type, own or (1,), reshape, tensor.axes)
+    return TritonTensor(kind, name, tensor.element_type, own or (1,), reshape, tensor.axes)
 
 
-def _check(request: Request, axes: Axes, batch: str | None) -> None:
+def _check(request: Request, axes: BoundedAxes, batch: str | None) -> None:
     """Raise `TargetError` unless every size works on the axes for which -1 is written."""
     for name, shape in axes.items():
         other = next((a for a in shape if not a.is_fixed and not a.name), None)
@@ -251,7 +253,7 @@ def _check(request: Request, axes: Axes, batch: str | None) -> None:
         )
 
 
-def _text(block: Block) -> str:
+def _text(block: TritonTensor) -> str:
     dims = ", ".join(map(str, block.dims))
     reshape = "" if block.reshape is None else f"\n  reshape: {{ shape: [{', '.join(map(str, block.reshape))}] }}"
     kind = f"  data_type: TYPE_{_TYPES[block.element_type]}\n"

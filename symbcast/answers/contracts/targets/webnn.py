@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.answers.contracts.targets.rules import Rule, first, verify
+from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Axes, Axis, Request
+    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
 
 ELEMENT_TYPES = ("float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8")
 """The element types of ``MLOperandDataType`` that have a name in NumPy too."""
@@ -23,49 +23,49 @@ ELEMENT_TYPES = ("float32", "float16", "int32", "uint32", "int64", "uint64", "in
 _MOST = (1 << 31) - 1
 
 
-class Draft(NamedTuple):
+class WebNnShapes(NamedTuple):
     """The axes of the inputs, and their element types."""
 
-    axes: Axes
+    axes: BoundedAxes
     kinds: Mapping[str, str]
 
     @property
-    def sizes(self) -> Iterator[tuple[str, Axis]]:
+    def sizes(self) -> Iterator[tuple[str, BoundedAxis]]:
         """All axes, with the names of their inputs."""
         return ((name, axis) for name, shape in self.axes.items() for axis in shape)
 
 
-RULES: tuple[Rule[Draft], ...] = (
-    Rule(
+RULES: tuple[TargetRule[WebNnShapes], ...] = (
+    TargetRule(
         "an input has a name",
         "WebNN: MLGraphBuilder.input()",
-        lambda draft: first("one has none" for name in draft.axes if not name),
+        lambda draft: first_refused("one has none" for name in draft.axes if not name),
         "name it in the model",
     ),
-    Rule(
+    TargetRule(
         f"an element type is one of {', '.join(ELEMENT_TYPES)}",
         "WebNN: MLOperandDataType",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"it has no element type {kind}, which {name} has"
             for name, kind in draft.kinds.items()
             if kind not in ELEMENT_TYPES
         ),
         f"cast it to {ELEMENT_TYPES[0]} in front of the model",
     ),
-    Rule(
+    TargetRule(
         f"a size is from 1 to {_MOST}",
         "WebNN: valid dimension; webmachinelearning/webnn issue 883",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"{a.text} can be {a.sizes[0] if a.sizes[0] < 1 else a.sizes[-1]}"
             for _, a in draft.sizes
             if not 1 <= a.sizes[0] <= a.sizes[-1] <= _MOST
         ),
         "want sizes in this range",
     ),
-    Rule(
+    TargetRule(
         "dimensions of one name have one size",
         "webmachinelearning/webnn issue 883: MLDynamicDimension",
-        lambda draft: first(
+        lambda draft: first_refused(
             f"{a.text} is {a.sizes[0]}..{a.sizes[-1]} and {b.sizes[0]}..{b.sizes[-1]}"
             for _, a in draft.sizes
             for _, b in draft.sizes
@@ -79,13 +79,13 @@ RULES: tuple[Rule[Draft], ...] = (
 def descriptors(request: Request) -> str:
     """Return JSON: an ``MLInputOperandDescriptor`` for each input by name."""
     axes = request.intervals(request.box("build a graph for each box"), may_be_equal=True)
-    draft = Draft(axes, {name: request.tensors[name].element_type or "float32" for name in axes})
-    verify(request, RULES, draft)
+    draft = WebNnShapes(axes, {name: request.tensors[name].element_type or "float32" for name in axes})
+    verify_draft(request, RULES, draft)
     found = {n: {"dataType": draft.kinds[n], "shape": list(map(_dimension, shape))} for n, shape in axes.items()}
     return json.dumps(found, indent=2)
 
 
-def _dimension(axis: Axis) -> Any:
+def _dimension(axis: BoundedAxis) -> Any:
     if axis.is_fixed:
         return axis.sizes[0]
     least = {"minSize": axis.sizes[0]} if axis.sizes[0] > 1 else {}

@@ -1,40 +1,52 @@
-"""Sizes at which all of some formulas and at least one of some alternatives hold, decided without a disjunction.
-
-An alternative is decided together with the formulas about sizes tied to its own: all other formulas are about other
-sizes, so the choice of alternative does not affect them. Groups of sizes that differ only in names, as the axes of
-shapes often do, are one question.
-"""
+"""Alternatives: where two formulas differ, and steps that differ by a size's value made one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from symbcast.core.algebra.arithmetic import add
+from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, with_dims
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import Stage
-from symbcast.core.logic.formulas import FALSE, TRUE, Formula, any_of
-from symbcast.core.solver.budget import DECIDED, stage
-from symbcast.core.solver.decision.decision import Decision
-from symbcast.core.solver.decision.knowledge import Knowledge
-from symbcast.core.solver.groups.connectivity import Group, groups
-from symbcast.core.solver.groups.normal_form import flattened, normal, put_in, standard_names
-from symbcast.core.solver.sets.smallest import cost
+from symbcast.core.solver.budget import DECIDED, budget_stage
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.groups import FormulaGroup, formula_groups
+from symbcast.core.solver.normal_form import (
+    in_normal_form,
+    normal_conjuncts,
+    replace_in_formula,
+    standard_names,
+    symbols_in,
+)
+from symbcast.core.solver.points import point_cost
+from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Symbol
-    from symbcast.core.solver.sets.size_sets import SizeSet
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.solver.size_sets import SizeSet
 
     _Asked: TypeAlias = tuple[tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]]
+    from symbcast.core.algebra.terms import Dim
+
+
+# Sizes at which all of some formulas and at least one of some alternatives hold, decided without a disjunction.
+#
+# An alternative is decided together with the formulas about sizes tied to its own: all other formulas are about other
+# sizes, so the choice of alternative does not affect them. Groups of sizes that differ only in names, as the axes of
+# shapes often do, are one question.
 
 
 class OneOf:
     """The sizes at which ``common`` holds, as decided by ``base``, and at least one of the alternatives.
 
     >>> from symbcast.core.algebra.symbols import symbol
-    >>> from symbcast.core.logic.formulas import different, equal
+    >>> from symbcast.core.algebra.formulas import different, equal
     >>> a, b, c = map(symbol, "abc")
-    >>> common, known = [equal(a, b)], Knowledge([a, b, c], {}, ())
+    >>> common, known = [equal(a, b)], AssumptionSet([a, b, c], {}, ())
     >>> found = OneOf(Decision(known, common), common, [different(a, b), different(c, 1)])
     >>> found.verdict, found.witness()
     (<Verdict.SOMETIMES: 'sometimes'>, {a: 1, b: 1, c: 2})
@@ -42,16 +54,16 @@ class OneOf:
 
     def __init__(self, base: Decision, common: Iterable[Formula], alternatives: Iterable[Formula]) -> None:
         known = base.knowledge
-        told = [normal(put_in(a, known.values)) for a in alternatives]
+        told = [in_normal_form(replace_in_formula(a, known.values)) for a in alternatives]
         self._base = base
         self._is_free = TRUE in told
         left = [] if self._is_free or base.impossible else [a for a in told if a != FALSE]
-        formulas = flattened(put_in(c, known.values) for c in common) if left else []
+        formulas = normal_conjuncts(replace_in_formula(c, known.values) for c in common) if left else []
         if FALSE in formulas:  # the base did not find this out because effort ran out
             left, formulas = [], []
         self._groups = [
             [_Question(known.domains, group, a) for a in (*group.alternatives, any_of(group.alternatives))]
-            for group in groups(known.domains, formulas, known.others, left)
+            for group in formula_groups(known.domains, formulas, known.others, left)
             if group.alternatives
         ]
 
@@ -92,7 +104,7 @@ class OneOf:
             return least
         found = [self._base.whole([least, sizes]) for a in self._alternatives() if (sizes := a.witness()) is not None]
         ones = dict.fromkeys(least, 1)
-        return min(filter(None, found), key=lambda sizes: cost(tuple(sizes), sizes, ones), default=None)
+        return min(filter(None, found), key=lambda sizes: point_cost(tuple(sizes), sizes, ones), default=None)
 
     def _alternatives(self) -> Iterator[_Question]:
         return (a for group in self._groups for a in group[:-1])
@@ -111,7 +123,7 @@ def _any(found: Iterable[bool | None]) -> bool | None:
 class _Question:
     """A formula, together with the other formulas about the sizes of its group."""
 
-    def __init__(self, domains: Mapping[Symbol, SizeSet], group: Group, formula: Formula) -> None:
+    def __init__(self, domains: Mapping[Symbol, SizeSet], group: FormulaGroup, formula: Formula) -> None:
         self._sets = tuple(domains[s] for s in group.symbols)
         self._group = group
         self._asked = (*group.formulas, formula)
@@ -148,14 +160,16 @@ class _Question:
     @cached_property
     def _asked_of(self) -> _Asked:
         names = self._names
-        others, asked = (tuple(put_in(f, names) for f in given) for given in (self._group.others, self._asked))
+        others, asked = (
+            tuple(replace_in_formula(f, names) for f in given) for given in (self._group.others, self._asked)
+        )
         return tuple(names.values()), self._sets, others, asked
 
 
 def _decided(
     symbols: Sequence[Symbol], sets: Sequence[SizeSet], others: Sequence[Formula], asked: Sequence[Formula]
 ) -> Decision:
-    return Decision(Knowledge(symbols, dict(zip(symbols, sets, strict=True)), others), asked)
+    return Decision(AssumptionSet(symbols, dict(zip(symbols, sets, strict=True)), others), asked)
 
 
 @lru_cache(maxsize=1024)
@@ -165,4 +179,75 @@ def _stage(
     def decided() -> Decision:
         return _decided(symbols, sets, others, asked)
 
-    return stage(2 * DECIDED, decided, decided)
+    return budget_stage(2 * DECIDED, decided, decided)
+
+
+# Alternatives for consecutive values of a size that ask for one more each time: a loop unrolled for each length.
+#
+# ``N == 2 and M > 1 or N == 3 and M > 2 or N == 4 and M > 3`` is ``2 <= N <= 4 and M > N - 1``.
+
+
+_STEPS = 3
+"""Fewer alternatives are as short as they are."""
+
+
+class _Step(NamedTuple):
+    """One value of a size, and its requirement, in which all integers are counted from that value on."""
+
+    size: Symbol
+    value: int
+    rest: Formula
+
+
+def without_staircases(formula: Formula) -> Formula:
+    """Return an equivalent formula with one alternative for those that differ by a size's value and as much elsewhere.
+
+    >>> from symbcast.core.text import parse_formula
+    >>> from symbcast.core.text.printing import formula_text
+    >>> text = "(N == 2 and M > 1) or N == 1 or (N == 3 and M > 2) or (N == 4 and M > 3)"
+    >>> formula_text(without_staircases(parse_formula(text)))
+    '(N >= 2 and N <= 4 and N - 1 < M) or N == 1'
+    """
+    match formula:
+        case AllOf(parts):
+            return all_of(map(without_staircases, parts))
+        case AnyOf(parts):
+            return any_of(_merged(parts))
+    return formula
+
+
+def _merged(parts: tuple[Formula, ...]) -> Iterator[Formula]:
+    steps = {part: step for part in parts if (step := _step(part)) is not None}
+    alike: dict[tuple[Symbol, Formula], list[int]] = {}
+    for step in steps.values():
+        alike.setdefault((step.size, step.rest), []).append(step.value)
+    for part in parts:
+        step = steps.get(part)
+        values = alike.get((step.size, step.rest), []) if step is not None else []
+        if step is None or len(values) < _STEPS:
+            yield part
+        elif step.value == values[0]:
+            yield all_of((set_formula(step.size, SizeSet.of(values)), in_normal_form(step.rest)))
+
+
+def _step(part: Formula) -> _Step | None:
+    """Return an alternative as a step, if it gives the value of one size and compares others with integers."""
+    if not isinstance(part, AllOf):
+        return None
+    fixed = [(n, found) for n, p in enumerate(part.parts) if (found := _value(p)) is not None]
+    for position, (size, value) in fixed:
+        rest = all_of(p for n, p in enumerate(part.parts) if n != position)
+        if size not in symbols_in(rest):
+            return _Step(size, value, with_dims(rest, partial(_counted, size, value)))
+    return None
+
+
+def _counted(size: Symbol, value: int, dim: Dim) -> Dim:
+    return add(size, dim - value) if isinstance(dim, int) else dim
+
+
+def _value(formula: Formula) -> tuple[Symbol, int] | None:
+    match formula:
+        case Comparison("==", Symbol() as size, int(value)) | Comparison("==", int(value), Symbol() as size):
+            return size, value
+    return None

@@ -1,8 +1,6 @@
-"""Conjuncts in fewer characters: what alternatives or conjuncts share is written once.
+"""Long conditions written in fewer characters.
 
-The forms of the solver are conjunctions of alternatives, each with the operations that require it. If they are too long
-to be read, ``(A or X) and (A or Y)`` becomes ``A or X and Y``, where pairs that are broadcast become one join, and
-``X and C or Y and C`` becomes ``(X or Y) and C``. Values from the least size on become a bound.
+What conjuncts share is written once, and idle extremes are left out.
 """
 
 from __future__ import annotations
@@ -12,10 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbcast.core.algebra.arithmetic import floor_divide, join
-from symbcast.core.algebra.symbols import Symbol
-from symbcast.core.algebra.terms import Term
-from symbcast.core.logic.formulas import (
+from symbcast.core.algebra.arithmetic import Substitution, floor_divide, join
+from symbcast.core.algebra.formulas import (
     TRUE,
     AllOf,
     AnyOf,
@@ -26,15 +22,31 @@ from symbcast.core.logic.formulas import (
     any_of,
     at_most,
     clauses,
+    dims_of,
     equal,
     literals,
+    negate,
+    with_dims,
 )
-from symbcast.core.solver.groups.normal_form import with_joins
-from symbcast.core.solver.sets.size_sets import ALL, SizeSet
+from symbcast.core.algebra.terms import Symbol, Term
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.solver.budget import SHORTENED, budget_share
+from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.normal_form import with_joins
+from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text.printing import formula_text
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.algebra.terms import Dim, Operation, Term
+    from symbcast.core.solver.decision import AssumptionSet
+
+
+# Conjuncts in fewer characters: what alternatives or conjuncts share is written once.
+#
+# The forms of the solver are conjunctions of alternatives, each with the operations that require it. If they are too
+# long to be read, ``(A or X) and (A or Y)`` becomes ``A or X and Y``, where pairs that are broadcast become one join,
+# and ``X and C or Y and C`` becomes ``(X or Y) and C``. Values from the least size on become a bound.
+
 
 _MOST = 40
 """Among more conjuncts, none that share alternatives are searched for."""
@@ -188,3 +200,45 @@ def _pair(formula: Formula) -> tuple[Dim, ...]:
         case AnyOf((Comparison("==", size, int(value)), Comparison("==", other, 1))) if size == other:
             return size, value
     return ()
+
+
+# Shorter conjuncts that are tried: without each min and max of a term and a number, if these make no difference.
+
+
+def without_extremes(conjuncts: Sequence[Formula], knowledge: AssumptionSet) -> Sequence[Formula]:
+    """Replace ``min`` and ``max`` of a size and a number by the size where that is proved equivalent.
+
+    >>> from symbcast.core.solver.decision import AssumptionSet
+    >>> from symbcast.core.text import parse_formula
+    >>> formulas = [parse_formula(text) for text in ("max(H//16, 1)*max(W//16, 1) == 196", "H == W")]
+    >>> without_extremes(formulas, AssumptionSet.of_names(tuple(formulas[0].left.symbols())))[0]
+    Comparison('==', (H//16)*(W//16), 196)
+    """
+    dims = dict.fromkeys(d for c in conjuncts for d in dims_of(c) if not isinstance(d, int))
+    extremes = dict(found for d in dims for found in _extremes(d))
+    if not extremes:
+        return conjuncts
+    put_in = Substitution(extremes, of_symbols=False)
+    made = [with_dims(c, lambda dim: dim if isinstance(dim, int) else put_in.term(dim).dim()) for c in conjuncts]
+    try:
+        with budget_share(SHORTENED):
+            is_same = _implies(conjuncts, made, knowledge) and _implies(made, conjuncts, knowledge)
+    except EffortSpentError:
+        is_same = False
+    return made if is_same else conjuncts
+
+
+def _extremes(value: Term) -> Iterator[tuple[Operation, Dim]]:
+    """Yield each min and max of a term and a number, at any depth, with the term; inner ones are replaced in it."""
+    for operation in value.operations():
+        for arg in operation.args:
+            yield from _extremes(arg)
+        others = [arg for arg in operation.args if not arg.is_constant]
+        if operation.kind in ("min", "max") and len(others) == 1:
+            inner = Substitution(dict(_extremes(others[0])), of_symbols=False)
+            yield operation, inner.term(others[0]).dim()
+
+
+def _implies(given: Sequence[Formula], asked: Sequence[Formula], knowledge: AssumptionSet) -> bool:
+    other = all_of(c for c in asked if c not in given)
+    return Decision(knowledge, [*given, negate(other)]).satisfiable is False

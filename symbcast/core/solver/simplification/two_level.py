@@ -33,7 +33,7 @@ _TOO_LONG = 3
 """A cover that costs this many times as much as a known one is given up."""
 
 
-class Table(NamedTuple):
+class LiteralTable(NamedTuple):
     """The cells at which each literal holds; ``everywhere`` are all cells, ``costs`` are the literals' costs."""
 
     everywhere: int
@@ -62,12 +62,12 @@ class Table(NamedTuple):
         return sorted(cheapest.values())
 
 
-def cover(table: Table, on: int, seeds: Sequence[Cube] = (), at_most: int | None = None) -> list[Cube] | None:
+def cover(table: LiteralTable, on: int, seeds: Sequence[Cube] = (), at_most: int | None = None) -> list[Cube] | None:
     """Return prime cubes that hold at the cells of ``on`` and at no others, none of them redundant.
 
     ``seeds`` are implicants to grow primes from. Returns None if the cover becomes much longer than ``at_most``.
 
-    >>> table = Table(0b1111, [0b1100, 0b0011, 0b1010, 0b0101], [LITERAL_COST] * 4)
+    >>> table = LiteralTable(0b1111, [0b1100, 0b0011, 0b1010, 0b0101], [LITERAL_COST] * 4)
     >>> cover(table, 0b1110), cover(table, 0b0110), cover(table, 0b1111), cover(table, 0)
     ([(0,), (2,)], [(0, 3), (1, 2)], [()], [])
     """
@@ -83,7 +83,7 @@ def cover(table: Table, on: int, seeds: Sequence[Cube] = (), at_most: int | None
     return None if primes is None else least_cover(table, primes, on)
 
 
-def _enumerated(table: Table, literals: Sequence[int], on: int, off: int) -> list[Cube] | None:
+def _enumerated(table: LiteralTable, literals: Sequence[int], on: int, off: int) -> list[Cube] | None:
     """Return all prime implicants, shortest first, None if that takes too many steps."""
     primes: list[Cube] = []
     steps = 0
@@ -110,11 +110,11 @@ def _enumerated(table: Table, literals: Sequence[int], on: int, off: int) -> lis
     return primes
 
 
-def _is_prime(table: Table, cube: Cube, off: int) -> bool:
+def _is_prime(table: LiteralTable, cube: Cube, off: int) -> bool:
     return all(table.mask(n for n in cube if n != literal) & off for literal in cube)
 
 
-def _grown(table: Table, on: int, off: int, seeds: Sequence[Cube], at_most: int | None) -> list[Cube] | None:
+def _grown(table: LiteralTable, on: int, off: int, seeds: Sequence[Cube], at_most: int | None) -> list[Cube] | None:
     """Return primes that cover the on-set: each seed expanded, and one grown from each cell not yet covered."""
     literals = table.distinct()
     found: dict[Cube, None] = {}
@@ -135,7 +135,7 @@ def _grown(table: Table, on: int, off: int, seeds: Sequence[Cube], at_most: int 
     return list(found)
 
 
-def _expanded(table: Table, seed: Sequence[int], on: int, off: int) -> Cube:
+def _expanded(table: LiteralTable, seed: Sequence[int], on: int, off: int) -> Cube:
     """Return a prime with some of an implicant's literals; first drop those whose removal gains most coverage."""
     kept = list(dict.fromkeys(seed))
     while True:
@@ -151,7 +151,7 @@ def _expanded(table: Table, seed: Sequence[int], on: int, off: int) -> Cube:
         kept.remove(best[2])
 
 
-def _shrunk(table: Table, seed: Sequence[int], off: int) -> Cube:
+def _shrunk(table: LiteralTable, seed: Sequence[int], off: int) -> Cube:
     """Return a prime with some of an implicant's literals, which are tried in order.
 
     The order is fixed, so that each off-set cell found later undoes few choices.
@@ -165,7 +165,7 @@ def _shrunk(table: Table, seed: Sequence[int], off: int) -> Cube:
     return tuple(sorted(kept))
 
 
-def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> Cube:
+def grown_from(table: LiteralTable, literals: Sequence[int], wanted: int, off: int) -> Cube:
     """Return a prime among literals that hold at one cell, choosing first those that exclude most and keep most."""
     masks, costs = table.masks, table.costs
     chosen: list[int] = []
@@ -190,13 +190,13 @@ def grown_from(table: Table, literals: Sequence[int], wanted: int, off: int) -> 
     return _expanded(table, chosen, wanted, off)
 
 
-def least_cover(table: Table, primes: Sequence[Cube], on: int) -> list[Cube]:
+def least_cover(table: LiteralTable, primes: Sequence[Cube], on: int) -> list[Cube]:
     """Return primes that cover the on-set, none of them redundant; the cheapest cover if there are few."""
     masks = [table.mask(prime) & on for prime in primes]
     costs = [table.cost((prime,)) for prime in primes]
     chosen = _greedy(masks, costs, on)
     if len(primes) <= _EXACT_PRIMES and on.bit_count() <= _EXACT_CELLS:
-        chosen = _Search(masks, costs, chosen).run(on)
+        chosen = _CoverSearch(masks, costs, chosen).run(on)
     return [primes[n] for n in sorted(chosen)]
 
 
@@ -237,7 +237,7 @@ def _irredundant(masks: Sequence[int], costs: Sequence[int], on: int, cover: Seq
     return chosen
 
 
-class _Search:
+class _CoverSearch:
     """Branch and bound for the cheapest cover, starting from a known one, within a limited number of nodes."""
 
     def __init__(self, masks: Sequence[int], costs: Sequence[int], known: Sequence[int]) -> None:
@@ -254,7 +254,7 @@ class _Search:
 
     def _rows(self, on: int) -> list[int]:
         """Return, for each cell, the primes that hold there as a mask, without rows that other rows imply."""
-        found = {sum(1 << n for n, mask in enumerate(self.masks) if mask & cell) for cell in bits(on)}
+        found = {sum(1 << n for n, mask in enumerate(self.masks) if mask & cell) for cell in single_bits(on)}
         kept: list[int] = []
         for row in sorted(found, key=lambda row: (row.bit_count(), row)):
             if not any(other & ~row == 0 for other in kept):
@@ -271,7 +271,7 @@ class _Search:
         if self.nodes > _EXACT_NODES or cost + self._bound(rows) >= self.least:
             return
         row = min(rows, key=lambda r: r.bit_count())
-        for cell in sorted(bits(row), key=lambda c: self.costs[c.bit_length() - 1]):
+        for cell in sorted(single_bits(row), key=lambda c: self.costs[c.bit_length() - 1]):
             prime = cell.bit_length() - 1
             left = [r for r in rows if not r & cell]
             self._search(left, [*chosen, prime], cost + self.costs[prime])
@@ -282,11 +282,11 @@ class _Search:
         for row in rows:
             if not row & used:
                 used |= row
-                total += min(self.costs[c.bit_length() - 1] for c in bits(row))
+                total += min(self.costs[c.bit_length() - 1] for c in single_bits(row))
         return total
 
 
-def bits(mask: int) -> Iterator[int]:
+def single_bits(mask: int) -> Iterator[int]:
     """Yield each bit of a mask as a mask."""
     while mask:
         yield mask & -mask

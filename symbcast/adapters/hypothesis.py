@@ -1,0 +1,176 @@
+"""Strategies of Hypothesis: sizes and arrays that satisfy a condition, and ones that just fail it.
+
+>>> from hypothesis import given
+>>> import symbcast as sb
+>>> @given(sb.strategies.arrays("N, 3", "M, 1", condition="N == M or M == 1"))
+... def test(arrays):
+...     x, y = arrays
+...     assert (x + y).shape == x.shape
+>>> test()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.formulas import Formula, all_of, at_most, clauses, equal, negate
+from symbcast.core.programs.assumptions import Assumptions, assumption_set, check_min_size, read_assumptions
+from symbcast.core.programs.scope import Scope
+from symbcast.core.shapes import ShapeLike, known_rank, shape, shape_of
+from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.evaluation import size_at
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.errors import AssumptionError, MissingExtraError
+
+if find_spec("hypothesis") is None:
+    raise MissingExtraError("symbcast.strategies", "hypothesis")
+
+from hypothesis import strategies as st
+
+from symbcast.core.advice import missing_name_advice, with_advice
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+    from symbcast.core.algebra.terms import Symbol
+
+__all__ = ["arrays", "failing_arrays", "failing_sizes", "sizes"]
+__getattr__ = missing_name_advice(
+    __name__,
+    __all__,
+    "shapes shape array tensors tensor -> arrays('N, 3', 'M, 1', condition='N == M')",
+    "dims dim symbols integers -> sizes('N == M')",
+)
+
+_KNOWN_RANK = "write a shape for each rank"
+
+
+@with_advice
+def sizes(condition: Assumptions, *, min_size: int = 0, max_size: int = 8) -> SearchStrategy[dict[str, int]]:
+    """Return a strategy of sizes, by name, that satisfy a condition, such as the one of an answer.
+
+    Sizes are from ``min_size`` to ``max_size``; larger only where the condition requires it. Raises `AssumptionError`
+    if no sizes satisfy the condition.
+
+    >>> from hypothesis import find
+    >>> find(sizes("N == 2*M and M >= 3"), lambda at: True)
+    {'N': 6, 'M': 3}
+    """
+    return _Question((), condition, min_size, max_size).satisfying()
+
+
+@with_advice
+def failing_sizes(condition: Assumptions, *, min_size: int = 0, max_size: int = 8) -> SearchStrategy[dict[str, int]]:
+    """Return a strategy of sizes that just fail a condition: one of its clauses does not hold, the others do.
+
+    Where the others exclude that, they need not hold. Raises `AssumptionError` if the condition always holds.
+    """
+    return _Question((), condition, min_size, max_size).failing()
+
+
+@with_advice
+def arrays(
+    *shapes: ShapeLike,
+    condition: Assumptions = (),
+    dtype: Any = "float64",
+    elements: Any = None,
+    min_size: int = 0,
+    max_size: int = 8,
+) -> SearchStrategy[tuple[Any, ...]]:
+    """Return a strategy of tuples of NumPy arrays with some shapes, whose sizes satisfy a condition.
+
+    ``dtype`` and ``elements`` are those of `hypothesis.extra.numpy.arrays`. Raises as `sizes`.
+    """
+    question = _Question(shapes, condition, min_size, max_size)
+    return question.satisfying().flatmap(lambda at: _filled(question.shapes_at(at), dtype, elements))
+
+
+@with_advice
+def failing_arrays(
+    *shapes: ShapeLike,
+    condition: Assumptions,
+    dtype: Any = "float64",
+    elements: Any = None,
+    min_size: int = 0,
+    max_size: int = 8,
+) -> SearchStrategy[tuple[Any, ...]]:
+    """Return a strategy of tuples of arrays whose sizes just fail a condition; see `failing_sizes`."""
+    question = _Question(shapes, condition, min_size, max_size)
+    return question.failing().flatmap(lambda at: _filled(question.shapes_at(at), dtype, elements))
+
+
+class _Question:
+    """Shapes, and a condition on their sizes."""
+
+    def __init__(self, shapes: Sequence[ShapeLike], condition: Assumptions, min_size: int, max_size: int) -> None:
+        read = [known_rank(shape(s), "arrays", _KNOWN_RANK) for s in shapes]
+        assumed = read_assumptions(condition)
+        named = [*read, shape_of(tuple(dict.fromkeys(s for a in assumed for s in symbols_in(a.formula))))]
+        whole = Scope(named, [True] * len(named), assumed, check_min_size(min_size))
+        self.shapes, self.names, self.max_size = whole.shapes[: len(read)], whole.names, max_size
+        self.knowledge = assumption_set(whole.symbols, (), min_size)
+        self.formula = all_of(a.formula for a in whole.assumptions)
+
+    def satisfying(self) -> SearchStrategy[dict[str, int]]:
+        """Return a strategy of sizes that satisfy the condition."""
+        return self._sizes([list(clauses(self.formula))])
+
+    def failing(self) -> SearchStrategy[dict[str, int]]:
+        """Return a strategy of sizes that fail one clause."""
+        parts = list(clauses(self.formula))
+        ways = []
+        for part in parts:
+            others = [p for p in parts if p is not part]
+            for asked in ([*others, negate(part)], [negate(part)]):
+                if Decision(self.knowledge, asked).satisfiable:
+                    ways.append(asked)
+                    break
+        return self._sizes(ways)
+
+    def shapes_at(self, at: Mapping[str, int]) -> list[tuple[int, ...]]:
+        """Return the shapes at some sizes."""
+        sizes = {s: at[name] for s, name in self.names.items()}
+        return [tuple(size_at(d, sizes) for d in s.dims) for s in self.shapes]
+
+    def _sizes(self, ways: Sequence[list[Formula]]) -> SearchStrategy[dict[str, int]]:
+        """Return a strategy of sizes that satisfy the formulas of one of several ways."""
+        possible = [w for w in ways if Decision(self.knowledge, w).satisfiable]
+        if not possible:
+            raise AssumptionError("no sizes are left to draw", hint="write a condition that some sizes satisfy or fail")
+
+        @st.composite
+        def drawn(draw: DrawFn) -> dict[str, int]:
+            asked = draw(st.sampled_from(possible))
+            found: list[Formula] = []
+            for symbol in self.names:
+                wanted = draw(st.integers(0, self.max_size))
+                exact = equal(symbol, wanted)
+                if not Decision(self.knowledge, [*asked, *found, exact]).satisfiable:
+                    exact = equal(symbol, self._near(symbol, wanted, [*asked, *found]))
+                found.append(exact)
+            return {self.names[s]: size for s, size in self._witness([*asked, *found]).items() if s in self.names}
+
+        return drawn()
+
+    def _near(self, symbol: Symbol, wanted: int, asked: Sequence[Formula]) -> int:
+        """Return a size of a name that is possible: the next one above the wanted one, or the smallest."""
+        larger = Decision(self.knowledge, [*asked, at_most(wanted, symbol)]).witness()
+        if larger is not None and larger[symbol] <= self.max_size:
+            return larger[symbol]
+        least = self._witness(asked)[symbol]
+        if least > self.max_size:  # the condition requires large sizes
+            larger = Decision(self.knowledge, [*asked, at_most(least + wanted, symbol)]).witness()
+        return least if larger is None or least <= self.max_size else larger[symbol]
+
+    def _witness(self, asked: Sequence[Formula]) -> Mapping[Symbol, int]:
+        found = Decision(self.knowledge, asked).witness()
+        assert found is not None, "each size was chosen so that the others exist"
+        return found
+
+
+def _filled(shapes: Sequence[tuple[int, ...]], dtype: Any, elements: Any) -> SearchStrategy[tuple[Any, ...]]:
+    from hypothesis.extra import numpy as numbers
+
+    return st.tuples(*(numbers.arrays(dtype, s, elements=elements) for s in shapes))

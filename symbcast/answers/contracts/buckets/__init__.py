@@ -1,1 +1,0 @@
-"""Buckets: padded shapes with the least padding."""

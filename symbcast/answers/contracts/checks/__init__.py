@@ -1,1 +1,0 @@
-"""Checks of ranges: failing sizes, and how requests are made to fit."""

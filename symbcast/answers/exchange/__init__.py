@@ -1,1 +1,0 @@
-"""Answers written for other programs."""

@@ -1,0 +1,351 @@
+"""What follows from an answer: relations that hold or do not, and where operands are stretched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, TypedDict
+
+from symbcast.answers.explanation.evidence import Alignment
+from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
+from symbcast.answers.public.conditions import Condition
+from symbcast.answers.show import html, text
+from symbcast.answers.show.broadcast import TONES, answer_fields, verdict_words
+from symbcast.answers.show.document import (
+    NOTHING,
+    Document,
+    Field,
+    JointFormulas,
+    NamedSizes,
+    Part,
+    Row,
+    Span,
+    Table,
+    Tone,
+    field,
+    fields,
+    heading,
+    whole,
+    words,
+)
+from symbcast.core.advice import Guessable
+from symbcast.core.algebra.symbols import SequenceSymbol
+from symbcast.core.characters import sizes_text, visible
+from symbcast.core.programs.arguments import unknown_name_error
+from symbcast.core.programs.conditions import Statement, condition_names, condition_of_answer
+from symbcast.core.programs.entailment import counterexample
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import ShapeTypeError, UndecidedError
+
+if TYPE_CHECKING:
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.programs.stretching import AxisStretch, Known
+    from symbcast.core.rules import Rule
+
+
+# Relations that follow from a broadcast, or do not: as a document and as data for JSON.
+
+
+VERSION = 1
+"""The version of the data: incremented when a key changes meaning or is removed."""
+_KEPT = ("valid when", "assuming", "undecided", "impossible")
+
+
+@dataclass(frozen=True)
+class ProvedRelation:
+    """A relation: ``sizes`` are the smallest valid ones at which it fails, ``reason`` why that was not decided."""
+
+    relation: str
+    sizes: dict[str, int] | None = None
+    reason: str = ""
+
+
+class ProvedRelationData(TypedDict):
+    """A relation, and whether it holds: null if that was not decided."""
+
+    relation: str
+    holds: bool | None
+    counterexample: dict[str, int] | None
+    reason: str
+
+
+class ProvedData(TypedDict):
+    """Relations, and whether they hold at all sizes at which a broadcast is valid."""
+
+    version: int
+    rule: str
+    operands: list[str]
+    assumptions: list[str]
+    min_size: int
+    verdict: str
+    relations: list[ProvedRelationData]
+
+
+def prove_relations(call: BroadcastCall, relation: str) -> ProvedRelation:
+    """Return whether a relation holds at all valid sizes; raise `BindingError` if it mentions other sizes."""
+    own = {} if call.scope is None else call.scope.names
+    names = list(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in own.items()))
+    said = Statement(relation)
+    for s, name in condition_names(said).items():
+        meant = s.sequence.rest().name if isinstance(s, SequenceSymbol) else name
+        if meant not in names:
+            raise unknown_name_error(meant, names)
+    try:
+        return ProvedRelation(relation, counterexample(call, said))
+    except UndecidedError as error:
+        return ProvedRelation(relation, reason=error.reason)
+
+
+def relations_document(call: BroadcastCall, found: Sequence[ProvedRelation]) -> Document:
+    """Return which relations hold at all valid sizes, and the smallest sizes at which the others fail.
+
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> from symbcast.answers.show.text import render
+    >>> call = call_of(broadcast("N, 3", "M, 1", assume="N >= 2"))
+    >>> proofs = [prove_relations(call, text) for text in ("N == M or M == 1", "N == M")]
+    >>> print(render(relations_document(call, proofs)))
+    numpy: valid for some sizes
+    <BLANKLINE>
+    valid when   M is 1 or equals N
+                 M == 1 or M == N
+    assuming     N >= 2
+    proved       N == M or M == 1
+    refuted      N == M
+                 at N=2, M=1
+    """
+    open_or_not = any(p.sizes is not None for p in found), any(p.reason for p in found)
+    tone = Tone.IMPOSSIBLE if open_or_not[0] else Tone.UNDECIDED if open_or_not[1] else Tone.FINE
+    told = [f for f in answer_fields(Alignment(call)) if f.label in _KEPT]
+    return Document(heading(rule_text(call.rule), verdict_words(call)), tone, (fields([*told, *map(_field, found)]),))
+
+
+def _field(found: ProvedRelation) -> Field:
+    label = "undecided" if found.reason else "proved" if found.sizes is None else "refuted"
+    at = () if found.sizes is None else (Span("at "), Span(sizes_text(found.sizes), True, math=NamedSizes(found.sizes)))
+    return field(label, whole(visible(found.relation)), at, words(found.reason))
+
+
+def relations_data(call: BroadcastCall, found: Sequence[ProvedRelation]) -> ProvedData:
+    """Return the relations as data that `json.dumps` accepts."""
+    namer = Namer(call)
+    return {
+        "version": VERSION,
+        "rule": rule_text(call.rule),
+        "operands": list(map(namer.shape, call.operands)),
+        "assumptions": [a.text for a in call.assumptions],
+        "min_size": call.min_size,
+        "verdict": call.verdict.value,
+        "relations": list(_data(found)),
+    }
+
+
+def _data(found: Sequence[ProvedRelation]) -> Iterator[ProvedRelationData]:
+    for p in found:
+        holds = None if p.reason else p.sizes is None
+        yield {"relation": p.relation, "holds": holds, "counterexample": p.sizes, "reason": p.reason}
+
+
+# Where operands are stretched, as users see it: `Expansion`.
+
+
+_SAID = {
+    Verdict.ALWAYS: "always stretched",
+    Verdict.SOMETIMES: "stretched for some sizes",
+    Verdict.NEVER: "never stretched",
+    Verdict.UNKNOWN: "not decided whether it is stretched",
+}
+_TOLD = {
+    "expanding": "its size is 1 at all valid sizes: known_expanding_dimensions",
+    "nonexpanding": "its size is the output's at all valid sizes: known_nonexpanding_dimensions",
+}
+_TONES = {
+    Verdict.ALWAYS: Tone.FINE,
+    Verdict.SOMETIMES: Tone.CONDITIONAL,
+    Verdict.NEVER: Tone.FINE,
+    Verdict.UNKNOWN: Tone.UNDECIDED,
+}
+
+
+class ExpansionData(TypedDict):
+    """An `Expansion` as plain data."""
+
+    operation: str
+    operand: str
+    axis: int
+    rank: int | None
+    verdict: str
+    condition: str
+    known: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Expansion(Guessable):
+    """Whether an operand is stretched on an output axis: its size there is 1, or it has none, and the output's is not.
+
+    It covers the sizes at which the broadcast, or the program, is valid. It has no truth value: compare its
+    ``verdict``, or use its ``condition``.
+
+    Attributes:
+        operand: The operand's name.
+        axis: The output axis, counted from the front; from the end, where -1 is the last, if the rank is not known.
+        rank: The number of output axes; None if it is not known.
+        verdict: Always, never, or sometimes stretched; unknown if that was not decided (then ``reason`` says why).
+        condition: The valid sizes at which it is stretched.
+        known: The StableHLO annotation: ``"nonexpanding"`` if its size equals the output's at all valid sizes, else
+            ``"expanding"`` if its size is 1 at all of them, else empty. A size of 1 whose output may be 1 too is
+            annotated as expanding, as StableHLO does for static types: only its one element is read.
+        reason: Why it was not decided.
+        operation: The operation of a program.
+    """
+
+    operand: str
+    axis: int
+    rank: int | None
+    verdict: Verdict
+    condition: Condition
+    known: Known
+    reason: str = ""
+    operation: str = ""
+
+    def explain(self) -> str:
+        """Return the answer in words."""
+        return text.render(self._document())
+
+    def to_dict(self) -> ExpansionData:
+        """Return the answer as plain data for JSON."""
+        return {
+            "operation": self.operation,
+            "operand": self.operand,
+            "axis": self.axis,
+            "rank": self.rank,
+            "verdict": self.verdict.value,
+            "condition": str(self.condition),
+            "known": self.known,
+            "reason": self.reason,
+        }
+
+    def __str__(self) -> str:
+        when = f" when {self.condition}" if self.verdict is Verdict.SOMETIMES else ""
+        said = "stretched" if when else _SAID[self.verdict]
+        return f"{self._subject()}: {said}{when}"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("an expansion has no truth value: compare its .verdict")
+
+    def _repr_html_(self) -> str:
+        return html.render(self._document())
+
+    def _subject(self) -> str:
+        of = f" of {self.operation}" if self.operation else ""
+        where = f"axis {self.axis}" if self.rank is None else axis_text(self.axis, self.rank)
+        return f"{self.operand}{of} on {where}"
+
+    def _document(self) -> Document:
+        return Document(heading(self._subject(), _SAID[self.verdict]), _TONES[self.verdict], (fields(self._fields()),))
+
+    def _fields(self) -> list[Field]:
+        formula = self.condition.formula
+        when = self.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
+        said = (Span(in_words(formula, Namer.of({})), math=NOTHING),) if when else ()
+        return [
+            field("when", said, whole(str(self.condition), JointFormulas((formula,))) if when else ()),
+            field("StableHLO", words(_TOLD.get(self.known, "no annotation"))),
+            field("undecided", words(self.reason)),
+        ]
+
+
+def all_expansions(result: BroadcastCall) -> tuple[Expansion, ...]:
+    """Return for each operand of a valid broadcast whether it is stretched on each output axis."""
+    ranks, unknown = [s.rank for s in result.laid], result.open_axes
+    places = [
+        ExpansionPlace(operand, len(ranks), axis, rank, unknown)
+        for rank in (result.rule.places(ranks).rank,)
+        for operand in range(len(ranks))
+        for axis in range(unknown, rank)
+    ]
+    return tuple(expansion_at(result, place) for place in places)
+
+
+def expansion_at(result: BroadcastCall, place: ExpansionPlace) -> Expansion:
+    """Return whether an operand of a valid broadcast is stretched on an axis."""
+    found = result.stretch(place.operand, place.axis)
+    return expansion_of(found, condition_of_answer(Condition, found.formula, result), result.rule, place)
+
+
+def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -> Document:
+    """Return a table of operands and axes: stretched or not, and the StableHLO annotation.
+
+    >>> from symbcast.answers.public.result import broadcast, call_of
+    >>> call = call_of(broadcast("n, 4", "2, 1"))
+    >>> print(text.render(expansion_document(call, all_expansions(call))))
+    numpy: valid for some sizes
+    <BLANKLINE>
+      operand  axis    stretched    StableHLO
+      A        0 (-2)  when n == 1
+      A        1 (-1)  never        nonexpanding
+      B        0 (-2)  never        nonexpanding
+      B        1 (-1)  always       expanding
+    <BLANKLINE>
+    valid when   n is 1 or 2
+                 n == 1 or n == 2
+    """
+    heads = Row("operand", tuple(map(Span, ("axis", "stretched", "StableHLO"))), Part.HEAD)
+    rows = [Row(e.operand, (Span(_axis_of(e)), _when(e), Span(e.known))) for e in expansions]
+    told = [f for f in answer_fields(Alignment(result)) if f.label not in ("fails at", "works at")]
+    tables = (Table("expansions", (heads, *rows), align="lll"),) if rows else ()
+    return Document(
+        heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(told))
+    )
+
+
+def _axis_of(expansion: Expansion) -> str:
+    axis, rank = expansion.axis, expansion.rank
+    return str(axis) if rank is None else f"{axis} ({axis - rank})"
+
+
+def _when(expansion: Expansion) -> Span:
+    match expansion.verdict:
+        case Verdict.SOMETIMES:
+            return Span(f"when {expansion.condition}", True)
+        case Verdict.UNKNOWN:
+            return Span("not decided")
+        case verdict:
+            return Span(verdict.value)
+
+
+def expansion_of(
+    found: AxisStretch, condition: Condition, rule: Rule, place: ExpansionPlace, operation: str = ""
+) -> Expansion:
+    """Return the result for an operand; ``condition`` is that of ``found`` in the names of the answer."""
+    name = names_of_operands(rule, place.operands)[place.operand]
+    axis, rank = (place.axis - place.rank, None) if place.unknown else (place.axis, place.rank)
+    return Expansion(name, axis, rank, found.verdict, condition, found.known, found.reason, operation)
+
+
+@dataclass(frozen=True)
+class ExpansionPlace:
+    """An operand and an output axis, by number, with their counts; the first ``unknown`` axes represent others."""
+
+    operand: int
+    operands: int
+    axis: int
+    rank: int
+    unknown: int = 0
+
+    @staticmethod
+    def of(rule: Rule, ranks: Sequence[int], operand: int | str, axis: int, unknown: int = 0) -> ExpansionPlace:
+        """Return the place that a caller names: an operand by number or by name, an axis from either end.
+
+        If some axes are unknown, the axis is counted from the end. Raises `ShapeTypeError` for anything else.
+        """
+        names, rank = names_of_operands(rule, len(ranks)), rule.places(ranks).rank
+        number = names.index(operand) if isinstance(operand, str) and operand in names else operand
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(names):
+            raise ShapeTypeError(operand, "an operand", f"these are 0 to {len(names) - 1}, or {', '.join(names)}")
+        first, last = unknown - rank, -1 if unknown else rank - 1
+        if isinstance(axis, bool) or not isinstance(axis, int) or not first <= axis <= last:
+            known = "no single axis is known" if unknown else "the output has rank 0"
+            axes = f"{first} to {last}" if first <= last and first else f"none, {known}"
+            raise ShapeTypeError(axis, "an axis of the output", f"these are {axes}")
+        return ExpansionPlace(number, len(names), axis % rank, rank, unknown)

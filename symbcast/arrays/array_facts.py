@@ -1,0 +1,323 @@
+"""What is known about arrays: the dimensions, axes and dtypes of any argument, and facts about elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.core.algebra.formulas import at_most
+from symbcast.operators.context import Dims
+from symbcast.paths.path import current
+from symbcast.paths.real_numbers import Real
+from symbcast.paths.sizes import Size, dim_of, is_whole
+from symbcast.paths.steps import UntracedError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.paths.path import Path
+
+
+# Convert between shapes as written in code and dimensions; find dtypes and axes of arrays and arguments.
+
+
+WEAK: dict[type, type] = {bool: np.bool_, int: int, float: float, complex: complex, Size: int, Real: float}
+"""How Python's number types are promoted together with array dtypes."""
+
+
+def here() -> Path:
+    """Return the path that is running."""
+    path = current.get()
+    if path is None:
+        raise UntracedError("a symbolic array is used outside its trace")
+    return path
+
+
+def whole(value: Any) -> Any:
+    """Return a single element of an array of integers as an integer that data decide; any other value unchanged."""
+    kind = type(value)
+    is_element = hasattr(kind, "dims") and hasattr(kind, "whole") and not value.dims
+    return kind.whole(value) if is_element and value.dtype.kind in "iu" else value
+
+
+def as_dims(shape: Any) -> Dims:
+    """Return a requested shape, or a single size, as dimensions; require that no size is negative."""
+    shape = whole(shape)
+    sizes = (shape,) if is_whole(shape) else tuple(map(whole, shape))
+    path, found = here(), []
+    for size in sizes:
+        if not is_whole(size):
+            raise TypeError(f"{type(size).__name__!r} object cannot be interpreted as an integer")
+        dim = dim_of(size)
+        if not path.bounds.is_at_least(dim, 0):
+            path.require(at_most(0, dim), "negative dimensions are not allowed")
+        found.append(dim)
+    return tuple(found)
+
+
+def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueError) -> Dims:
+    """Return the broadcast shape of arrays; arrays without axes do not contribute."""
+    with_axes = [s for s in shapes if s]
+    if len(with_axes) < 2:
+        return with_axes[0] if with_axes else ()
+    try:
+        return here().broadcast(*with_axes)
+    except ValueError as refused:
+        raise error(*refused.args) from None
+
+
+def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input array into the place") -> None:
+    """Require that a value can be broadcast into a place; extra leading axes of the value must have size 1."""
+    path, extra = here(), max(0, len(value) - len(place))
+    for dim in value[:extra]:
+        path.equal(dim, 1, reason)
+    path.broadcast(value[extra:], place, rule="unidirectional")
+
+
+def dims_of(value: Any) -> Dims:
+    """Return the shape of a symbolic or real array, a number, a size, or a list of these."""
+    if hasattr(type(value), "dims"):
+        found: Dims = value.dims
+        return found
+    if type(value) in (Size, Real):
+        return ()
+    if isinstance(value, (list, tuple)):
+        return (len(value), *(dims_of(value[0]) if len(value) else ()))
+    return tuple(np.shape(value))
+
+
+def dtype_of(value: Any) -> Any:
+    """Return the dtype of an array; for a Python number, the class that determines its promotion with arrays."""
+    kind = type(value)
+    if kind in WEAK:
+        return WEAK[kind]
+    found = getattr(value, "dtype", None)
+    if kind in (list, tuple):
+        return np.result_type(*[_strong(dtype_of(v)) for v in value]) if value else np.dtype(float)
+    if found is None:
+        return np.asarray(value).dtype
+    return np.dtype(np.intp) if np.dtype(found).kind == "O" else np.dtype(found)
+
+
+def common_dtype(values: Iterable[Any]) -> Any:
+    """Return the common dtype of arrays and numbers."""
+    given = [dtype_of(v) for v in values]
+    return np.result_type(*map(example_of, given))
+
+
+def example_of(dtype: Any) -> Any:
+    """Return an argument for `numpy.result_type`: a dtype, or an example number for Python's weaker number types."""
+    return dtype(0) if isinstance(dtype, type) and dtype in (int, float, complex) else dtype
+
+
+def _strong(dtype: Any) -> Any:
+    return np.dtype(dtype)
+
+
+def is_symbolic(value: Any) -> bool:
+    """Return whether a value contains a symbolic array, a size, or a number computed from sizes."""
+    kind = type(value)
+    if kind in (Size, Real) or hasattr(kind, "dims"):
+        return True
+    if kind is np.ndarray:
+        return bool(value.dtype == object) and any(is_symbolic(v) for v in value.flat)
+    return kind in (list, tuple) and any(map(is_symbolic, value))
+
+
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
+    """Return axes counted from the front; all of them for None. Raises `numpy.exceptions.AxisError`."""
+    if axis is None:
+        return tuple(range(rank))
+    given: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = []
+    for value in given:
+        number = value if type(value) is int else value.__index__()
+        if not -rank <= number < rank:
+            raise np.exceptions.AxisError(number, rank)
+        found.append(number % rank)
+    if len(set(found)) < len(found):
+        raise ValueError("duplicate value in 'axis'")
+    return tuple(found)
+
+
+def product(dims: Iterable[Dim]) -> Dim:
+    """Return the number of elements of a shape."""
+    from symbcast.core.algebra.arithmetic import multiply
+
+    return multiply(*dims)
+
+
+# Integers in arrays: their bounds, and ramps that rise or fall by a constant step.
+
+
+class IntegerSpan(NamedTuple):
+    """Bounds of the integers in an array; meaningless for an array without elements.
+
+    Attributes:
+        low: the lower bound.
+        high: the upper bound.
+        occurs: which integers are elements: all from `low` to `high` (``"all"``), both bounds (``"ends"``), some of the
+            elements of a larger array (``"part"``), or any within the bounds, depending on data (``"none"``).
+    """
+
+    low: Dim
+    high: Dim
+    occurs: Literal["all", "ends", "part", "none"] = "ends"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both bounds occur."""
+        return self.occurs in ("all", "ends")
+
+    @property
+    def bounds(self) -> IntegerSpan:
+        """The same bounds for a subset of the elements, which need not include the bounds themselves."""
+        return self._replace(occurs="none" if self.occurs == "none" else "part")
+
+
+class ArrayRamp(NamedTuple):
+    """Elements of an array of one axis: ``first``, ``first + step``, and so on."""
+
+    first: Dim
+    step: int
+
+
+# Patterns of true elements in two-dimensional arrays that depend on sizes only: triangles and diagonals.
+
+
+@dataclass(frozen=True)
+class TruthPattern:
+    """Which elements ``[i, j]`` of an array are true.
+
+    Attributes:
+        rows: the size of the first axis.
+        columns: the size of the second axis.
+        kind: where ``j <= i + k`` (``"lower"``), ``j >= i + k`` (``"upper"``), or ``j == i + k`` (``"diagonal"``).
+        k: the diagonal.
+    """
+
+    rows: Dim
+    columns: Dim
+    kind: Literal["lower", "upper", "diagonal"]
+    k: Dim
+
+    @property
+    def negated(self) -> TruthPattern | None:
+        """Return the pattern of the false elements; None for those off a diagonal."""
+        match self.kind:
+            case "lower":
+                return replace(self, kind="upper", k=add(self.k, 1))
+            case "upper":
+                return replace(self, kind="lower", k=subtract(self.k, 1))
+        return None
+
+    @property
+    def transposed(self) -> TruthPattern:
+        """Return the pattern with its axes exchanged."""
+        kind: Literal["lower", "upper", "diagonal"] = "diagonal"
+        if self.kind != "diagonal":
+            kind = "upper" if self.kind == "lower" else "lower"
+        return TruthPattern(self.columns, self.rows, kind, multiply(-1, self.k))
+
+    def count(self, path: Path) -> Dim:
+        """Return the number of true elements."""
+        if self.kind == "diagonal":
+            return self._diagonal(path)
+        if self.kind == "upper":
+            return self.transposed.count(path)
+        # Row i has clip(i + k + 1, 0, columns) true elements: the sum of max(0, i + k + 1) minus that of
+        # max(0, i + k + 1 - columns). Each sum is the triangle number of its last row, minus rows that do not exist.
+        last = add(self.rows, self.k)
+        return subtract(
+            subtract(_triangle(path, last), _triangle(path, self.k)),
+            subtract(_triangle(path, subtract(last, self.columns)), _triangle(path, subtract(self.k, self.columns))),
+        )
+
+    def spans(self, path: Path) -> tuple[IntegerSpan, IntegerSpan]:
+        """Return the indices of true elements on both axes; each span is valid only if there are true elements."""
+        larger, smaller = path.bounds.larger, path.bounds.smaller
+        last_row, last_column = subtract(self.rows, 1), subtract(self.columns, 1)
+        first, last = larger(multiply(-1, self.k), 0), smaller(last_row, subtract(last_column, self.k))
+        left, right = larger(self.k, 0), smaller(last_column, add(last_row, self.k))
+        match self.kind:
+            case "lower":
+                return IntegerSpan(first, last_row, "all"), IntegerSpan(0, right, "all")
+            case "upper":
+                return IntegerSpan(0, last, "all"), IntegerSpan(left, last_column, "all")
+        return IntegerSpan(first, last, "all"), IntegerSpan(left, right, "all")
+
+    def _diagonal(self, path: Path) -> Dim:
+        larger, smaller = path.bounds.larger, path.bounds.smaller
+        above, below = larger(self.k, 0), larger(multiply(-1, self.k), 0)
+        return larger(smaller(subtract(self.rows, below), subtract(self.columns, above)), 0)
+
+
+def _triangle(path: Path, size: Dim) -> Dim:
+    """Return ``1 + 2 + ... + size``, 0 for a size below 1; the formula gives 0 for -1 too."""
+    if not path.bounds.is_at_least(size, -1):
+        size = path.bounds.larger(size, 0)
+    return floor_divide(multiply(size, add(size, 1)), 2)
+
+
+# Facts about the elements of an array: their integer values, their truth, and what they depend on.
+
+
+@dataclass
+class ArrayContents:
+    """Facts about the elements of an array.
+
+    Attributes:
+        truth: whether all elements are true, or all are false; None if unknown.
+        span: bounds of the elements, for integers.
+        ramp: the elements of one axis if they rise or fall by a constant step.
+        pattern: which elements of two axes are true, if sizes decide that.
+        is_data: whether the elements depend on the values of arguments; if not, they depend on sizes only.
+        true_count: the number of true elements once it was requested; empty before.
+        false_count: the ``true_count`` list of the array that this one negates; None if there is no such array.
+        parts: the slices along the first axis, if each was created separately.
+        divisors: the sizes by which elements were divided: where one is 0, they may not be finite.
+    """
+
+    truth: bool | None = None
+    span: IntegerSpan | None = None
+    ramp: ArrayRamp | None = None
+    pattern: TruthPattern | None = None
+    is_data: bool = True
+    true_count: list[Any] = field(default_factory=list)
+    false_count: list[Any] | None = None
+    parts: tuple[Any, ...] | None = None
+    divisors: tuple[Any, ...] = ()
+
+    @property
+    def spread(self) -> ArrayContents:
+        """Return the facts that remain when elements are reordered, reshaped or repeated."""
+        return ArrayContents(self.truth, self.span, is_data=self.is_data, divisors=self.divisors)
+
+    @property
+    def some(self) -> ArrayContents:
+        """Return the facts that hold for a subset of the elements."""
+        span = self.span.bounds if self.span else None
+        return ArrayContents(self.truth, span, is_data=self.is_data, divisors=self.divisors)
+
+    @property
+    def moved(self) -> ArrayContents:
+        """Return the facts that remain when all elements are reordered or reshaped, each occurring once."""
+        found = self.spread
+        found.true_count, found.false_count = self.true_count, self.false_count
+        return found
+
+
+class ArrayMemory:
+    """Elements that several arrays may share: a write through one array changes them for all.
+
+    Attributes:
+        writes: the number of writes so far.
+    """
+
+    __slots__ = ("writes",)
+
+    def __init__(self) -> None:
+        self.writes = 0

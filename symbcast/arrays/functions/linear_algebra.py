@@ -1,0 +1,291 @@
+"""Generalized ufuncs, whose signatures name core axes, and SciPy's decompositions of one matrix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from symbcast.arrays.array_facts import dims_of, dtype_of, here
+from symbcast.arrays.indexing import write_out
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of
+from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.operators.context import Dims
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+# Results of ufuncs: their dtypes, and the output arrays passed in.
+
+
+def outputs_or_results(outs: tuple[Any, ...], *found: SymbolicArray) -> Any:
+    """Return the output arrays that were passed in, or else the results."""
+    whole = [o if o is not None else f for o, f in zip(outs or (None,) * len(found), found, strict=True)]
+    return whole[0] if len(whole) == 1 else tuple(whole)
+
+
+def result_dtypes(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> Any:
+    """Return the dtypes of the results. Raises `TypeError` as the ufunc does."""
+    if dtype is not None:
+        return (np.dtype(dtype),) * ufunc.nout
+    return _resolved_of(ufunc, dtypes)
+
+
+@lru_cache(maxsize=4096)
+def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> Any:
+    given = [d if isinstance(d, np.dtype) or d in (int, float, complex) else np.dtype(d) for d in dtypes]
+    if all(not isinstance(g, np.dtype) for g in given):
+        given = [np.dtype(g) for g in given]
+    try:
+        found: tuple[Any, ...] = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))
+    except (AttributeError, NotImplementedError):
+        found = (*given, *(_example(ufunc, given).dtype,) * ufunc.nout)
+    return found[len(dtypes) :]
+
+
+def _example(ufunc: Any, dtypes: Sequence[Any]) -> Any:
+    return np.asarray(ufunc(*(np.ones((), d) for d in dtypes)))
+
+
+def known_type(dtype: Any) -> Any:
+    return np.dtype(dtype)
+
+
+# Generalized ufuncs: core axes follow their signatures, and the other axes broadcast.
+
+
+_OPTIONS = frozenset({"axes", "axis", "keepdims", "casting", "order", "dtype", "subok", "signature"})
+
+_NEED_FINITE = ("cholesky", "eig", "lstsq", "svd")
+"""Functions that fail, at most sizes, for data that are not finite."""
+
+_OF_TRANSFORMS = ("(n),()->(m)", "(m),()->(n)")
+"""The signatures of NumPy's Fourier transforms."""
+
+Axes: TypeAlias = "list[tuple[int, ...]]"
+
+
+def generalized(  # noqa: PLR0912 - a step for each part of a signature
+    ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    path = here()
+    if ufunc.__name__ == "matmul" and not any(map(dims_of, inputs)):
+        # NumPy raises different errors for zero-dimensional arrays and for scalars, which look the same here.
+        path.fail_to_trace("a matrix product of scalars")
+    if ufunc.__name__.startswith(_NEED_FINITE):
+        zeros = [equal(d, 0) for v in inputs for d in contents_of(v).divisors]
+        if zeros and path.ask(any_of(zeros)):
+            path.fail_to_trace(f"numpy.linalg.{ufunc.__name__.partition('_')[0]} of data that may not be finite")
+    left = options.keys() - _OPTIONS
+    if left or len(outs) > len(_signature(ufunc.signature)[1]):
+        path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not supported")
+    core_in, core_out = _signature(ufunc.signature)
+    axes = _core_axes(options, core_in, core_out)
+    sizes: dict[str, Dim] = {}
+    loops = [
+        _operand(ufunc, number, names, dims_of(value), axes, sizes)
+        for number, (names, value) in enumerate(zip(core_in, inputs, strict=True))
+    ]
+    loop = path.broadcast(*loops) if len([x for x in loops if x]) > 1 else next((x for x in loops if x), ())
+    for number, (given, names) in enumerate(zip(outs, core_out, strict=False)):
+        if given is not None and names:
+            known = [_bare(n) for n in names if not n.endswith("?") or _bare(n) in sizes]
+            _output(ufunc, known, given, _places(axes, len(core_in) + number, len(known)), sizes)
+            if ufunc.signature in _OF_TRANSFORMS:
+                points = any_of([at_most(1, sizes[known[0]]), *(equal(d, 0) for d in loop)])
+                path.require(points, "Invalid number of FFT data points (0) specified")
+    missing = [n for names in core_out for n in names if not n.isdecimal() and not n.endswith("?") and n not in sizes]
+    if missing and set(missing) == {"p"} and {"m", "n"} <= sizes.keys():
+        sizes["p"] = path.bounds.smaller(sizes["m"], sizes["n"])  # as in NumPy's decompositions
+    elif missing:
+        path.fail_to_trace(f"the result sizes of {ufunc.__name__} are not known")
+    dtypes = result_dtypes(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
+    if isinstance(options.get("signature"), str):
+        dtypes = tuple(np.dtype(c) for c in options["signature"].partition("->")[2])
+    found = []
+    for number, names in enumerate(core_out):
+        core: list[Dim] = [
+            int(n) if n.isdecimal() else sizes[n] for n in map(_bare, names) if n.isdecimal() or n in sizes
+        ]
+        if options.get("keepdims"):
+            core = [1] * len(core_in[0])
+        places = _places(axes, len(core_in) + number, len(core))
+        if number < len(outs) and outs[number] is not None:
+            if options.get("keepdims"):
+                path.fail_to_trace(f"{ufunc.__name__} with keepdims and an output is not supported")
+            given = dims_of(outs[number])
+            taken = {p % len(given) for p in places}
+            rest = tuple(d for n, d in enumerate(given) if n not in taken)
+            if len(rest) != len(loop):
+                path.fail_to_trace(f"{ufunc.__name__} with an output of another rank is not supported")
+            path.broadcast(loop, rest, rule="unidirectional")
+            write_out(outs[number], dtypes[number], options.get("casting", "same_kind"))
+        is_last = places == tuple(range(-len(core), 0))
+        found.append(SymbolicArray(_placed(loop, core, () if is_last else places), dtypes[number]))
+    return outputs_or_results(outs, *found)
+
+
+def _operand(  # noqa: PLR0913, PLR0917 - the context of one operand
+    ufunc: Any, number: int, names: Sequence[str], dims: Dims, axes: Axes | None, sizes: dict[str, Dim]
+) -> Dims:
+    """Record the core sizes of an operand, and return its other axes."""
+    path = here()
+    if len(dims) < sum(not n.endswith("?") for n in names):
+        raise ValueError(f"{ufunc.__name__}: Input operand {number} does not have enough dimensions")
+    present = [n for n in names if not n.endswith("?") or len(dims) >= len(names)]
+    places = [p % len(dims) for p in (axes[number] if axes is not None else range(-len(present), 0))]
+    for name, place in zip(present, places, strict=True):
+        size = int(name) if name.isdecimal() else sizes.setdefault(name.rstrip("?"), dims[place])
+        path.equal(size, dims[place], f"mismatch in the core dimension {name} of {ufunc.__name__}")
+    return tuple(d for n, d in enumerate(dims) if n not in places)
+
+
+def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int], sizes: dict[str, Dim]) -> None:
+    """Record the core sizes of an output array; they must equal the sizes that are already known."""
+    dims = dims_of(given)
+    if len(names) > len(dims):
+        raise ValueError(f"{ufunc.__name__}: Output operand does not have enough dimensions")
+    for name, place in zip(names, places, strict=True):
+        size = int(name) if name.isdecimal() else sizes.setdefault(name, dims[place])
+        here().equal(size, dims[place], f"mismatch in the core dimension {name} of the output")
+
+
+def _places(axes: Axes | None, number: int, count: int) -> tuple[int, ...]:
+    """Return the positions of an operand's core axes."""
+    return axes[number] if axes is not None and len(axes) > number else tuple(range(-count, 0))
+
+
+def _placed(loop: Dims, core: Sequence[Dim], places: Sequence[int]) -> Dims:
+    rank = len(loop) + len(core)
+    if not core or not places:
+        return (*loop, *core)
+    at = dict(zip((p % rank for p in places), core, strict=True))
+    left = iter(loop)
+    return tuple(at[n] if n in at else next(left) for n in range(rank))
+
+
+def _core_axes(options: dict[str, Any], core_in: Sequence[Any], core_out: Sequence[Any]) -> Axes | None:
+    if options.get("axes") is not None:
+        return [a if isinstance(a, tuple) else (a,) for a in options["axes"]]
+    if options.get("axis") is not None:
+        return [(options["axis"],) * len(c) for c in (*core_in, *core_out)]
+    return None
+
+
+@lru_cache(maxsize=256)
+def _signature(text: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the names of the core axes of each operand, and of each result."""
+    sides = text.split("->")
+    groups = [[[n.strip() for n in g.split(",") if n.strip()] for g in re.findall(r"\(([^)]*)\)", s)] for s in sides]
+    return groups[0], groups[1]
+
+
+def _bare(name: str) -> str:
+    return name.rstrip("?")
+
+
+# SciPy's linear algebra of one matrix, computed by LAPACK: shape requirements and result shapes.
+
+
+IGNORED = frozenset({"overwrite_a", "check_finite", "lapack_driver", "driver", "disp", "lower", "homogeneous_eigvals"})
+"""Options that do not affect shapes."""
+
+
+def pairs(module: ModuleType) -> Iterator[tuple[Any, Callable[..., Any]]]:
+    """Yield the supported functions, each with its stand-in."""
+    for name, (given, is_square) in _KNOWN.items():
+        if hasattr(module, name):
+            yield getattr(module, name), _standin(given, is_square)
+
+
+def _standin(given: Callable[..., Any], is_square: bool) -> Callable[..., Any]:
+    def ours(real: Any, a: Any, *args: Any, **options: Any) -> Any:
+        dims = dims_of(a)
+        left = {k: v for k, v in options.items() if k not in IGNORED}
+        if len(dims) != 2 or args or not left.keys() <= _DECOMPOSITION_OPTIONS:
+            return real(a, *args, **options)
+        if is_square:
+            here().equal(dims[0], dims[1], "expected a square matrix")
+        return given(*dims, np.result_type(dtype_of(a), np.float32), **left)
+
+    return ours
+
+
+_DECOMPOSITION_OPTIONS = frozenset({"full_matrices", "compute_uv", "eigvals_only", "left", "right", "mode"})
+
+
+def _same(rows: Dim, columns: Dim, kind: Any) -> Any:
+    return SymbolicArray((rows, columns), kind)
+
+
+def _of_each(rows: Dim, columns: Dim, kind: Any) -> Any:
+    return SymbolicArray((rows,), kind)
+
+
+def _one(rows: Dim, columns: Dim, kind: Any) -> Any:
+    return SymbolicArray((), kind)
+
+
+def _svd(m: Dim, n: Dim, kind: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    least = here().bounds.smaller(m, n)
+    values = SymbolicArray((least,), np.empty(0, kind).real.dtype)
+    if not compute_uv:
+        return values
+    left, right = (m, n) if full_matrices else (least, least)
+    return SymbolicArray((m, left), kind), values, SymbolicArray((right, n), kind)
+
+
+def _singular_values(m: Dim, n: Dim, kind: Any) -> Any:
+    return _svd(m, n, kind, compute_uv=False)
+
+
+def _eigh(n: Dim, _: Dim, kind: Any, eigvals_only: bool = False) -> Any:
+    values = SymbolicArray((n,), np.empty(0, kind).real.dtype)
+    return values if eigvals_only else (values, SymbolicArray((n, n), kind))
+
+
+def _eig(n: Dim, _: Dim, kind: Any, left: bool = False, right: bool = True) -> Any:
+    vectors = [SymbolicArray((n, n), complex) for is_wanted in (left, right) if is_wanted]
+    values = SymbolicArray((n,), complex)
+    return (values, *vectors) if vectors else values
+
+
+def _qr(m: Dim, n: Dim, kind: Any, mode: str = "full") -> Any:
+    rows = here().bounds.smaller(m, n) if mode == "economic" else m
+    if mode not in ("full", "economic", "r"):
+        return here().fail_to_trace(f"scipy.linalg.qr with the mode {mode!r} is not supported")
+    upper = SymbolicArray((rows, n), kind)
+    return (upper,) if mode == "r" else (SymbolicArray((m, rows), kind), upper)
+
+
+def _two(n: Dim, _: Dim, kind: Any) -> Any:
+    return SymbolicArray((n, n), kind), SymbolicArray((n, n), kind)
+
+
+_KNOWN: dict[str, tuple[Callable[..., Any], bool]] = {
+    "cholesky": (_same, True),
+    "cosm": (_same, True),
+    "coshm": (_same, True),
+    "det": (_one, True),
+    "eig": (_eig, True),
+    "eigh": (_eigh, True),
+    "eigvals": (_of_each, True),
+    "eigvalsh": (_of_each, True),
+    "expm": (_same, True),
+    "inv": (_same, True),
+    "qr": (_qr, False),
+    "schur": (_two, True),
+    "sinm": (_same, True),
+    "sinhm": (_same, True),
+    "sqrtm": (_same, True),
+    "svd": (_svd, False),
+    "svdvals": (_singular_values, False),
+    "tanhm": (_same, True),
+    "tanm": (_same, True),
+}
+"""The results of each function, and whether it requires a square matrix."""

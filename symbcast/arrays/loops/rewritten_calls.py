@@ -1,0 +1,486 @@
+"""What rewritten code calls: loops, comprehensions, builtins that make or consume sequences, and items of lists."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from types import GeneratorType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symbcast.arrays.array_facts import here, whole
+from symbcast.arrays.indexing import sliced
+from symbcast.arrays.loops.loop import SymbolicLoop, increment_of, is_alike
+from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index
+from symbcast.arrays.proxies import real_of
+from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, formatted_element, integer_of, text_of_data
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
+from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
+from symbcast.paths.path import current
+from symbcast.paths.real_numbers import Real
+from symbcast.paths.sizes import Size, dim_of, is_whole, sized
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+# Items of lists that loops fill, by their number: ``rows[i]``, ``rows[-1]``, ``rows[1:]``.
+
+
+def item(values: Any, index: Any) -> Any:
+    """Return ``values[index]``."""
+    if type(values) not in (list, tuple):
+        return values[index]
+    has_repeated = any(type(v) is Repeated for v in values)
+    if has_repeated and isinstance(index, slice):
+        return _part(values, index)
+    if not (is_whole(index) if has_repeated else type(index) is Size):
+        return values[index]
+    path, count, at = here(), count_of(values), _of_first_pass(dim_of(index))
+    if not has_repeated and values:
+        return values[at if isinstance(at, int) else index]
+    if path.ask(Comparison("<", at, 0)):
+        at = add(at, count)
+    for need in (at_most(0, at), at_most(add(at, 1), count)):
+        path.require(need, "list index out of range", IndexError)
+    return _at(values, at, count)
+
+
+def _of_first_pass(at: Dim) -> Dim:
+    """Return a place for the first iteration: during the first pass, lists are as they are then."""
+    firsts = {known.index: 0 for known in here().loops.running if not known.is_checking()}
+    return replace_symbols(at, firsts) if firsts else at
+
+
+def _at(values: Any, at: Dim, count: Dim) -> Any:
+    """Return the item at a place within a list: found from the front, from the end, or any if all are alike."""
+    for sequence, far in ((values, at), (values[::-1], subtract(subtract(count, 1), at))):
+        place = far
+        for value in sequence:
+            size = value.count if type(value) is Repeated else 1
+            if place == 0 or (type(value) is Repeated and here().implies(Comparison("<", place, size))):
+                return value.item(_place(value, at, values)) if type(value) is Repeated else value
+            place = subtract(place, size)
+            if not isinstance(place, int):
+                break
+    first, *rest = (v.value if type(v) is Repeated else v for v in values)
+    is_same = all(is_alike(first, v) for v in rest) and all(v.index is None for v in values if type(v) is Repeated)
+    if not is_same:
+        next(v for v in values if type(v) is Repeated).refuse()
+    return first
+
+
+def _place(value: Repeated, at: Dim, values: Any) -> Dim:
+    """Return the number of an item among those of its entry."""
+    before = values[: next(n for n, v in enumerate(values) if v is value)]
+    return subtract(at, count_of(before))
+
+
+def _part(values: Any, part: slice) -> Any:
+    """Return a list without some items at its ends, if all its items are alike."""
+    (only,) = values if len(values) == 1 else (None,)
+    is_plain = part.step is None and all(v is None or is_whole(v) for v in (part.start, part.stop))
+    if type(only) is not Repeated or only.index is not None or not is_plain:
+        next(v for v in values if type(v) is Repeated).refuse()
+    count = sliced(here(), only.count, part)
+    is_empty = here().ask(at_most(count, 0))
+    return type(values)([] if is_empty else [Repeated(only.value, count, None, only.key)])
+
+
+# What rewritten code calls in place of loops, comprehensions and the builtins that consume or make sequences.
+
+
+REPLACED: dict[str, Callable[..., Any]] = {}
+"""The functions that rewritten code calls, by the builtin's name. Each gets the function that the name refers to."""
+
+
+class _Items:
+    """The items of a generator that was consumed without finding repeated items."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+
+def _replaces(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    real = getattr(builtins, name)
+
+    def register(ours: Callable[..., Any]) -> Callable[..., Any]:
+        def called(function: Any, *args: Any, **options: Any) -> Any:
+            if real_of(function) is not real or current.get() is None:
+                return function(*args, **options)
+            found = ours(*args, **options)
+            if type(found) is _Items:
+                return function(found.items, **options)
+            if found is NotImplemented:  # no expression: what follows must be a return, for a text in an error
+                return function(*args, **options)
+            return found
+
+        REPLACED[name] = called
+        return ours
+
+    return register
+
+
+def sequence_of(values: Any) -> Sequence | None:
+    """Return an iterable as a sequence whose length is a size; None for any other iterable."""
+    kind = type(values)
+    if kind is Sequence:
+        return values if isinstance(values, Sequence) else None
+    if kind is SymbolicArray and values.dims and not isinstance(values.dims[0], int):
+        return Sequence(values.dims[0], lambda index: _row(values, index))
+    if kind is NestedList and not isinstance(values.base.dims[0], int):
+        return Sequence(values.base.dims[0], lambda index: values[index])
+    if kind in (list, tuple) and len(values) == 1 and type(values[0]) is Repeated:
+        repeated: Repeated = values[0]
+        return Sequence(repeated.count, lambda index: repeated.item(dim_of(index)))
+    return None
+
+
+def _row(array: SymbolicArray, index: Any) -> Any:
+    if type(index) is not Size:
+        return array[index]
+    return SymbolicArray(array.dims[1:], array.dtype, contents=array.contents.some, memory=array.memory)
+
+
+def loop(values: Any, key: Any, dead: tuple[str, ...] = ()) -> Iterator[Any]:
+    """Return the iterator of a ``for`` loop."""
+    path = current.get()
+    if path is None:
+        return iter(values)
+    if type(values) is GeneratorType:
+        return _of_generator(values, key, dead)
+    sequence = _numbered(values) if type(values) is range else sequence_of(values)
+    tried = path.loops.tries.get(key, 0)
+    if sequence is not None and tried < 2:
+        return SymbolicLoop(sequence, key, frozenset(dead), tried == 1)
+    if has_repeated(values):
+        return _each(values, key, dead)
+    return iter(values)
+
+
+MAX_UNROLLED = 8
+"""Longer ranges of numbers run their bodies for a symbolic index too."""
+
+
+def _numbered(values: range) -> Sequence | None:
+    if len(values) <= MAX_UNROLLED:
+        return None
+    path = here()
+    return Sequence(len(values), lambda index: sized(add(values.start, multiply(values.step, dim_of(index))), path))
+
+
+def _each(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]:
+    for value in values:
+        if type(value) is Repeated:
+            value.refuse()
+        yield value
+
+
+def _of_generator(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]:
+    """Return the iterator over a generator: the items that it makes in loops over sizes are one repeated item."""
+    before = len(here().loops.running)
+    first = next(values, _END)
+    if first is _END:
+        return iter(())
+    if not any(known.frame is values.gi_frame for known in here().loops.running[before:]):
+        return chain([first], values)
+    return loop(collected(values, first), key, dead)
+
+
+_END = object()
+
+
+def collected(values: Any, first: Any = _END) -> list[Any]:
+    """Return the items of an iterable as a list; what it makes for a symbolic index is one repeated item."""
+    path = current.get()
+    if path is None or type(values) is not GeneratorType:
+        sequence = None if path is None else sequence_of(values)
+        if path is None or sequence is None or type(values) in (list, tuple):
+            return list(values)
+        return collected(_items(sequence))
+    found: list[Any] = []
+    chosen: list[tuple[int, SymbolicLoop]] = []
+    frame = values.gi_frame
+    while True:
+        value = next(values, _END) if first is _END else first
+        first = _END
+        if value is _END:
+            for number, known in chosen:  # no loop is running any more, whose iterations differ in the number
+                found[number] = known.chosen(found[number].value)
+            return found
+        running = [known for known in path.loops.running if known.frame is frame]
+        for known in running:
+            known.has_yielded = True
+        if not running:
+            found.append(value)
+        elif any(known.passes > 1 for known in running):
+            if not found or type(found[-1]) is not Repeated or not is_alike(found[-1].value, value):
+                path.loops.refuse(running[-1].key)
+        else:
+            if _is_chosen(running, value):
+                chosen.append((len(found), running[0]))
+            found.append(_repeated(running, value))
+
+
+def _is_chosen(running: list[SymbolicLoop], value: Any) -> bool:
+    """Return whether data decide if a generator yields an item in an iteration of its loops."""
+    if not any(known.has_decided() for known in running):
+        return False
+    return running[0].choose(value) if len(running) == 1 else here().loops.refuse(running[-1].key)
+
+
+def _repeated(running: list[SymbolicLoop], value: Any) -> Repeated:
+    count = multiply(*(known.count for known in running))
+    index = running[0].index if len(running) == 1 else None
+    if index is not None and is_alike(value, put_index(value, {index: 0})):
+        index = None
+    return Repeated(value, count, index, running[0].key)
+
+
+def _items(sequence: Sequence) -> Iterator[Any]:
+    path = here()
+    key = path.place()
+    yield from loop(sequence, key)
+
+
+def cast(function: Any, value: Any) -> Any:
+    """Return ``function(value)``, which is an array for a type of elements and an array."""
+    is_type = isinstance(function, type) and issubclass(function, np.generic)
+    return value.astype(function) if is_type and type(value) is SymbolicArray else function(value)
+
+
+@_replaces("type")
+def type_of(*values: Any) -> Any:
+    return type(real_of(values[0])) if len(values) == 1 else NotImplemented
+
+
+def is_same(left: Any, right: Any) -> bool:
+    """Return whether two values are the same object, where a stand-in counts as what it stands for."""
+    return real_of(left) is real_of(right)
+
+
+def pickled(function: Any, *args: Any, **options: Any) -> Any:
+    """Call a function that pickles its arguments with what stand-ins in them stand for."""
+    return function(*map(_real_within, args), **options)
+
+
+def _real_within(value: Any) -> Any:
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        return kind(map(_real_within, value))
+    return {_real_within(k): _real_within(v) for k, v in value.items()} if kind is dict else real_of(value)
+
+
+def _is_symbolic(*values: Any) -> bool:
+    return any(sequence_of(v) is not None for v in values)
+
+
+@_replaces("range")
+def range_of(*args: Any) -> Any:
+    args = tuple(map(whole, args))
+    if not any(type(a) is Size for a in args) or not all(map(is_whole, args)):
+        return NotImplemented
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    path = here()
+    low, high, by = dim_of(start), dim_of(stop), dim_of(step)
+    if path.ask(at_most(by, 0)):
+        if path.ask(equal(by, 0)):
+            raise ValueError("range() arg 3 must not be zero")
+        if not isinstance(by, int):
+            return NotImplemented
+        length = ceil_divide(subtract(low, high), -by)
+    else:
+        length = ceil_divide(subtract(high, low), by)
+    count = path.bounds.larger(length, 0)
+    if by != 1 and low == 0:
+        path.loops.batches.append((high, by))
+
+    def value(index: Dim) -> Dim:
+        return add(low, multiply(by, index))
+
+    def facts(index: Dim) -> Iterator[Formula]:
+        if not isinstance(by, int):  # bounds of products do not follow from those of the index
+            yield at_most(low, value(index))
+            yield at_most(value(index), subtract(high, 1))
+
+    return Sequence(count, lambda index: sized(value(dim_of(index)), path), facts)
+
+
+@_replaces("zip")
+def zip_of(*values: Any, strict: bool = False) -> Any:
+    if strict or not _is_symbolic(*values):
+        return NotImplemented
+    sequences = [sequence_of(v) for v in values]
+    if any(s is None for s in sequences):
+        return NotImplemented
+    path = here()
+    known = [s for s in sequences if s is not None]
+    count = known[0].count
+    for other in known[1:]:
+        if other.count != count:
+            count = count if path.ask(at_most(count, other.count)) else other.count
+    facts = [s.facts for s in known]
+    return Sequence(
+        count, lambda index: tuple(s.take(index) for s in known), lambda index: chain(*(f(index) for f in facts))
+    )
+
+
+@_replaces("enumerate")
+def enumerate_of(values: Any, start: Any = 0) -> Any:
+    sequence = sequence_of(values)
+    if sequence is None:
+        return NotImplemented
+    return Sequence(sequence.count, lambda index: (index + start, sequence.take(index)), sequence.facts)
+
+
+@_replaces("reversed")
+def reversed_of(values: Any) -> Any:
+    sequence = sequence_of(values)
+    if sequence is None:
+        return NotImplemented
+    last = sized(subtract(sequence.count, 1), here())
+    return Sequence(sequence.count, lambda index: sequence.take(last - index))
+
+
+@_replaces("map")
+def map_of(function: Any, *values: Any) -> Any:
+    if not _is_symbolic(*values):
+        return NotImplemented
+    together = zip_of(*values)
+    if together is NotImplemented:
+        return NotImplemented
+    return Sequence(together.count, lambda index: function(*together.take(index)))
+
+
+@_replaces("float")
+def float_of(*values: Any) -> Any:
+    value = values[0] if values else 0.0
+    if type(value) is Size:
+        return Real.of(value)
+    if type(value) is SymbolicArray and not value.dims and value.dtype.kind in "biuf":
+        return SymbolicArray((), float)
+    return value if type(value) is Real else NotImplemented
+
+
+@_replaces("int")
+def int_of(*values: Any) -> Any:
+    value = values[0] if len(values) == 1 else None
+    if type(value) is Size:
+        return value
+    if type(value) is Real:
+        return value.rounded("trunc")
+    if type(value) is not SymbolicArray or value.dims or value.dtype.kind not in "biuf":
+        return NotImplemented
+    return integer_of(value)
+
+
+@_replaces("str")
+def str_of(*values: Any) -> Any:
+    is_data = len(values) == 1 and type(values[0]) is SymbolicArray
+    return text_of_data(formatted_element(values[0])) if is_data else NotImplemented
+
+
+@_replaces("list")
+def list_of(*values: Any) -> Any:
+    return collected(values[0]) if values else []
+
+
+@_replaces("tuple")
+def tuple_of(*values: Any) -> Any:
+    return tuple(collected(values[0])) if values and type(values[0]) in (GeneratorType, Sequence) else NotImplemented
+
+
+@_replaces("sorted")
+def sorted_of(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    path, place = here(), here().place()
+    if key is not None or path.loops.tries.get(place) or type(values) not in (SymbolicArray, list, tuple):
+        return NotImplemented
+    items = _listed(values)
+    if items is NotImplemented or any(type(i) is not Repeated or not _is_number(i.value) for i in items):
+        return NotImplemented if items is NotImplemented else _Items(items)
+    return [Repeated(SymbolicArray((), items[0].value.dtype), count_of(items), None, place)] if items else []
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is SymbolicArray and not value.dims
+
+
+@_replaces("len")
+def length_of(values: Any) -> Any:
+    if type(values) is Sequence:
+        return sized(values.count, here())
+    return sized(count_of(values), here()) if has_repeated(values) else NotImplemented
+
+
+@_replaces("sum")
+def sum_of(values: Any, start: Any = 0) -> Any:
+    if type(values) in (list, tuple) and not has_repeated(values):
+        return NotImplemented
+    items = _listed(values)
+    if items is NotImplemented:
+        return NotImplemented
+    path, total = here(), start
+    for item in items:
+        if type(item) is not Repeated:
+            total = total + item
+            continue
+        value = item.value
+        once = total + value
+        step = increment_of(total, once, path)
+        if step is not None and type(once) in (int, Size):
+            total = step.at(item.count, path)
+        elif type(once) is SymbolicArray and is_alike(once, once + value):
+            total = put_index(once, {})
+        else:
+            item.refuse()
+    return total
+
+
+@_replaces("max")
+def max_of(*values: Any, **options: Any) -> Any:
+    return _extreme(values, options)
+
+
+@_replaces("min")
+def min_of(*values: Any, **options: Any) -> Any:
+    return _extreme(values, options)
+
+
+def _extreme(values: Any, options: Any) -> Any:
+    if len(values) != 1:
+        return NotImplemented
+    items = _listed(values[0])
+    if items is NotImplemented:
+        return NotImplemented
+    if not any(type(i) is Repeated for i in items):
+        return _Items(items)
+    if set(options) - {"default"}:
+        return _refuse(items)
+    kinds = {
+        (type(v), v.dims, v.dtype) for v in (i.value for i in items if type(i) is Repeated) if type(v) is SymbolicArray
+    }
+    if len(items) != 1 or len(kinds) != 1 or items[0].value.dims:
+        return _refuse(items)
+    return SymbolicArray((), items[0].value.dtype)
+
+
+def _refuse(items: Iterable[Any]) -> Any:
+    for item in items:
+        if type(item) is Repeated:
+            item.refuse()
+    return _Items(list(items))
+
+
+def _listed(values: Any) -> Any:
+    """Return the items of a generator or a sequence if some are repeated."""
+    if type(values) is GeneratorType:
+        items: list[Any] = collected(values)
+    elif has_repeated(values):
+        items = list(values)
+    elif type(values) is Sequence or (type(values) is SymbolicArray and _is_symbolic(values)):
+        items = collected(values)
+    else:
+        return NotImplemented
+    return items

@@ -1,1 +1,0 @@
-"""The answer about a traced function."""

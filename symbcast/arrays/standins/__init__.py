@@ -1,1 +1,0 @@
-"""Stand-ins for modules and names while a function is traced."""

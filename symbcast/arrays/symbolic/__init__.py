@@ -1,1 +1,0 @@
-"""Arrays with symbolic shapes, and facts about their elements."""

@@ -1,0 +1,529 @@
+"""Symbolic arrays, a shape of sizes and a dtype; and their elements as Python numbers, text and nested lists."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+
+from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, here
+from symbcast.core.algebra.arithmetic import multiply, subtract
+from symbcast.core.algebra.formulas import Comparison, at_most, equal
+from symbcast.core.effort import charge
+from symbcast.operators.context import Dims
+from symbcast.paths.exploration import WITHOUT_DATA
+from symbcast.paths.places import called_by
+from symbcast.paths.sizes import is_whole, sized
+
+# Symbolic arrays: a shape of sizes and numbers, and a dtype.
+
+
+_ARRAY = 100
+"""Units of effort per array, so that a run that makes arrays endlessly is stopped."""
+
+
+class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array without data, as a traced function sees it; ``isinstance`` takes it for an ``ndarray``.
+
+    Attributes:
+        dims: the sizes of its axes.
+        dtype: its dtype.
+        memory: its elements, which it shares with its views.
+    """
+
+    __slots__ = ("_contents", "_writes", "dims", "dtype", "memory")
+    __array_priority__ = 1000.0
+    functions: ClassVar[Callable[..., Any]]
+    """Implements NumPy's functions; set by `symbcast.arrays.functions.array_functions`, which is above this module."""
+    universal: ClassVar[Callable[..., Any]]
+    """Implements ufuncs; set by `symbcast.arrays.functions.ufuncs`."""
+    taken: ClassVar[Callable[..., Any]]
+    """Implements indexing; set by `symbcast.arrays.indexing`."""
+    namespace: ClassVar[Callable[[], Any]]
+    """Returns NumPy as traced code sees it; set by `symbcast.arrays.functions.replacements`."""
+
+    shown: ClassVar[Callable[..., str]]
+    """Returns text of an element; set by `symbcast.arrays.symbolic_array`."""
+    whole: ClassVar[Callable[..., Any]]
+    """Returns a single element as an integer; set there too."""
+    keeps_texts: ClassVar[Callable[..., bool]]
+    """Whether code marks its texts as made of data; set by `symbcast.arrays.loops.rewriting`."""
+
+    taken_at: ClassVar[Callable[..., Any]]
+    """Implements assignment at an index; set by `symbcast.arrays.indexing`."""
+    flattened: ClassVar[Callable[..., Any]]
+    """Makes the iterator over the elements; set by `symbcast.arrays.functions.methods`."""
+
+    def __init__(  # noqa: PLR0913 - the facts about an array
+        self,
+        dims: Dims,
+        dtype: Any,
+        truth: bool | None = None,
+        span: tuple[Any, ...] | None = None,
+        *,
+        contents: ArrayContents | None = None,
+        memory: ArrayMemory | None = None,
+    ) -> None:
+        charge(_ARRAY)
+        self.dtype = np.dtype(dtype)
+        self.dims = dims
+        if self.dtype.subdtype is not None:
+            self.dtype, inner = self.dtype.subdtype
+            self.dims = (*dims, *inner)
+        self._contents = contents or ArrayContents(truth, None if span is None else IntegerSpan(*span))
+        self.memory = memory or ArrayMemory()
+        self._writes = self.memory.writes
+
+    @property
+    def contents(self) -> ArrayContents:
+        """The known facts about the elements; writes since they were recorded discard them."""
+        if self._writes != self.memory.writes:
+            self._contents = ArrayContents(is_data=self._contents.is_data)
+            self._writes = self.memory.writes
+        return self._contents
+
+    @property
+    def truth(self) -> bool | None:
+        """Whether all elements are true, or all are false; None if unknown."""
+        return self.contents.truth
+
+    @property
+    def span(self) -> IntegerSpan | None:
+        """Bounds of the elements, if known."""
+        return self.contents.span
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<array ({', '.join(map(str, self.dims))}) of {self.dtype}>"
+
+    def _is_no(self, other: object) -> bool:
+        """Return whether a value is text, which no number equals."""
+        return isinstance(other, str) and self.dtype.kind in "biufc"
+
+    def __eq__(self, other: object) -> Any:
+        return SymbolicArray(self.dims, bool, False) if self._is_no(other) else super().__eq__(other)
+
+    def __ne__(self, other: object) -> Any:
+        return SymbolicArray(self.dims, bool, True) if self._is_no(other) else super().__ne__(other)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return SymbolicArray.universal(ufunc, method, *inputs, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return SymbolicArray.functions(function, args, options)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return SymbolicArray.namespace()
+
+    def __array__(self, dtype: Any = None, **_: Any) -> Any:
+        if isinstance(dtype, np.dtype) and dtype.isbuiltin == 1:
+            # f2py releases the type twice if a conversion fails, so a few failures would deallocate NumPy's own type.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
+        name = called_by(sys._getframe(1))
+        what = f"{name or 'a function'} is not supported: it takes the data of an array"
+        here().fail_to_trace(what, is_compiled=True)
+
+    @property
+    def __array_interface__(self) -> Any:
+        raise AttributeError("__array_interface__")
+
+    # Attributes.
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The sizes, as numbers or sizes that code can compute with."""
+        path = here()
+        return tuple(sized(d, path) for d in self.dims)
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self.dims = self.reshape(shape).dims
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.dims)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return sized(multiply(*self.dims), here())
+
+    @property
+    def itemsize(self) -> int:
+        """The number of bytes per element."""
+        return int(self.dtype.itemsize)
+
+    @property
+    def nbytes(self) -> Any:
+        """The number of bytes."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[Any, ...]:
+        """The byte distance between neighbours on each axis."""
+        path = here()
+        return tuple(sized(multiply(self.itemsize, *self.dims[n + 1 :]), path) for n in range(self.ndim))
+
+    @property
+    def flags(self) -> Any:
+        """The flags that an array has if it owns its data."""
+        return np.empty(1).flags
+
+    base = None
+    device = "cpu"
+
+    @property
+    def flat(self) -> Any:
+        """The iterator over the elements."""
+        return SymbolicArray.flattened(self)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[:] = value
+
+    @property
+    def T(self) -> SymbolicArray:
+        """The array with its axes reversed."""
+        found: SymbolicArray = self.transpose()
+        return found
+
+    @property
+    def mT(self) -> SymbolicArray:
+        """The array with its last two axes exchanged."""
+        found: SymbolicArray = self.swapaxes(-1, -2)
+        return found
+
+    @property
+    def real(self) -> SymbolicArray:
+        """The real parts."""
+        return SymbolicArray(self.dims, np.empty(0, self.dtype).real.dtype, memory=self.memory)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real[...] = value
+
+    @property
+    def imag(self) -> SymbolicArray:
+        """The imaginary parts."""
+        return SymbolicArray(self.dims, np.empty(0, self.dtype).imag.dtype, memory=self.memory)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag[...] = value
+
+    def _with(self, dims: Dims) -> SymbolicArray:
+        """Return the same elements in another shape, or in another order with the same shape."""
+        return SymbolicArray(dims, self.dtype, contents=self.contents.moved, memory=self.memory)
+
+    def same(self) -> SymbolicArray:
+        """Return the same elements in the same order and shape."""
+        return SymbolicArray(self.dims, self.dtype, contents=self.contents, memory=self.memory)
+
+    # Behaviour as a Python value.
+
+    def __len__(self) -> int:
+        # `len` has a stand-in. Other callers want the length only for preallocation, and continue without it.
+        raise TypeError("the length of a symbolic array is a size")
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.dims:
+            raise TypeError("iteration over a 0-d array")
+        return self._rows()
+
+    def _rows(self) -> Iterator[Any]:
+        path, number = here(), 0
+        while path.ask(Comparison("<", number, self.dims[0]), is_number=True):
+            yield self[number]
+            number += 1
+
+    def __bool__(self) -> bool:
+        path, count = here(), multiply(*self.dims)
+        if self.dims and not path.ask(equal(count, 1)):
+            if not path.ask(equal(count, 0)):
+                raise ValueError("The truth value of an array with more than one element is ambiguous.")
+            raise ValueError("The truth value of an empty array is ambiguous.")
+        if self.truth is not None:
+            return self.truth
+        return path.ask(equal(path.data_size("data", 0, 1), 1))
+
+    def __getitem__(self, key: Any) -> Any:
+        return SymbolicArray.taken(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        SymbolicArray.taken_at(self, key, value)
+
+    def forget(self, *written: Any) -> None:
+        """Discard the facts about the elements, including those of views, after ``written`` values were assigned."""
+        is_data = any(getattr(v, "contents", _CONSTANT).is_data for v in written)
+        self.memory.writes += 1
+        self.contents.is_data |= is_data
+
+    def reorder(self) -> None:
+        """Keep only the facts that do not depend on order, for views too: the elements were shuffled."""
+        moved = self.contents.moved
+        self.memory.writes += 1
+        self._contents, self._writes = moved, self.memory.writes
+
+    def _as_number(self, *_: Any) -> Any:
+        if self.dtype.kind not in "biu":
+            return here().fail_to_trace("a number is made from array data")
+        return here().fail_to_trace("an integer is made from array data")
+
+    __int__ = __index__ = __float__ = __complex__ = _as_number
+
+    def __format__(self, spec: str) -> str:
+        found = SymbolicArray.shown(self, spec)
+        path, frame = here(), sys._getframe(1)
+        if not (SymbolicArray.keeps_texts(frame.f_code) or path.is_for_message(frame)):
+            path.fail_to_trace("text is made of array data")
+        return found
+
+    def __round__(self, digits: int | None = None) -> Any:
+        if self.dims:
+            raise TypeError("type numpy.ndarray doesn't define __round__ method")
+        return SymbolicArray.whole(self) if digits is None else SymbolicArray((), self.dtype)
+
+    def __floor__(self) -> Any:
+        return SymbolicArray.whole(self)
+
+    __ceil__ = __trunc__ = __floor__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __copy__(self) -> SymbolicArray:
+        return self.copied()
+
+    def __deepcopy__(self, memo: Any) -> SymbolicArray:
+        return self.copied()
+
+    def copied(self) -> SymbolicArray:
+        """Return a copy that shares no elements."""
+        return SymbolicArray(self.dims, self.dtype, contents=self.contents)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a symbolic array cannot be pickled: it exists only during its trace")
+
+    def __getattr__(self, name: str) -> Any:
+        method = METHODS.get(name)
+        if method is not None:
+            return partial(_called, name, method, self)
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'ndarray' object has no attribute {name!r}")
+        return here().fail_to_trace(f"the method {name} of an array is not supported")
+
+
+def _called(name: str, method: Callable[..., Any], array: SymbolicArray, *args: Any, **options: Any) -> Any:
+    """Return the result of a method; an error about its arguments has the name that the code calls it by."""
+    try:
+        found = method(array, *args, **options)
+    except TypeError as error:
+        text = str(error)
+        if not text.startswith(f"{method.__qualname__}()"):
+            raise
+        raise TypeError(name + text.removeprefix(method.__qualname__)) from None
+    return decided_by(found, array, *args, *options.values())
+
+
+_CONSTANT = ArrayContents(is_data=False)
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""The methods of arrays by name; related methods are in one module."""
+
+
+def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as the methods with these names."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        METHODS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def contents_of(value: Any) -> ArrayContents:
+    """Return the facts about the elements of an array, a list of arrays, a number or a size."""
+    if hasattr(type(value), "dims"):
+        found: ArrayContents = value.contents
+        return found
+    if type(value) in (list, tuple):
+        return ArrayContents(is_data=any(contents_of(v).is_data for v in value))
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
+        return ArrayContents(span=IntegerSpan(int(value.min()), int(value.max())), is_data=False)
+    return _CONSTANT
+
+
+def is_of_data(*values: Any) -> bool:
+    """Return whether the elements of any of these arrays depend on the values of arguments."""
+    return any(contents_of(v).is_data for v in values)
+
+
+def decided_by(found: Any, *values: Any) -> Any:
+    """Return arrays made from some values, with what the values say about their elements.
+
+    If no value is data, the elements depend on sizes only; they may not be finite where those of a value may not be.
+    """
+    is_data = is_of_data(*values)
+    divisors = tuple(dict.fromkeys(d for v in values if hasattr(type(v), "dims") for d in v.contents.divisors))
+    if not is_data or divisors:
+        for array in found if isinstance(found, (tuple, list)) else (found,):
+            if type(array) is SymbolicArray:
+                array.contents.is_data = array.contents.is_data and is_data
+                array.contents.divisors = tuple(dict.fromkeys((*array.contents.divisors, *divisors)))
+    return found
+
+
+WITHOUT_DATA.add(SymbolicArray.__name__)
+
+
+# Scalars that data decide, as Python's numbers and as text.
+
+
+MARK = "\u2063"
+"""An invisible character in all text made of data, which marks the text wherever it is used."""
+
+
+def integer_of(array: SymbolicArray) -> Any:
+    """Return a single element as an integer that data decide, within the bounds of the elements."""
+    path, span = here(), array.span
+    if span is not None and span.low == span.high:
+        return sized(span.low, path)
+    if span is not None and path.bounds.is_at_least(span.low, 0):
+        found = path.data_size("integer")
+        path.suppose(at_most(span.low, found))
+        path.suppose(at_most(found, span.high))
+        return sized(found, path)
+    above, below = path.data_size("integer"), path.data_size("integer")
+    return sized(subtract(above, below), path)
+
+
+class DataText(str):
+    """Text that data decide: code may keep it and print it; whatever looks into it ends the path."""
+
+    def __add__(self, other: str) -> Any:
+        return DataText(str.__add__(self, other))
+
+    def __radd__(self, other: str) -> Any:
+        return DataText(str.__add__(other, self))
+
+
+def _refuse(*_: Any, **__: Any) -> NoReturn:
+    here().fail_to_trace("text that is made of data is compared or measured")
+
+
+_KEPT = {"__new__", "__init__", "__getattribute__", "__class__", "__str__", "__repr__", "__format__", "__doc__"}
+_KEPT |= {"__add__", "__radd__", "__init_subclass__", "__subclasshook__", "__setattr__", "__delattr__", "__dir__"}
+for _name in set(dir(str)) - _KEPT:
+    setattr(DataText, _name, _refuse)
+
+
+def text_of_data(value: str) -> str:
+    """Return a text; if it is made of data, as such a text."""
+    return DataText(value) if type(value) is str and MARK in value else value
+
+
+def formatted_element(value: Any, spec: str = "") -> str:
+    """Return an array in a format, as the text of some element. Raises what NumPy raises for the format."""
+    if type(value) is not SymbolicArray:
+        return str.__str__(format(value, spec))
+    if value.dims:
+        if spec:
+            raise TypeError("unsupported format string passed to numpy.ndarray.__format__")
+        return f"{MARK}[...]"
+    return f"{MARK}{np.ones((), value.dtype)[()]:{spec}}"
+
+
+def percent_formatted(template: str, values: Any) -> str:
+    """Return ``template % values``."""
+    several = values if type(values) is tuple else (values,)
+    if not any(type(v) is SymbolicArray for v in several):
+        found: str = template % values
+        return found
+    examples = (np.ones((), v.dtype)[()] if type(v) is SymbolicArray and not v.dims else v for v in several)
+    return DataText(MARK + template % tuple(examples))
+
+
+SymbolicArray.shown = staticmethod(formatted_element)
+SymbolicArray.whole = staticmethod(integer_of)
+
+
+# Nested lists of the elements of an array: the result of ``x.tolist()``.
+
+
+class NestedList:
+    """A list with one item for each index of the first axis of an array: a number, or another `NestedList`.
+
+    For ``isinstance`` it is a ``list``; NumPy's functions treat it as the array that they would create from it.
+
+    Attributes:
+        base: the array.
+    """
+
+    def __init__(self, base: SymbolicArray) -> None:
+        self.base = base.copied()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return list
+
+    @property
+    def dims(self) -> Any:
+        """The shape of the array that NumPy makes from the list: axes after an empty one are lost."""
+        return self.array().dims
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the array that NumPy makes from the list."""
+        return self.array().dtype
+
+    @property
+    def contents(self) -> Any:
+        """Facts about the elements."""
+        return self.base.contents.moved
+
+    def array(self) -> SymbolicArray:
+        """Return the array that NumPy makes from the list."""
+        path, dims = here(), self.base.dims
+        for number, dim in enumerate(dims):
+            is_last = number == len(dims) - 1
+            if (not is_last or self.base.dtype.kind != "f") and path.ask(equal(dim, 0)):
+                return SymbolicArray(dims[: number + 1], float)
+        kind = {"f": float, "i": np.intp, "c": complex}.get(self.base.dtype.kind, self.base.dtype)
+        return SymbolicArray(dims, kind, contents=self.base.contents)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return SymbolicArray.functions(function, args, options)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        inputs = tuple(v.array() if type(v) is NestedList else v for v in inputs)
+        return SymbolicArray.universal(ufunc, method, *inputs, **options)
+
+    def __len__(self) -> int:
+        raise TypeError("the length of a symbolic list is a size")
+
+    def __bool__(self) -> bool:
+        return not here().ask(equal(self.base.dims[0], 0))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (_listed(row) for row in self.base)
+
+    def __getitem__(self, key: Any) -> Any:
+        if not is_whole(key) and not isinstance(key, slice):
+            raise TypeError("list indices must be integers or slices")
+        return _listed(self.base[key])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(list, name):
+            raise AttributeError(f"'list' object has no attribute {name!r}")
+        return here().fail_to_trace(f"the method {name} of a list of elements is not supported")
+
+
+def _listed(value: SymbolicArray) -> Any:
+    return NestedList(value) if value.dims else value

@@ -1,0 +1,256 @@
+"""The complete check of one file: read it, check it, run it if requested, write it, and describe it."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from symbcast.answers.outcomes import Notice, Problem
+from symbcast.cli.model_files import check_readable, front_end_for
+from symbcast.cli.model_outcomes import NO_NAMES, FileOutcome, ModelNames, RuntimeRun
+from symbcast.cli.options import guard_text
+from symbcast.core.characters import prose_list
+from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.errors import MissingExtraError, ModelError, SymbcastError
+from symbcast.graphs.jobs import Stamp, Status
+from symbcast.graphs.report.answer import under_name
+
+if TYPE_CHECKING:
+    from symbcast.cli.options import Language
+    from symbcast.core.isolation import Ending
+    from symbcast.graphs.front_end import FrontEnd
+    from symbcast.graphs.model import Model
+    from symbcast.graphs.report.graph_report import GraphReport
+    from symbcast.onnx.report import Confirmation
+
+T = TypeVar("T")
+
+
+class CheckJob(NamedTuple):
+    """A file to check, with the options of the check; ``target`` is the path of the annotated model, if one is written.
+
+    ``called`` is its display name if that is not its path; ``function`` is the function to check, if one is named;
+    ``guard`` the language of the guard that is wanted instead of a report. ``html`` is the path of the page, if one is
+    written.
+    """
+
+    path: str
+    assume: tuple[str, ...]
+    bound: tuple[tuple[str, int], ...]
+    shapes: tuple[tuple[str, str], ...]
+    values: tuple[tuple[str, str], ...]
+    min_size: int
+    runtime: str
+    format: str
+    confirm: bool
+    target: str | None
+    called: str = ""
+    function: str = ""
+    guard: Language | None = None
+    html: str | None = None
+
+    @property
+    def source(self) -> str:
+        """The model's display name: its file, or ``-`` for standard input."""
+        return self.called or self.path
+
+
+def examine(job: CheckJob) -> FileOutcome:
+    """Return the outcome of a file; a problem with it is reported, and does not stop other files."""
+    start, stamp = perf_counter(), Stamp.of(job.path)
+    names = NO_NAMES
+    try:
+        opened = _opened(job)
+        names = opened.names(job)
+        found = _examined(job, opened, names)
+    except MissingExtraError:
+        raise
+    except ModelError as error:
+        found = FileOutcome(job.source, names=names, problem=Problem(error.problem, error.hint))
+    except OSError as error:
+        found = FileOutcome(job.source, names=names, problem=Problem(error.strerror or " ".join(str(error).split())))
+    except SymbcastError as error:
+        found = FileOutcome(job.source, names=names, problem=Problem(" ".join(str(error).split())))
+    except Exception as error:
+        found = FileOutcome(job.source, names=names, problem=_fault(error))
+    status: Status = "checked" if found.problem is None or found.verdict else "failed"
+    return replace(found, seconds=perf_counter() - start, stamp=stamp, status=status)
+
+
+def without_answer(job: CheckJob, ending: Ending[CheckJob, FileOutcome], timeout: float | None) -> FileOutcome:
+    """Return the outcome of a file whose process died or exceeded its time limit."""
+    found = FileOutcome(job.source, status="died", stamp=Stamp.of(job.path))
+    if ending.kind == "timed out" and timeout is not None:
+        problem = Problem(f"the check took more than {timeout:g} seconds", "allow more time with --timeout")
+        return replace(found, problem=problem, status="timed out", seconds=timeout)
+    return replace(found, problem=Problem(f"the process that checked it ended with {ending.text}", "is it too large?"))
+
+
+def _fault(error: Exception) -> Problem:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    text = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return Problem(f"the check itself failed ({text}, at {where})", "please report it with the model")
+
+
+def _names_in(assumption: str) -> set[str]:
+    from symbcast.core.programs.program import Program
+
+    return {*Program(assumption).shown.values()}
+
+
+class _Opened(NamedTuple):
+    """A model read from its file, its front end, and the runtime that the question is about."""
+
+    front_end: FrontEnd
+    model: Model
+    runtime: str
+
+    def check(self, **asked: Any) -> GraphReport:
+        """Return the answer about the model."""
+        from symbcast.graphs.check import check_graph, read_question
+
+        question = read_question(self.front_end, runtime=self.runtime, **asked)
+        return self.front_end.report(check_graph(self.front_end, self.model, question))
+
+    def names(self, job: CheckJob) -> ModelNames:
+        """Return the names in the model that a caller may use, if the job mentions any."""
+        if not (job.bound or job.assume or job.shapes or job.values):
+            return NO_NAMES
+        from symbcast.graphs.check import names_in
+        from symbcast.graphs.known_inputs import read_known_inputs
+
+        inputs = self.model.input_names
+        given = read_known_inputs(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))
+        found = names_in(self.front_end, self.model, given)
+        return ModelNames(found.sizes, found.inputs)
+
+
+def _opened(job: CheckJob) -> _Opened:
+    check_readable(job.path)
+    front_end = front_end_for(job.path).load()
+    for option in _unsupported(job, front_end):
+        raise ModelError(job.path, f"{option} is not for models of {front_end.name}", "omit it for this model")
+    runtime = front_end.runtime(job.runtime)
+    if job.function and front_end.read_function is not None:
+        return _Opened(front_end, front_end.read_function(job.path, runtime, job.function), runtime)
+    return _Opened(front_end, front_end.read(job.path, runtime), runtime)
+
+
+def _unsupported(job: CheckJob, front_end: FrontEnd) -> Iterator[str]:
+    """Yield the options in use that are not for models of a front end."""
+    if job.confirm and not hasattr(front_end.report, "confirm"):
+        yield "--confirm"
+    if job.target is not None and not hasattr(front_end.report, "annotate"):
+        yield "--output"
+    if job.function and front_end.read_function is None:
+        yield "--function"
+
+
+def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
+    ask = partial(
+        opened.check,
+        min_size=job.min_size,
+        bind=_of(job.bound, names.sizes),
+        shapes=_of(job.shapes, names.inputs),
+        values=_of(job.values, names.inputs),
+    )
+    taken = [a for a in job.assume if _names_in(a) <= {*names.sizes}]
+    report = ask(assume=taken)
+    report = under_name(report, job.source)
+    later = [a for a in job.assume if a not in taken and _names_in(a) <= {*names.sizes, *report.data_sizes}]
+    if later:  # about sizes that data decide, whose names only the check knows
+        report = under_name(ask(assume=[*taken, *later]), job.source)
+    confirmed = cast("Any", report).confirm() if job.confirm else ()
+    found = FileOutcome(
+        job.source,
+        report.verdict.value,
+        names=names._replace(sizes=(*names.sizes, *report.data_sizes)) if job.assume else names,
+        findings=len(report.findings),
+        unanalysed=len({left.node for left in report.unanalysed}),
+        confirmed=tuple(_runtime_run(run, report) for run in confirmed),
+    )
+    if job.target is not None:
+        found = _written(found, cast("Any", report).annotate(), job, Path(job.target))
+    if job.html is not None:
+        found = _pictured(found, report, Path(job.html))
+    if job.guard is not None:
+        left = sorted({left.node for left in report.unanalysed})
+        remarks = [f"the guard does not cover {prose_list(left, limit=3)}: not analysed"] if left else []
+        return replace(found, guard=guard_text(report, job.guard, job.format), remarks=(*found.remarks, *remarks))
+    match job.format:
+        case "text":
+            return replace(found, document=report._document())
+        case "json":
+            return replace(found, data=report.to_dict())
+        case _:
+            from symbcast.graphs.report.presentation import notices_of
+
+            return replace(found, notices=(*notices_of(report), *_disagreements(confirmed)))
+
+
+def _disagreements(confirmed: Iterable[Confirmation]) -> Iterable[Notice]:
+    if not confirmed:
+        return ()
+    from symbcast.onnx.report import disagreements
+
+    return disagreements(confirmed)
+
+
+def _of(given: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:
+    """Return the given facts about the names that a model has."""
+    return {name: told for name, told in given if name in names}
+
+
+def _runtime_run(run: Confirmation, report: GraphReport) -> RuntimeRun:
+    from symbcast.answers.show.document import Shortener
+
+    text = Shortener(report.aliases).text(str(run))
+    return RuntimeRun(run.sizes, run.expected, run.happened, run.agrees, run.reason, text)
+
+
+def _pictured(found: FileOutcome, report: GraphReport, target: Path) -> FileOutcome:
+    """Write the page of a model."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        report.plot().save(target)
+    except OSError as error:
+        problem = Problem(f"the page cannot be written to {target}: {error.strerror or error}")
+        return replace(found, problem=problem)
+    return replace(found, remarks=(*found.remarks, f"the page is {target}"))
+
+
+def _written(found: FileOutcome, model: Any, job: CheckJob, target: Path) -> FileOutcome:
+    """Write the annotated model, completely or not at all."""
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with CleanupOnInterrupt(lambda: draft.unlink(missing_ok=True)):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(model.SerializeToString())
+            draft.replace(target)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        return replace(found, problem=Problem(f"the annotated model cannot be written to {target}: {why}"))
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+    return replace(found, remarks=tuple(_moved(model, job, target)))
+
+
+def _moved(model: Any, job: CheckJob, target: Path) -> list[str]:
+    """Say which data files must be put next to a model that is written to another folder."""
+    from symbcast.onnx.reader import external_locations
+
+    source = Path(job.path)
+    if target.parent.resolve() == source.parent.resolve():
+        return []
+    places = list(dict.fromkeys(external_locations(model)))
+    where = "" if job.called else f" of {source.parent}"
+    return [f"{target} needs {', '.join(places)}{where} next to it"] if places else []

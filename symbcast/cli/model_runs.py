@@ -1,0 +1,249 @@
+"""Check model files in this process, in several or on a cluster, and record results as they arrive."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from symbcast.answers.outcomes import Problem
+from symbcast.cli.model_outcomes import FileOutcome, ModelNames, RuntimeRun, data_of, remark, show_summary
+from symbcast.cli.terminal import Bar, UsageError, harmless, print_text, print_wrapped
+from symbcast.core import __version__
+from symbcast.core.characters import closest, prose_list
+from symbcast.core.interrupts import RaiseFirstInterrupt
+from symbcast.core.isolation import Ending
+from symbcast.errors import MissingExtraError
+from symbcast.graphs.jobs import FileResult, Journal, Stamp, run_jobs
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from symbcast.cli.model_examination import CheckJob
+    from symbcast.cli.model_outcomes import FileOutcome, ModelNames
+    from symbcast.core.isolation import Ending
+
+
+# Run work in several processes and yield answers in order; a process that dies loses only its own job.
+
+
+Work = TypeVar("Work")
+Answer = TypeVar("Answer")
+
+SECONDS_TO_CONNECT = 10
+"""How long a Dask scheduler may take to answer at all."""
+
+
+def answers(
+    function: Callable[[Work], Answer],
+    jobs: Sequence[Work],
+    processes: int,
+    died: Callable[[Work, int | None], Answer],
+    tell: Callable[[], None],
+) -> Generator[Answer, None, None]:
+    """Yield a function's answer to each job, in the order of the jobs, computed by several processes.
+
+    If the process of a job died, ``died`` gives the answer, from its exit status; ``tell`` is called for each answer.
+    """
+    with closing(run_jobs(numbered(function), enumerate(jobs), processes=min(processes, len(jobs)))) as endings:
+        for ending in in_order(endings, tell):
+            yield ending.answer if ending.answer is not None else died(ending.job, ending.status)
+
+
+def in_order(
+    endings: Iterable[Ending[tuple[int, Work], Answer]], tell: Callable[[], None]
+) -> Generator[Ending[Work, Answer], None, None]:
+    """Yield how numbered jobs ended, in the order of their numbers."""
+    early: dict[int, Ending[Work, Answer]] = {}
+    following = 0
+    for ending in endings:
+        number, job = ending.job
+        early[number] = Ending(job, ending.kind, ending.answer, ending.status, ending.text)
+        tell()
+        while following in early:
+            yield early.pop(following)
+            following += 1
+
+
+def numbered(function: Callable[[Work], Answer]) -> Callable[[tuple[int, Work]], Answer]:
+    """Return a function of numbered jobs that calls ``function`` on the jobs alone."""
+    return partial(_numbered, function)
+
+
+def _numbered(function: Callable[[Work], Answer], job: tuple[int, Work]) -> Answer:
+    return function(job[1])
+
+
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """Provide the executor of a Dask cluster, given the address of its scheduler.
+
+    Raises `UsageError` if no scheduler answers, and `MissingExtraError` without the extra ``dask``.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("--dask", "dask") from None
+    if not re.fullmatch(r"\w+://.+|.+:\d+", address):
+        raise UsageError(f"--dask {address}: write the address of a scheduler, such as tcp://host:8786")
+    try:
+        client: Any = Client(address, set_as_default=False, timeout=SECONDS_TO_CONNECT)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--dask {address}: no scheduler answers there ({error})") from None
+    with client:
+        yield client.get_executor(pure=False)  # a changed file is a different job
+
+
+# Check files in this process, in several, or on a cluster, and verify that the mentioned names occur in them.
+
+
+class Workers(NamedTuple):
+    """The number of processes that check files, the time limit per file, and a Dask scheduler to use instead."""
+
+    processes: int = 1
+    timeout: float | None = None
+    dask: str | None = None
+
+
+def outcomes_of(
+    asked: Sequence[CheckJob], means: Workers, advance: Callable[[], None], is_ordered: bool = True
+) -> Generator[FileOutcome, None, None]:
+    """Yield the outcomes of files, in order or as they arrive; ``advance`` is called for each."""
+    from symbcast.cli.model_examination import examine, without_answer
+    from symbcast.cli.model_files import front_end_for
+
+    is_alone = means.processes == 1 or len(asked) <= 1
+    if is_alone and means.timeout is None and means.dask is None:
+        for job in asked:
+            outcome = examine(job)
+            advance()
+            yield outcome
+        return
+    from symbcast.core.isolation import load_nothing
+    from symbcast.graphs.jobs import run_jobs
+
+    processes = max(1, min(means.processes, len(asked)))
+    prepare = front_end_for(asked[0].path).load().prepare if asked else load_nothing
+    with RaiseFirstInterrupt(), ExitStack() as stack:
+        executor = stack.enter_context(dask_executor(means.dask)) if means.dask is not None else None
+        ask = partial(run_jobs, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)
+        endings: Iterator[Ending[CheckJob, FileOutcome]]
+        if is_ordered:
+            endings = in_order(stack.enter_context(closing(ask(numbered(examine), enumerate(asked)))), advance)
+        else:
+            endings = stack.enter_context(closing(ask(examine, asked)))
+        for ending in endings:
+            if not is_ordered:
+                advance()
+            yield ending.answer or without_answer(ending.job, ending, means.timeout)
+
+
+def known_outcomes(outcomes: Iterator[FileOutcome], wanted: ModelNames) -> Iterator[FileOutcome]:
+    """Yield the outcomes once every name that the user mentioned was found in a model.
+
+    Raises `UsageError` if a name is in no model: the answer would otherwise ignore it silently.
+    """
+    missing = [set(names) for names in wanted]
+    met: list[dict[str, None]] = [{} for _ in wanted]
+    held: list[FileOutcome] = []
+    for outcome in outcomes:
+        for names, left, seen in zip(outcome.names, missing, met, strict=True):
+            left.difference_update(names)
+            seen.update(dict.fromkeys(names))
+        held.append(outcome)
+        if not any(missing):
+            yield from held
+            held.clear()
+    if any(o.verdict for o in held):
+        for what, left, seen in zip(("size", "input"), missing, met, strict=True):
+            if left:
+                raise UsageError(_unknown(what, sorted(left)[0], list(seen)))
+    yield from held
+
+
+def _unknown(what: str, name: str, names: Sequence[str]) -> str:
+    close = closest(name, names)
+    hint = f"did you mean {close!r}? " if close else ""
+    there = (
+        f"there {'are' if len(names) > 1 else 'is'} {prose_list(names, limit=20)}" if names else "there are none at all"
+    )
+    return f"no {what} in these models is named {name!r}; {hint}{there[0].upper() + there[1:] if hint else there}"
+
+
+# Results of checking many files, recorded as they arrive, and a table of all results at the end.
+
+
+def recorded(
+    asked: Sequence[CheckJob], means: Workers, wanted: ModelNames, path: Path, resume: bool
+) -> list[FileOutcome]:
+    """Check files, record each result as it arrives, print the table, and return all outcomes in order.
+
+    With ``resume``, results in the file are kept: see `symbcast.graphs.jobs`. Files that timed out are checked again
+    if the time limit is longer now, and files whose process died are always checked again.
+    """
+    journal = Journal(path, _question(asked))
+    kept = journal.resume(lambda row: _is_kept(row, means.timeout)) if resume else {}
+    done = {job.path: _outcome(kept[job.path]) for job in asked if job.path in kept}
+    left = [job for job in asked if job.path not in done]
+    with journal, Bar(len(left), "checking") as bar, closing(outcomes_of(left, means, bar.advance, False)) as outcomes:
+        written = _written(outcomes, journal)
+        # Names that occur only in files already done are not mistakes.
+        for outcome in known_outcomes(written, wanted) if not done else written:
+            with bar.away():
+                if outcome.problem is not None:
+                    print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
+                remark(outcome)
+            done[outcome.source] = outcome
+    found = [done[job.path] for job in asked]
+    show_summary(found)
+    print_text(f"results: {path}" + (f" ({len(kept)} of them from before)" if kept else ""))
+    return found
+
+
+def _written(outcomes: Iterable[FileOutcome], journal: Journal) -> Iterator[FileOutcome]:
+    for outcome in outcomes:
+        problem = "" if outcome.problem is None else str(outcome.problem)
+        report = data_of(outcome) if outcome.data is not None else None
+        result = FileResult(outcome.source, outcome.status, outcome.seconds, problem, report, outcome.stamp)
+        journal.add(result.to_dict())
+        yield replace(outcome, data=None)
+
+
+def _question(asked: Sequence[CheckJob]) -> dict[str, Any]:
+    """Return the question about every file as data for JSON, with the version that answers it."""
+    if not asked:
+        return {}
+    question = asked[0]._asdict()
+    return {
+        **{key: question[key] for key in question if key not in ("path", "target", "called", "html")},
+        "symbcast": __version__,
+    }
+
+
+def _is_kept(row: Mapping[str, Any], timeout: float | None) -> bool:
+    if row["status"] == "timed out":
+        return timeout is not None and timeout <= row["seconds"]
+    return bool(row["status"] != "died")
+
+
+def _outcome(row: Mapping[str, Any]) -> FileOutcome:
+    """Return the outcome of a recorded result."""
+    report = row["report"] or {"verdict": "", "findings": 0, "unanalysed": 0, "confirmations": []}
+    problem = Problem(row["problem"]) if row["problem"] else None
+    stamp = Stamp(row["size"], row["modified"])
+    return FileOutcome(
+        row["path"],
+        report["verdict"],
+        problem,
+        seconds=row["seconds"],
+        findings=report["findings"],
+        unanalysed=report["unanalysed"],
+        confirmed=tuple(RuntimeRun(**run, text="") for run in report["confirmations"]),
+        status=row["status"],
+        stamp=stamp,
+    )

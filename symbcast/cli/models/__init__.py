@@ -1,1 +1,0 @@
-"""How `symbcast model` checks one file or many."""

@@ -1,0 +1,437 @@
+"""The option, or command, that an unknown option means; words of other tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.cli.argument_advice import module_of
+from symbcast.cli.terminal import (
+    CHOICES,
+    EQUALS,
+    OF_SHAPES,
+    argument_text,
+    command_line,
+    is_numbers,
+    is_shape,
+    repeated_option,
+)
+from symbcast.cli.value_advice import is_relation, separated, several_rules, sign_among
+from symbcast.core.characters import closest, prose_list
+from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
+
+if TYPE_CHECKING:
+    from symbcast.cli.options import Options, UnknownOption
+
+
+# Words that people try as options: the options that they mean, or what to do where no option is meant.
+
+
+OTHER_WORDS = {
+    word: options
+    for line in (
+        "argument arguments assumption assumptions constraint constraints given if where with -> assume",
+        "assert claim -> that",
+        "condition -> that assume",
+        "expect -> that out",
+        "show -> that",
+        "backend -> runtime rule",
+        "device engine provider providers ort -> runtime",
+        "framework -> rule runtime",
+        "library semantics between vs -> rule",
+        "rule -> runtime",
+        "input input-shape input-shapes inputs dynamic-axes -> shapes",
+        "feed feeds data -> values",
+        "force -> overwrite",
+        "verify validate -> confirm check",
+        "save out -> output",
+        "output result to want wanted -> out",
+        "target -> out to",
+        "for -> out that",
+        "parallel processes process workers worker threads cores cpus -> jobs",
+        "max-size upper -> assume",
+        "max -> most limit",
+        "top first head count number results suggestions repairs maximum -> limit most",
+        "disable skip noqa -> ignore",
+        "enable only -> select",
+        "since base against ref revision changed -> diff",
+        "svg png image picture draw figure graph visualize visualise render -> html",
+        "exit fail warn -> fail-on",
+        "code codes select -> select ignore",
+        "lower smallest minimum least zero zeros nonzero positive -> min-size",
+        "implies holds -> that",
+        "find produce gives equals equal -> out that",
+        "run execute test -> confirm",
+        "freeze set -> bind",
+        "best -> limit",
+        "profile profiles -> form",
+        "language lang -> guard dispatch format",
+        "style reporter -> format",
+    )
+    for words, _, options in [line.partition(" -> ")]
+    for word in words.split()
+}
+"""Options that people try, with the options that they may mean."""
+OUTPUTS = ("out", "output", "result", "target", "to", "want", "wanted", "expect", "o")
+"""Options that people try in order to name the wanted output."""
+OPERATIONS = ("op", "operation", "operator", "layer")
+"""Options that people try in order to ask about another operation than a broadcast."""
+_MODELS = ("model", "contract")
+_EVERY = (*OF_SHAPES, *_MODELS, "lint", "torch-error", "trace")
+_NOTES: Sequence[tuple[str, Sequence[str], str]] = (
+    ("explain verbose v debug print details", _EVERY, "the answer is explained as it is; --format json has it as data"),
+    ("quiet q silent", _EVERY, "the exit status alone gives the result too; send the output to /dev/null"),
+    ("plot svg png draw image figure", OF_SHAPES, "plots are drawn in Python, by symbcast.notebook.plot(...)"),
+    ("plot svg png draw image figure", ("trace",), "plots are drawn in Python, by symbcast.notebook.plot(...)"),
+    ("dtype dtypes type types precision", (*OF_SHAPES, *_MODELS), "no answer depends on it: leave {} out"),
+    ("dtype dtypes type types", ("trace",), 'the type precedes the shape, as in "float32:N, 3"'),
+    ("device cuda gpu cpu", OF_SHAPES, "nothing is run: leave {} out"),
+    ("symbols symbol names vars variables", (*OF_SHAPES, "trace"), "names in shapes are sizes: leave {} out"),
+    ("opset", OF_SHAPES, "--rule onnx-legacy is for operator sets before 7, and onnx for all others: leave {} out"),
+    ("opset ir", _MODELS, "the model itself says which: leave {} out"),
+    (
+        "dynamic symbolic symbols",
+        _MODELS,
+        'sizes that the model leaves open are so as they are; --shapes "x=N, 3, H, W" names or fixes others',
+    ),
+    ("fix apply write", ("lint", *OF_SHAPES), "nothing is changed: leave {} out"),
+    ("jax", ("trace",), "in Python, symbcast.jax.trace runs functions of JAX"),
+    ("torch pytorch", ("trace",), "in Python, symbcast.torch.trace runs modules and functions of PyTorch"),
+    ("file files stdin", OF_SHAPES, "- reads shapes from standard input, one per line: add - < FILE"),
+    ("all every", ("compare",), "without --rule, all rules that need no attributes are compared: leave {} out"),
+    ("list all every", ("cases",), "cases are listed as it is: leave {} out"),
+    ("exit", ("lint",), "add || true to the line for a status of 0"),
+    ("config", ("lint",), "options that are not given come from tool.symbcast.lint in pyproject.toml"),
+    ("color colour", _EVERY, "the answer has no colours: leave {} out"),
+)
+"""Words of options, the commands that have no such option, and what to do instead."""
+
+
+def noted(words: Sequence[str], command: str, name: str) -> str:
+    """Return what to do instead of an option whose subject needs none; empty if its words name no such subject.
+
+    >>> noted(["opset-version", "opset", "version"], "model", "--opset-version")
+    'the model itself says which: leave --opset-version out'
+    """
+    for word in words:
+        for said, commands, text in _NOTES:
+            if command in commands and word in said.split():
+                return text.replace("{}", name)
+    return ""
+
+
+# Options that a command does not have: the option, or the command, that was meant.
+
+
+_SIZES = ("size", "sizes", "dim", "dims", "batch", "set", "with", "at", "d", "bind", "range", "fix")
+_ANSWERS = {"json": "json", "sarif": "sarif", "txt": "", "log": ""}
+"""Endings of files for answers, with their format."""
+_SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:(?:\.\.|-|:)[0-9]+)?)\s*")
+_ABOUT_SIZES = ("set", "fix", "fixed", "freeze", "size", "dim", "num", "n", "static")
+"""Words around the name of a size, as in ``--batch-size`` and ``--set-batch``."""
+_RANGE = re.compile(r"([0-9]+)(?:\.\.|-|:)([0-9]+)")
+_ARGUMENTS = ("arg", "args", "argument", "arguments", "input", "inputs", "shape", "shapes", "input-shape")
+"""Options that people try in order to give the arguments of a traced function."""
+_NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind", "timeout", "jobs", "runtime")
+"""Options of other commands that are seldom parameters of functions."""
+_LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTALL)
+"""Text that Python reads as a value, and that a shape of one axis is seldom written as."""
+
+
+def unknown_option(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+    """Return the error for an option that a command does not have, with the likely intended one."""
+    command, name = found.command, found.name
+    what = "shape" if command in OF_SHAPES else "file"
+    behind = f'write a {what} that begins with "-" after "--"'
+    if not name and found.argument in EQUALS and found.following:
+        return sign_among(command, [*found.others, found.argument, found.following], ())
+    if not name:
+        said = argument_text(found.argument)
+        return f"{said} looks like an option; {behind}: symbcast {command} -- {said}"
+    text = f"{command} has no option {argument_text(name)}"
+    if command in OF_SHAPES and found.word in OPERATIONS:
+        return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
+    if "help" in found.words:
+        return f"{text}; did you mean symbcast {command} -h?"
+    chosen = _chosen(found, commands[command])
+    if command == "rules":
+        if found.word in ("rule", "list", "name", "all"):
+            return f"{text}; symbcast rules lists every rule"
+        own = _meant(found, commands[command]) or _misspelt(name, commands[command])
+        return f"{text}; {f'did you mean {chosen or own[0]}?' if chosen or own else 'its only one is --format'}"
+    is_argument = command == "trace" and len(found.word) == 1 and found.following != ""
+    note = "" if chosen or is_argument or _pair(found) else noted(found.words, command, name)
+    if note:
+        return f"{text}: {note}"
+    hint = (
+        (f"did you mean {chosen}?" if chosen else "")
+        or _command_meant(found, commands)
+        or _other_command(found)
+        or _bounds_meant(found)
+        or _pairs_meant(found)
+        or (_size_meant(found) if _pair(found) or (command == "trace" and found.word not in _NOT_ARGUMENTS) else "")
+        or _own_option(found, commands)
+        or (_size_meant(found) if command != "trace" else "")
+        or _similar(found, commands)
+        or (_listed(found, commands[command]) if name.startswith("--") else behind)
+    )
+    return f"{text}; {hint}"
+
+
+def _chosen(found: UnknownOption, options: Options) -> str:
+    """Return the option with the value that is written as an option, such as ``--format json`` for ``--json``."""
+    other = CHOICES.get(found.word, "")
+    pairs = ((o.names[0], word) for word in (found.word, other) for o in options if word in o.choices)
+    option, value = next(pairs, ("", ""))
+    if not option and is_rule_name(found.word) and any("--rule" in o.names for o in options):
+        return f"--rule {found.word}"
+    return f"{option} {value}" if option else ""
+
+
+_TAKING = {"solve": "--out", "prove": "--that", "compare": "--rule"}
+"""Commands on shapes with the option that they need."""
+
+
+def _command_meant(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+    """Return the line of a command that is written as an option; empty if the option is no command."""
+    word = found.word
+    is_of_shapes = found.command in OF_SHAPES
+    if word not in commands or word == found.command or (word in OF_SHAPES) != is_of_shapes or word == "rules":
+        return ""
+    option = _TAKING.get(word, "")
+    if not option or not found.following:
+        own = [a for a in found.arguments if not a.startswith("-")]
+        return f"did you mean {command_line(word, own)}?"
+    rules = ["--rule", found.rule] if word == "compare" else []
+    return f"did you mean {command_line(word, found.others, rules, option, found.following)}?"
+
+
+def _pair(found: UnknownOption) -> re.Match[str] | None:
+    """Return the size and its value that follow an option which gives sizes; None for any other."""
+    return _SIZE.fullmatch(found.following) if found.word in _SIZES else None
+
+
+def _pairs_meant(found: UnknownOption) -> str:
+    """Return what to write for an option that gives several sizes with their values; empty for any other."""
+    given = [_SIZE.fullmatch(part) for part in re.split("[,;]", found.following)] if found.word in _SIZES else []
+    sizes = [(pair[1], pair[2]) for pair in given if pair]
+    if len(sizes) < 2 or len(sizes) < len(given):
+        return ""
+    if found.command in ("model", "contract"):
+        option = "--bind" if all(value.isdecimal() for _, value in sizes) else "--range"
+        return f"write {repeated_option(option, [f'{size}={value}' for size, value in sizes])}"
+    return f"write {' '.join(_assumed(size, value).removeprefix('write ') for size, value in sizes)}"
+
+
+def _listed(found: UnknownOption, options: Options) -> str:
+    """Return which option has the word in its help, or all options of the command."""
+    own = [o for o in options if found.command not in OF_SHAPES or _is_for_rule(o.names[0], found.rule)]
+    about = [o.names[0] for o in own for word in found.words if len(word) > 3 and _is_about(word, o.help)]
+    if len(set(about)) in (1, 2):
+        return f"did you mean {prose_list(list(dict.fromkeys(about)), 'or')}?"
+    return f"its options are {prose_list([o.names[0] for o in own], limit=30)}"
+
+
+def _is_about(word: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(word.removesuffix('s'))}s?\b", text, re.IGNORECASE) is not None
+
+
+_BOUNDS = {"min": ">=", "opt": "==", "max": "<=", "least": ">=", "most": "<=", "minimum": ">=", "maximum": "<="}
+_COMMON_SIZES = ("batch", "height", "width", "seq", "sequence", "length", "time")
+_BOUND = re.compile(r"([^\W\d][\w.]*)\s*[=:]\s*([0-9]+)")
+
+
+def _bounds_meant(found: UnknownOption) -> str:
+    """Return what to write for an option that gives one end of the range of a size; empty for any other."""
+    ends = [word for word in found.words if word in _BOUNDS]
+    given = _BOUND.fullmatch(found.following)
+    named = next((word for word in found.words[1:] if word in _COMMON_SIZES), "")
+    if ends and named and found.following.isdecimal() and found.command in ("model", "contract"):
+        given = _BOUND.fullmatch(f"{named}={found.following}")
+    if found.command == "contract" and ends and "x" in found.following and ":" in found.following:
+        return 'give the range of each size by its name, as in --range "H=64..1280"; --to trtexec writes such shapes'
+    if not ends or given is None:
+        return ""
+    size, value = given[1], given[2]
+    if found.command != "contract":
+        relation = argument_text(f"{size} {_BOUNDS[ends[0]]} {value}")
+        return f"write --assume {relation}"
+    text = " ".join(found.arguments)
+    if named:
+        return f"write --range {size}={f'1..{value}' if _BOUNDS[ends[0]] == '<=' else f'{value}..4096'}"
+    low, high = (re.search(rf"--?{end}\w*[ =]{re.escape(size)}\s*[=:]\s*([0-9]+)", text) for end in ("min", "max"))
+    typical = re.search(rf"--?opt\w*[ =]{re.escape(size)}\s*[=:]\s*([0-9]+)", text)
+    ended = f"--range {size}={low[1] if low else 1}..{high[1] if high else 4096}"
+    return f"give both ends: {ended}{f' --typical {size}={typical[1]}' if typical else ''}"
+
+
+def _other_command(found: UnknownOption) -> str:
+    """Return the whole line of another command that has the option; empty if none is meant."""
+    wanted = found.following
+    is_output = found.word in OUTPUTS and ("," in wanted or is_numbers(wanted)) and is_shape(wanted)
+    if found.command in OF_SHAPES and found.command != "solve" and is_output:
+        return f"write {command_line('solve', found.others, '--out', found.following)}"
+    ending = found.following.rpartition(".")[2].casefold() if "." in found.following else ""
+    if found.command == "model" and ending in _ANSWERS:
+        form = f" --format {_ANSWERS[ending]}" if _ANSWERS[ending] else ""
+        return f"the answer goes to standard output: add{form} > {argument_text(found.following)}"
+    if found.command in ("contract", "trace", "lint") and found.word in ("o", "output", "out", "save"):
+        return "the answer goes to standard output: add > FILE"
+    is_source = any(a.partition("=")[0] in ("--guard", "--format") for a in found.arguments)
+    if found.command == "model" and is_source and found.word in OUTPUTS:
+        return f"the answer goes to standard output: add > {argument_text(found.following or 'FILE')}"
+    if found.command == "compare" and takers_of(found.word.replace("-", "_")):
+        rule = next((r for r in (found.rule, *takers_of(found.word)) if _is_for_rule(found.name, r)), found.rule)
+        meant = f"{rule.partition('(')[0]}({found.word.replace('-', '_')}={found.following or '...'})"
+        return f"attributes follow the rule in parentheses: --rule {argument_text(meant)}"
+    if found.command in OF_SHAPES and found.word in ("output", "save", "o") and "." in found.following:
+        return f"the answer goes to standard output: add > {argument_text(found.following)}"
+    is_shape_given = any(word in _ARGUMENTS for word in found.words[-2:]) and not {*found.words} & {*OUTPUTS}
+    is_letter = len(found.word) == 1 and found.name.startswith("--") and is_shape(found.following)
+    is_letter = is_letter and not _is_size(found.name[2:], found.others) and not is_rule_name(found.following)
+    if found.command in OF_SHAPES and (is_shape_given or is_letter):
+        return f"shapes are arguments: leave {found.name} out"
+    if found.command == "trace" and found.name == "-m" and found.following:
+        function = next((a for a in found.others if a.isidentifier()), "FUNCTION")
+        others = [a for a in found.others if a != function]
+        return f"write {command_line('trace', f'{module_of(found.following)}:{function}', others)}"
+    if found.command == "trace" and found.word in ("rule", "rules"):
+        return f"the function's own code is run, by no other rule: leave {found.name} out"
+    if found.command == "contract" and found.word in _ARGUMENTS:
+        return 'fix a size by --bind batch=4, or give its range by --range "H=64..1280"'
+    if found.command == "trace" and found.word in _ARGUMENTS:
+        return f"arguments follow the function: leave {found.name} out"
+    return ""
+
+
+def _size_meant(found: UnknownOption) -> str:
+    """Return what to write instead of an option that is named by a size, or that gives sizes; empty for any other."""
+    command, following = found.command, found.following
+    pair = _SIZE.fullmatch(following) if command != "trace" else _pair(found)
+    parts = re.split("[-_]", found.name.lstrip("-"))
+    written = "-".join(part for part in parts if part not in _ABOUT_SIZES) if parts[1:] else parts[0]
+    size, value = (pair[1], pair[2]) if pair else (written, following)
+    if command == "trace" and size.isidentifier() and following and (following[0] != "-" or _LITERAL.match(following)):
+        if pair is not None:
+            return _assumed(size, value)
+        equals = "==" if _LITERAL.fullmatch(following) else "="
+        return f"write an argument by its name as {argument_text(f'{written}{equals}{following}')}"
+    ends = _RANGE.fullmatch(value)
+    if pair is None and found.word in _SIZES[:-3] and found.word != "batch":
+        return ""
+    value = f"{ends[1]}..{ends[2]}" if ends else value
+    if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(found.name) < 3):
+        return ""
+    if command in OF_SHAPES and pair is None and not _is_size(size, found.others):
+        return ""
+    if command == "contract":
+        return f"write --range {size}={value}"
+    if command == "model":
+        return f"write --bind {size}={value}" if ends is None else _contract_or_assume(found, size, value)
+    return _assumed(size, value) if command in OF_SHAPES else ""
+
+
+def _is_size(name: str, shapes: Sequence[str]) -> bool:
+    """Return whether a name is one of the sizes in some shapes."""
+    return any(name in re.findall(r"[^\W\d][\w.]*", text) for text in shapes)
+
+
+def _assumed(size: str, value: str) -> str:
+    ends = _RANGE.fullmatch(value)
+    relation = f"{ends[1]} <= {size} <= {ends[2]}" if ends else f"{size} == {value}"
+    return f'write --assume "{relation}"'
+
+
+def _contract_or_assume(found: UnknownOption, size: str, value: str) -> str:
+    contract = command_line("contract", found.others or ["MODEL"], "--range", f"{size}={value}")
+    return f"{contract} finds ranges; {_assumed(size, value)} to ask about these sizes only"
+
+
+def _own_option(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+    """Return which of the command's own options is meant by another word; empty if none is."""
+    close = _meant_by_value(found, commands[found.command]) or _meant(
+        found, commands[found.command], is_elsewhere=bool(_having(found.name, commands))
+    )
+    return _instead(found, close, commands[found.command])
+
+
+def _meant_by_value(found: UnknownOption, options: Options) -> list[str]:
+    """Return the option that takes such a value, where the value tells: a relation, or the name of a rule."""
+    names = [option.names[0] for option in options]
+    said = {o for word in found.words for o in OTHER_WORDS.get(word, "").split()}
+    is_comparison = re.search(r"[<>=!]=|[<>]", found.following) is not None and is_relation(found.following)
+    if is_comparison and "--assume" in names and not said & {"assume", "that"}:
+        is_to_prove = "--that" in names and not any(a.startswith("--that") for a in found.arguments)
+        return ["--that" if is_to_prove else "--assume"]
+    return ["--rule"] if "--rule" in names and is_rule_name(found.following.partition("(")[0]) else []
+
+
+def _instead(found: UnknownOption, close: Sequence[str], options: Options) -> str:
+    """Return what to write instead of an option that means one of some others; several rules are given one by one."""
+    several = several_rules(found.following, found.others) if list(close) == ["--rule"] else []
+    if len(several) > 1:
+        option = next(o for o in options if "--rule" in o.names)
+        advice = separated(option, several, found.command, found.others)
+        return f"write {advice}" if option.repeats else advice
+    return f"did you mean {prose_list(close, 'or')}?" if close else ""
+
+
+def _similar(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+    """Return which other commands have an option, or which own option has a similar name; empty if none has."""
+    others = _having(found.name, commands)
+    close = [] if others else _misspelt(found.name, commands[found.command])
+    if close:
+        return _instead(found, close, commands[found.command])
+    have = "has" if len(others) == 1 else "have"
+    return f"{prose_list([f'symbcast {other}' for other in others[:3]])} {have} it" if others else ""
+
+
+def _having(name: str, commands: Mapping[str, Options]) -> list[str]:
+    return [c for c, options in commands.items() if any(name in o.names for o in options)]
+
+
+def _meant(found: UnknownOption, options: Options, is_elsewhere: bool = False) -> list[str]:
+    """Return the options that the user may have meant by an unknown name."""
+    names = [n for option in options for n in option.names if n.startswith("--")]
+    word, following = found.word, found.following
+    if len(word) == 1:
+        short = [o for o in options if o.names[0][2] == word]
+        if short:
+            return [o.names[0] for o in ([o for o in short if following in o.choices] or short)][:3]
+    near = _misspelt(found.name, options)
+    following = following if any(following in o.choices for o in options) else CHOICES.get(following, following)
+    taking = [o.names[0] for o in options if following and following in o.choices]
+    is_near = any(o.names[0] in near and (following in o.choices or not o.choices) for o in options)
+    if taking and not is_near:
+        return [f"{taking[0]} {following}"]
+    said = ([f"--{o}" for o in OTHER_WORDS.get(w, "").split()] for w in found.words)
+    others = next(filter(None, ([n for n in own if n in names] for own in said)), [f"--{word}"])
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda n: n in others,
+        *(() if is_elsewhere else (lambda n: n.startswith(f"--{word}"), lambda n: word in n[2:].split("-"))),
+    )
+    likely = next(filter(None, ([n for n in names if test(n)] for test in tests)), [])
+    fitting = [n for n in likely if _is_for_rule(n, found.rule)] if found.command in OF_SHAPES else likely
+    return (fitting or likely)[:3]
+
+
+def _is_for_rule(option: str, rule: str) -> bool:
+    """Return whether an option is no attribute of rules, or one that a rule has."""
+    name = option[2:].replace("-", "_")
+    return not takers_of(name) or name in [p.name for p in parameters_of(rule.partition("(")[0])]
+
+
+def _misspelt(name: str, options: Options) -> list[str]:
+    """Return the option that an unknown name resembles."""
+    from difflib import SequenceMatcher
+
+    names = [n for option in options for n in option.names if n.startswith("--")]
+    word = name.lstrip("-").casefold()
+    close = closest(word, [known[2:] for known in names])
+    is_near = close is not None and SequenceMatcher(None, word, close).ratio() >= _NEAR
+    return [f"--{close}"] if is_near else []
+
+
+_NEAR = 0.72
+"""Two words of an option that have less in common are different ones, such as ``cases`` and ``axes``."""

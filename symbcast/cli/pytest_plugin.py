@@ -1,0 +1,106 @@
+"""The plugin of pytest: with ``--symbcast``, each function with shape annotations is a test item.
+
+pytest imports this module in every run, so it imports nothing until it is asked to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from symbcast.core.isolation import ChildProcess
+    from symbcast.linting.sources import LintConfig, SourceFile, SourceFunction
+
+_CHILD: pytest.StashKey[Any] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    group = parser.getgroup("symbcast")
+    group.addoption("--symbcast", action="store_true", help="check the shape annotations of functions for all sizes")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the process that traces functions."""
+    child = config.stash.get(_CHILD, None)
+    if child is not None:
+        child.end()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> AnnotatedFile | None:
+    """Return the annotated functions of a Python file."""
+    if not parent.config.getoption("--symbcast") or file_path.suffix != ".py":
+        return None
+    return AnnotatedFile.from_parent(parent, path=file_path)
+
+
+class AnnotatedFile(pytest.File):
+    """A Python file; its items are its functions with shape annotations."""
+
+    def collect(self) -> Iterator[AnnotatedFunction]:
+        """Yield an item for each function. Raises `CollectError` if the file cannot be imported."""
+        from symbcast.errors import SymbcastError
+        from symbcast.linting.running import shaped_functions
+        from symbcast.linting.sources import read_config, read_source
+
+        try:
+            options = read_config(self.config.rootpath)
+            source = read_source(str(self.path))
+            functions = shaped_functions(self._child(), source, options) if source.functions else []
+        except (SymbcastError, SyntaxError, ValueError, ImportError) as error:
+            raise self.CollectError(str(error)) from None
+        for function in functions:
+            yield AnnotatedFunction.from_parent(
+                self, name=function.name, found=(source, function, options), child=self._child()
+            )
+
+    def _child(self) -> ChildProcess:
+        if _CHILD not in self.config.stash:
+            from symbcast.core.isolation import ChildProcess
+            from symbcast.linting.running import prepare_child
+
+            self.config.stash[_CHILD] = ChildProcess(prepare_child)
+        child: ChildProcess = self.config.stash[_CHILD]
+        return child
+
+
+class BrokenAnnotation(Exception):  # noqa: N818 - pytest prints its name
+    """The findings about a function, one line each."""
+
+
+class AnnotatedFunction(pytest.Item):
+    """A function with shape annotations: it passes if nothing is wrong, and is skipped if nothing is known."""
+
+    def __init__(
+        self, *, found: tuple[SourceFile, SourceFunction, LintConfig], child: ChildProcess, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._source, self._function, self._options = found
+        self._child = child
+
+    def runtest(self) -> None:
+        """Trace the function in a child process. Raises `BrokenAnnotation`."""
+        from symbcast.linting.running import check_one_function
+
+        found = check_one_function(self._child, self._source, self._function, self._options)
+        if found is None or found.status in ("unknown", "skipped"):
+            pytest.skip("" if found is None else found.reason)
+        if found.findings:
+            folder = self.config.invocation_params.dir
+            shown = self.path.relative_to(folder) if self.path.is_relative_to(folder) else self.path
+            raise BrokenAnnotation("\n".join(str(replace(f, path=str(shown))) for f in found.findings))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the findings without a traceback."""
+        if isinstance(excinfo.value, BrokenAnnotation):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the file, the line from 0, and the name."""
+        return self.path, self._function.place.line - 1, f"symbcast: {self.name}"

@@ -1,0 +1,116 @@
+"""Ctrl-C for the command: the process ends at once, silently, with the status that shells expect.
+
+An interrupt ends the process from the first import on: raised as an exception, it could surface at any line, in the
+middle of an import or where Python can only print it. Registered cleanup runs before the end: see `CleanupOnInterrupt`.
+While our own processes are working, the interrupt is raised instead, and whoever started them ends them: see
+`RaiseFirstInterrupt`.
+
+None of this happens in a process that is not the command's, or where interrupts are already ignored or handled. This
+module is imported before all others, and imports only modules that Python itself has already loaded.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found] # `signal` takes ten times as long to load
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+    from typing import NoReturn
+
+STATUS = 130
+"""128 and the number of the signal, as shells have it."""
+CONSOLE_SCRIPTS = ("symbcast", "symbcast.exe", "symbcast-script.py")
+
+_cleanups: list[Callable[[], object]] = []
+
+
+def is_command() -> bool:
+    """Return whether this process was started as the command, by its script or by ``python -m symbcast``."""
+    started = sys.argv[0] if getattr(sys, "argv", None) else ""
+    if started == "-m":  # while ``-m`` is still importing the package
+        flag = sys.orig_argv.index("-m") if "-m" in sys.orig_argv else -1
+        return flag >= 0 and sys.orig_argv[flag + 1 : flag + 2] == ["symbcast"]
+    return os.path.basename(started) in CONSOLE_SCRIPTS  # noqa: PTH119 - pathlib is not loaded yet
+
+
+def begin() -> None:
+    """Make interrupts end this process from now on."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        try:
+            signal.signal(signal.SIGINT, _end)
+        except ValueError:  # not in the main thread
+            return
+
+
+def leave() -> NoReturn:
+    """End the process as an interrupt does: run the registered undo steps, and end its child processes."""
+    for undo in reversed(_cleanups):
+        _quietly(undo)
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is not None:
+        for child in multiprocessing.active_children():
+            _quietly(child.kill)
+    os._exit(STATUS)
+
+
+def _quietly(function: Callable[[], object]) -> None:
+    try:
+        function()
+    except Exception:
+        return
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    leave()
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, _end)
+    raise KeyboardInterrupt
+
+
+if is_command():
+    begin()
+
+
+class CleanupOnInterrupt:
+    """A context whose cleanup function is called if an interrupt ends the process."""
+
+    def __init__(self, undo: Callable[[], object]) -> None:
+        self._undo = undo
+
+    def __enter__(self) -> None:
+        _cleanups.append(self._undo)
+
+    def __exit__(self, *error: object) -> None:
+        _cleanups.remove(self._undo)
+
+
+class RaiseFirstInterrupt:
+    """A context that raises the first interrupt, so that its caller can end child processes; a second one ends all."""
+
+    def __enter__(self) -> None:
+        self._is_ours = signal.getsignal(signal.SIGINT) is _end
+        if self._is_ours:
+            signal.signal(signal.SIGINT, _raise)
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_ours:
+            signal.signal(signal.SIGINT, _end)
+
+
+class BlockInterrupts:
+    """A context in which new threads and processes receive no interrupts; one that arrives is handled afterwards."""
+
+    def __enter__(self) -> None:
+        self._before = None
+        if hasattr(signal, "pthread_sigmask"):  # not on Windows
+            self._before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, self._before)

@@ -1,1 +1,0 @@
-"""Programs: many operations over the same sizes, one after another. The interface is `symbcast.answers.public.env`."""

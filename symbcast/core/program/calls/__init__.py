@@ -1,1 +1,0 @@
-"""A single broadcast, and the questions that can be asked about it."""

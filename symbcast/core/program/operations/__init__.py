@@ -1,1 +1,0 @@
-"""Operations and their individual requirements."""

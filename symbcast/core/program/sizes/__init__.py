@@ -1,1 +1,0 @@
-"""The sizes of a question: their names and the assumptions about them."""

@@ -1,1 +1,0 @@
-"""Conditions on sizes: combination and comparison."""

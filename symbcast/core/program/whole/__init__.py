@@ -1,1 +1,0 @@
-"""A whole recorded program, and the answers about it."""

@@ -1,0 +1,463 @@
+"""Answers about a whole program: the solver's view of it, and the operations that each conjunct comes from."""
+
+from __future__ import annotations
+
+from collections import ChainMap, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, negate
+from symbcast.core.algebra.symbols import Rest, sequences_of
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.characters import visible
+from symbcast.core.effort import is_spent
+from symbcast.core.programs.arguments import LONG_TEXT
+from symbcast.core.programs.assumptions import assumption_set, own_set
+from symbcast.core.programs.operations import Op, operation_requirements
+from symbcast.core.programs.stretching import ValidSizes
+from symbcast.core.solver.budget import compute_once, was_stopped
+from symbcast.core.solver.counterexamples import ClauseFailures
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.f4_products.propagation import propagated
+from symbcast.core.solver.groups import TiedSymbols
+from symbcast.core.solver.normal_form import normal_conjuncts, symbols_in
+from symbcast.core.solver.points import smallest_of
+from symbcast.core.solver.simplification.factoring import factored, without_extremes
+from symbcast.core.text.printing import formula_text
+from symbcast.core.verdicts import Verdict, within_bound
+
+if TYPE_CHECKING:
+    from symbcast.core.account import SamplePoints
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.effort import CostedValue
+    from symbcast.core.programs.state import ProgramState
+    from symbcast.core.programs.unknown_rank import UnrolledSequences
+    from symbcast.core.solver.budget import Tier
+    from symbcast.core.solver.decision import AssumptionSet
+    from symbcast.core.solver.points import Point
+
+
+# The solver's view of a program: the symbols of its sizes, the facts known about them, and the requirements.
+
+
+class ProgramView:
+    """The sizes of a program, ``symbols``, and the facts known about them, ``assumed``.
+
+    ``unrolled`` says how many axes of each sequence are distinguished; None if the program has no sequences.
+    """
+
+    def __init__(self, trace: ProgramState, unrolled: UnrolledSequences | None = None) -> None:
+        order = trace.names.order
+        self.unrolled = unrolled
+        self.symbols = tuple(order) if unrolled is None else (*unrolled.symbols(order), *unrolled.hidden)
+        self._assumptions = trace.assumptions if unrolled is None else unrolled.known(trace.assumptions)
+        self._min_size = trace.min_size
+
+    @staticmethod
+    def of(trace: ProgramState, mentioned: Iterable[Formula] = ()) -> ProgramView:
+        """Return the solver's view of a trace in its present state; axes in ``mentioned`` are distinguished too."""
+        sequences = sequences_of(trace.names.order)
+        if not sequences:
+            return ProgramView(trace)
+        from symbcast.core.programs.unknown_rank import UnrolledSequences
+
+        asked = [formula for op in trace.ops for formula in operation_requirements(op)]
+        assumed = [a.formula for a in trace.assumptions]
+        return ProgramView(trace, UnrolledSequences([*asked, *assumed, *mentioned], sequences, trace.min_size))
+
+    @cached_property
+    def knowledge(self) -> AssumptionSet:
+        """The facts known about the sizes; raises `AssumptionError` if the assumptions contradict each other."""
+        return assumption_set(self.symbols, self._assumptions, self._min_size)
+
+    @property
+    def assumed(self) -> list[Formula]:
+        """The assumptions, and the facts about sizes that follow from ranks."""
+        return [a.formula for a in self._assumptions]
+
+    @property
+    def bound(self) -> str:
+        """Why the answer covers only some ranks; empty if it covers all."""
+        return "" if self.unrolled is None else self.unrolled.reason
+
+    def seen(self, formulas: Iterable[Formula]) -> list[Formula]:
+        """Return formulas in the symbols of this view."""
+        if self.unrolled is None:
+            return list(formulas)
+        return [found for formula in formulas for found in self.unrolled.formulas(formula)]
+
+    def needs(self, op: Op) -> tuple[Formula, ...]:
+        """Return the requirements of an operation as distinct clauses."""
+        return (
+            operation_requirements(op)
+            if self.unrolled is None
+            else tuple(dict.fromkeys(self.seen(operation_requirements(op))))
+        )
+
+    def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
+        """Return sizes by name; the axes of a sequence are combined, as in ``batch=(2, 3)``."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in names.items()}
+        return self.unrolled.named(sizes, names)
+
+
+# The operations that a condition or a contradiction comes from.
+
+
+Needs: TypeAlias = "Callable[[Op], tuple[Formula, ...]]"
+"""Returns the requirements of an operation as distinct clauses, in the symbols of the decision."""
+
+
+def clashing_operations(trace: ProgramState, knowledge: AssumptionSet, needs: Needs) -> tuple[Op, ...]:
+    """Return the fewest operations that cannot hold together, in order."""
+    from symbcast.core.solver.counterexamples import smallest_conflict
+
+    groups = _distinct((op for op in trace.ops if op.kind != "assume"), needs)
+    refused = [trace.ops[n] for n in trace.refused]
+    # Everything before the first refused operation can hold, so if only one was refused, it is in every clash.
+    required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
+    found = smallest_conflict([asked for _, asked in groups], knowledge, required, trace.sizes())
+    return tuple(groups[n][0] for n in found)
+
+
+def clashing_clauses(
+    ops: Sequence[Op], knowledge: AssumptionSet, needs: Needs
+) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
+    """Return the fewest clauses of some operations that cannot hold together, by operation.
+
+    ``ops`` are the fewest operations that cannot hold together, so each of them requires one of these clauses.
+    """
+    from symbcast.core.solver.counterexamples import smallest_conflict
+
+    asked = [(op, clause) for op in ops for clause in needs(op)]
+    found = smallest_conflict([(clause,) for _, clause in asked], knowledge) if len(asked) > len(ops) else ()
+    kept = [asked[n] for n in found] or asked
+    return tuple((op, tuple(clause for other, clause in kept if other is op)) for op in ops)
+
+
+class Origins:
+    """Finds the operations that the conjuncts of a condition come from."""
+
+    def __init__(self, trace: ProgramState, order: Iterable[Symbol], assumed: Sequence[Formula], needs: Needs) -> None:
+        self._min_size = trace.min_size
+        self._assumed = [f for f in assumed if symbols_in(f)]
+        self._ties = TiedSymbols(order)
+        self._ties.tie(self._assumed)
+        asked = [(op, [f for f in needs(op) if symbols_in(f)]) for op in trace.ops if op.kind != "assume"]
+        for _, formulas in asked:
+            self._ties.tie(formulas)
+        self._asking: dict[Hashable, list[Op]] = defaultdict(list)
+        self._near: dict[Symbol, dict[tuple[Formula, ...], Op]] = defaultdict(dict)
+        for op, formulas in asked:
+            for formula in formulas:
+                self._asking[_key(formula)].append(op)
+            for root, tied in self._ties.sorted(formulas).items():
+                self._near[root].setdefault(tuple(tied), op)
+        self._known: dict[Symbol, AssumptionSet] = {}
+        self._members = dict(self._ties.all())
+
+    def of(self, clause: Formula) -> tuple[tuple[Op, ...], bool]:
+        """Return the operations that require a clause, or else the fewest that imply it, and which of the two it is."""
+        asking = self._asking.get(_key(clause))
+        if asking:
+            return tuple(asking), True
+        from symbcast.core.solver.counterexamples import smallest_conflict
+
+        # Only operations that share symbols with the clause, directly or through others, can be relevant to it.
+        root = self._ties.find(next(iter(symbols_in(clause))))
+        near = self._near[root]
+        groups = [*near, (negate(clause),)]
+        found = smallest_conflict(groups, self._knowledge(root), required=(len(near),))
+        found = found or tuple(range(len(groups)))  # together they imply it, even if a smaller set might
+        ops = list(near.values())
+        return tuple(ops[n] for n in found if n < len(ops)), False
+
+    def _knowledge(self, root: Symbol) -> AssumptionSet:
+        if root not in self._known:
+            symbols = self._members[root]
+            assumed = [f for f in self._assumed if not symbols_in(f).keys().isdisjoint(symbols)]
+            domains = {s: own_set(s, self._min_size) for s in symbols}
+            self._known[root] = AssumptionSet(symbols, domains, assumed)
+        return self._known[root]
+
+
+def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formula]]]:
+    """Return the first operation of each distinct set of requirements, and these requirements."""
+    found: dict[tuple[Formula, ...], Op] = {}
+    for op in ops:
+        asked = needs(op)
+        if asked:
+            found.setdefault(asked, op)
+    return [(op, asked) for asked, op in found.items()]
+
+
+def _key(formula: Formula) -> Hashable:
+    """Return a key that is equal for formulas that differ only in order."""
+    return frozenset(formula.dims) if isinstance(formula, Compatible) else formula
+
+
+# Answers about a whole program, decided from its requirements, except those that a later one implies.
+
+
+class ProgramRequirement(NamedTuple):
+    """A conjunct of a program's condition, and the operations that it comes from, in order.
+
+    The origins are the operations that each require it, or otherwise the fewest that together imply it.
+    """
+
+    condition: Formula
+    origins: tuple[Op, ...]
+    is_asked: bool = True
+    """Whether each origin requires it by itself."""
+
+    def __repr__(self) -> str:
+        return f"<Requirement {visible(str(self))}>"
+
+    def __str__(self) -> str:
+        return f"{formula_text(self.condition)} [{', '.join(op.name for op in self.origins)}]"
+
+
+class ProgramAnswers:
+    """The answers about a trace in its present state; created again when the trace grows.
+
+    ``known`` is a decision made elsewhere, perhaps of the same question.
+    """
+
+    def __init__(self, trace: ProgramState, known: Decision | None = None) -> None:
+        self.trace = trace
+        self._known = known
+        self.extent = program_extent(trace)
+        self.view = ProgramView.of(trace)
+        self.knowledge = self.view.knowledge
+        self._decision: CostedValue[Decision] | None = None
+        self._shortest: CostedValue[Decision] | None = None
+        self._written: CostedValue[Sequence[Formula]] | None = None
+        self._conflict: tuple[Op, ...] | None = None
+        self._clashes: tuple[ProgramRequirement, ...] | None = None
+        self._origins: Origins | None = None
+        self._requirements: tuple[ProgramRequirement, ...] | None = None
+        self._breaks: ClauseFailures | None = None
+        self._named_witness: dict[str, int] | None = None
+        self._samples: SamplePoints | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """The decision that the answers rest on."""
+        found, self._decision = compute_once(self._decision, self._decide)
+        return found
+
+    def _decide(self) -> Decision:
+        asked = [FALSE] if self.trace.refused else self.view.seen(_in_order(self.trace))
+        if self._known is not None and self._known.is_taken_over(self.knowledge, asked):
+            return self._known
+        return Decision(self.knowledge, asked)
+
+    @property
+    def shortest(self) -> Decision:
+        """The decision whose clauses are shown: if they are long, one more about them, as they simplify each other."""
+        found, self._shortest = compute_once(self._shortest, self._decide_again)
+        return found
+
+    def _decide_again(self) -> Decision:
+        found = self.decision
+        length = _length(found.clauses)
+        if length <= LONG_TEXT or found.satisfiable is None:
+            return found
+        least = {s: members.least() or 0 for s, members in found.wanted.items()}
+        single = [clause for clause in found.clauses if len(symbols_in(clause)) == 1]
+        tied = [clause for clause in found.clauses if len(symbols_in(clause)) != 1]
+        if _length([*single, *propagated(tied, least, single)]) >= length:
+            return found
+        again = Decision(self.knowledge, found.clauses)
+        is_better = _length(again.clauses) < length and len(again.unproven) <= len(found.unproven)
+        return again if is_better else found
+
+    @property
+    def _shown(self) -> Sequence[Formula]:
+        """The conjuncts of the condition; if they are long, in a form that writes once what they share."""
+        found, self._written = compute_once(self._written, self._write)
+        return found
+
+    def _write(self) -> Sequence[Formula]:
+        found = self.shortest
+        if _length(found.clauses) <= LONG_TEXT or found.unproven:
+            return found.clauses
+        shorter = factored(found.clauses, self.knowledge.domains)
+        return shorter if _length(shorter) <= LONG_TEXT else without_extremes(shorter, self.knowledge)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the program is valid always, sometimes, never, or it is unknown."""
+        found = self.decision.verdict
+        return within_bound(found, self.view.bound) if not self.trace.refused else found
+
+    def samples(self) -> tuple[dict[str, int] | None, dict[str, int] | None]:
+        """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""
+        from symbcast.core.account import samples_of
+
+        found = self._samples
+        if found is None:
+            found = samples_of(self.decision)
+            self._samples = None if was_stopped() else found
+        return self.named(found.working), self.named(found.failing)
+
+    @property
+    def clauses(self) -> Sequence[Formula]:
+        """The conjuncts of the condition; none when it is true."""
+        return self._shown if not self.view.bound else normal_conjuncts(_in_order(self.trace))
+
+    @property
+    def unproven(self) -> Collection[Formula]:
+        """The conjuncts that may be redundant: whether the others imply them is undecided."""
+        return self.shortest.unproven if not self.view.bound else self.clauses
+
+    @property
+    def tiers(self) -> dict[Tier, list[str]]:
+        """The tiers that decided the program, each with the names of the sizes concerned."""
+        return self.decision.tiers(self.trace.names.shown)
+
+    @property
+    def reason(self) -> str:
+        """Why something is unknown or unproven."""
+        return self.shortest.reason or self.view.bound
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why a witness or counterexample may not be the smallest."""
+        return self.decision.evidence_reason and self.shortest.evidence_reason
+
+    def witness(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which every operation is valid, by name."""
+        return self.named(self._smallest(Decision.witness))
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid, by name."""
+        return self.named(self._smallest(Decision.counterexample))
+
+    def _smallest(self, evidence: Callable[[Decision], Point | None]) -> Point | None:
+        """Return evidence; if it may not be the smallest, that of the shorter clauses is searched for too."""
+        found = self.decision
+        point = evidence(found)
+        if not found.evidence_reason or self.shortest is found:
+            return point
+        return smallest_of(found.knowledge.symbols, [point, evidence(self.shortest)])
+
+    def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
+        """Return sizes by their display names."""
+        return None if sizes is None else self.view.named(sizes, self.trace.names.shown)
+
+    @property
+    def conflict(self) -> tuple[Op, ...]:
+        """The fewest operations that cannot hold together; empty unless the verdict is never."""
+        if self._conflict is None:
+            self._conflict = (
+                ()
+                if self.verdict is not Verdict.NEVER
+                else clashing_operations(self.trace, self.knowledge, self.view.needs)
+            )
+        return self._conflict
+
+    @property
+    def clashes(self) -> tuple[ProgramRequirement, ...]:
+        """The requirements of the conflicting operations that clash, and no others."""
+        if self._clashes is None:
+            parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
+            self._clashes = tuple(ProgramRequirement(all_of(clauses), (op,)) for op, clauses in parts)
+        return self._clashes
+
+    @cached_property
+    def valid_sizes(self) -> ValidSizes:
+        """The sizes at which the program is valid."""
+        trace = self.trace
+        formulas = [*self.view.assumed, *self.clauses]
+        return ValidSizes(self.view.symbols, trace.min_size, formulas, self.decision)
+
+    def valid_sizes_of(self, sizes: Iterable[Symbol]) -> ValidSizes:
+        """Return `valid_sizes` with additional sizes, which may be unconstrained."""
+        if self.view.unrolled is None:
+            return self.valid_sizes
+        others = [s for s in sizes if not isinstance(s, Rest) and s not in self.view.symbols]
+        if not others:
+            return self.valid_sizes
+        view = ProgramView.of(self.trace, [Compatible(tuple(others))])
+        return ValidSizes(view.symbols, self.trace.min_size, [*view.assumed, *view.seen(self.clauses)], None)
+
+    def failing(self, clause: Formula) -> dict[str, int] | None:
+        """Return the smallest sizes at which a formula fails, whether or not other requirements hold."""
+        if is_spent():
+            return None
+        return self.named(Decision(self.knowledge, [clause]).counterexample())
+
+    def requirement(self, clause: Formula) -> ProgramRequirement:
+        """Return a conjunct of the condition with the operations that it comes from."""
+        if self._origins is None:
+            view = self.view
+            self._origins = Origins(self.trace, view.symbols, view.assumed, view.needs)
+        return ProgramRequirement(clause, *self._origins.of(clause))
+
+    def breaking(self, clause: Formula) -> Mapping[str, int] | None:
+        """Return the smallest sizes at which a conjunct fails while all others hold, if possible.
+
+        A `ChainMap` of the sizes that differ from those of the witness, and these.
+        """
+        if is_spent():
+            return None
+        decision = self.shortest
+        if self._breaks is None or self._breaks.decision is not decision:
+            self._breaks, self._named_witness = ClauseFailures(decision, self._shown), None
+        sizes = self._breaks.at(clause)
+        if not isinstance(sizes, ChainMap) or self.view.unrolled is not None:
+            return self.named(sizes)
+        if self._named_witness is None:
+            self._named_witness = self.named(sizes.maps[-1]) or {}
+        names, changed = self.trace.names.shown, sizes.maps[0]
+        return ChainMap({names[s]: size for s, size in changed.items() if s in names}, self._named_witness)
+
+    @property
+    def requirements(self) -> tuple[ProgramRequirement, ...]:
+        """The conjuncts of the condition with the operations that they come from, ordered by their first operation."""
+        if self._requirements is None:
+            clauses = [] if self.verdict is Verdict.NEVER else self._shown
+            found = map(self.requirement, clauses)
+            self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
+        return self._requirements
+
+
+def _length(clauses: Iterable[Formula]) -> int:
+    """Return the length of a condition as text."""
+    return len(formula_text(all_of(clauses)))
+
+
+def _in_order(trace: ProgramState) -> list[Formula]:
+    """Return the standing requirements, with the names of each join in the program's order.
+
+    This matches programs held as masks (`symbcast.core.solver.f1_names.many_broadcasts`), which know no other order.
+    """
+    places: dict[Any, int] = {s: n for n, s in enumerate(trace.names.order)}
+    return [
+        Compatible(tuple(sorted(f.dims, key=places.__getitem__)))
+        if isinstance(f, Compatible) and all(m in places for m in f.dims)
+        else f
+        for f in trace.standing
+    ]
+
+
+def program_extent(trace: ProgramState) -> tuple[int, int]:
+    """Return the number of operations and the number of sizes that the answers cover."""
+    return len(trace.ops), len(trace.names.order)
+
+
+def check_assumptions(trace: ProgramState) -> None:
+    """Raise `AssumptionError` if the assumptions contradict each other, naming the fewest that do."""
+    _ = ProgramView.of(trace).knowledge
+
+
+def check_sizes(trace: ProgramState, known: int) -> None:
+    """Raise `AssumptionError` if a size added after the first ``known`` ones has no possible value."""
+    order = trace.names.order
+    added = islice(reversed(order), len(order) - known)
+    new = [s for s in added if type(s) is not Symbol and not own_set(s, trace.min_size)]
+    if new:
+        assumption_set(new, (), trace.min_size)

@@ -1,0 +1,274 @@
+"""One broadcast at given sizes: operands with sizes substituted for symbols, and the ranks of sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.core.algebra.formulas import Compatible
+from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
+from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.programs.arguments import GivenSizes, check_all_sizes, example_sizes, read_given_sizes
+from symbcast.core.programs.assumptions import assumption_set
+from symbcast.core.programs.unknown_rank import UnrolledSequences
+from symbcast.core.shapes import Shape, shape_of
+from symbcast.errors import BindingError, UnknownRankError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.arguments import Sizes
+    from symbcast.core.programs.assumptions import Assumption
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.programs.scope import Scope
+    from symbcast.core.solver.decision import AssumptionSet
+
+
+# Substitution of sizes for symbols.
+
+
+class BoundOperands(NamedTuple):
+    """The operands at some sizes; ``shapes`` is None if a dimension is not a size there."""
+
+    shapes: tuple[Shape, ...] | None
+    sizes: dict[str, int]
+
+
+def bind(result: BroadcastCall, given: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
+    """Return the operands of a result at the given sizes, by name or by symbol.
+
+    Raises `BindingError` for a missing size, for an unknown name, for a value that is not a size, and for sizes that
+    the assumptions exclude.
+    """
+    if result.is_open:
+        assert result.scope is not None
+        return _bind_open(result, result.scope, given, named)
+    names = result.shown
+    sizes = read_given_sizes(names, given, named)
+    check_all_sizes([names[s] for s in symbols_of(chain.from_iterable(result.dims))], sizes, "evaluate")
+    if not result.is_plain:
+        _check_assumptions(result, sizes)
+    return BoundOperands(operands_at(result, sizes), sizes)
+
+
+def operands_at(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
+    """Return the operands at valid sizes by name, such as those of evidence; None if a dimension is no size there."""
+    if result.is_open:
+        return bind(result, sizes, {}).shapes
+    if not result.is_plain:
+        return _shapes(result, sizes)
+    at = [[sizes[d.name] if isinstance(d, Symbol) else d for d in dims] for dims in result.dims]
+    return tuple(map(shape_of, at))
+
+
+def _bind_open(result: BroadcastCall, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
+    """Return operands, some of unknown rank, at given sizes of the axes of their sequences and of all other symbols."""
+    from symbcast.core.programs.unknown_rank import sizes_at
+    from symbcast.core.solver.evaluation import AxisSizes, holds_at
+
+    found = GivenSizes.read(scope.names, given, named)
+    check_all_sizes(example_sizes(scope.names), found.by_name, "evaluate")
+    sizes, axes, whole = found.sizes, found.axes, found.by_name
+    for sequence, there in axes.items():
+        if any(size < scope.min_size for size in there):
+            raise BindingError(f"{sequence.name}={there} has a size below min_size", "see min_size")
+    values: dict[Any, int] = {s: sizes[name] for s, name in scope.names.items() if not isinstance(s, SequenceSymbol)}
+    _check_bounds(scope, sizes)
+    at = AxisSizes(values, axes)
+    for assumption in result.assumptions:
+        if not holds_at(assumption.formula, at):
+            told = ", ".join(f"{name}={size}" for name, size in whole.items())
+            raise BindingError(f"{told} contradicts the assumption {assumption.text}", "ask without assuming it")
+    values.update(sizes_at(scope.names, axes))
+    return BoundOperands(_shapes_of_ranks(result, axes, values), whole)
+
+
+def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> bool:
+    """Return whether a formula holds at given sizes, including those of the axes of sequences.
+
+    Raises `BindingError` if a size of the formula is missing, or a value is not a size.
+    """
+    from symbcast.core.solver.evaluation import holds_at
+    from symbcast.core.solver.normal_form import symbols_in
+
+    return holds_at(formula, read_needed(symbols_in(formula), names, given, named, "holds"))
+
+
+def read_needed(
+    needed: Collection[Symbol], names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], call: str
+) -> Mapping[Symbol, int]:
+    """Return the given sizes by symbol; they must include those that are needed.
+
+    A sequence of axes is given as a shape, so the result is an `AxisSizes` if there are any. Raises `BindingError`;
+    ``call`` is the name of the method that takes the sizes, for the message.
+    """
+    from symbcast.core.solver.evaluation import AxisSizes
+
+    found = GivenSizes.read(names, given, named)
+    asked = {s: names.get(s, s.name) for s in needed}
+    check_all_sizes(example_sizes(asked), found.by_name, call)
+    sizes = {s: found.sizes[name] for s, name in names.items() if name in found.sizes}
+    return AxisSizes(sizes, found.axes) if sequences_of(names) else sizes
+
+
+def _shapes_of_ranks(
+    result: BroadcastCall, axes: Mapping[AxisSequence, tuple[int, ...]], values: Mapping[Any, int]
+) -> tuple[Shape, ...] | None:
+    """Return the operands for given axes of each sequence; None if a dimension is not a size there."""
+    from symbcast.core.programs.unknown_rank import sizes_at
+    from symbcast.core.solver.evaluation import UndefinedError, predicate, value_function
+
+    symbols = tuple(values)
+    for constraint in result.size_constraints():
+        if not predicate(constraint.requirement, symbols)(*values.values()):
+            return None
+
+    def size(dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        found = symbols_of((dim,))
+        at = {**values, **sizes_at(found, axes)}
+        return value_function(dim, found)(*(at[s] for s in found))
+
+    def sizes_in(dim: Dim) -> Iterable[int]:
+        if not is_sequence(dim):
+            return [size(dim)]
+        rank = max(len(axes[s.sequence]) - s.place for s in symbols_of((dim,)) if isinstance(s, Rest))
+        return [size(axis_of(dim, n)) for n in range(rank, 0, -1)]
+
+    try:
+        return tuple(shape_of(n for dim in operand.dims for n in sizes_in(dim)) for operand in result.operands)
+    except (ZeroDivisionError, UndefinedError):
+        return None
+
+
+def _check_assumptions(result: BroadcastCall, sizes: Mapping[str, int]) -> None:
+    if result.scope is None:
+        return
+    from symbcast.core.solver.evaluation import predicate
+    from symbcast.core.solver.normal_form import symbols_in
+
+    names = result.scope.names
+    _check_bounds(result.scope, sizes)
+    for assumption in result.assumptions:
+        symbols = tuple(symbols_in(assumption.formula))
+        if any(names[s] not in sizes for s in symbols):
+            continue
+        if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
+            given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
+            raise BindingError(f"{given} contradicts the assumption {assumption.text}", "ask without assuming it")
+
+
+def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
+    """Raise `BindingError` for a size outside the bounds of its symbol."""
+    from symbcast.core.programs.assumptions import own_set
+
+    for symbol, name in scope.names.items():
+        if name in sizes and sizes[name] not in own_set(symbol, scope.min_size):
+            raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
+
+
+def _shapes(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
+    if result.scope is None:
+        return result.operands
+    from symbcast.core.solver.evaluation import UndefinedError, predicate, value_function
+
+    names = result.scope.names
+    symbols = tuple(s for s in result.scope.symbols if names[s] in sizes)
+    values = [sizes[names[s]] for s in symbols]
+    for constraint in result.size_constraints():
+        if not predicate(constraint.requirement, symbols)(*values):
+            return None
+    known: dict[Any, int] = dict(zip(symbols, values, strict=True))
+
+    def size(dim: Dim) -> int:
+        if isinstance(dim, int):
+            return dim
+        return known[dim] if dim.is_Symbol else value_function(dim, symbols)(*values)
+
+    try:
+        return tuple(shape_of(map(size, operand.dims)) for operand in result.operands)
+    except (ZeroDivisionError, UndefinedError):
+        return None
+
+
+# The sizes of a question that depends on the number of axes: ranks and axes, each with its own symbol.
+
+
+MOST = 8
+"""All axes of a sequence get their own symbols if it has at most this many."""
+
+
+class RankedSizes:
+    """The ranks and the axes of the sequences of a question, and its other sizes.
+
+    ``asked`` must hold, ``names`` are the names of the sizes, in order; ``mentioned`` are additional formulas whose
+    axes must be distinguished. Raises `UnknownRankError` if a sequence meets itself at a shifted axis, since
+    not all ranks are then tried; the error names the ``question``.
+
+    Attributes:
+        unrolled: The depth to which sequences are unrolled.
+        knowledge: What is known about ranks, axes and sizes.
+        asked: The formulas over ranks, axes and sizes that must hold.
+        names: The name of each rank, axis and size.
+        greatest: The greatest rank of each sequence that its own constraints allow.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        asked: Sequence[Formula],
+        names: Mapping[Symbol, str],
+        assumptions: tuple[Sequence[Assumption], int],
+        mentioned: Iterable[Formula] = (),
+    ) -> None:
+        self._names, self._sequences = names, sequences_of(names)
+        self._assumptions, self._min_size = assumptions
+        formulas = [*asked, *mentioned, *(a.formula for a in self._assumptions)]
+        first = self._unrolled(formulas)
+        check_cuts(question, first)
+        known = self._known(first)
+        few = [(s, greatest_rank(known, s)) for s in self._sequences]
+        axes = [Compatible((s.axis(most),)) for s, most in few if most is not None and 0 < most <= MOST]
+        self.unrolled = self._unrolled([*formulas, *axes])
+        self.knowledge = self._known(self.unrolled)
+        self.asked = [f for formula in asked for f in self.unrolled.formulas(formula)]
+        self.names = {s: names.get(s, s.name) for s in self.unrolled.symbols(names)}
+        self.greatest = {s: greatest_rank(self.knowledge, s) for s in self._sequences}
+
+    @staticmethod
+    def of_call(question: str, call: BroadcastCall, mentioned: Iterable[Formula] = ()) -> RankedSizes:
+        """Return the sizes of a broadcast with operands of unknown rank."""
+        scope = call.scope
+        assert scope is not None and scope.unrolled is not None
+        check_cuts(question, scope.unrolled)
+        asked = [c.requirement for c in call.constraints]
+        return RankedSizes(question, asked, scope.names, (call.assumptions, scope.min_size), mentioned)
+
+    def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
+        """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
+        return self.unrolled.named(sizes, self.names)
+
+    def _unrolled(self, formulas: Iterable[Formula]) -> UnrolledSequences:
+        ranks = [Compatible((s.rank,)) for s in self._sequences]
+        return UnrolledSequences([*formulas, *ranks], self._sequences, self._min_size)
+
+    def _known(self, unrolled: UnrolledSequences) -> AssumptionSet:
+        symbols = (*unrolled.symbols(self._names), *unrolled.hidden)
+        return assumption_set(symbols, unrolled.known(self._assumptions), self._min_size)
+
+
+def check_cuts(question: str, unrolled: UnrolledSequences) -> None:
+    """Raise `UnknownRankError` if a sequence is aligned with itself at another axis."""
+    for s in (s for s in unrolled.depths if s in unrolled.mixed):
+        raise UnknownRankError(f"{question} of a sequence with itself, shifted by some axes", s.rest().name)
+
+
+def greatest_rank(known: AssumptionSet, sequence: AxisSequence) -> int | None:
+    """Return the greatest rank that a sequence's own constraints allow."""
+    rank = known.values.get(sequence.rank, sequence.rank)
+    if isinstance(rank, int):
+        return rank
+    domain = known.domains.get(rank)  # type: ignore[call-overload] # a value that is not a number is a Symbol
+    return None if domain is None else domain.greatest

@@ -1,0 +1,395 @@
+"""Certificates: z3 checks the claims of an answer against the constraints as rules and users state them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from symbcast.core.algebra.formulas import Formula, all_of, any_of, clauses, equal, holds, negate
+from symbcast.core.algebra.symbols import SequenceSymbol, mentions_rest, sequences_of
+from symbcast.core.programs.assumptions import assumed_formulas, check_min_size, read_assumptions
+from symbcast.core.programs.broadcast_call import BroadcastCall
+from symbcast.core.programs.conditions import condition_names
+from symbcast.core.programs.operations import Op, emission_of
+from symbcast.core.rules.laws import members_of
+from symbcast.core.solver.budget import SHORT_LIMIT, Satisfiability
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.text.printing import dim_text, formula_text
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import RuleArgumentError, UndecidedError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.assumptions import Assumptions
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.programs.conditions import Statement
+    from symbcast.core.programs.program import Program
+    from symbcast.core.rules import OutputDim
+    from symbcast.core.solver.f3_linear.z3_solver import Session
+
+
+# Certificates: z3's answer to the raw constraints, independent of their simplification.
+#
+# A certificate is about the constraints as rules state them, with what their terms need to have values. What it rests
+# on is small: the rules, the terms of sizes (sums and products are collected as they are read), the translation to z3,
+# and z3. No simplification, decision or evidence search of ours takes part. Effort is counted, as everywhere: a claim
+# that z3 leaves open within its limit is undecided, and says why.
+
+
+_OPEN_AT_MOST = 4
+"""After as many open questions, z3 gets less effort for each: it takes a second or more to give up."""
+_LONGEST_TEXT = 80
+
+
+class Proof(Enum):
+    """The outcome of checking a claim."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of an answer, and whether z3 proved it."""
+
+    text: str
+    proof: Proof
+    reason: str = ""
+    """Why it is undecided, or what refutes it."""
+
+    def __str__(self) -> str:
+        return f"{self.proof.value}: {self.text}{f' ({self.reason})' if self.reason else ''}"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The claims of an answer; it is true if every claim is proved.
+
+    >>> import symbcast
+    >>> bool(symbcast.broadcast("N, 3", "M, 1").certify_call())
+    True
+    """
+
+    claims: tuple[Claim, ...]
+
+    def __bool__(self) -> bool:
+        return all(claim.proof is Proof.PROVED for claim in self.claims)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.claims))
+
+
+def certify_call(result: BroadcastCall) -> Certificate:
+    """Return z3's verdict on each claim of a result."""
+    if result.scope is None:
+        return _concrete(result)
+    from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
+
+    scope = result.scope
+    assumed = [a.formula for a in scope.assumed]
+    raw = [c.requirement for c in result.constraints]
+
+    def prove() -> list[Claim]:
+        session = Session(scope.symbols, [*assumed, *_own_bounds(result)])
+        return [Prover(session).claim(text, [formulas]) for text, formulas in _claims(result, raw)]
+
+    claims = on_worker(prove)
+    return Certificate((*claims, *_evidence(result, raw)))
+
+
+def _claims(result: BroadcastCall, raw: Sequence[Formula]) -> Iterable[tuple[str, list[Formula]]]:
+    """Yield each claim with formulas that contradict each other exactly if it is true."""
+    # If ranks were tried only up to a bound, the claims cover those ranks.
+    condition = all_of(result.decision.clauses)
+    whole = all_of(raw)
+    yield "wherever the constraints hold, the condition does", [whole, negate(condition)]
+    yield "wherever the condition holds, the constraints do", [condition, negate(whole)]
+    if result.verdict is Verdict.ALWAYS:
+        yield "the constraints cannot fail", [negate(whole)]
+    if result.verdict is Verdict.NEVER:
+        yield "the constraints cannot hold", [whole]
+        sizes = [c.requirement for c in result.size_constraints()]
+        yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
+    elif result.laid_output is not None:
+        for axis, (dim, emitted) in enumerate(zip(result.laid_output, result.emission.output, strict=True)):
+            if mentions_rest(dim):
+                continue  # each of its axes is a join of the same members
+            yield f"output axis {axis} is {dim_text(dim)}", [whole, is_other(dim, emitted)]
+
+
+def is_other(dim: Dim, emitted: OutputDim) -> Formula:
+    """Return that a size is not what a rule emitted: the join of some members, or a size."""
+    members = members_of(emitted)
+    if len(members) == 1:
+        return negate(equal(dim, members[0]))
+    # The join o of the members: each is 1 or o, and o is 1 or one of them.
+    bounds = [any_of([equal(m, 1), equal(m, dim)]) for m in members]
+    among = any_of([all_of(equal(m, 1) for m in members), *(equal(dim, m) for m in members if m != 1)])
+    ones = any_of([equal(dim, 1), *(negate(equal(m, 1)) for m in members)])
+    return any_of(negate(f) for f in (*bounds, among, ones))
+
+
+def _own_bounds(result: BroadcastCall) -> list[Formula]:
+    from symbcast.core.programs.assumptions import own_set
+    from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+
+    assert result.scope is not None
+    return [set_formula(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]
+
+
+class Prover:
+    """Proves claims with z3, each from formulas that contradict what a session asserts exactly if it is true."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._open = 0
+
+    def claim(self, text: str, questions: Iterable[Sequence[Formula]]) -> Claim:
+        """Return a claim that is true if each question is contradictory; the first that is not decides."""
+        open_reason = ""
+        for formulas in questions:
+            answer = self._session.check(formulas)
+            if answer is Satisfiability.SATISFIABLE:
+                found = self._session.model()
+                shown = ", ".join(f"{s.name}={size}" for s, size in found.items())
+                return Claim(text, Proof.REFUTED, f"at {shown}" if shown else "")
+            if answer is Satisfiability.UNKNOWN:
+                open_reason = open_reason or f"z3: {self._session.reason}: {_shortened(formulas)}"
+                self._open += 1
+                if self._open > _OPEN_AT_MOST:
+                    self._session.limit = SHORT_LIMIT
+        return Claim(text, Proof.UNDECIDED if open_reason else Proof.PROVED, open_reason)
+
+
+def _shortened(formulas: Sequence[Formula]) -> str:
+    text = formula_text(formulas[-1]) if formulas else "the constraints"
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+
+
+def _evidence(result: BroadcastCall, raw: Sequence[Formula]) -> list[Claim]:
+    """Return the claims about the witness and the counterexample, checked by evaluation."""
+    from symbcast.core.solver.evaluation import predicate
+
+    assert result.scope is not None
+    test = predicate(all_of(raw), result.scope.symbols)
+    known = [*(a.formula for a in result.scope.assumed), *_own_bounds(result)]
+    assumed = predicate(all_of(known), result.scope.symbols)
+    claims = []
+    for word, sizes, wanted in (
+        ("witness", result.witness(), True),
+        ("counterexample", result.counterexample(), False),
+    ):
+        if sizes is not None and result.is_open:
+            proof = Proof.PROVED if _is_valid_at(result, sizes) is wanted else Proof.REFUTED
+            claims.append(Claim(f"the {word} is valid", proof))
+        elif sizes is not None:
+            values = [sizes[name] for name in result.scope.names.values()]
+            right = assumed(*values) and bool(test(*values)) is wanted
+            claims.append(Claim(f"the {word} is valid", Proof.PROVED if right else Proof.REFUTED))
+    expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(result.verdict)
+    if expected is not None and len(claims) != expected:
+        claims.append(Claim("the verdict has its witness and counterexample", Proof.UNDECIDED))
+    return claims
+
+
+def _is_valid_at(result: BroadcastCall, sizes: Mapping[str, int]) -> bool:
+    """Return whether operands broadcast at sizes; raise `BindingError` if the assumptions exclude these."""
+    from symbcast.core.programs.bindings import bind
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+
+    shapes = bind(result, sizes, {}).shapes
+    try:
+        return shapes is not None and BroadcastCall(result.rule, shapes, None).verdict is Verdict.ALWAYS
+    except RuleArgumentError:
+        return False  # the rule does not accept these ranks
+
+
+def _concrete(result: BroadcastCall) -> Certificate:
+    valid = all(holds(c.requirement) for c in result.constraints)
+    right = valid is (result.verdict is Verdict.ALWAYS)
+    return Certificate((Claim("the constraints on integers were evaluated", Proof.PROVED if right else Proof.REFUTED),))
+
+
+# Certificates of whole programs: z3 proves condition, shapes and verdict from the constraints of the operations.
+
+
+Output: TypeAlias = tuple[str, Sequence[Formula], Formula]
+"""A claim about an output, the constraints of the operations so far, and where the claim is wrong."""
+
+
+class ProofQuestion(NamedTuple):
+    """The claims of an answer that z3 proves.
+
+    Attributes:
+        names: the name of each size.
+        known: what holds of the sizes: their own bounds, and the assumptions.
+        raw: the constraints as they were stated; together they decide whether something works.
+        condition: the conjuncts of the condition that is shown.
+        verdict: the verdict that is shown.
+        points: the sizes shown at which it works and fails, by name.
+    """
+
+    names: Mapping[Symbol, str]
+    known: Sequence[Formula]
+    raw: Sequence[Formula]
+    condition: Sequence[Formula]
+    verdict: Verdict
+    points: tuple[Mapping[str, int] | None, Mapping[str, int] | None]
+
+
+def certify_answer(subject: BroadcastCall | Program) -> Certificate:
+    """Return z3's verdict on each claim of the answer about a call or a program."""
+    if isinstance(subject, BroadcastCall):
+        return certify_call(subject)
+    return certify_program(subject)
+
+
+def certify_program(program: Program) -> Certificate:
+    """Return z3's verdict on each claim of the answer about a program."""
+    if sequences_of(program.shown):
+        reason = "the program has operands of unknown rank"
+        return Certificate((Claim("the condition holds wherever the constraints do", Proof.UNDECIDED, reason),))
+    return Certificate(
+        (*answer_claims(proof_question(program), lambda: _outputs(program)), *evidence_claims(proof_question(program)))
+    )
+
+
+def proof_question(program: Program) -> ProofQuestion:
+    """Return the claims of a program that z3 proves."""
+    return ProofQuestion(
+        program.shown,
+        assumed_formulas(program.shown, program.assumptions, program.min_size),
+        raw_constraints(program),
+        program.clauses,
+        program.verdict,
+        (program.witness(), program.counterexample()),
+    )
+
+
+def raw_constraints(program: Program) -> list[Formula]:
+    """Return the constraints of all operations, as their rules state them."""
+    ops = (op for op in program.operations if op.kind != "assume")
+    return list(dict.fromkeys(c.requirement for op in ops for c in op.constraints))
+
+
+def answer_claims(
+    question: ProofQuestion, outputs: Callable[[], Iterable[Output]] = tuple, *, is_sufficient: bool = True
+) -> list[Claim]:
+    """Return the claims about condition, verdict and outputs: each output with where it is something else.
+
+    Where the condition is only necessary, that it suffices is not claimed.
+    """
+    from symbcast.core.solver.f3_linear.z3_solver import on_worker
+
+    def prove() -> list[Claim]:
+        return [*_from_constraints(question, outputs()), *(_from_condition(question) if is_sufficient else ())]
+
+    return on_worker(prove)
+
+
+def further_claims(question: ProofQuestion, questions: Mapping[str, Sequence[Formula]]) -> list[Claim]:
+    """Return further claims, each with formulas that contradict what is known exactly if it is true."""
+    from symbcast.core.solver.f3_linear.z3_solver import on_worker
+
+    def prove() -> list[Claim]:
+        prover = Prover(_session(question))
+        return [prover.claim(text, [formulas]) for text, formulas in questions.items()]
+
+    return on_worker(prove)
+
+
+def _session(question: ProofQuestion, formulas: Iterable[Formula] = ()) -> Session:
+    from symbcast.core.solver.f3_linear.z3_solver import Session
+
+    return Session(question.names, [*question.known, *formulas])
+
+
+def _from_constraints(question: ProofQuestion, outputs: Iterable[Output]) -> Iterator[Claim]:
+    prover = Prover(_session(question, question.raw))
+    text = "wherever the constraints hold, the condition does"
+    yield prover.claim(text, ([negate(clause)] for clause in question.condition))
+    if question.verdict is Verdict.NEVER:
+        yield prover.claim("the constraints cannot hold together", [[]])
+    # Later constraints are about these outputs: each is proved where the operations so far hold, not where all do.
+    # Where they cannot all hold, anything would follow, and a wrong output could be what makes them clash.
+    prover = Prover(_session(question))
+    for shown, so_far, is_wrong in outputs:
+        yield prover.claim(shown, [[*so_far, is_wrong]])
+
+
+def _from_condition(question: ProofQuestion) -> Iterator[Claim]:
+    # What the condition repeats needs no proof.
+    others = [f for f in question.raw if f not in question.condition]
+    prover = Prover(_session(question, question.condition))
+    yield prover.claim("wherever the condition holds, the constraints do", ([negate(f)] for f in others))
+    if question.verdict is Verdict.ALWAYS:
+        yield Prover(_session(question)).claim("the constraints cannot fail", ([negate(f)] for f in question.raw))
+
+
+def _outputs(program: Program) -> Iterator[Output]:
+    """Yield each claim about an axis of an output, the constraints so far, and where the axis is something else."""
+    so_far: dict[Formula, None] = {}
+    for op in program.operations:
+        if op.kind != "assume":
+            so_far.update(dict.fromkeys(c.requirement for c in op.constraints))
+        for axis, (dim, is_wrong) in enumerate(_axes(op)):
+            yield f"axis {axis} of {op.name} is {dim_text(dim)}", tuple(so_far), is_wrong
+
+
+def _axes(op: Op) -> Iterator[tuple[Dim, Formula]]:
+    if op.rule is None or op.output is None:
+        return
+    for dim, emitted in zip(op.output.dims, emission_of(op.rule, op.operands).output, strict=True):
+        if (dim,) != tuple(members_of(emitted)):
+            yield dim, is_other(dim, emitted)
+
+
+def evidence_claims(question: ProofQuestion) -> list[Claim]:
+    """Return the claims about the sizes shown, checked by evaluation."""
+    claims = []
+    whole, known = all_of(question.raw), all_of(question.known)
+    for word, sizes, wanted in zip(("witness", "counterexample"), question.points, (True, False), strict=True):
+        if sizes is None:
+            continue
+        at = {s: sizes[name] for s, name in question.names.items()}
+        is_right = holds_at(known, at) and holds_at(whole, at) is wanted
+        claims.append(Claim(f"the {word} is valid", Proof.PROVED if is_right else Proof.REFUTED))
+    expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(question.verdict)
+    if expected is None:
+        claims.append(Claim("the verdict", Proof.UNDECIDED, "the answer leaves it open"))
+    elif len(claims) != expected:
+        claims.append(Claim("the verdict has its witness and counterexample", Proof.UNDECIDED))
+    return claims
+
+
+# Certificates of conditions: z3 proves the verdict, and that the simplified form is the same condition.
+
+
+def certify_condition(statement: Statement, assume: Assumptions, min_size: int) -> Certificate:
+    """Return z3's verdict on what is said of a condition, from its formula as it was read."""
+    given = read_assumptions(assume)
+    known = [s for a in given for s in symbols_in(a.formula)]
+    names = {s: condition_names(statement).get(s, s.name) for s in (*condition_names(statement), *known)}
+    if any(isinstance(s, SequenceSymbol) for s in names):
+        reason = "the condition is about sequences of axes"
+        return Certificate((Claim("the simplified condition is the same", Proof.UNDECIDED, reason),))
+    question = ProofQuestion(
+        names,
+        assumed_formulas(names, given, check_min_size(min_size)),
+        clauses(statement.formula),
+        clauses(statement.simplified(assume, min_size).formula),
+        statement.verdict_under(assume, min_size),
+        (None, None),
+    )
+    claims = answer_claims(question)
+    try:
+        points = statement.witness(assume, min_size), statement.counterexample(None, assume, min_size)
+    except UndecidedError as error:
+        return Certificate((*claims, Claim("the verdict", Proof.UNDECIDED, str(error))))
+    ones = dict.fromkeys(names.values(), max(1, min_size))
+    shown = [None if sizes is None else {**ones, **sizes} for sizes in points]
+    return Certificate((*claims, *evidence_claims(question._replace(points=(shown[0], shown[1])))))

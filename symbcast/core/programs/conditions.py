@@ -1,0 +1,676 @@
+"""Conditions on sizes as values that can be combined, negated and compared exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeAlias, TypeVar
+
+from symbcast.core.account import Account, sampled_verdict
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    FORMULA_KINDS,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Formula,
+    Operator,
+    all_of,
+    any_of,
+    at_most,
+    clauses,
+    negate,
+    with_values,
+)
+from symbcast.core.algebra.symbols import (
+    Rest,
+    SequenceSymbol,
+    Unknown,
+    distinct_labels,
+    sequences_of,
+    symbol,
+    without_clashes,
+)
+from symbcast.core.algebra.terms import Operation, Symbol, term
+from symbcast.core.hooks import hooks
+from symbcast.core.programs.assumptions import (
+    Assumption,
+    Assumptions,
+    assumed_formulas,
+    check_min_size,
+    own_set,
+    read_assumptions,
+)
+from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer, plain_answer
+from symbcast.core.programs.program import Program
+from symbcast.core.programs.scope import Scope
+from symbcast.core.programs.unknown_rank import UnrolledSequences, axis_checked_formula
+from symbcast.core.shapes import shape_of
+from symbcast.core.solver.budget import one_call, stop_reason
+from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.solver.simplification.simplify import simplified
+from symbcast.core.text import names_lost, parse_formula
+from symbcast.core.text.printing import formula_text, names_of
+from symbcast.core.verdicts import Verdict, within_bound
+from symbcast.errors import (
+    AssumptionError,
+    BindingError,
+    CallError,
+    DimensionError,
+    ShapeTypeError,
+    UndecidedError,
+    UnknownRankError,
+)
+
+if TYPE_CHECKING:
+    from sympy import Symbol as SympySymbol
+    from sympy.logic.boolalg import Boolean
+
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.solver.budget import Tier
+
+
+# The sizes in conditions, and the knowledge about them: the solver's view of questions about conditions.
+#
+# A condition on sequences of axes is a conjunction of clauses, each about every axis. So a clause fails if it fails on
+# some axis. `Refutation` looks for any such axis; it need not be known which one.
+
+
+class QuestionFormulas(NamedTuple):
+    """The formulas of a question: those that users wrote, those that rules require, and others known to hold."""
+
+    written: Iterable[Formula]
+    asked: Iterable[Formula]
+    assumed: list[Formula]
+
+
+class ConditionSizes:
+    """The sizes of some conditions in the order of their questions, and the knowledge about them.
+
+    ``min_axis`` is the minimum size of an axis of a sequence, ``min_size`` that of all other sizes. Raises
+    `AssumptionError` for a written clause about all axes of sequences that fails if all of these are 1, as axes that
+    do not exist are.
+    """
+
+    def __init__(
+        self,
+        order: Iterable[Symbol],
+        formulas: QuestionFormulas,
+        min_size: int,
+        min_axis: int,
+    ) -> None:
+        assumed = formulas.assumed
+        written = [c for formula in formulas.written for c in clauses(formula)]
+        conjuncts = [*(c for formula in formulas.asked for c in clauses(formula)), *written]
+        found = {s: None for f in (*conjuncts, *assumed) for s in symbols_in(f)}
+        # Simplification keeps the order of the question.
+        symbols = tuple(dict.fromkeys((*(s for s in order if s in found), *found)))
+        self.unrolled: UnrolledSequences | None = None
+        if any(isinstance(s, SequenceSymbol) for s in symbols):
+            check_kinds(symbols)
+            for clause in written:
+                axis_checked_formula(Assumption(clause), min_axis)
+            self.unrolled = UnrolledSequences([*conjuncts, *assumed], sequences_of(symbols), min_axis)
+            assumed = [a.formula for a in self.unrolled.known(map(Assumption, assumed))]
+            symbols = (*self.unrolled.symbols(symbols), *self.unrolled.hidden)
+        own = {s: own_set(s, min_axis if isinstance(s, SequenceSymbol) else min_size) for s in symbols}
+        try:
+            self.knowledge = AssumptionSet(symbols, own, assumed)
+        except ContradictionError:
+            if self.unrolled is None:
+                raise
+            if not self.bound:
+                raise AssumptionError("the assumptions leave no sizes") from None
+            # The bound on the ranks may be what excludes all sizes.
+            raise UnknownRankError("a sequence with itself, shifted by some axes", "it") from None
+
+    @property
+    def bound(self) -> str:
+        """Why answers cover only some ranks; empty if they cover all."""
+        return "" if self.unrolled is None else self.unrolled.reason
+
+    def seen(self, formula: Formula) -> Formula:
+        """Return a condition expressed in these symbols, with what its terms need to have values.
+
+        Conditions of answers leave that out where a comparison says it: ``broadcast(N, M) == N``.
+        """
+        return with_values(formula) if self.unrolled is None else all_of(self._parts(formula))
+
+    def fails(self, formula: Formula) -> Formula:
+        """Return a formula for where a condition fails, in these symbols."""
+        return negate(with_values(formula)) if self.unrolled is None else any_of(map(negate, self._parts(formula)))
+
+    def _parts(self, formula: Formula) -> list[Formula]:
+        assert self.unrolled is not None
+        return [part for clause in clauses(with_values(formula)) for part in self.unrolled.formulas(clause)]
+
+    def decision(self, formula: Formula) -> Decision:
+        """Return the decision about a condition."""
+        return Decision(self.knowledge, [self.seen(formula)])
+
+    def verdict(self, formula: Formula) -> Verdict:
+        """Return whether a condition holds always, sometimes or never, or this is unknown."""
+        decision = self.decision(formula)
+        found = within_bound(decision.verdict, self.bound)
+        return found if found is not Verdict.UNKNOWN else sampled_verdict(decision)
+
+    def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
+        """Return sizes by name, without those that no formula mentions."""
+        if self.unrolled is None:
+            return {name: sizes[s] for s, name in names.items() if s in sizes}
+        depths = self.unrolled.depths
+        told = {
+            s: name
+            for s, name in names.items()
+            if (s.sequence in depths if isinstance(s, SequenceSymbol) else s in sizes)
+        }
+        return self.unrolled.named(sizes, told)
+
+
+class Refutation:
+    """The sizes at which one condition holds and another does not."""
+
+    def __init__(self, sizes: ConditionSizes, holds: Formula, fails: Formula) -> None:
+        self._sizes = sizes
+        self._decision = Decision(sizes.knowledge, [all_of((sizes.seen(holds), sizes.fails(fails)))])
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether there are no such sizes; raises `UndecidedError` if that is beyond the limits."""
+        can_hold = self._decision.satisfiable
+        if can_hold is None:
+            raise UndecidedError(self._decision.reason)
+        if not can_hold and self._sizes.bound:
+            raise UndecidedError(self._sizes.bound)
+        return not can_hold
+
+    def witness(self, names: Mapping[Symbol, str]) -> dict[str, int] | None:
+        """Return the smallest such sizes by name; None if there are none.
+
+        Raises the same errors as `is_impossible`, and `UndecidedError` if such sizes exist but none were found.
+        """
+        if self.is_impossible:
+            return None
+        found = self._decision.witness()
+        if found is None:
+            raise UndecidedError(self._decision.evidence_reason or stop_reason())
+        return self._sizes.named(found, names)
+
+
+def check_kinds(symbols: Iterable[Symbol]) -> None:
+    """Raise `DimensionError` if a size and a sequence have the same name."""
+    found = list(symbols)
+    names = {s.name for s in found if not isinstance(s, SequenceSymbol)}
+    for sequence in sequences_of(found):
+        if sequence.name in names:
+            raise DimensionError(sequence.name, "it is a size and a sequence of axes", "give one of them another name")
+
+
+# Conditions on sizes as plain values that can be combined, negated and compared exactly.
+
+
+ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | BroadcastCall | Program | PublicAnswer"
+"""What a condition can be made from."""
+
+
+class Statement:
+    """A condition on sizes, from text, a sympy Boolean, another condition, or a valid `BroadcastCall` or `Program`.
+
+    `symbcast.Condition` is its public form. ``formula`` is its content; ``_asked`` are the sizes in its question, in
+    order, including those that the answer does not mention. ``_spoken`` are the unknowns that text refers to by their
+    labels (``?a``, ``?0``): combined with another condition, they mean the unknowns with these labels there. Other
+    unknowns are sizes of their own, whatever their label; no two in one condition share a label. ``_own`` maps the
+    sizes of the answers that it came from to the form that sympy should see: symbols that a user passed in.
+    """
+
+    __slots__ = ("_asked", "_own", "_spoken", "formula")
+
+    formula: Formula
+    _asked: tuple[Symbol, ...]
+    _spoken: frozenset[Symbol]
+    _own: Mapping[Symbol, Symbol]
+
+    def __init__(self, value: ConditionLike) -> None:
+        value = plain_answer(value)
+        plain = value.plain_names if isinstance(value, BroadcastCall) else None
+        if plain is not None and isinstance(value, BroadcastCall):
+            # Names that only text has: each is its own symbol here, and none needs another label.
+            self.formula, self._asked = all_of(value.clauses), plain
+            self._spoken, self._own = frozenset(), {}
+            return
+        if isinstance(value, str):
+            read = with_values(parse_formula(value))
+            self.formula = _with_extremes_compared(read)
+            # A comparison that holds or fails whatever its names are leaves the formula, but they are sizes here.
+            asked: Iterable[Symbol] = (*symbols_in(read), *names_lost(value))
+        else:
+            self.formula, asked = _formula(value), _question_sizes(value)
+        self._asked = tuple(dict.fromkeys((*asked, *symbols_in(self.formula))))
+        self._spoken = frozenset()
+        self._own = _own(value)
+        if isinstance(value, Statement):
+            self._spoken = value._spoken
+        elif isinstance(value, str):
+            self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
+        self._put(distinct_labels(self._unknowns))
+        if sequences_of(self._asked):
+            self._put(without_clashes(self._asked))
+            check_kinds(self._asked)
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts; empty for the condition that is always true."""
+        return clauses(self.formula)
+
+    @property
+    def sympy(self) -> Boolean:
+        """The condition as a sympy Boolean. sympy's own functions accept the condition directly.
+
+        >>> import sympy
+        >>> sympy.simplify(Statement("N == 2 or N == 1 and N == 2"))
+        Eq(N, 2)
+        """
+        from symbcast.core.algebra.sympy_conversion import formula_to_sympy
+
+        return formula_to_sympy(replace_in_formula(self.formula, dict(self._own)) if self._own else self.formula)
+
+    def _sympy_(self) -> Boolean:
+        return self.sympy
+
+    @property
+    def free_symbols(self) -> set[SympySymbol]:
+        """The symbols of the condition, in the form of sympy."""
+        return set(self.symbols)
+
+    def subs(self, *args: Any, **options: Any) -> Any:
+        """Return the result of sympy's ``subs``; a mapping may use names for symbols.
+
+        As in sympy, sizes that the condition lacks are left out; if it has none of the names, `BindingError` is raised.
+
+        >>> Statement("N == M or M == 1").subs({"N": 2})
+        Eq(2, M) | Eq(M, 1)
+        """
+        named = {str(s): s for s in self.symbols}
+        given = {k: v for k, v in options.items() if k not in ("simultaneous", "real", "evaluate")}
+        if given:
+            raise CallError("subs", "sizes are given in a mapping", f"write subs({given!r})")
+        if len(args) == 2:
+            args = ({args[0]: args[1]},)
+        if len(args) == 1 and isinstance(args[0], Mapping):
+            self._check_names(args[0], named)
+            args = ({named.get(s, s) if isinstance(s, str) else s: value for s, value in args[0].items()},)
+        elif len(args) == 1 and isinstance(args[0], str):
+            raise CallError("subs", "the new size is missing", f"write subs({{{args[0]!r}: 3}})")
+        return self.sympy.subs(*args, **options)
+
+    def _check_names(self, given: Mapping[Any, Any], named: Mapping[str, SympySymbol]) -> None:
+        known = {*named, *self._shown.values()}
+        if named and given and all(isinstance(name, str) and name not in known for name in given):
+            first = next(iter(given))
+            raise BindingError(f"the condition has no size {first!r}", f"the sizes are {', '.join(named)}")
+
+    @property
+    def symbols(self) -> tuple[SympySymbol, ...]:
+        """The symbols in order of appearance."""
+        from symbcast.core.algebra.sympy_conversion import symbol_to_sympy
+
+        return tuple(symbol_to_sympy(self._own.get(s, s)) for s in self._symbols)
+
+    @property
+    def _shown(self) -> Mapping[Symbol, str]:
+        """What each size of the question is called, also those that the condition does not mention."""
+        return names_of(self._asked)
+
+    @property
+    def _account(self) -> Account:
+        """The account of a condition, which decides each size."""
+        return Account(self.formula, self.formula)
+
+    @property
+    def _assumed(self) -> Formula:
+        """The bounds of each size: a condition has no other assumptions."""
+        return all_of(assumed_formulas(self._asked, (), 0))
+
+    @property
+    def _symbols(self) -> tuple[Symbol, ...]:
+        return tuple(symbols_in(self.formula))
+
+    def __and__(self, other: ConditionLike) -> Self:
+        ours, theirs = self._together(other)
+        return ours._with(all_of((ours.formula, theirs.formula)), theirs)
+
+    def __or__(self, other: ConditionLike) -> Self:
+        ours, theirs = self._together(other)
+        if ours._is_of_all_axes and theirs._is_of_all_axes:
+            # Each disjunct covers all axes, and no formula about a single axis expresses their disjunction.
+            raise UnknownRankError("an alternative of two conditions", _rest_in(theirs.formula), _HINT)
+        return ours._with(any_of((ours.formula, theirs.formula)), theirs)
+
+    def __invert__(self) -> Self:
+        if self._is_of_all_axes:
+            # It fails on some axis, which no formula here can express.
+            raise UnknownRankError("the negation of a condition", _rest_in(self.formula), _HINT)
+        return self._with(with_values(negate(with_values(self.formula))))
+
+    def __rshift__(self, other: ConditionLike) -> Self:
+        return ~self | other
+
+    @property
+    def _unknowns(self) -> list[Unknown]:
+        return [s for s in self._asked if isinstance(s, Unknown)]
+
+    @property
+    def _is_of_all_axes(self) -> bool:
+        """Whether it is about each axis of a sequence, whatever their number."""
+        return any(isinstance(s, Rest) for s in symbols_in(self.formula))
+
+    def _put(self, bound: Mapping[Any, Any]) -> None:
+        """Replace some unknowns or unnamed sequences by others."""
+        if bound:
+            self._asked = tuple(dict.fromkeys(bound.get(s, s) for s in self._asked))
+            self._spoken = frozenset(bound.get(s, s) for s in self._spoken)
+            self.formula = replace_in_formula(self.formula, dict(bound))
+
+    def _together(self, value: ConditionLike) -> tuple[Self, Self]:
+        """Return this condition and another one, with labels of unknowns that mean the same in both."""
+        ours, theirs = type(self)(self), type(self)(value)
+        for by, to in ((ours, theirs), (theirs, ours)):
+            labelled = {u.name: u for u in to._unknowns}
+            bound = {u: labelled.get(u.name, u) for u in by._unknowns if u in by._spoken}
+            by._spoken = frozenset(u for u, meant in bound.items() if meant is u or meant in to._spoken)
+            by._put({u: meant for u, meant in bound.items() if meant is not u})
+        apart = distinct_labels([*ours._unknowns, *theirs._unknowns])
+        ours._put(apart)
+        theirs._put(apart)
+        for by, to in ((theirs, ours), (ours, theirs)):
+            by._put(without_clashes(by._asked, to._asked))
+        return ours, theirs
+
+    def _with(self, formula: Formula, other: Statement | None = None, more: Iterable[Symbol] = ()) -> Self:
+        """Return a condition about the sizes of this question and of another one."""
+        made = type(self)(formula)
+        asked = (*self._asked, *(other._asked if other is not None else ()), *more)
+        made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
+        made._spoken = self._spoken | (other._spoken if other is not None else frozenset())
+        made._own = {**(other._own if other is not None else {}), **self._own}
+        return made
+
+    @property
+    @one_call
+    def verdict(self) -> Verdict:
+        """Whether the condition holds at all sizes, at some or at none, or this is unknown."""
+        return self.verdict_under()
+
+    @one_call
+    def verdict_under(self, assume: Assumptions = (), min_size: int = 0) -> Verdict:
+        """Return the verdict among the sizes that assumptions allow.
+
+        >>> Statement("N == 1 or N % 2 == 0").verdict_under("N % 4 == 0")
+        <Verdict.ALWAYS: 'always'>
+        """
+        return self._sizes([self.formula], assume, min_size).verdict(self.formula)
+
+    @one_call
+    def witness(self, assume: Assumptions = (), min_size: int = 0) -> dict[str, int] | None:
+        """Return the smallest sizes at which the condition and the assumptions hold; None if there are no such sizes.
+
+        Raises `UndecidedError` if this is beyond the limits.
+
+        >>> Statement("N % 8 == 0 and N != M").witness(), Statement("N < 0").witness()
+        ({'N': 8, 'M': 1}, None)
+        """
+        return self.counterexample(FALSE, assume, min_size)
+
+    @one_call
+    def implies(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
+        """Return whether ``other`` holds wherever this condition and the assumptions do.
+
+        Raises `UndecidedError` if this is beyond the limits.
+        """
+        return refuting_sizes(self, other, assume, min_size)[0].is_impossible
+
+    @one_call
+    def counterexample(
+        self, other: ConditionLike | None = None, assume: Assumptions = (), min_size: int = 0
+    ) -> dict[str, int] | None:
+        """Return the smallest sizes, under the assumptions, at which this condition does not hold.
+
+        With ``other``, return those at which this condition holds and ``other`` does not. None means that there are
+        none: then the condition always holds, or implies the other. Sizes that neither mentions are left out. Raises
+        `UndecidedError` if this is beyond the limits.
+
+        >>> Statement("N == M or M == 1").counterexample()
+        {'N': 1, 'M': 2}
+        >>> Statement("N == M or M == 1").counterexample("N == M", assume="N >= 3")
+        {'N': 3, 'M': 1}
+        """
+        if other is None:
+            return self._with(TRUE).counterexample(self, assume, min_size)
+        refutation, names = refuting_sizes(self, other, assume, min_size)
+        return refutation.witness(names)
+
+    @one_call
+    def equivalent(self, other: ConditionLike, assume: Assumptions = (), min_size: int = 0) -> bool:
+        """Return whether the two hold for the same sizes under the assumptions."""
+        ours, theirs = self._together(other)
+        return ours.implies(theirs, assume, min_size) and theirs.implies(ours, assume, min_size)
+
+    @one_call
+    def simplified(self, assume: Assumptions = (), min_size: int = 0) -> Self:
+        """Return an equivalent condition, under the assumptions, without redundancy.
+
+        The result is the shorter one, in literals, of a conjunction of alternatives and a disjunction of cases. It uses
+        the given literals where possible. Simplifying it again changes nothing.
+
+        >>> Statement("N == M or N != M and N == 1 or N != M and N != 1 and M == 1").simplified()
+        Statement('N == M or N == 1 or M == 1')
+        """
+        sizes = self._sizes([self.formula], assume, min_size)
+        known = sizes.knowledge
+        if sizes.unrolled is not None and (sizes.bound or sizes.unrolled.hidden):
+            raise UnknownRankError("simplified", _rest_in(self.formula), _HINT)
+        return self._with(simplified(sizes.seen(self.formula), known), more=known.symbols)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, bool):
+            return self.formula == (TRUE if other else FALSE)
+        # A sympy Boolean compares itself, through `_sympy_`.
+        return self.formula == other.formula if isinstance(other, Statement) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.formula == TRUE) if self.formula in (TRUE, FALSE) else hash(self.formula)
+
+    def __bool__(self) -> NoReturn:
+        hint = "combine conditions with &, | and ~, compare its .verdict, or call its .guard()"
+        raise TypeError(f"a condition has no truth value: {hint}")
+
+    def __str__(self) -> str:
+        return formula_text(self.formula, names=self._shown)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def _sizes(
+        self,
+        said: Iterable[Formula],
+        assume: Assumptions,
+        min_size: int,
+        min_axis: int | None = None,
+        asked: Iterable[Formula] = (),
+    ) -> ConditionSizes:
+        """Return the sizes of this question that formulas mention, and the knowledge about them.
+
+        ``asked`` are the formulas that rules require.
+        """
+        given = read_assumptions(assume)
+        labels = set(self._shown.values())
+        # An unknown size in an answer's assumptions is known, whether or not the condition mentions it.
+        theirs = (
+            s for a, bound in zip(given, _are_bound(assume, given), strict=True) if bound for s in symbols_in(a.formula)
+        )
+        brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
+        unknown = tuple(dict.fromkeys(s for s in (*self._asked, *brought) if isinstance(s, Unknown)))
+        sequences = tuple(sequence.rank for sequence in sequences_of(self._asked))
+        scope = Scope((shape_of((*unknown, *sequences)),), (True,), given, check_min_size(min_size))
+        assumed = [_by_name(a.formula) for a in scope.assumptions]
+        least = min_size if min_axis is None else min_axis
+        return ConditionSizes(self._asked, QuestionFormulas(said, asked, assumed), min_size, least)
+
+
+S = TypeVar("S", bound=Statement)
+
+
+def public_condition(value: ConditionLike) -> Statement:
+    """Return a condition in its public form."""
+    kind: type[Statement] = hooks.condition_class()
+    return kind(value)
+
+
+def condition_of_answer(kind: type[S], formula: Formula, answer: BroadcastCall | Program) -> S:
+    """Return a formula over the sizes of an answer as a condition about all of these."""
+    made = condition_about(kind, named_formula(formula, answer), named_sizes(answer).values())
+    made._own = _own(answer)
+    return made
+
+
+def condition_about(kind: type[S], formula: Formula, sizes: Iterable[Symbol]) -> S:
+    """Return a condition of a question about some sizes, also of those that the formula does not mention."""
+    made = kind(formula)
+    made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
+    return made
+
+
+def condition_of_same_sizes(statement: S, formula: Formula) -> S:
+    """Return another condition about the sizes of the same question."""
+    return statement._with(formula)
+
+
+def condition_names(statement: Statement) -> Mapping[Symbol, str]:
+    """Return the name of each size of a condition's question, also of those that the condition does not mention."""
+    return statement._shown
+
+
+def tiers_of(statement: Statement, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
+    """Return the tiers that decide a condition among the sizes that assumptions allow, each with its sizes' names."""
+    sizes = statement._sizes([statement.formula], assume, min_size)
+    return sizes.decision(statement.formula).tiers(statement._shown)
+
+
+def refuting_sizes(
+    statement: Statement, other: ConditionLike, assume: Assumptions, min_size: int, min_axis: int | None = None
+) -> tuple[Refutation, Mapping[Symbol, str]]:
+    """Return where a condition and the assumptions hold and ``other`` does not, and the names of sizes there.
+
+    The condition is that of an answer where ``min_axis`` is given: the least size of the axes of sequences.
+    """
+    ours, theirs = statement._together(other)
+    both = ours._with(ours.formula, theirs)
+    said = [theirs.formula] if min_axis is not None else [ours.formula, theirs.formula]
+    asked = [ours.formula] if min_axis is not None else []
+    sizes = both._sizes(said, assume, min_size, min_axis, asked)
+    # A conjunct of both does not fail where the condition holds; negated, many conjuncts are as many cases.
+    known = set(ours.clauses)
+    return Refutation(sizes, ours.formula, all_of(c for c in theirs.clauses if c not in known)), both._shown
+
+
+_HINT = "ask about ranks and named axes, such as rank(batch) and batch[-1]"
+
+
+def _rest_in(formula: Formula) -> str:
+    told = [s for s in symbols_in(formula) if isinstance(s, SequenceSymbol)]
+    return next((s for s in told if isinstance(s, Rest)), told[0]).name
+
+
+def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
+    """Return for each assumption whether it comes from an answer or a condition, and so is about existing sizes."""
+    items = list(assume) if isinstance(assume, (list, tuple)) else [assume]
+    return [not isinstance(item, str) for item in items] if len(items) == len(given) else [False] * len(given)
+
+
+def _question_sizes(value: ConditionLike) -> Iterable[Symbol]:
+    """Return the sizes in the question of a condition."""
+    if isinstance(value, Statement):
+        return value._asked
+    if isinstance(value, (BroadcastCall, Program)):
+        return named_sizes(value).values()
+    free = getattr(value, "free_symbols", ())
+    if not free:
+        return ()
+    from symbcast.core.algebra.sympy_conversion import read_symbol
+
+    found = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
+    return [s if s.is_Dummy or isinstance(s, SequenceSymbol) else symbol(s.name) for s in found]
+
+
+def _own(value: ConditionLike) -> Mapping[Symbol, Symbol]:
+    """Return the sizes of answers that names in a condition refer to, if these are other symbols."""
+    if isinstance(value, Statement):
+        return value._own
+    if isinstance(value, (BroadcastCall, Program)):
+        return {named: s for s, named in named_sizes(value).items() if s is not named}
+    return {}
+
+
+def named_sizes(value: BroadcastCall | Program) -> dict[Symbol, Symbol]:
+    """Return the sizes of an answer, each with the symbol that its name refers to in a condition."""
+    names = value.shown if isinstance(value, Program) else value.scope.names if value.scope else {}
+    return {s: s if isinstance(s, (Unknown, SequenceSymbol)) else symbol(name) for s, name in names.items()}
+
+
+def named_formula(formula: Formula, answer: BroadcastCall | Program) -> Formula:
+    """Return a formula over an answer's sizes, rewritten over the symbols that their names refer to in a condition."""
+    return replace_in_formula(formula, {s: n for s, n in named_sizes(answer).items() if s is not n})
+
+
+def _formula(value: ConditionLike) -> Formula:
+    """Return the formula of any value that is a condition, with every name bound to the symbol of that name."""
+    if isinstance(value, Statement):
+        return value.formula
+    if isinstance(value, (BroadcastCall, Program)):
+        return named_formula(all_of(value.clauses), value)
+    if isinstance(value, FORMULA_KINDS):
+        return _by_name(value)
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
+    if hasattr(type(value), "free_symbols"):
+        from symbcast.core.algebra.sympy_conversion import formula_from_sympy
+
+        return _by_name(with_values(formula_from_sympy(value)))
+    raise ShapeTypeError(value, "a condition", "write text such as 'N == M or N == 1', a sympy Boolean or a Result")
+
+
+def _with_extremes_compared(formula: Formula) -> Formula:
+    """Return a formula in which a min or max that equals one of its members compares that with the others.
+
+    >>> Statement("M == min(M, N) or N < max(N, K)")
+    Statement('M <= N or N < K')
+    """
+    match formula:
+        case Comparison(operator, left, right):
+            for extreme, member in ((left, right), (right, left)):
+                if isinstance(extreme, Operation) and extreme.kind in ("min", "max") and term(member) in extreme.args:
+                    others = [o.dim() for o in extreme.args if o != term(member)]
+                    return _compared(operator, extreme.kind, member, others, is_first=extreme is left)
+        case AllOf(parts):
+            return all_of(map(_with_extremes_compared, parts))
+        case AnyOf(parts):
+            return any_of(map(_with_extremes_compared, parts))
+    return formula
+
+
+def _compared(operator: Operator, kind: str, member: Dim, others: Sequence[Dim], *, is_first: bool) -> Formula:
+    """Return how a member of a min or max compares with the others, where it compares so with all of them."""
+    is_it = all_of(at_most(member, o) if kind == "min" else at_most(o, member) for o in others)
+    if operator in ("==", "!="):
+        return is_it if operator == "==" else negate(is_it)
+    is_beyond = is_first == (kind == "min")  # the extreme one is never on the other side of its member
+    if operator == "<=":
+        return TRUE if is_beyond else is_it
+    return negate(is_it) if is_beyond else FALSE
+
+
+def _by_name(formula: Formula) -> Formula:
+    plain = [s for s in symbols_in(formula) if not s.is_Dummy and not isinstance(s, SequenceSymbol)]
+    others = {s: symbol(s.name) for s in plain if s is not symbol(s.name)}
+    return replace_in_formula(formula, others) if others else formula

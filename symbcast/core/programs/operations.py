@@ -1,0 +1,304 @@
+"""The operations of a program: how they were passed in, the requirements of each alone, and repeated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import EllipsisType, NoneType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from symbcast.core.algebra.arithmetic import join_members
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    AnyOf,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    clauses,
+    definedness,
+    equal,
+    one_or_equal,
+)
+from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
+from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.characters import visible
+from symbcast.core.rules import Demand, Emission, Joined, OutputDim, Rule, find_rule, right_aligned
+from symbcast.core.rules.constraints import REQUIRED_FORMULA, SIZE, Constraint, Origin
+from symbcast.core.shapes import OpenShape, Shape, is_open, shape
+from symbcast.core.solver.normal_form import normal_conjuncts
+from symbcast.errors import SymbcastError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.rules import OutputDim
+
+
+# Requirements of shapes on their sizes: that they be sizes, that two of them be equal, that joins be defined.
+
+
+def joins_spelled_out(formula: Formula) -> Formula:
+    """Return a formula with its joins split into their members, where that is equivalent.
+
+    This is equivalent given that these joins are defined: a join of joins is the join of all members;
+    and if a join is 1 or ``t``, each of its members is 1 or ``t``.
+    """
+    match formula:
+        case Compatible(dims):
+            return Compatible(tuple(dict.fromkeys(m for d in dims for m in join_members(d))))
+        case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
+            members = join_members(data)
+            return all_of(one_or_equal(m, target) for m in members) if len(members) > 1 else formula
+        case _:
+            return formula
+
+
+def equalities(left: Shape, right: Shape) -> list[Formula]:
+    """Return the equalities that make two shapes equal."""
+    if left.rank != right.rank:
+        return [FALSE]
+    return [equal(a, b) for a, b in zip(left.values, right.values, strict=True)]
+
+
+def size_requirements(dims: Iterable[Dim]) -> list[Formula]:
+    """Return the requirements that make dimensions sizes: none for integers and symbols."""
+    found: dict[Formula, None] = {}
+    for dim in dims:
+        if isinstance(dim, int):
+            if dim < 0:  # a member of a join, not a size
+                found[FALSE] = None
+            continue
+        if dim.is_Symbol:
+            continue
+        members = join_members(dim)
+        if len(members) > 1:
+            found[Compatible(members)] = None
+            found.update(dict.fromkeys(size_requirements(members)))
+        else:
+            found.update(dict.fromkeys(definedness(dim)))
+    return list(found)
+
+
+# The operations of a program, as they were passed in.
+
+
+Kind: TypeAlias = str
+"""``"broadcast"``, ``"equal"``, ``"require"``, ``"assume"``, or the name of an operator, such as ``"matmul"``."""
+
+
+SAME = find_rule("none", {})
+"""The rule for shapes that must be equal."""
+
+
+def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
+    """Return the emission of a rule for shapes, whose ranks may be unknown."""
+    dims = [s.values for s in operands]
+    return rule.emit_open(dims) if any(map(is_open, operands)) else rule.emit(dims)
+
+
+def demand_of(rule: Rule, operands: Sequence[Shape]) -> Demand:
+    """Return the demand of a rule on shapes, whose ranks may be unknown."""
+    dims = [s.values for s in operands]
+    if not any(map(is_open, operands)):
+        return rule.demand(dims)
+    constraints, output = rule.emit_open(dims)
+    return Demand(output, [c.requirement for c in constraints])
+
+
+class Op(NamedTuple):
+    """One operation of a `symbcast.ShapeEnv`.
+
+    ``origin`` is the caller's name for it; ``operands`` are the shapes as passed, ``rule`` is the broadcast rule
+    or the operator; ``formula`` and ``text`` are the requirement or assumption; ``output`` is the shape that
+    was returned.
+    """
+
+    number: int
+    kind: Kind
+    origin: str | None
+    operands: tuple[Shape, ...] = ()
+    rule: Rule | None = None
+    formula: Formula | None = None
+    text: str = ""
+    output: Shape | None = None
+
+    @property
+    def name(self) -> str:
+        """Its display name: its origin, or its kind and number."""
+        return self.origin if self.origin is not None else f"{self.kind}_{self.number}"
+
+    @property
+    def laid(self) -> list[Sequence[Dim]]:
+        """The operands of a broadcast as its rule lays them: one axis represents all axes of unknown number."""
+        dims: list[Sequence[Dim]] = [s.dims for s in self.operands]
+        return self.rule.expand(dims) if self.rule is not None and any(map(is_open, self.operands)) else dims
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Its constraints, including those that make the dimensions of its operands sizes."""
+        return (*self._size_constraints(), *self._own_constraints())
+
+    def _size_constraints(self) -> Iterator[Constraint]:
+        for position, operand in enumerate(self.operands):
+            for axis, dim in enumerate(operand.dims):
+                origin = Origin("size", (position,), axis, len(operand.dims), self.name)
+                for need in size_requirements((dim,)):
+                    yield Constraint(need, origin, SIZE)
+
+    def _own_constraints(self) -> Iterator[Constraint]:
+        if self.rule is not None:
+            for constraint in emission_of(self.rule, self.operands).constraints:
+                origin = constraint.origin._replace(operation=self.name)
+                yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
+        elif self.kind == "equal":
+            for constraint in emission_of(SAME, self.operands).constraints:
+                origin = constraint.origin._replace(rule="equal", operation=self.name)
+                yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
+        elif self.kind == "require" and self.formula is not None:
+            for clause in clauses(self.formula):
+                yield Constraint(clause, Origin("require", (), operation=self.name), REQUIRED_FORMULA)
+
+    def __repr__(self) -> str:
+        return f"<Op {visible(str(self))}>"
+
+    def __str__(self) -> str:
+        if self.rule is not None:
+            return f"{self.name}: {self.rule.called} of {', '.join(map(str, self.operands))}"
+        if self.kind == "equal":
+            return f"{self.name}: {' equal to '.join(map(str, self.operands))}"
+        return f"{self.name}: {self.kind} {self.text}"
+
+
+# The requirements of each operation of a program on its own, without the others.
+
+
+def operation_requirements(op: Op) -> tuple[Formula, ...]:
+    """Return the requirements of an operation as distinct clauses in normal form, with nested joins flattened."""
+    if op.kind == "assume":
+        return ()
+    found: dict[Formula, None] = {}
+    for operand in op.operands:
+        for dim in operand.dims:
+            if not isinstance(dim, int) and not dim.is_Symbol:
+                found.update(dict.fromkeys(_clauses_of_size(dim)))
+    columns, asked = columns_and_requirements(op)
+    for column in columns:
+        if isinstance(column, Joined):
+            found.update(dict.fromkeys(_clauses_of_join(column)))
+    found.update(dict.fromkeys(normal_conjuncts(asked)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _clauses_of_size(dim: Dim) -> list[Formula]:
+    return normal_conjuncts(size_requirements((dim,)))
+
+
+@lru_cache(maxsize=4096)
+def _clauses_of_join(column: Joined) -> list[Formula]:
+    return normal_conjuncts([joins_spelled_out(Compatible(tuple(column)))])
+
+
+def columns_and_requirements(op: Op, demand: Demand | None = None) -> tuple[Sequence[OutputDim], list[Formula]]:
+    """Return the output axes of an operation, and its requirements other than that the joins among them be defined.
+
+    ``demand`` is that of its rule on its operands, if the caller knows it.
+    """
+    if op.kind in ("require", "assume"):
+        assert op.formula is not None
+        return (), list(clauses(op.formula))
+    is_of_any_rank = any(map(is_open, op.operands))
+    if op.rule is None and not is_of_any_rank:
+        left, right = op.operands
+        return left.values, equalities(left, right)
+    rule = SAME if op.rule is None else op.rule
+    if not is_of_any_rank and rule.is_join([s.dims for s in op.operands]):
+        return [Joined(size for _, size in column) for column in right_aligned([s.values for s in op.operands])], []
+    output, found = demand_of(rule, op.operands) if demand is None else demand
+    return output, [f for asked in found for f in clauses(joins_spelled_out(asked))]
+
+
+# Operations of a program that occurred before: recognised by what the caller wrote, without reading it again.
+#
+# A model repeats its layers, so nearly every operation of a long program is one that the program already has. Its
+# requirements are then among the earlier ones, and its output changes only if more is known about its sizes.
+
+
+Key: TypeAlias = "tuple[Hashable, ...]"
+"""An operation as it was written: what is called with which attributes, then the operands.
+
+Equal keys mean the same operation everywhere in one program, and equal first parts the same operator in all programs.
+"""
+
+
+class Repeatable(NamedTuple):
+    """An operation of a program, its output axes before facts simplify them, and the state that its output is for."""
+
+    op: Op
+    columns: Sequence[OutputDim]
+    state: int
+
+
+def operation_key(kind: Hashable, attributes: Mapping[str, Any], shapes: Iterable[Any]) -> Key | None:
+    """Return the key of an operation; None if one of its parts has none.
+
+    Types are part of a key: ``(True, 3) == (1, 3)``, but the first is not a shape.
+
+    >>> operation_key("transpose", {"order": (1, 0)}, ["N, 3"]), operation_key("reduce", {"axes": object()}, ["N"])
+    ((('transpose', 'order', (1, 0)), 'N, 3'), None)
+    """
+    called: list[Hashable] = [kind]
+    for name, value in attributes.items():
+        frozen = value if type(value) in _EXACT else _frozen(value)
+        if frozen is _NO_KEY:
+            return None
+        called += (name, frozen)
+    found: list[Hashable] = [tuple(called)]
+    for given in shapes:
+        own = type(given)
+        if own is str:
+            found.append(given)
+        elif own is Shape or own is OpenShape:
+            found.append(given.raw)
+        else:
+            frozen = _frozen(given)
+            if frozen is _NO_KEY:
+                try:
+                    # The present sizes of the object, which may change.
+                    frozen = shape(given).raw
+                except SymbcastError:
+                    return None  # whoever reads it next reports the error
+            found.append((own, frozen))
+    return tuple(found)
+
+
+def is_repeatable(read: Shape, given: object) -> bool:
+    """Return whether an operand means the same each time that it is read: it makes no unknown sizes or sequences."""
+    return isinstance(given, Shape) or not any(isinstance(s, _MADE_ANEW) for s in symbols_of(read.dims))
+
+
+_MADE_ANEW = (Unknown, SequenceSymbol)
+_NO_KEY = object()
+_EXACT = frozenset({int, str, NoneType, EllipsisType})
+"""Types whose values are equal to no value of another of them."""
+_OTHERS = frozenset({bool, float})
+
+
+def _frozen(value: Any) -> Hashable:
+    """Return the key of an attribute or a tuple of sizes."""
+    own = type(value)
+    if own in _EXACT:
+        frozen: Hashable = value
+        return frozen
+    if own in _OTHERS:
+        return own, value
+    if own is tuple or own is list:
+        if _EXACT.issuperset(map(type, value)):
+            return tuple(value)
+        parts = tuple([_frozen(part) for part in value])
+        return _NO_KEY if _NO_KEY in parts else parts
+    if own.__module__ == "sympy.core.symbol" and own.__name__ == "Symbol":
+        return own, value
+    return _NO_KEY

@@ -1,0 +1,118 @@
+"""Where an operand of a broadcast is stretched: always, never, or at some of the valid sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from symbcast.core.algebra.arithmetic import value_of
+from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
+from symbcast.core.programs.assumptions import own_set
+from symbcast.core.rules import Rule
+from symbcast.core.rules.laws import OutputDim, same_size
+from symbcast.core.rules.placement import Dims
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.simplification.simplify import simplified
+from symbcast.core.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Symbol
+
+Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
+"""What StableHLO is given about an axis; empty if it depends on the sizes, or is undecided."""
+
+
+@dataclass(frozen=True)
+class AxisStretch:
+    """Whether and where one operand is stretched on one output axis.
+
+    Attributes:
+        verdict: Whether it is stretched there at the valid sizes: its size is 1, and the output's is another.
+        known: ``"nonexpanding"`` if its size is always the output's, else ``"expanding"`` if its size is always
+            1, so that its only element stands for each of the output's.
+        reason: Why something was not decided.
+        where: At which of the valid sizes it is stretched, as an unsimplified formula.
+        knowledge: What is known about the valid sizes.
+    """
+
+    verdict: Verdict
+    known: Known
+    reason: str
+    where: Formula
+    knowledge: AssumptionSet
+
+    @cached_property
+    def formula(self) -> Formula:
+        """The condition, without redundancy, under which the operand is stretched at valid sizes."""
+        match self.verdict:
+            case Verdict.ALWAYS:
+                return TRUE
+            case Verdict.NEVER:
+                return FALSE
+        return simplified(self.where, self.knowledge)
+
+
+class ValidSizes:
+    """The sizes at which an answer is valid under its assumptions; there must be some.
+
+    ``decision`` is that of the answer, None if its sizes are integers. The other arguments are its symbols, their
+    minimum size, the assumptions about them, and other formulas that must hold.
+    """
+
+    def __init__(
+        self, symbols: Sequence[Symbol], min_size: int, formulas: Sequence[Formula], decision: Decision | None
+    ) -> None:
+        self._symbols = tuple(symbols)
+        self._min_size = min_size
+        self._formulas = formulas
+        self._decision = decision
+        self._found: dict[tuple[tuple[Dim, ...], OutputDim], AxisStretch] = {}
+
+    @cached_property
+    def knowledge(self) -> AssumptionSet:
+        """What is known about the sizes at which the answer is valid."""
+        own = {s: own_set(s, self._min_size) for s in self._symbols}
+        return AssumptionSet(self._symbols, own, self._formulas)
+
+    def stretch(self, rule: Rule, operands: Sequence[Dims], operand: int, axis: int) -> AxisStretch:
+        """Return where an operand is stretched on an output axis; on axes that it does not reach, its size is 1."""
+        operands = [tuple(map(value_of, dims)) for dims in operands]
+        places = rule.places([len(s) for s in operands]).of[operand]
+        sizes = [size for place, size in zip(places, operands[operand], strict=False) if place == axis]
+        return self.stretched(sizes or [1], rule.emit(operands).output[axis])
+
+    def stretched(self, sizes: Sequence[Dim], output: OutputDim) -> AxisStretch:
+        """Return where an operand's size is stretched to that of an output axis.
+
+        It can have several sizes there only if the rule lays several of its axes onto one.
+
+        >>> from symbcast.core.algebra.symbols import symbol
+        >>> N = symbol("N")
+        >>> found = ValidSizes([N], 2, [], None).stretched([1], N)
+        >>> found.verdict, found.formula, found.known
+        (<Verdict.ALWAYS: 'always'>, AllOf(()), 'expanding')
+        """
+        asked = tuple(sizes), output
+        if asked not in self._found:
+            self._found[asked] = self._stretched(*asked)
+        return self._found[asked]
+
+    def _stretched(self, sizes: Sequence[Dim], output: OutputDim) -> AxisStretch:
+        known_sizes = sizes if self._decision is None else [self._decision.fixed(size) for size in sizes]
+        sames = [same_size(output, size) for size in known_sizes]
+        ones = [equal(size, 1) if not isinstance(size, int) else TRUE if size == 1 else FALSE for size in known_sizes]
+        same, one = all_of(sames), all_of(ones)
+        where = any_of(all_of((o, negate(s))) for o, s in zip(ones, sames, strict=True))
+        decision = None if where == FALSE else Decision(self.knowledge, [where])
+        if decision is None or decision.verdict is Verdict.NEVER:
+            return AxisStretch(Verdict.NEVER, "nonexpanding" if self._always(same) else "", "", FALSE, self.knowledge)
+        known: Known = "expanding" if self._always(one) else ""
+        reason = "" if decision.verdict is Verdict.ALWAYS else decision.reason
+        return AxisStretch(decision.verdict, known, reason, where, self.knowledge)
+
+    def _always(self, formula: Formula) -> bool:
+        if formula in (TRUE, FALSE):
+            return formula == TRUE
+        return Decision(self.knowledge, [formula]).verdict is Verdict.ALWAYS

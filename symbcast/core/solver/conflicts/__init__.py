@@ -1,1 +1,0 @@
-"""The fewest constraints that clash."""

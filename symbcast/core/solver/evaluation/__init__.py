@@ -1,1 +1,0 @@
-"""Formulas and terms as compiled Python functions of sizes."""

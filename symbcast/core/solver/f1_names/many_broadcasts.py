@@ -1,0 +1,346 @@
+"""A program of broadcasts of names and integers by NumPy's rule, without assumptions: tier F1 for many operations.
+
+Internally, a size is a code: an integer of at least 0 is that size; a negative one is a name, or a join of names, whose
+set is stored once. An operation on shapes seen before costs one look-up; a pair of codes that met before costs
+another.
+
+An operation conflicts with those before it exactly where two different integers other than 1 meet on one of its axes:
+all other requirements hold where all names are 1. Known facts change how a size is written only if a name must be 1,
+which happens when it meets two different integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.solver.f1_names.name_sets import EMPTY, NameSets, NamesWithIntegers, PreviousBlock
+from symbcast.core.solver.f1_names.one_broadcast import (
+    Conflict,
+    Members,
+    Name,
+    OutputDim,
+    Size,
+    conjunct_formula,
+    first_conflict,
+    irredundant_conjuncts,
+    smallest_break,
+)
+from symbcast.errors import SymbcastError
+
+_LONG = 8
+"""Parts of longer joins are dropped at once, for a join that grows to n names would leave n of them. Of shorter ones
+they stay: where a name is found to be 1 a part may be all that is left, and keeps the place of its first occurrence."""
+
+Codes: TypeAlias = tuple[int, ...]
+"""A shape of codes."""
+
+
+class ConflictError(SymbcastError):
+    """No sizes allow the operation; the program is unchanged. ``conflict`` says which operands clash."""
+
+    def __init__(self, conflict: Conflict) -> None:
+        super().__init__(conflict)
+        self.conflict = conflict
+
+    def __str__(self) -> str:
+        axis, rank, left, right = self.conflict
+        return f"operands {left} and {right} clash on axis {axis} ({axis - rank} from the end)"
+
+
+class IntegerClashError(Exception):
+    """Two integers clash on some axis."""
+
+
+class MaskProgramMark(NamedTuple):
+    """A state of the program, for `MaskProgram.undo`: the length of each of its records."""
+
+    names: int
+    sets: int
+    asked: int
+    longer: int
+    additions: int
+
+
+class MaskProgram:
+    """The program; ``names`` are in order of first appearance.
+
+    Operands are tuples of integers, symbols and codes in any mixture; outputs are tuples of codes. `read` and `shape`
+    convert between them.
+
+    >>> program = MaskProgram()
+    >>> y = program.broadcast(("N", 3), ("M", 1))
+    >>> program.shape(y), program.shape(program.broadcast(y, ("K", "K")))
+    ((('N', 'M'), 3), (('N', 'M', 'K'), 3))
+    >>> program.clauses()[1]
+    Compatible(('N', 'M', 'K'))
+    """
+
+    def __init__(self) -> None:
+        self.names: list[Name] = []
+        self._sets = NameSets()
+        self._code_of_name: dict[Name, int] = {}
+        self._asked: dict[int, None] = {}
+        """The codes of the joins required to be defined, in order."""
+        self._longer: dict[int, None] = {}
+        """Those of them that a longer one contains."""
+        self._written: dict[int, int] = {}
+        """For joins that were shortened by the names that are 1, the join of `_asked` that they were."""
+        self._held = NamesWithIntegers()
+        self._additions: list[PreviousBlock] = []
+        """For `undo`: the state before each time that names met an integer."""
+        # Caches, valid until a name is found to be 1.
+        self._known: dict[tuple[Size, ...], Codes] = {}
+        self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
+        self._pairs: dict[tuple[int, int], int] = {}
+        self._shortened: dict[int, int] = {}
+        self._held_to: dict[int, set[int]] = {}
+        """Of each integer, the sets in several blocks that met it; valid until something is undone."""
+
+    def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
+        """Add an operation and return its output.
+
+        Raises `ConflictError` if no sizes allow it together with those before it; the program is then unchanged.
+        """
+        output = self._done.get(shapes)
+        return self._new(shapes) if output is None else output
+
+    def meet(self, columns: Iterable[Sequence[Name | int]]) -> list[int]:
+        """Require the sizes of some axes to join, as `broadcast` does for all axes of an operation; return their joins.
+
+        Raises `IntegerClashError` if no sizes allow it; the caller undoes it.
+        """
+        ones = self.ones
+        found = [self._meet(self.read(column)) for column in columns]
+        if self.ones == ones:
+            return found
+        self._forget()
+        return [self.simplified(code) for code in found]
+
+    def is_one(self, name: Name) -> bool:
+        """Return whether a name is found to be 1."""
+        return self.simplified(self._named(name)) == 1
+
+    @property
+    def ones(self) -> int:
+        """How many names are 1."""
+        return self._held.count
+
+    def is_name(self, code: int) -> bool:
+        """Return whether a negative code is a single name, not a join."""
+        return self._sets.is_name(code)
+
+    def read(self, shape: Iterable[Size]) -> Codes:
+        """Return a shape in codes; new names are added."""
+        return tuple([size if type(size) is int else self._named(size) for size in shape])
+
+    def code(self, members: Iterable[Name]) -> int:
+        """Return the code of the join of some names; an operation on it requires the join to be defined."""
+        return self._sets.union([*map(self._named, members)])
+
+    def members(self, code: int) -> tuple[Name, ...]:
+        """Return the names whose join a negative code is."""
+        return tuple([self.names[n] for n in self._sets.members(code)])
+
+    def shape(self, codes: Iterable[int]) -> tuple[OutputDim, ...]:
+        """Return a shape of codes as names: for each axis an integer, a name, or the members of a join."""
+        found: list[OutputDim] = []
+        for code in codes:
+            names = (code,) if code >= 0 else self.members(code)
+            found.append(names[0] if len(names) == 1 else names)
+        return tuple(found)
+
+    def simplified(self, code: int) -> int:
+        """Return a size in its present form: without the names that are 1."""
+        if code >= 0 or not self.ones:
+            return code
+        found = self._sets.without(code, self._held.ones, self._shortened)
+        if found == code:
+            return code
+        asked = code if code in self._asked else self._written.get(code)
+        if asked is not None:
+            self._written.setdefault(found, asked)
+        return found
+
+    # The answers about the whole program.
+
+    def clauses(self) -> list[Formula]:
+        """Return the conjuncts of the condition, irredundant; empty if it is true.
+
+        Connected names are grouped in the order of their first names; each group lists the facts about single names,
+        then the joins, long ones first. The members of a join are in the order of the names.
+        """
+        numbers = self._held.numbers()
+        found = irredundant_conjuncts(self._joins(numbers), numbers)
+        return [conjunct_formula(tuple([self.names[n] for n in members]), number) for members, number in found]
+
+    def witness(self) -> dict[Name, int]:
+        """Return the smallest sizes at which every operation is valid."""
+        return dict.fromkeys(self.names, 1)
+
+    def counterexample(self) -> dict[Name, int] | None:
+        """Return the smallest sizes at which some operation is not valid; None if all of them always are."""
+        numbers = self._held.numbers()
+        found = smallest_break(self._joins(numbers), numbers)
+        sizes = dict.fromkeys(self.names, 1)
+        sizes.update((self.names[position], size) for position, size in found.items())
+        return sizes if found else None
+
+    # Branches, undo, and conversion.
+
+    def copy(self) -> MaskProgram:
+        """Return an independent copy."""
+        made = MaskProgram()
+        made.names, made._sets = self.names.copy(), self._sets.copy()
+        made._additions, made._held = self._additions.copy(), self._held.copy()
+        for name in ("_code_of_name", "_asked", "_longer", "_written", "_known", "_done", "_pairs"):
+            setattr(made, name, getattr(self, name).copy())
+        return made
+
+    def mark(self) -> MaskProgramMark:
+        """Return the present state, for `undo`."""
+        return MaskProgramMark(
+            len(self.names), len(self._sets), len(self._asked), len(self._longer), len(self._additions)
+        )
+
+    def undo(self, mark: MaskProgramMark) -> None:
+        """Undo everything added since a mark."""
+        for name in self.names[mark.names :]:
+            del self._code_of_name[name]
+        del self.names[mark.names :]
+        self._sets.shorten(mark.sets)
+        while len(self._asked) > mark.asked:
+            self._asked.popitem()  # the one added last
+        while len(self._longer) > mark.longer:
+            self._longer.popitem()
+        while len(self._additions) > mark.additions:
+            self._held.undo(self._additions.pop())
+        self._written.clear()
+        self._held_to.clear()
+        self._forget()
+
+    # Inside.
+
+    def _named(self, name: Name) -> int:
+        code = self._code_of_name.get(name)
+        if code is None:
+            self.names.append(name)
+            code = self._code_of_name[name] = self._sets.name(len(self.names) - 1)
+        return code
+
+    def _forget(self) -> None:
+        """Drop cached results: sizes may be written differently from now on."""
+        self._known.clear()
+        self._done.clear()
+        self._pairs.clear()
+        self._shortened.clear()
+
+    def _new(self, shapes: tuple[tuple[Size, ...], ...]) -> Codes:
+        """Return the output of an operation on shapes that have not met before.
+
+        Either all of its requirements are added, or none.
+        """
+        mark = self.mark()
+        try:
+            operands = tuple([self._known.get(shape) or self._operand(shape) for shape in shapes])
+            ones = self.ones
+            output = self._joined(operands)
+            if self.ones != ones:
+                # Facts about names from a later axis also hold on the earlier ones.
+                self._forget()
+                output = tuple(map(self.simplified, output))
+        except IntegerClashError:
+            self.undo(mark)
+            conflict = first_conflict(shapes)
+            assert conflict is not None
+            raise ConflictError(conflict) from None
+        except BaseException:
+            self.undo(mark)
+            raise
+        self._known[output] = self._done[shapes] = output
+        return output
+
+    def _operand(self, shape: tuple[Size, ...]) -> Codes:
+        """Return an operand in codes; require its new joins to be defined."""
+        codes = self.read(shape)
+        for size in shape:
+            if type(size) is int and size < 0 and size not in self._asked and size not in self._written:
+                self._ask(self.simplified(size))
+        self._known[shape] = codes
+        return codes
+
+    def _ask(self, code: int) -> None:
+        """Require a join to be defined."""
+        if code < 0 and code not in self._asked and not self.is_name(code):
+            self._asked[code] = None
+
+    def _joined(self, operands: Sequence[Codes]) -> Codes:
+        if len(operands) != 2:
+            rank = max(map(len, operands), default=0)
+            padded = [(1,) * (rank - len(codes)) + codes for codes in operands]
+            return tuple([self._meet(column) for column in zip(*padded, strict=True)])
+        long, short = operands
+        if len(long) < len(short):
+            long, short = short, long
+        lead = len(long) - len(short)
+        output = [*map(self.simplified, long[:lead])] if self.ones else [*long[:lead]]
+        pairs = self._pairs
+        for pair in zip(long[lead:], short, strict=True):
+            found = pairs.get(pair)
+            if found is None:
+                pairs[pair] = pairs[pair[::-1]] = found = self._meet(pair)
+            output.append(found)
+        return tuple(output)
+
+    def _meet(self, column: Sequence[int]) -> int:
+        """Require the sizes of an axis to join, and return their join."""
+        first = column[0] if column else 1
+        if first < 0 and self.is_name(first) and all(code in (first, 1) for code in column):
+            return self.simplified(first)
+        number, codes = 1, []
+        for code in column:
+            if code < 0:
+                codes.append(code)
+            elif code not in (1, number):
+                if number != 1:
+                    raise IntegerClashError
+                number = code
+        if number != 1:
+            for code in codes:
+                self._hold(number, code)
+            return number
+        if self.ones:
+            codes = [code for code in map(self.simplified, codes) if code != EMPTY]
+        joined = self._sets.union(codes)
+        whole = self._written.get(joined, joined)
+        if whole == joined:
+            self._ask(joined)
+        if self._sets.count(joined) > _LONG:
+            for code in codes:
+                part = self._written.get(code, code)
+                if part in self._asked and part != whole and part not in self._longer:
+                    self._longer[part] = None
+        return joined
+
+    def _hold(self, number: int, code: int) -> None:
+        """Record that names meet an integer other than 1."""
+        ones = self.ones
+        for leaf in self._sets.leaves(code, self._held_to.setdefault(number, set())):
+            previous = self._held.add(number, leaf)
+            if previous is not None:
+                self._additions.append(previous)
+        if self.ones != ones:
+            self._shortened.clear()
+
+    def _joins(self, numbers: Mapping[int, int]) -> dict[Members, None]:
+        """Return the required joins that are not part of another one, without the names that are 1."""
+        found: dict[Members, None] = {}
+        for code in self._asked:
+            if code not in self._longer:
+                members = self._sets.members(code)
+                if self.ones:
+                    members = [name for name in members if numbers.get(name) != 1]
+                if len(members) > 1:
+                    found[tuple(members)] = None
+        return found

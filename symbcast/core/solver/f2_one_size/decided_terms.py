@@ -1,0 +1,503 @@
+"""Operations that sets of sizes decide, and products and operations that are solved as if each were one size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.arithmetic import (
+    floordiv_terms,
+    operate,
+    quotient_and_remainder,
+    substitute,
+    subtract,
+    symbol_replacer,
+)
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    clauses,
+    different,
+    dims_of,
+    equal,
+    literals,
+    with_dims,
+    with_values,
+)
+from symbcast.core.algebra.terms import Operation, Symbol, Term, collect, constant, made_symbol, term
+from symbcast.core.effort import charge
+from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
+from symbcast.core.solver.f2_one_size.set_formulas import comparison_count, set_formula, shortest_set_formula
+from symbcast.core.solver.f2_one_size.set_products import separated_product
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set, solution_set
+from symbcast.core.solver.normal_form import in_normal_form, normal_conjuncts, symbols_in
+from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError, divisors, mask_residues
+from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Monomial
+
+
+# Operations that the sets of single symbols decide: where ``H % 8 == 0``, ``(H + 7)//8`` is ``H//8``.
+#
+# A set tells more than bounds do: the residues of its members decide remainders, and a comparison in one symbol holds
+# for all of its members or it does not. Products of such factors are compared factor by factor (see
+# `symbcast.core.algebra.products`, whose law needs ``f <= g`` for each pair: here that is decided exactly).
+
+
+_OPERATION = 20
+"""Units of effort for an operation."""
+_SAMPLES = 6
+"""How many sizes are tried before two terms in one symbol are compared."""
+
+
+def decided_by_sets(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:
+    """Return a formula that is equivalent where each symbol is in its set, without the operations that sets decide.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> sets = {symbol("H"): SizeSet.residues(8, [0]), symbol("W"): SizeSet.interval(4, None)}
+    >>> decided_by_sets(parse_formula("(H + 7)//8 + M == min(W, 4)*(H//8)*K"), sets)
+    Comparison('==', H//8 + M, 4*K*(H//8))
+    """
+    return DecidedTerms(sets).formula(formula)
+
+
+class DecidedTerms:
+    """Formulas and terms without the operations that the sets of single symbols decide; shared parts are read once."""
+
+    def __init__(self, sets: Mapping[Symbol, SizeSet]) -> None:
+        self._sets = {s: members for s, members in sets.items() if members is not ALL}
+        self._bounds = Bounds({s: members.least() or 0 for s, members in self._sets.items()})
+        self._found: dict[Operation, Term] = {}
+        self._met: dict[Symbol, dict[Operation, None]] = {}
+
+    def formula(self, formula: Formula) -> Formula:
+        """Return a formula that is equivalent where each symbol is in its set."""
+        match formula:
+            case AllOf(parts):
+                return all_of(map(self.formula, parts))
+            case AnyOf(parts):
+                return any_of(self._together(map(self._part, parts)))
+        if self._sets.keys().isdisjoint(symbols_in(formula)) and not any(map(_has_extreme, dims_of(formula))):
+            return formula
+        found = self._comparison(formula)
+        if all(term(dim).is_total for dim in dims_of(formula)):
+            return found
+        kept = clauses(with_values(found))
+        # A product with a factor that is 0 has no value where its other factors have none.
+        lost = (need for need in clauses(with_values(formula)) if _is_divisor(need) and need not in kept)
+        return all_of([found, *(_within(self.formula(need), self._sets) for need in lost if need != formula)])
+
+    def _comparison(self, formula: Formula) -> Formula:
+        """Return a formula that is equivalent where each symbol is in its set, and no divisor is 0."""
+        if isinstance(formula, Comparison) and formula.operator == "==":
+            apart = _equal_products(formula, self._sets)
+            if apart is not None:
+                return apart
+        for dim in dims_of(formula):
+            self._meet(dim)
+        found = in_normal_form(with_dims(formula, self._dim))
+        if isinstance(found, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in found.dims):
+            return self._without_ones(found)
+        return FALSE if isinstance(found, Comparison) and self._never(found) else found
+
+    def _without_ones(self, found: Compatible) -> Formula:
+        """Return a join without the alternatives that sizes are 1, if their bounds exclude that."""
+        large = [d for d in found.dims if self._bounds.is_at_least(d, 2)]
+        if not large or (len(large) < len(found.dims) and len(found.dims) > 2):
+            return found
+        ones = (in_normal_form(equal(d, 1)) for d in found.dims if d not in large)
+        equalities = (in_normal_form(equal(large[0], d)) for d in found.dims if d is not large[0])
+        return any_of([all_of(FALSE if self._is_refuted(e) else e for e in equalities), *map(self._part, ones)])
+
+    def _is_refuted(self, found: Formula) -> bool:
+        return isinstance(found, Comparison) and self._never(found)
+
+    def _together(self, parts: Iterable[Formula]) -> Iterator[Formula]:
+        """Yield parts of a disjunction, those about one symbol together as its set has it, if that is no longer."""
+        own: dict[Formula | Symbol, list[Formula]] = {}
+        for part in parts:
+            size, *others = symbols_in(part) or [None]
+            own.setdefault(part if others or size not in self._sets else size, []).append(part)
+        for about, alternatives in own.items():
+            yield self._described(about, alternatives) if isinstance(about, Symbol) else about
+
+    def _described(self, symbol: Symbol, alternatives: Sequence[Formula]) -> Formula:
+        """Return that one of some formulas about a symbol holds, by the members of its set at which it does."""
+        members, given = self._sets[symbol], any_of(alternatives)
+        found = narrowed_set(members, given)
+        if found is None:
+            return given
+        charge(_OPERATION)
+        made = set_formula(symbol, found, members)
+        return made if comparison_count(made) <= comparison_count(given) else given
+
+    def _never(self, found: Comparison) -> bool:
+        """Return whether the bounds of a difference refute a comparison."""
+        less, more = subtract(found.right, found.left), subtract(found.left, found.right)
+        match found.operator:
+            case "==":
+                return self._bounds.is_at_least(less, 1) or self._bounds.is_at_least(more, 1)
+            case "<=" | "<":
+                return self._bounds.is_at_least(more, int(found.operator == "<="))
+        return False
+
+    def _meet(self, dim: Dim) -> None:
+        """Note the quotients in one symbol, which may be short forms of other operations."""
+        for operation in () if isinstance(dim, int) else dim.operations():
+            symbols = operation.symbols()
+            if operation.kind == "//" and len(symbols) == 1:
+                self._met.setdefault(next(iter(symbols)), {})[operation] = None
+            for arg in operation.args:
+                self._meet(arg.dim())
+
+    def _part(self, formula: Formula) -> Formula:
+        """Return a part of a disjunction, or whether it holds if the set of its only symbol decides that."""
+        return _within(self.formula(formula), self._sets)
+
+    def _dim(self, dim: Dim) -> Dim:
+        return dim if isinstance(dim, int) or not any(True for _ in dim.operations()) else self._term(dim).dim()
+
+    def _term(self, value: Term) -> Term:
+        parts: list[tuple[Term, int]] = []
+        for monomial, coefficient in value.coefficients.items():
+            made = constant(1)
+            for atom in monomial:
+                found = self._operation(atom) if isinstance(atom, Operation) else atom
+                # A sum in place of a factor is multiplied out, and the product can no longer be compared by factors.
+                made = made * (atom if len(monomial) > 1 and len(found.coefficients) > 1 else found)
+            parts.append((made, coefficient))
+        return collect(parts)
+
+    def _operation(self, given: Operation) -> Term:
+        found = self._found.get(given)
+        if found is None:
+            charge(_OPERATION)
+            found = self._found[given] = self._decided(given) or self._of_parts(given)
+        return found
+
+    def _of_parts(self, given: Operation) -> Term:
+        """Return an operation with its arguments rewritten, or what they decide it to be."""
+        args = tuple(map(self._term, given.args))
+        made = given if args == given.args else operate(given.kind, args)
+        return (self._decided(made) or made) if made is not given and isinstance(made, Operation) else made
+
+    def _decided(self, found: Operation) -> Term | None:
+        """Return the simpler term that an operation equals at all members of the sets; None if there is none."""
+        if found.kind == "join":
+            return self._joined(*found.args) if len(found.args) == 2 else None
+        symbols = found.symbols()
+        if len(symbols) == 1:
+            shorter = self._shorter(found, *symbols) if found.is_total else self._by_divisor(found, *symbols)
+            if shorter is not None:
+                return shorter
+        if found.kind in ("//", "%"):
+            return self._divided(found) or _of_quotient(found, self._sets)
+        if not found.is_total:  # a member without a value may not be dropped
+            return None
+        return next((m for m in found.args if self._is_extreme(m, found)), None)
+
+    def _divided(self, found: Operation) -> Term | None:
+        """Return a quotient or remainder by a positive divisor of which the dividend is a multiple."""
+        dividend, divisor = found.args
+        if divisor.is_constant or not self._bounds.is_at_least(divisor.dim(), 1):
+            return None
+        quotient, rest = quotient_and_remainder(dividend, divisor)
+        if not quotient.coefficients or rest.coefficients:
+            return None
+        return quotient if found.kind == "//" else constant(0)
+
+    def _by_divisor(self, found: Operation, symbol: Symbol) -> Term | None:
+        """Return the number that a quotient by a term is at all members of the set, or the remainder beside it."""
+        if found.kind not in ("//", "%"):
+            return None
+        dividend, divisor = found.args
+        least = self._sets.get(symbol, EMPTY).least()
+        if least is None or not substitute(divisor, {symbol: constant(least)}).constant:
+            return None
+        quotient = operate("//", (dividend, divisor))
+        value = substitute(quotient, {symbol: constant(least)})
+        # A comparison does not hold where the divisor is 0: so this is no value of only some members.
+        if not value.is_constant or not _always(equal(quotient.dim(), value.dim()), self._sets):
+            return None
+        return value if found.kind == "//" else dividend - divisor * value
+
+    def _is_extreme(self, member: Term, found: Operation) -> bool:
+        """Return whether a member of a min or max is the least or greatest one at all members of the sets."""
+        for other in (o for o in found.args if o is not member):
+            low, high = (member, other) if found.kind == "min" else (other, member)
+            is_known = self._bounds.is_at_most(low.dim(), high.dim())
+            if not is_known and not _always(at_most(low.dim(), high.dim()), self._sets):
+                return False
+        return True
+
+    def _shorter(self, found: Operation, symbol: Symbol) -> Term | None:
+        """Return the number that an operation in one symbol equals; for a min or max, a quotient too."""
+        members = self._sets.get(symbol, ALL)
+        if members is ALL:
+            return None
+        samples = [constant(size) for size in members.first(_SAMPLES)]
+        values = [substitute(found, {symbol: size}) for size in samples]
+        others = () if found.kind in ("//", "%") else (symbol, *self._met.get(symbol, ()))
+        candidates: tuple[Term, ...] = (*values[:1], *others)
+        for other in candidates:
+            is_like = all(substitute(other, {symbol: n}) == v for n, v in zip(samples, values, strict=True))
+            if is_like and other.size < found.size and _always(equal(found.dim(), other.dim()), self._sets):
+                return other
+        return None
+
+    def _joined(self, left: Term, right: Term) -> Term | None:
+        """Return the join of two terms that are equal, or of which one is 1, at all members of the sets."""
+        if self.formula(equal(right.dim(), 1)) == TRUE or self.formula(equal(left.dim(), right.dim())) == TRUE:
+            return left
+        return right if self.formula(equal(left.dim(), 1)) == TRUE else None
+
+
+def _has_extreme(dim: Dim | Term) -> bool:
+    """Return whether a dimension has a min or max at any depth: one of its members may be it whatever the sizes are."""
+    if isinstance(dim, int) or dim.is_Symbol:
+        return False
+    return any(o.kind in ("min", "max") or any(map(_has_extreme, o.args)) for o in dim.operations())
+
+
+def _is_divisor(need: Formula) -> bool:
+    """Return whether a formula is that a term, such as a divisor, is not 0."""
+    return isinstance(need, Comparison) and need.operator == "!=" and need.right == 0
+
+
+def _of_quotient(found: Operation, sets: Mapping[Symbol, SizeSet]) -> Term | None:
+    """Return a quotient or remainder by a number, with the known remainder taken out of the dividend."""
+    dividend, divisor = found.args
+    if not divisor.is_constant or divisor.constant < 1:
+        return None
+    remainder = _remainder(dividend, divisor.constant, sets)
+    if remainder is None:
+        return None
+    made = constant(remainder) if found.kind == "%" else floordiv_terms(dividend - constant(remainder), divisor)
+    return None if made == found else made
+
+
+def _remainder(dividend: Term, by: int, sets: Mapping[Symbol, SizeSet]) -> int | None:
+    """Return the remainder that a linear dividend has at all members of the sets; None if it varies."""
+    total = dividend.constant
+    for monomial, factor in dividend.coefficients.items():
+        period = by // gcd(factor, by)
+        if not monomial or period == 1:
+            continue
+        if len(monomial) > 1 or not isinstance(monomial[0], Symbol) or period > MAX_PERIOD:
+            return None
+        members = sets.get(monomial[0], ALL)
+        residues = [] if members is ALL else mask_residues(members.residues_of(period))
+        if len(residues) != 1:
+            return None
+        total += factor * residues[0]
+    return total % by
+
+
+def _always(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> bool:
+    """Return whether a formula in one symbol holds at all members of its set; False if that is not decided."""
+    formula = in_normal_form(formula)
+    symbols = symbols_in(formula)
+    if len(symbols) != 1:
+        return formula == TRUE
+    (symbol,) = symbols
+    try:
+        return sets.get(symbol, ALL) <= solution_set(formula)
+    except (NotPeriodicError, PeriodTooLongError):
+        return False
+
+
+def _within(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:
+    """Return a formula, or whether it holds if the set of its only symbol decides that."""
+    symbols = symbols_in(formula)
+    members = sets.get(next(iter(symbols)), ALL) if len(symbols) == 1 else ALL
+    found = None if members is ALL else narrowed_set(members, formula)
+    if found is None:
+        return formula
+    if not found:
+        return FALSE
+    return TRUE if members <= found else formula
+
+
+class _Factor(NamedTuple):
+    """The factors of two products that are in one symbol, the lesser at most the greater at all sizes in its set."""
+
+    less: Dim
+    greater: Dim
+
+    @property
+    def is_equal(self) -> Formula:
+        """When both are the same."""
+        return equal(self.less, self.greater)
+
+
+def is_greatest(greater: Dim, less: Dim, sets: Mapping[Symbol, SizeSet]) -> bool:
+    """Return whether a product is the join of itself and another product, wherever they have a join.
+
+    Both are products of factors in one symbol each. The lesser one never exceeds the greater one, and is 0 only where
+    that is 0 too: so where they differ, the lesser one is 1, or they have no join.
+    """
+    factors = _by_symbol(term(less), term(greater), sets)
+    return bool(factors) and all(_is_zero_only_with(f, sets) for f in factors)
+
+
+def _is_zero_only_with(factor: _Factor, sets: Mapping[Symbol, SizeSet]) -> bool:
+    """Return whether the lesser factor is 0 only where the greater one is 0 too."""
+    return _always(any_of([different(factor.less, 0), equal(factor.greater, 0)]), sets)
+
+
+def _equal_products(found: Comparison, sets: Mapping[Symbol, SizeSet]) -> Formula | None:
+    """Return when two products are equal, if each factor of one is at most its partner of the other."""
+    left, right = term(found.left), term(found.right)
+    for less, greater in ((left, right), (right, left)):
+        factors = _by_symbol(less, greater, sets)
+        if factors and len(factors) > 1:
+            zeros = (equal(f.greater, 0) for f in factors)
+            return any_of([all_of(_within(f.is_equal, sets) for f in factors), *(_within(z, sets) for z in zeros)])
+    return None
+
+
+def _by_symbol(less: Term, greater: Term, sets: Mapping[Symbol, SizeSet]) -> list[_Factor]:
+    """Return the factors of two products by symbol; none if one of the lesser product may exceed its partner."""
+    if not (_has_operation(less) or _has_operation(greater)):
+        return []
+    low, high = separated_product(less), separated_product(greater)
+    if low is None or high is None:
+        return []
+    symbols = {**low.factors, **high.factors}
+    pairs = [(low.factors.get(s, constant(1)), high.factors.get(s, constant(1))) for s in symbols]
+    if not pairs:
+        return []
+    common = gcd(low.number, high.number)
+    return _dominated(pairs, low.number // common, high.number // common, sets)
+
+
+def _dominated(
+    pairs: Sequence[tuple[Term, Term]], less: int, greater: int, sets: Mapping[Symbol, SizeSet]
+) -> list[_Factor]:
+    """Return pairs of factors multiplied by parts of the two numbers, so that none of the lesser exceeds its partner.
+
+    None are returned if there are no such parts.
+    """
+    (low, high), *others = pairs
+    choices = [(less, greater)] if not others else product(divisors(less), divisors(greater))
+    for a, b in choices:
+        factor = _Factor(low.scaled(a).dim(), high.scaled(b).dim())
+        if _always(at_most(0, factor.less), sets) and _always(at_most(factor.less, factor.greater), sets):
+            rest = _dominated(others, less // a, greater // b, sets) if others else []
+            if rest or not others:
+                return [factor, *rest]
+    return []
+
+
+def _has_operation(value: Term) -> bool:
+    return any(True for _ in value.operations())
+
+
+# Products and operations that are all that a formula says about its sizes: solved as if each were one size.
+#
+# ``H*W % 16 == 0 and (H*W//16) % 3 == 0`` is about the product alone, and a set of sizes says it as ``H*W % 48 == 0``.
+# The set is right for each number from the least value of the product on, whether or not the product has that value.
+
+
+_CANDIDATE = 20
+"""Units of effort for a composite size that is tried."""
+_NAME = made_symbol(Symbol, "composite size")
+
+
+def solved_composites(constraints: Sequence[Formula], least: Mapping[Symbol, int]) -> list[Formula]:
+    """Return equivalent constraints, where sizes are at least ``least``: those about one composite size are solved.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> texts = "min(H*W, 1) == 0 or H*W == min(H*W, 1) + 1 or H*W == 1", "H*N % 16 == 0", "(H*N//16) % 3 == 0"
+    >>> solved_composites([parse_formula(text) for text in texts], {symbol(s): 0 for s in "HWN"})
+    [Comparison('<=', H*W, 2), Comparison('==', H*N % 48, 0)]
+    """
+    bounds = Bounds({s: low for s, low in least.items() if low})
+    alone = [c if _composite(c) else any_of(_solved(literals(c), any_of, bounds)) for c in constraints]
+    return normal_conjuncts(_solved(alone, all_of, bounds))
+
+
+def _solved(
+    parts: Iterable[Formula], together: Callable[[Iterable[Formula]], Formula], bounds: Bounds
+) -> Iterator[Formula]:
+    """Yield parts of a conjunction or disjunction, those about one composite size together in their shortest form."""
+    own: dict[Term | Formula, list[Formula]] = {}
+    for part in parts:
+        own.setdefault(_composite(part) or part, []).append(part)
+    for size, about in own.items():
+        yield _shortest(size, together(about), bounds) if isinstance(size, Term) else size
+
+
+def _composite(formula: Formula) -> Term | None:
+    """Return the term, a product or an operation, in which all sizes of a formula occur, and only there."""
+    symbols = symbols_in(formula)
+    if len(symbols) < 2:
+        return None
+    dims = [dim for dim in dims_of(formula) if not isinstance(dim, int)]
+    for monomial in dict.fromkeys(m for dim in dims for m in _monomials(dim, len(symbols))):
+        charge(_CANDIDATE)
+        if symbols_in(_named(formula, monomial)).keys() == {_NAME}:
+            return Term({monomial: 1})
+    return None
+
+
+def _monomials(value: Term, count: int) -> Iterator[Monomial]:
+    """Yield the products and operations in a term that have so many sizes, the outer ones last."""
+    for monomial in value.coefficients:
+        if len({s for atom in monomial for s in atom.symbols()}) == count:
+            for atom in monomial:
+                for arg in atom.args if isinstance(atom, Operation) else ():
+                    yield from _monomials(arg, count)
+            yield monomial
+
+
+def _named(formula: Formula, monomial: Monomial) -> Formula:
+    """Return a formula with a name in place of a product."""
+    return with_dims(formula, lambda dim: dim if isinstance(dim, int) else _with_name(dim, monomial).dim())
+
+
+def _with_name(value: Term, monomial: Monomial) -> Term:
+    parts: list[tuple[Term, int]] = []
+    for factors, coefficient in value.coefficients.items():
+        made: Term = _NAME if factors == monomial else constant(1)
+        for atom in factors if factors != monomial else ():
+            if isinstance(atom, Operation):
+                made = made * operate(atom.kind, tuple(_with_name(arg, monomial) for arg in atom.args))
+            else:
+                made = made * atom
+        parts.append((made, coefficient))
+    return collect(parts)
+
+
+def _shortest(size: Term, given: Formula, bounds: Bounds) -> Formula:
+    """Return what a formula requires of a composite size; the formula itself, if that is no longer."""
+    low = bounds.least(size.dim())
+    ((monomial, _),) = size.coefficients.items()
+    named = in_normal_form(_named(given, monomial))
+    is_plain = isinstance(named, Comparison) and {type(named.left), type(named.right)} == {Symbol, int}
+    if is_plain or low is None or low < 0 or not size.is_total:
+        return given
+    try:
+        found = shortest_set_formula(_NAME, solution_set(named), SizeSet.interval(low, None), [named])
+    except (NotPeriodicError, PeriodTooLongError):
+        return given
+    made = with_dims(found, symbol_replacer({_NAME: size.dim()}))
+    return made if _length(made) < _length(given) else given
+
+
+def _length(formula: Formula) -> int:
+    return sum(1 if isinstance(dim, int) else dim.size for dim in dims_of(formula))

@@ -1,0 +1,522 @@
+"""Sets of sizes, and patterns of residues, written as short formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbcast.core.algebra.arithmetic import modulo_terms, symbol_replacer
+from symbcast.core.algebra.formulas import (
+    AllOf,
+    AnyOf,
+    Clashing,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    clauses,
+    different,
+    dims_of,
+    equal,
+    with_dims,
+)
+from symbcast.core.algebra.terms import Symbol, constant, symbols_of, term
+from symbcast.core.effort import remembered
+from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
+from symbcast.core.solver.f2_one_size.univariate import ONE_NAME, solution_set
+from symbcast.core.solver.residues import (
+    MAX_PERIOD,
+    Pattern,
+    PeriodTooLongError,
+    ResidueNode,
+    mask_of,
+    mask_residues,
+    moduli_of,
+    nodes_of_pattern,
+    pattern_complement,
+    pattern_intersection,
+    pattern_of_mask,
+    pattern_projection,
+    period_of,
+)
+from symbcast.core.solver.size_sets import ALL, Segment, SizeSet, normal_segments
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.solver.size_sets import SizeSet
+
+
+# Residue patterns as short formulas: modulus by modulus, with runs of neighbouring residues.
+
+
+_SHORT = 256
+"""Up to this period the residues of several moduli together are tried as words too."""
+_SMALL = 64
+"""Patterns of at most this many nodes are searched for pairs of independent moduli."""
+
+
+class PatternContext(NamedTuple):
+    """The context of a pattern's formula: it holds in ``share`` and, in ``present``, only where the pattern does."""
+
+    symbol: Symbol
+    share: SizeSet
+    present: SizeSet
+
+    def remainder(self, period: int) -> Dim:
+        """Return the symbol modulo a period."""
+        return modulo_terms(term(self.symbol), constant(period)).dim()
+
+
+def comparison_count(formula: Formula) -> int:
+    """Return the number of comparisons in a formula."""
+    return sum(map(comparison_count, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
+
+
+def residues_formula(pattern: Pattern, context: PatternContext) -> Formula:
+    """Return the shortest of some formulas for the residues of a pattern: as a whole, and modulus by modulus."""
+    if not isinstance(pattern, ResidueNode):
+        return all_of(()) if pattern else any_of(())
+    period = period_of(pattern)
+    factors = independent_factors(pattern)
+    alternatives = independent_factors(pattern_complement(pattern)) if len(factors) == 1 else ()
+    whole = len(factors) == 1 and len(alternatives) == 1
+    words: list[Formula] = []
+    if period <= _SHORT or (whole and (period <= MAX_PERIOD or pattern.modulus == period)):
+        words.append(_as_a_whole(pattern, period, context))
+    elif period <= MAX_PERIOD and all(f.is_one_class for f in map(_Level, factors)):
+        words.append(equal(context.remainder(period), mask_of(pattern, period).bit_length() - 1))
+    if len(factors) > 1:
+        words.append(all_of(residues_formula(factor, context) for factor in factors))
+    elif len(alternatives) > 1:
+        words.append(any_of(residues_formula(pattern_complement(other), context) for other in alternatives))
+    elif not words:
+        words.append(_by_cases(pattern, context))
+    return min(words, key=comparison_count)
+
+
+class _Level(NamedTuple):
+    """A factor of a pattern."""
+
+    pattern: ResidueNode
+
+    @property
+    def is_one_class(self) -> bool:
+        """Whether it holds only one residue of one modulus."""
+        if self.pattern.modulus != period_of(self.pattern):
+            return False
+        return sum(mask.bit_count() for mask, child in self.pattern.branches if child) == 1
+
+
+def _by_cases(pattern: ResidueNode, context: PatternContext) -> Formula:
+    """Return the cases of one modulus, each with the formula of the other moduli in that case."""
+    return any_of(
+        all_of((residues_formula(pattern_of_mask(pattern.modulus, mask), context), residues_formula(child, context)))
+        for mask, child in pattern.branches
+        if child
+    )
+
+
+def residue_cases(pattern: Pattern, context: PatternContext) -> Formula:
+    """Return the whole diagram as a formula, case by case, for a pattern too large for finding a shorter one."""
+    if not isinstance(pattern, ResidueNode):
+        return all_of(()) if pattern else any_of(())
+    cases = ((pattern_of_mask(pattern.modulus, mask), child) for mask, child in pattern.branches if child)
+    return any_of(
+        all_of((_as_a_whole(own, period_of(own), context), residue_cases(child, context)))
+        for own, child in cases
+        if isinstance(own, ResidueNode)
+    )
+
+
+@lru_cache(maxsize=1024)
+def independent_factors(pattern: ResidueNode) -> tuple[ResidueNode, ...]:
+    """Return factors of different moduli whose conjunction is the pattern; only the pattern itself if it has none.
+
+    >>> len(independent_factors(pattern_intersection(pattern_of_mask(6, 0b100110), pattern_of_mask(35, 0b10000))))
+    3
+    """
+    found: list[ResidueNode] = []
+    rest: Pattern = pattern
+    for size in (1, 2) if sum(1 for _ in nodes_of_pattern(pattern)) <= _SMALL else (1,):
+        for group in combinations(moduli_of(rest), size):
+            present = moduli_of(rest)
+            others = [prime for prime in present if prime not in group]
+            if not others or not all(prime in present for prime in group):
+                continue
+            own, remaining = pattern_projection(rest, others), pattern_projection(rest, group)
+            if isinstance(own, ResidueNode) and pattern_intersection(own, remaining) == rest:
+                found.append(own)
+                rest = remaining
+    if isinstance(rest, ResidueNode):
+        found.append(rest)
+    return tuple(sorted(found, key=lambda factor: factor.prime))
+
+
+def _as_a_whole(pattern: ResidueNode, period: int, context: PatternContext) -> Formula:
+    """Return a formula that holds for the share's residues, and for no other residues that sizes have."""
+    remainder = context.remainder(period)
+    mask = mask_of(pattern, period)
+    in_share, in_present = context.share.residues_of(period) & mask, context.present.residues_of(period)
+    # Residues that no relevant size has need not be described.
+    kept, lost = mask_residues(in_share), mask_residues(in_present & ~mask)
+    if len(kept) == 1 and lost:
+        return equal(remainder, kept[0])
+    # A run could also describe residues of the piece that the share leaves to other pieces; those would then be
+    # described twice, so runs are not used here.
+    shared = mask & ~in_share & in_present
+    listed = any_of(equal(remainder, r) for r in kept) if len(kept) <= len(lost) else None
+    words = [listed or all_of(different(remainder, r) for r in lost)]
+    if not shared:
+        words.append(any_of(_run_formula(remainder, run, period) for run in _runs(kept, lost, period)))
+        words.append(all_of(_no_run_formula(remainder, run, period) for run in _runs(lost, kept, period)))
+    return min(words, key=comparison_count)
+
+
+class _Run(NamedTuple):
+    """Neighbouring residues from ``low`` to ``high``; ``wanted`` are the relevant ones among them."""
+
+    low: int
+    high: int
+    wanted: list[int]
+
+
+def _runs(wanted: list[int], others: list[int], period: int) -> list[_Run]:
+    """Return the longest runs of residues that contain some wanted ones and no excluded ones."""
+    ends = [-1, *others, period]
+    runs: list[_Run] = []
+    position = 0
+    for a, b in pairwise(ends):
+        inside: list[int] = []
+        while position < len(wanted) and wanted[position] < b:
+            inside.append(wanted[position])
+            position += 1
+        if inside:
+            runs.append(_Run(a + 1, b - 1, inside))
+    return runs
+
+
+def _run_formula(remainder: Dim, run: _Run, period: int) -> Formula:
+    bounds = [at_most(run.wanted[0], remainder)] if run.low else []
+    bounds += [at_most(remainder, run.wanted[-1])] if run.high < period - 1 else []
+    if len(run.wanted) <= max(len(bounds), 1):
+        return any_of(equal(remainder, r) for r in run.wanted)
+    return all_of(bounds)
+
+
+def _no_run_formula(remainder: Dim, run: _Run, period: int) -> Formula:
+    bounds = [at_most(remainder, run.wanted[0] - 1)] if run.low else []
+    bounds += [at_most(run.wanted[-1] + 1, remainder)] if run.high < period - 1 else []
+    if len(run.wanted) <= max(len(bounds), 1):
+        return all_of(different(remainder, r) for r in run.wanted)
+    return any_of(bounds)
+
+
+# Sets of sizes worded as formulas.
+
+
+def set_formula(symbol: Symbol, members: SizeSet, within: SizeSet = ALL) -> Formula:
+    """Return a short formula that, for sizes in ``within``, holds exactly for those in ``members``.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> set_formula(symbol("N"), SizeSet.of([0, 1, 2, 3]))
+    Comparison('<=', N, 3)
+    """
+    try:
+        return _described(symbol, members, within)
+    except PeriodTooLongError:
+        return _written_out(symbol, members)
+
+
+def _written_out(symbol: Symbol, members: SizeSet) -> Formula:
+    """Return the formula of a set without searching for shorter ones."""
+    everywhere = PatternContext(symbol, ALL, ALL)
+    return any_of(
+        all_of((_bounds(symbol, segment), residue_cases(segment.pattern, everywhere))) for segment in members.segments
+    )
+
+
+def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
+    if members is within:
+        return AllOf(())
+    members = members & within
+    missing = within - members
+    if not missing:
+        return AllOf(())
+    pieces = _pieces(members, within)
+    shares = _shares(pieces, within)
+    positive = any_of(
+        _piece_formula(symbol, p, share, within) for p, share in zip(pieces, shares, strict=True) if share
+    )
+    excluded = missing.first(3)
+    if len(excluded) < 3 and len(excluded) < comparison_count(positive):
+        return all_of(different(symbol, value) for value in excluded)
+    return _without_few(symbol, members, within, comparison_count(positive)) or positive
+
+
+def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -> Formula | None:
+    """Return all sizes of a pattern but one or two, in fewer literals than ``most``; None if that is impossible."""
+    last = members.segments[-1] if members else None
+    if last is None or last.high is not None or last.low == 0:
+        return None
+    whole = normal_segments([Segment(0, None, last.pattern)]) & within
+    excluded = (whole - members).first(3)
+    if len(excluded) > 2 or not excluded or not members <= whole:
+        return None
+    found = all_of([*(different(symbol, value) for value in excluded), _described(symbol, whole, within)])
+    return found if comparison_count(found) < most else None
+
+
+def shortest_set_formula(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[Formula]) -> Formula:
+    """Return `set_formula`, or the given constraints on the symbol if they are shorter.
+
+    For sizes in ``within``, the formulas of ``asked`` together hold exactly for the members.
+    """
+    described = _described_shortly(symbol, members, within)
+    if described is not None and comparison_count(described) <= _READABLE:
+        return described
+    given = [clause for formula in asked for clause in clauses(formula)]
+    if sum(map(_words, given)) <= _REDUCED_UP_TO:
+        with suppress(PeriodTooLongError, NotPeriodicError):
+            given = _irredundant(given, within)
+    short = sum(map(_words, given))
+    return all_of(given) if described is None or short < comparison_count(described) else described
+
+
+def gathered(formula: Formula) -> Formula:
+    """Return an equivalent formula in which parts about one size are together, as its set has them, if that is shorter.
+
+    >>> from symbcast.core.text import parse_formula
+    >>> gathered(parse_formula("N == 3 or N == 2 or M == 1 or N == 1 or N == 0"))
+    AnyOf((Comparison('<=', N, 3), Comparison('==', M, 1)))
+    """
+    if not isinstance(formula, AllOf | AnyOf):
+        return formula
+    make = all_of if isinstance(formula, AllOf) else any_of
+    about: dict[object, list[Formula]] = {}
+    for number, part in enumerate(map(gathered, formula.parts)):
+        symbols = symbols_of(dims_of(part))
+        about.setdefault(symbols[0] if len(symbols) == 1 else number, []).append(part)
+    return make(
+        _as_set(subject, make(parts)) if isinstance(subject, Symbol) else parts[0] for subject, parts in about.items()
+    )
+
+
+def _as_set(symbol: Symbol, formula: Formula) -> Formula:
+    if type(symbol) is not Symbol or comparison_count(formula) < _GATHERED:
+        return formula
+    try:
+        found = _described_shortly(symbol, solution_set(formula), ALL)
+    except (PeriodTooLongError, NotPeriodicError):
+        return formula
+    return formula if found is None or comparison_count(found) >= comparison_count(formula) else found
+
+
+_GATHERED = 3
+"""Fewer comparisons of one size are left as they are."""
+
+
+def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
+    """Return the description of a set; None if its patterns are too large for one."""
+    found = _described_of_one_name(members, within)
+    return None if found is None else with_dims(found, symbol_replacer({ONE_NAME: symbol}))
+
+
+@remembered(1024)
+def _described_of_one_name(members: SizeSet, within: SizeSet) -> Formula | None:
+    if sum(len(n.branches) for s in members.segments for n in nodes_of_pattern(s.pattern)) > _BRANCHES:
+        return None
+    runs = _in_runs(members)
+    try:
+        found = [_described(ONE_NAME, form, within) for form in ([members] if runs == members else [members, runs])]
+    except PeriodTooLongError:
+        return None
+    return min(found, key=comparison_count)
+
+
+def _in_runs(members: SizeSet) -> SizeSet:
+    """Return the same set with short segments written as runs: 0 to 4 and 6 rather than the even ones, 1 and 3."""
+    found: list[Segment] = []
+    for segment in members.segments:
+        is_short = segment.high is not None and segment.high - segment.low <= _RUNS
+        found += SizeSet.of(segment.members()).segments if is_short else [segment]
+    return normal_segments(found)
+
+
+_BRANCHES = 512
+"""Patterns with more branches are not described."""
+_RUNS = 32
+"""Segments of more sizes are not written as runs."""
+_READABLE = 6
+"""Descriptions of at most this many comparisons are not compared with the given constraints."""
+_REDUCED_UP_TO = 128
+
+
+def _words(formula: Formula) -> int:
+    """Return the length of a formula: its number of comparisons; a join counts twice its members."""
+    if isinstance(formula, (Compatible, Clashing)):
+        return 2 * len(formula.dims)
+    return sum(map(_words, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
+
+
+def _irredundant(given: Sequence[Formula], within: SizeSet) -> list[Formula]:
+    """Return the clauses without those that the others imply, and without parts that make no difference."""
+    sets = {clause: solution_set(clause) for clause in given}
+    kept = dict.fromkeys(given)
+    for clause in reversed(given):
+        others = within
+        for other in kept:
+            if other != clause:
+                others = others & sets[other]
+        if others <= sets[clause]:
+            kept.pop(clause, None)
+    for clause in list(kept):
+        others = within
+        for other in kept:
+            if other != clause:
+                others = others & sets[other]
+        shorter = _shortened(clause, others)
+        if shorter != clause:
+            kept = {shorter if c == clause else c: None for c in kept}
+            sets[shorter] = solution_set(shorter)
+    return list(kept)
+
+
+def _shortened(clause: Formula, present: SizeSet) -> Formula:
+    """Return the clause without the members or alternatives that it does not need among the sizes present."""
+    if isinstance(clause, (Compatible, Clashing)):
+        parts: tuple[Any, ...] = clause.dims
+        make: Callable[[Iterable[Any]], Formula] = lambda dims: type(clause)(tuple(dims))  # noqa: E731
+    elif isinstance(clause, AnyOf):
+        parts, make = clause.parts, any_of
+    else:
+        return clause
+    wanted = solution_set(clause) & present
+    for part in reversed(parts):
+        fewer = tuple(p for p in parts if p is not part)
+        if len(fewer) > 1 and wanted.same(solution_set(make(fewer)) & present):
+            parts = fewer
+    return make(parts)
+
+
+def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
+    """Return segments that cover exactly the members, with ends and residues loosened as ``within`` allows."""
+    pieces: list[Segment] = []
+    remaining = SizeSet(_progressions(members.segments))
+    while remaining:
+        last = remaining.segments[-1]
+        piece = _loosened(last, members, within)
+        pieces.append(piece)
+        # A piece that is no larger than its segment covers no part of the others.
+        remaining = SizeSet(remaining.segments[:-1]) if piece is last else remaining - normal_segments([piece])
+    return pieces[::-1]
+
+
+_FEW_IN_A_ROW = 5
+"""This many equidistant runs of one length are written as residue classes and their ends."""
+
+
+def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    """Return the segments, with equidistant runs of one length merged into one segment."""
+    found: list[Segment] = []
+    start = 0
+    while start < len(segments):
+        stop = _end_of_progression(segments, start)
+        first, last = segments[start], segments[stop - 1]
+        if stop - start >= _FEW_IN_A_ROW and first.high is not None:
+            step = segments[start + 1].low - first.low
+            mask = sum(1 << n % step for n in range(first.low, first.high + 1))
+            found.append(Segment(first.low, last.high, pattern_of_mask(step, mask)))
+            start = stop
+        else:
+            found.append(first)
+            start += 1
+    return tuple(found)
+
+
+def _end_of_progression(segments: tuple[Segment, ...], start: int) -> int:
+    first = segments[start]
+    if start + 1 == len(segments) or first.high is None or first.pattern is not True:
+        return start + 1
+    step = segments[start + 1].low - first.low
+    stop = start + 1
+    while stop < len(segments) and step <= MAX_PERIOD and _is_moved(first, segments[stop], step * (stop - start)):
+        stop += 1
+    return stop
+
+
+def _is_moved(first: Segment, other: Segment, by: int) -> bool:
+    """Return whether a run is the first one, moved by a distance."""
+    return other.pattern is True and other.low == first.low + by and other.high == (first.high or 0) + by
+
+
+def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:
+    """Return the part that each piece must describe, without single sizes and residues that others describe."""
+    shares = [normal_segments([piece]) & within for piece in pieces]
+    if _are_disjoint(pieces):
+        return shares
+    for n, share in enumerate(shares):
+        others = SizeSet.union(other for m, other in enumerate(shares) if m != n)
+        own = share - others
+        if len(share.first(_FEW)) < _FEW or not own:
+            shares[n] = own
+        elif pieces[n].period <= MAX_PERIOD:
+            period = pieces[n].period
+            mask = own.residues_of(period)
+            shares[n] = share & SizeSet.residues(period, (r for r in range(period) if mask >> r & 1))
+    return shares
+
+
+def _are_disjoint(pieces: list[Segment]) -> bool:
+    """Return whether each piece ends before the next one begins."""
+    return all(a.high is not None and a.high < b.low for a, b in pairwise(pieces))
+
+
+_FEW = 3
+_LOOSER: tuple[Callable[[Segment], Segment], ...] = (
+    lambda s: Segment(0, s.high, s.pattern),
+    lambda s: Segment(s.low, None, s.pattern),
+    lambda s: Segment(s.low, s.high),
+)
+
+
+def _loosened(piece: Segment, members: SizeSet, within: SizeSet) -> Segment:
+    if piece.low == piece.high:
+        return piece
+    loosest = piece
+    for loosen in _LOOSER:
+        loosest = _looser(loosest, loosen(loosest), members, within)
+    for prime in moduli_of(loosest.pattern):
+        looser = Segment(loosest.low, loosest.high, pattern_projection(loosest.pattern, [prime]))
+        loosest = _looser(loosest, looser, members, within)
+    return loosest
+
+
+def _looser(piece: Segment, looser: Segment, members: SizeSet, within: SizeSet) -> Segment:
+    return looser if looser != piece and normal_segments([looser]) & within <= members else piece
+
+
+def _piece_formula(symbol: Symbol, piece: Segment, share: SizeSet, within: SizeSet) -> Formula:
+    few = share.first(_FEW)
+    if len(few) < _FEW:
+        bounds = _bounds(symbol, piece)
+        is_spread = len(few) == 2 and few[0] + 1 < few[1] and comparison_count(bounds) == 1
+        if is_spread and normal_segments([Segment(piece.low, piece.high)]) & within <= normal_segments([piece]):
+            return bounds
+        return any_of(equal(symbol, value) for value in few)
+    if piece.pattern is True:
+        return _bounds(symbol, piece)
+    present = SizeSet.interval(piece.low, piece.high) & within
+    return all_of((_bounds(symbol, piece), residues_formula(piece.pattern, PatternContext(symbol, share, present))))
+
+
+def _bounds(symbol: Symbol, piece: Segment) -> Formula:
+    parts: list[Formula] = []
+    if piece.low > 0:
+        parts.append(at_most(piece.low, symbol))
+    if piece.high is not None:
+        parts.append(at_most(symbol, piece.high))
+    return all_of(parts)

@@ -1,0 +1,1 @@
+"""Tier F4: products of sizes and symbolic divisors."""

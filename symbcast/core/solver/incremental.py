@@ -1,0 +1,308 @@
+"""Formulas added one by one, and whether they can hold together, asked again and again.
+
+Sizes at which all formulas hold are kept. New formulas often hold there too. If they do not, the sizes are repaired
+locally: a few symbols are released, the others stay, and z3 is asked about the formulas that mention those few. Only if
+no repair is found, and these formulas do not clash by themselves, are more released. So a check costs as much as the
+neighbourhood of the new formulas, not as much as the whole conjunction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.formulas import Formula, at_most, equal
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.solver.budget import SHORT_LIMIT, Satisfiability, was_stopped
+from symbcast.core.solver.evaluation import holds_at, size_at
+from symbcast.core.solver.f3_linear.equations import solved_for
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.points import GivenUpError, Point
+from symbcast.core.solver.search import repaired_point
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Symbol
+
+_FEW_USERS = 16
+"""A symbol that more formulas mention is released later than others; the limit grows by `_USERS_FACTOR` each time."""
+_USERS_FACTOR = 8
+_FEW_SYMBOLS = 10
+"""So few are all let go at once."""
+
+
+class GrowingConjunction:
+    """A conjunction that grows and shrinks; use it from one thread at a time.
+
+    It holds no z3 object: it can be copied, sent, forked and discarded like any data. An interrupted question can be
+    asked again.
+    """
+
+    def __init__(self, formulas: Iterable[Formula] = ()) -> None:
+        self._network = FormulaNetwork()
+        self._sizes: dict[Symbol, int] = {}
+        self._holding = 0
+        self._clashing: int | None = None
+        self._open: set[int] = set()
+        for formula in formulas:
+            self.add(formula)
+
+    def copy(self) -> GrowingConjunction:
+        """Return an independent copy."""
+        made = GrowingConjunction()
+        for name, value in vars(self).items():
+            setattr(made, name, value.copy() if hasattr(value, "copy") else value)
+        return made
+
+    @property
+    def sizes(self) -> Mapping[Symbol, int]:
+        """The sizes at which all formulas were last found to hold."""
+        return self._sizes
+
+    def __len__(self) -> int:
+        return len(self._network.formulas)
+
+    def add(self, formula: Formula) -> None:
+        """Add a formula, possibly with new symbols."""
+        self._network.add(formula)
+
+    def start(self, symbol: Symbol, size: int) -> None:
+        """Start the search at a given size of a symbol that no formula mentions yet; the default is 1."""
+        self._sizes.setdefault(symbol, size)
+
+    def shrink(self, length: int) -> None:
+        """Remove all formulas except the first ``length``."""
+        self._holding = min(self._holding, length)
+        if self._clashing is not None and self._clashing > length:
+            self._clashing = None
+        self._open = {n for n in self._open if n < length}
+        for symbol in self._network.shrink(length):
+            self._sizes.pop(symbol, None)
+
+    def can_hold(self) -> Satisfiability:
+        """Return whether all formulas can hold, as `check` does."""
+        return self._settle()
+
+    def check(self, extra: Iterable[Formula] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
+        """Return whether all formulas and some temporary ones can hold, and sizes at which they do.
+
+        A formula that once left the answer undecided is not asked about again: the answer stays undecided until sizes
+        are found at which it holds, the others provably clash, or it is removed.
+        """
+        answer = self._settle()
+        if answer is Satisfiability.SATISFIABLE:
+            return self.beside(extra)
+        if answer is Satisfiability.UNSATISFIABLE:
+            return answer, {}
+        length = len(self)
+        try:
+            for formula in extra:
+                self._network.add(formula)
+            answer = self._settle()
+            return answer, dict(self._sizes) if answer is Satisfiability.SATISFIABLE else {}
+        finally:
+            self.shrink(length)
+
+    def beside(self, extra: Iterable[Formula], aside: Container[int] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
+        """Return whether some formulas can hold with all others except those set aside, and sizes at which they do.
+
+        The last `check` found that all others can hold.
+        """
+        length, sizes = len(self), dict(self._sizes)
+        try:
+            for formula in extra:
+                self._network.add(formula)
+            new = range(length, len(self))
+            for symbol in [s for n in new for s in self._network.symbols[n]]:
+                sizes.setdefault(symbol, 1)
+            broken = [n for n in new if not holds_at(self._network.formulas[n], sizes)]
+            if not broken:
+                return Satisfiability.SATISFIABLE, sizes
+            found = self._network.repaired(broken, aside, sizes)
+            return found.answer, {**sizes, **found.changed} if found.answer is Satisfiability.SATISFIABLE else {}
+        finally:
+            self._network.shrink(length)
+
+    def _settle(self) -> Satisfiability:
+        """Make the formulas hold at the known sizes, as far as can be decided."""
+        if self._clashing is not None:
+            return Satisfiability.UNSATISFIABLE
+        formulas, sizes = self._network.formulas, self._sizes
+        new = range(self._holding, len(self))
+        for position in new:
+            for symbol in self._network.symbols[position]:
+                sizes.setdefault(symbol, 1)
+        broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_met_alone(n)]
+        try:
+            repaired = self._make_room(broken) or self._repair(broken)
+        except EffortSpentError:
+            repaired = Satisfiability.UNKNOWN
+            self._open.update(broken)
+        if repaired is Satisfiability.UNSATISFIABLE:
+            self._clashing = len(self)
+            return Satisfiability.UNSATISFIABLE
+        self._holding = len(self)
+        if was_stopped():
+            # Formulas that the caller's clock stopped are asked about again next time.
+            self._holding = min(self._open, default=len(self))
+        self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
+        return Satisfiability.UNKNOWN if self._open else Satisfiability.SATISFIABLE
+
+    def _is_met_alone(self, number: int) -> bool:
+        """Return whether a formula determines a symbol that no other formula mentions; that symbol is then set."""
+        for symbol, size in self._own_sizes(number):
+            if size >= 0:
+                self._sizes[symbol] = size
+                return True
+        return False
+
+    def _own_sizes(self, number: int) -> Iterator[tuple[Symbol, int]]:
+        """Yield each symbol that only this formula mentions and determines, with its size, which may be negative."""
+        network = self._network
+        for symbol in network.symbols[number]:
+            if network.users[symbol] == [number]:
+                value = solved_for(network.formulas[number], symbol)
+                if value is not None:
+                    yield symbol, size_at(value.dim(), self._sizes)
+
+    def _make_room(self, broken: Sequence[int]) -> Satisfiability | None:
+        """Repair formulas that would make one of their own symbols negative, with room for more like them.
+
+        In a chain such as ``b + 1 == a``, ``c + 1 == b``, ... each formula would move all sizes of the chain by one. So
+        they are moved far enough for as many more formulas. None if that is impossible, or if some formula is not of
+        this kind.
+        """
+        short = [next(self._own_sizes(n), None) for n in broken]
+        room = [at_most(-size * len(self), symbol) for symbol, size in filter(None, short)]
+        if not room or len(room) < len(broken):
+            return None
+        length = len(self)
+        try:
+            for formula in room:
+                self._network.add(formula)
+            found = self._network.repaired([*broken, *range(length, len(self))], self._open, self._sizes)
+        finally:
+            self._network.shrink(length)
+        if found.answer is not Satisfiability.SATISFIABLE:
+            return None
+        self._sizes.update(found.changed)
+        return found.answer
+
+    def _repair(self, broken: Sequence[int]) -> Satisfiability:
+        """Change the sizes so that the broken formulas hold too; set aside those that stay undecided."""
+        if not broken:
+            return Satisfiability.SATISFIABLE
+        aside = self._open.union(broken)
+        found = self._network.repaired(broken, aside, self._sizes)
+        if found.answer is Satisfiability.SATISFIABLE:
+            self._sizes.update(found.changed)
+        if found.answer is not Satisfiability.UNKNOWN:
+            return found.answer
+        if len(broken) == 1:
+            self._open.update(broken)
+            return found.answer
+        # Formulas left undecided must not hide that others clash.
+        half = len(broken) // 2
+        self._open.update(broken[half:])
+        first = self._repair(broken[:half])
+        self._open.difference_update(broken[half:])
+        return first if first is Satisfiability.UNSATISFIABLE else self._repair(broken[half:])
+
+
+class SizeRepair(NamedTuple):
+    """The outcome of a repair: the answer, the changed sizes, and for a clash the formulas that were asked about."""
+
+    answer: Satisfiability
+    changed: dict[Symbol, int]
+    asked: list[int]
+
+
+class FormulaNetwork:
+    """Formulas by number, and for each symbol the numbers of the formulas that mention it."""
+
+    def __init__(self) -> None:
+        self.formulas: list[Formula] = []
+        self.symbols: list[tuple[Symbol, ...]] = []
+        self.users: dict[Symbol, list[int]] = {}
+
+    def copy(self) -> FormulaNetwork:
+        """Return an independent copy."""
+        made = FormulaNetwork()
+        made.formulas, made.symbols = list(self.formulas), list(self.symbols)
+        made.users = {s: list(users) for s, users in self.users.items()}
+        return made
+
+    def add(self, formula: Formula) -> None:
+        """Add a formula."""
+        self.shrink(len(self.formulas))  # remove remains of an interrupted call
+        symbols = tuple(symbols_in(formula))
+        number = len(self.formulas)
+        self.symbols.append(symbols)
+        for symbol in symbols:
+            self.users.setdefault(symbol, []).append(number)
+        self.formulas.append(formula)
+
+    def shrink(self, length: int) -> list[Symbol]:
+        """Remove all formulas except the first ``length``; return the symbols that no formula mentions any more."""
+        gone: list[Symbol] = []
+        del self.formulas[length:]
+        for symbols in self.symbols[length:]:
+            for symbol in symbols:
+                users = self.users.get(symbol, [])
+                while users and users[-1] >= length:
+                    users.pop()
+                if not users:
+                    self.users.pop(symbol, None)
+                    gone.append(symbol)
+        del self.symbols[length:]
+        return gone
+
+    def repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> SizeRepair:
+        """Return changes to ``sizes`` that make the broken formulas hold too, or report that there are none.
+
+        Everything that is not set aside holds before and after, except the broken formulas.
+        """
+        few = len(self.users) <= _FEW_SYMBOLS
+        near = dict.fromkeys(self.users if few else (s for n in broken for s in self.symbols[n]))
+        most, steps = _FEW_USERS, 1
+        while True:
+            free = near if few else {s: None for s in near if len(self.users[s]) <= most}
+            asked = sorted({*broken, *(n for s in free for n in self.users[s] if n not in aside)})
+            around = dict.fromkeys(s for n in asked for s in self.symbols[n])
+            fixed = [s for s in around if s not in free]
+            if free or not fixed:
+                answer, changed = self._ask(asked, around, [equal(s, sizes[s]) for s in fixed])
+                if answer is not None:
+                    return SizeRepair(answer, changed, asked)
+            most *= _USERS_FACTOR
+            for _ in range(steps):
+                near = self._wider(near, aside, most)
+            steps *= 2
+
+    def _wider(self, near: dict[Symbol, None], aside: Container[int], most: int) -> dict[Symbol, None]:
+        """Return the symbols, and those that share a formula with a released one."""
+        touched = sorted({n for s in near if len(self.users[s]) <= most for n in self.users[s] if n not in aside})
+        return {**near, **dict.fromkeys(s for n in touched for s in self.symbols[n])}
+
+    def _ask(
+        self, asked: Sequence[int], around: Iterable[Symbol], kept: Sequence[Formula]
+    ) -> tuple[Satisfiability | None, Point]:
+        """Ask whether the formulas can hold with some sizes fixed; None if only releasing those might help."""
+        formulas = [self.formulas[n] for n in asked]
+        symbols = tuple(around)
+        if not kept:
+            return _can_hold(symbols, formulas)
+        answer, sizes = _can_hold(symbols, [*formulas, *kept], SHORT_LIMIT)
+        if answer is Satisfiability.SATISFIABLE:
+            return answer, sizes
+        answer, _ = _can_hold(symbols, formulas, SHORT_LIMIT)
+        return (answer if answer is Satisfiability.UNSATISFIABLE else None), {}
+
+
+def _can_hold(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None
+) -> tuple[Satisfiability, Point]:
+    try:
+        sizes = repaired_point(symbols, formulas, limit)
+    except GivenUpError:
+        return Satisfiability.UNKNOWN, {}
+    return (Satisfiability.UNSATISFIABLE, {}) if sizes is None else (Satisfiability.SATISFIABLE, sizes)

@@ -1,1 +1,0 @@
-"""Tier F3: linear constraints over several names, and z3."""

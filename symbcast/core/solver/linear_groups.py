@@ -1,0 +1,405 @@
+"""The groups of F3 and F4, and groups that differ from these only in the names of their symbols."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.formulas import (
+    AllOf,
+    AnyOf,
+    Compatible,
+    Formula,
+    at_most,
+    dims_of,
+    equal,
+    literals,
+    one_or_equal,
+)
+from symbcast.core.algebra.size_values import MAX_SIZE
+from symbcast.core.algebra.symbols import name_text
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.solver.budget import EVIDENCE, Tier, budget_share, kept_property
+from symbcast.core.solver.evaluation import value_function
+from symbcast.core.solver.f1_names.one_broadcast import irredundant_joins
+from symbcast.core.solver.f2_one_size.clauses import clauses_of
+from symbcast.core.solver.f2_one_size.set_formulas import shortest_set_formula
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.f3_linear.equations import set_aside, with_defined_sizes
+from symbcast.core.solver.irredundance import Reduction, without_implied
+from symbcast.core.solver.normal_form import (
+    is_any_size,
+    replace_in_formula,
+    standard_names,
+    symbols_in,
+    with_larger_joins,
+)
+from symbcast.core.solver.search import BEYOND, GroupEvidence, GroupQuestions, is_beyond, is_linear
+from symbcast.core.solver.size_sets import SizeSet
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Symbol
+
+
+# Tiers F3 and F4: a group of formulas that compound terms tie together, reduced with samples and z3.
+#
+# Samples show quickly that a formula is possible; z3 is asked only about the formulas that no sample satisfies. If a
+# question stays open, the clause stays in place, marked, so that the condition stays exact.
+
+
+_LARGE = 1 << 31
+_MANY = 50
+"""Of more formulas, only those that others do not imply are put in canonical form."""
+
+_SMALLEST_OF = 400
+"""With more symbols, sizes from definitions are not minimised: z3 takes minutes for that."""
+
+
+class LinearGroup:
+    """A group of symbols, the assumptions about them, and the formulas that constrain them.
+
+    ``clauses`` is an equivalent of ``formulas`` under the assumptions; ``satisfiable`` and ``violable`` say whether
+    the formulas can hold and can fail (None: undecided, and ``reason`` says why); ``unproven`` holds the clauses that
+    may be redundant. Everything except ``satisfiable`` is computed on demand.
+    """
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
+        assumptions: Sequence[Formula],
+        formulas: Sequence[Formula],
+        weights: Mapping[Symbol, int],
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.domains = domains
+        self.assumptions = list(assumptions)
+        self.formulas = list(formulas)
+        self.weights = weights
+        crowded = len(self.formulas) > _MANY
+        self._definitions, rest = set_aside(self.formulas, self.assumptions, domains)
+        rest = _without_covered_joins(rest)
+        if crowded:
+            asked = GroupQuestions(self.symbols, domains, self.assumptions, rest)
+            _, rest = without_implied(asked, rest)
+            self.formulas = [*(d.formula for d in self._definitions), *rest]
+        self._rest = rest
+        self._places: dict[Formula, int] = {}
+        """The place of each formula and its clauses, if there are not very many."""
+        for place, formula in enumerate(() if crowded else self.formulas):
+            for clause in (formula, *clauses_of(formula)):
+                self._places.setdefault(clause, place)
+        canonical = [clauses_of(f) for f in rest]
+        given = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
+        self.questions = GroupQuestions(self.symbols, domains, self.assumptions, given)
+        self.samples = self.questions.samples
+        needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
+        self._reduction = Reduction(self.questions, given, needed)
+        self.satisfiable = self._reduction.satisfiable
+        if self.satisfiable and any(map(_has_large_number, self.formulas)):
+            self.satisfiable = self._holds_at_sizes()
+        self._evidence = GroupEvidence(self.questions, weights)
+
+    def _holds_at_sizes(self) -> bool | None:
+        """Return whether the formulas can hold at numbers up to the largest size; None if that is not known."""
+        asked = self.questions.ask([*self.formulas, *(at_most(s, MAX_SIZE) for s in self.symbols)])
+        if not asked:
+            self.questions.reason = self.questions.reason or BEYOND
+        return True if asked else None
+
+    @kept_property
+    def clauses(self) -> list[Formula]:
+        """The reduced formulas."""
+        found = self._placed(self._in_cases(self._reduction.result.clauses))
+        return found if self.unproven else [*map(self._described, with_larger_joins(found))]
+
+    def _placed(self, reduced: Sequence[Formula]) -> list[Formula]:
+        """Return definitions and reduced clauses in the order of the formulas; of many formulas, definitions first."""
+        defining = [c for d in reversed(self._definitions) for c in clauses_of(d.formula)]
+        origins = self._reduction.origins
+
+        def place(clause: Formula) -> int:
+            return self._places.get(origins.get(clause, clause), -1)
+
+        return sorted([*defining, *reduced], key=place)
+
+    def _described(self, clause: Formula) -> Formula:
+        """Return alternatives that the reduction left for one symbol as its set: ``N == 4 or N <= 3`` as ``N <= 4``."""
+        symbols = symbols_in(clause)
+        if len(symbols) != 1 or not isinstance(clause, AnyOf):
+            return clause
+        (symbol,) = symbols
+        members = narrowed_set(self.domains[symbol], clause)
+        return clause if members is None else shortest_set_formula(symbol, members, self.domains[symbol], [clause])
+
+    def _in_cases(self, found: Sequence[Formula]) -> list[Formula]:
+        """Return conjuncts in which a given disjunction of cases replaces those made of it, if it is shorter."""
+        kept = list(found)
+        for formula in self._rest:
+            if not isinstance(formula, AnyOf) or not any(isinstance(part, AllOf) for part in formula.parts):
+                continue
+            spelled = [frozenset(literals(c)) for c in clauses_of(formula)]
+            made = [c for c in kept if any(s.issuperset(literals(c)) for s in spelled)]
+            if _length(formula) < sum(map(_length, made)):
+                place = kept.index(made[0])
+                shorter = [*kept[:place], formula, *(c for c in kept[place:] if c not in made)]
+                asked = GroupQuestions(self.symbols, self.domains, self.assumptions, [])
+                try:
+                    with budget_share(EVIDENCE):
+                        if all(asked.ask([*shorter, asked.negated(c)]) is False for c in made):
+                            kept = shorter
+                except EffortSpentError:
+                    pass  # the longer form is as exact
+        return kept
+
+    @property
+    def unproven(self) -> set[Formula]:
+        """The clauses that the others may imply."""
+        return self._reduction.result.unproven
+
+    @property
+    def tier(self) -> Tier:
+        """The tier that decides it."""
+        return Tier.F3 if all(map(is_linear, (*self.assumptions, *self.formulas))) else Tier.F4
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether the formulas can fail; None if undecided."""
+        return True if self._definitions else self._reduction.violable
+
+    @property
+    def reason(self) -> str:
+        """Why something is undecided."""
+        _ = self._reduction.result  # so that the reason does not depend on earlier questions
+        return self.questions.reason
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the sizes found may not be the smallest."""
+        return self._evidence.reason
+
+    def implies(self, formula: Formula) -> bool:
+        """Return whether the formula provably holds wherever assumptions and formulas do."""
+        try:
+            with budget_share(EVIDENCE):
+                shown = self._valid() & ~self.samples.mask(formula)
+                return self.questions.possible([*self.clauses, self.questions.negated(formula)], shown) is False
+        except EffortSpentError:
+            return False
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the only size that a dimension provably has wherever the formulas hold, if there is one."""
+        point = self.samples.first(self._valid())
+        if point is None:
+            return None
+        value = value_function(dim, self.symbols)(*point)
+        return value if 0 <= value <= MAX_SIZE and self.implies(equal(dim, value)) else None
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is provably 1 or equal to ``target`` wherever the formulas hold."""
+        return self.implies(one_or_equal(data, target))
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which assumptions and formulas hold.
+
+        For very many symbols, and where the smallest are not found, they are the smallest of symbols not defined.
+        """
+        is_large = bool(self._definitions) and len(self.symbols) > _SMALLEST_OF and not self._places
+        found = None if is_large else self._evidence.satisfying(self.formulas)
+        if found is None and self._definitions:
+            sizes = self._evidence.satisfying(self._rest)
+            found = None if sizes is None else with_defined_sizes(self._definitions, sizes)
+            return None if found is None or is_beyond(found) else found
+        return found
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which the assumptions hold and some formula does not."""
+        return self._evidence.breaking(self.clauses) if self.clauses else None
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes at which the assumptions hold."""
+        return self._evidence.satisfying([])
+
+    def _valid(self) -> int:
+        mask = self.samples.everywhere
+        for clause in self.clauses:
+            mask &= self.samples.mask(clause)
+        return mask
+
+
+@lru_cache(maxsize=4096)
+def _has_large_number(formula: Formula) -> bool:
+    """Return whether a formula has a number so large that a size may have to be larger than sizes can be."""
+    numbers = (n for d in dims_of(formula) for n in ((d,) if isinstance(d, int) else d.coefficients.values()))
+    return any(abs(n) > _LARGE for n in numbers)
+
+
+def _without_covered_joins(formulas: Sequence[Formula]) -> list[Formula]:
+    """Return formulas without the joins that others of them cover: so many questions for a solver less."""
+    numbers: dict[Dim, int] = {}
+    joins = {
+        f: tuple(numbers.setdefault(d, len(numbers)) for d in f.dims) for f in formulas if isinstance(f, Compatible)
+    }
+    kept = set(irredundant_joins(dict.fromkeys(joins.values()), {}))
+    return [f for f in formulas if not isinstance(f, Compatible) or joins[f] in kept]
+
+
+def _length(formula: Formula) -> int:
+    """Return the number of literals in a formula."""
+    return sum(map(_length, formula.parts)) if isinstance(formula, AllOf | AnyOf) else 1
+
+
+# Groups of symbols that differ only in the names of their symbols, decided once.
+#
+# A network repeats the same few relations layer by layer. The decision about a group depends on its symbols only
+# through their order and the facts known about each; so the answers about the first such group, with its symbols
+# replaced, also apply to the others. Terms are sorted by the names of their symbols, so a group whose names are not in
+# order is decided under names that are: choices among equally good answers then depend on the order of appearance
+# alone. Only linear groups are compared with others.
+
+
+class IsomorphicGroups:
+    """The groups decided so far, keyed so that isomorphic groups share a key."""
+
+    def __init__(self, domains: Mapping[Symbol, SizeSet], weights: Mapping[Symbol, int]) -> None:
+        self.domains = domains
+        self.weights = weights
+        self._decided: dict[tuple[Any, ...], SharedGroup] = {}
+
+    def decide(
+        self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
+    ) -> LinearGroup | RenamedGroup:
+        """Return the group, or an isomorphic one with its symbols replaced."""
+        key = self._key(symbols, assumptions, formulas)
+        if key in self._decided:
+            return RenamedGroup(self._decided[key], symbols)
+        if _is_in_order(symbols):
+            made = LinearGroup(symbols, self.domains, assumptions, formulas, self.weights)
+            if key is not None:
+                self._decided[key] = SharedGroup(made)
+            return made
+        # Terms are sorted by names: under names in order of appearance, no choice depends on the user's names.
+        names = standard_names(symbols)
+        domains = {name: self.domains[s] for s, name in names.items()}
+        weights = {name: self.weights[s] for s, name in names.items()}
+        known, asked = ([replace_in_formula(f, names) for f in each] for each in (assumptions, formulas))
+        like = SharedGroup(LinearGroup(tuple(names.values()), domains, known, asked, weights))
+        if key is not None:
+            self._decided[key] = like
+        return RenamedGroup(like, symbols)
+
+    def _key(
+        self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
+    ) -> tuple[Any, ...] | None:
+        if not all(map(is_linear, (*assumptions, *formulas))):
+            return None
+        names = standard_names(symbols)
+        return (
+            () if all(map(is_any_size, symbols)) else tuple(sorted(range(len(symbols)), key=lambda n: symbols[n].name)),
+            tuple((self.domains[s], self.weights[s]) for s in symbols),
+            tuple(replace_in_formula(f, names) for f in assumptions),
+            tuple(replace_in_formula(f, names) for f in formulas),
+        )
+
+
+def _is_in_order(symbols: Sequence[Symbol]) -> bool:
+    """Return whether names are sorted, or one has more than a name, such as a least size: it cannot be replaced."""
+    return all(a.name < b.name for a, b in pairwise(symbols)) or any(s is n for s, n in standard_names(symbols).items())
+
+
+class SharedGroup:
+    """A group whose evidence is kept for isomorphic groups."""
+
+    def __init__(self, group: LinearGroup) -> None:
+        self.group = group
+
+    @kept_property
+    def witness(self) -> dict[Symbol, int] | None:
+        """The smallest sizes that satisfy it."""
+        return self.group.witness()
+
+    @kept_property
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """The smallest sizes that break it."""
+        return self.group.counterexample()
+
+    @kept_property
+    def base(self) -> dict[Symbol, int] | None:
+        """The smallest sizes that its assumptions allow."""
+        return self.group.base()
+
+
+class RenamedGroup:
+    """A group isomorphic to one that was decided; it reuses that group's answers."""
+
+    def __init__(self, like: SharedGroup, symbols: Sequence[Symbol]) -> None:
+        self.like = like
+        self.symbols = tuple(symbols)
+        theirs = like.group.symbols
+        self._ours: dict[Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
+        self._theirs: dict[Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
+        self.satisfiable = like.group.satisfiable
+        self.tier = like.group.tier
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the sizes found may not be the smallest."""
+        return self._in_our_words(self.like.group.evidence_reason)
+
+    @property
+    def violable(self) -> bool | None:
+        """Whether it can fail; None if undecided."""
+        return self.like.group.violable
+
+    @kept_property
+    def clauses(self) -> list[Formula]:
+        """The condition, irredundant."""
+        return [replace_in_formula(clause, self._ours) for clause in self.like.group.clauses]
+
+    @kept_property
+    def unproven(self) -> set[Formula]:
+        """The clauses that the others may imply."""
+        open_ones = self.like.group.unproven
+        pairs = zip(self.clauses, self.like.group.clauses, strict=True)
+        return {clause for clause, theirs in pairs if theirs in open_ones} if open_ones else set()
+
+    @property
+    def reason(self) -> str:
+        """Why something is undecided."""
+        return self._in_our_words(self.like.group.reason)
+
+    def _in_our_words(self, reason: str) -> str:
+        """Return a reason, which may quote a formula, with the names of these symbols."""
+        ours = {
+            theirs.name: name_text(own.name) for theirs, own in zip(self.like.group.symbols, self.symbols, strict=True)
+        }
+        return re.sub(r"(?<![\w.])[^\W\d]\w*", lambda word: ours.get(word[0], word[0]), reason) if reason else ""
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy assumptions and clauses."""
+        return self._renamed(self.like.witness)
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and break a clause."""
+        return self._renamed(self.like.counterexample)
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions."""
+        return self._renamed(self.like.base)
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the only size that a dimension has wherever the clauses hold."""
+        return self.like.group.constant(replace_symbols(dim, self._theirs))
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is 1 or equals ``target`` wherever the clauses hold."""
+        return self.like.group.covers(replace_symbols(data, self._theirs), replace_symbols(target, self._theirs))
+
+    def _renamed(self, sizes: Mapping[Symbol, int] | None) -> dict[Symbol, int] | None:
+        if sizes is None:
+            return None
+        return {ours: sizes[theirs] for ours, theirs in zip(self.symbols, self.like.group.symbols, strict=True)}

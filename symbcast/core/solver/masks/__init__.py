@@ -1,1 +1,0 @@
-"""Tier F1: names, integers, joins and equalities, on bit masks and by union-find."""

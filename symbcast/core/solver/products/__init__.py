@@ -1,1 +1,0 @@
-"""Tier F4: products of names and symbolic divisors."""

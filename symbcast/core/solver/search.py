@@ -1,0 +1,422 @@
+"""Sizes at which formulas hold: the order of the methods that find them, questions about a group, and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVarTuple
+
+from symbcast.core.algebra.formulas import (
+    AllOf,
+    Formula,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    dims_of,
+    negate,
+    where_possible,
+)
+from symbcast.core.algebra.size_values import MAX_SIZE
+from symbcast.core.algebra.terms import term
+from symbcast.core.effort import REASON, EffortSpentError, charge
+from symbcast.core.effort import current as current_effort
+from symbcast.core.solver import budget
+from symbcast.core.solver.budget import (
+    QUICK_LIMIT,
+    RESOURCE_LIMIT,
+    SAMPLED,
+    SHORT_LIMIT,
+    budget_share,
+    evidence_units,
+    stop_reason,
+)
+from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.f3_linear import branch_and_bound, integer_programming
+from symbcast.core.solver.f3_linear.equations import remaining_symbols, substitute_equations
+from symbcast.core.solver.f4_products import refutation
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.points import (
+    GivenUpError,
+    Level,
+    Point,
+    SampleTable,
+    SmallestPointQuestion,
+    bit_positions,
+    descend,
+    least_size,
+    point_cost,
+    zero_levels,
+    zeros_at,
+)
+from symbcast.core.solver.size_sets import ALL, SizeSet
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Symbol
+
+
+# The methods for finding sizes at which formulas hold, cheapest first: some such sizes, or the smallest.
+#
+# Each method returns sizes, returns None if there are none, or raises `GivenUpError`; then the next one is tried. z3
+# is loaded only where it is used.
+
+
+Ts = TypeVarTuple("Ts")
+Way: TypeAlias = "Callable[[Sequence[Symbol], Sequence[Formula]], Point | None]"
+_FEW_SEARCHED = 8
+_FEW_REPAIRED = 10
+_FEW_NUMBERS = 3
+_MOST_ALIKE = 1 << 16
+_EVALUATED = 10
+"""Units of effort for a formula at a point."""
+
+
+def smallest_point(wanted: SmallestPointQuestion) -> Point | None:
+    """Return the smallest sizes, None if there are none; raise `GivenUpError` with the best ones found."""
+    ways = (
+        branch_and_bound.smallest_point,
+        integer_programming.smallest_point,
+        _smallest_by_z3,
+        partial(integer_programming.smallest_point, nodes=integer_programming.NODES),
+        _by_levels,
+    )
+    return _first_answer(ways, wanted)
+
+
+def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
+    """Return sizes at which formulas hold, None if there are none; raise `GivenUpError` if undecided.
+
+    ``limit`` is in z3 units; None for the default.
+    """
+    ways: list[Way] = [_by_elimination, branch_and_bound.some_point, integer_programming.some_point]
+    if not all(map(is_linear, formulas)):
+        # Most questions about products have an answer that is soon found. Only the others are worth a proof by linear
+        # arithmetic, which can refute but not confirm.
+        ways += [partial(_by_z3, limit=QUICK_LIMIT), _by_products]
+    ways += [partial(_by_z3, limit=limit), partial(integer_programming.some_point, nodes=integer_programming.NODES)]
+    return _first_answer(ways, symbols, formulas)
+
+
+def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
+    """Return the same for a few formulas among many, for repairs: their chains of equations are substituted first."""
+    reduced = substitute_equations(formulas)
+    left = remaining_symbols(symbols, reduced)
+    few: list[Way] = [branch_and_bound.some_point, integer_programming.some_point] if len(left) <= _FEW_REPAIRED else []
+    ways: list[Way] = [_all_alike, *few]
+    ways.append(partial(_by_z3, limit=limit))
+    if limit is None:
+        ways.append(partial(integer_programming.some_point, nodes=integer_programming.NODES))
+    found = _first_answer(ways, left, reduced.formulas)
+    return None if found is None else reduced.completed(found)
+
+
+def _all_alike(symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point:
+    """Return the same size for all symbols: a number of the formulas, or 1, where everything broadcasts."""
+    numbers = {1, *(d for f in formulas for d in dims_of(f) if isinstance(d, int) and 0 <= d <= _MOST_ALIKE)}
+    for number in sorted(numbers)[:_FEW_NUMBERS]:
+        charge(_EVALUATED * len(formulas))
+        point = dict.fromkeys(symbols, number)
+        if all(holds_at(f, point) for f in formulas):
+            return point
+    raise GivenUpError
+
+
+def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts) -> Point | None:
+    """Return the result of the first method that does not give up; otherwise raise with the results of all of them."""
+    found: list[Point] = []
+    for way in ways:
+        try:
+            return way(*question)
+        except GivenUpError as error:
+            found += error.found
+        except EffortSpentError:
+            if not found:
+                raise
+            break
+    raise GivenUpError(*found)
+
+
+def _by_elimination(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
+    if not refutation.refuted(formulas):
+        raise GivenUpError
+
+
+def _by_products(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
+    if not refutation.refuted_by_products(formulas):
+        raise GivenUpError
+
+
+def _by_z3(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None) -> Point | None:
+    from symbcast.core.solver.f3_linear import z3_solver
+
+    return z3_solver.some_point(symbols, formulas, limit)
+
+
+def _smallest_by_z3(wanted: SmallestPointQuestion) -> Point | None:
+    from symbcast.core.solver.f3_linear import z3_solver as least_sizes
+
+    return least_sizes.smallest_point(wanted)
+
+
+def _by_levels(wanted: SmallestPointQuestion) -> Point | None:
+    """Try each choice of sizes that are 0, by increasing weight: a single choice is easier to decide."""
+    if len(wanted.symbols) > _FEW_SEARCHED:
+        raise GivenUpError
+    is_least = True
+    for level in zero_levels(wanted.symbols, wanted.domains, wanted.weights):
+        try:
+            found = _at_level(wanted, level)
+        except GivenUpError as error:
+            if error.found:
+                raise
+            is_least, found = False, None
+        if found is not None and is_least:
+            return found
+        if found is not None:
+            raise GivenUpError(found)
+    if not is_least:
+        raise GivenUpError
+    return None
+
+
+def _at_level(wanted: SmallestPointQuestion, level: Level) -> Point | None:
+    with suppress(GivenUpError):
+        return branch_and_bound.Search(wanted).at_level(sum(wanted.weights[wanted.symbols[n]] for n in level[0]))
+    chosen = any_of(all_of(zeros_at(wanted.symbols, zeros)) for zeros in level)
+    there = wanted._replace(formulas=[*wanted.formulas, chosen])
+    return None if refutation.refuted(there.described()) else _smallest_by_z3(there)
+
+
+@lru_cache(maxsize=4096)
+def is_linear(formula: Formula) -> bool:
+    """Return whether a formula multiplies no sizes."""
+    return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))
+
+
+# Questions about a group of tied symbols, answered by samples, elimination or z3, cheapest first.
+
+
+_FEW_ASKED = 8
+_LONGEST_TEXT = 120
+_UNDECIDED_AT_MOST = 30
+"""Number of open questions after which to stop asking: each takes a tenth of a second and more."""
+
+
+BEYOND = "the sizes at which it would hold are larger than 2**63 - 1"
+
+
+def is_beyond(sizes: Mapping[Symbol, int]) -> bool:
+    """Return whether a number among sizes is larger than a size can be."""
+    return max(sizes.values(), default=0) > MAX_SIZE
+
+
+class GroupQuestions:
+    """Whether formulas are possible under assumptions on some symbols; ``reason`` says why an answer is undecided."""
+
+    def __init__(
+        self,
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
+        assumptions: Sequence[Formula],
+        clauses: Sequence[Formula],
+    ) -> None:
+        self.symbols = tuple(symbols)
+        self.assumptions = tuple(assumptions)
+        self.domains = {s: domains.get(s, ALL) for s in self.symbols}
+        known = (set_formula(s, sizes) for s, sizes in self.domains.items())
+        self.known = [*(f for f in known if f != AllOf(())), *assumptions]
+        # What the domains say of divisors, the negation of a quotient need not say.
+        self.nonzero = frozenset(
+            different(s, 0) for s, sizes in self.domains.items() if sizes is not ALL and 0 not in sizes
+        )
+        """What the domains say of divisors: so the negation of a quotient need not say it."""
+        self.samples = SampleTable(self.symbols, domains, assumptions, [*assumptions, *clauses])
+        self.reason = ""
+        self._undecided = 0
+
+    def negated(self, formula: Formula) -> Formula:
+        """Return the negation of a formula in these domains."""
+        return negate(formula, self.nonzero)
+
+    def opened(self, formula: Formula) -> Formula:
+        """Return where a formula holds, or could if a term without a value had one."""
+        return where_possible(formula, self.nonzero)
+
+    def possible(self, formulas: Sequence[Formula], shown: int) -> bool | None:
+        """Return whether the formulas can hold under the assumptions; None if undecided.
+
+        ``shown`` are the samples at which they do; z3 is asked only if there are none.
+        """
+        if shown:
+            return True
+        return False if self.samples.complete else self.ask(formulas)
+
+    def ask(self, formulas: Sequence[Formula]) -> bool | None:
+        """Return the same without consulting the samples."""
+        if self._undecided > _UNDECIDED_AT_MOST:
+            return None
+        try:
+            return self._asked(formulas)
+        except EffortSpentError:
+            self.reason = self.reason or self.why_open(formulas)
+            return None
+
+    def _asked(self, formulas: Sequence[Formula]) -> bool | None:
+        limit = SHORT_LIMIT if self._undecided else None
+        try:
+            sizes = some_point(self.symbols, [*self.known, *formulas], limit)
+            if sizes is not None and is_beyond(sizes):
+                # Sizes that no tensor has decide nothing: are there others?
+                within = [at_most(s, MAX_SIZE) for s in self.symbols]
+                sizes = some_point(self.symbols, [*self.known, *formulas, *within], limit)
+                if sizes is None:
+                    self.reason = self.reason or BEYOND
+                    return None
+        except GivenUpError:
+            self._undecided += 1
+            self.reason = self.reason or _why(limit or RESOURCE_LIMIT, formulas)
+            return None
+        if sizes is not None:
+            self.samples.learn(sizes)
+        return sizes is not None
+
+    def stopped(self) -> None:
+        """Record that effort ran out for the question."""
+        self.reason = self.reason or budget.stop_reason()
+
+    def why_open(self, formulas: Sequence[Formula]) -> str:
+        """Return the reason for z3 giving up on some formulas."""
+        return _why(RESOURCE_LIMIT, formulas)
+
+    def settles(self, formulas: Iterable[Formula]) -> bool:
+        """Return whether asking z3 only about nearby symbols suffices: linear formulas, or many symbols."""
+        return len(self.symbols) > _FEW_ASKED or all(map(is_linear, [*self.known, *formulas]))
+
+    def learn(self, sizes: Mapping[Symbol, int]) -> None:
+        """Add sizes that the solver found to the samples, where they are useful if there are few symbols."""
+        if len(self.symbols) <= _FEW_ASKED:
+            self.samples.learn(sizes)
+
+
+def _why(limit: int, formulas: Sequence[Formula]) -> str:
+    """Return why a question is undecided: the caller's clock, or the counted limit and the formula that reached it."""
+    from symbcast.core.text.printing import formula_text
+
+    spent = budget.current_budget()
+    if spent is not None and spent.spent:
+        return spent.reason
+    hard = next((f for f in reversed(formulas) if not is_linear(f)), formulas[-1] if formulas else AllOf(()))
+    text = formula_text(hard)
+    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+    products = "" if is_linear(hard) else " on products of sizes"
+    counter = current_effort()
+    if counter is not None and counter.left <= 0:
+        return f"{REASON}{products}: {shown}"
+    return f"z3 reached its limit of {limit:,} units{products}: {shown}"
+
+
+# The smallest sizes at which a group of tied symbols satisfies or breaks its constraints.
+
+
+_FEW_SHOWN = 8
+
+
+class GroupEvidence:
+    """Smallest sizes, found by branch and bound or, if its steps do not suffice, by z3.
+
+    ``reason`` explains why the sizes found may not be the smallest.
+    """
+
+    def __init__(self, questions: GroupQuestions, weights: Mapping[Symbol, int]) -> None:
+        self.questions = questions
+        self.symbols = questions.symbols
+        self.domains = questions.domains
+        self.weights = weights
+        self.reason = ""
+
+    def satisfying(self, clauses: Sequence[Formula]) -> Point | None:
+        """Return the smallest sizes that satisfy the assumptions and at which all clauses hold."""
+        if not clauses and not self.questions.assumptions:
+            return self._least()
+        return self._smallest(self.symbols, [*self.questions.assumptions, *clauses])
+
+    def breaking(self, clauses: Sequence[Formula]) -> Point | None:
+        """Return the smallest sizes that satisfy the assumptions and break some clause."""
+        if len(self.symbols) > _FEW_SHOWN and not self.questions.assumptions:
+            # Only the broken clause ties symbols together: all others are least.
+            least = self._least()
+            found = self._least_broken(clauses, least)
+            return None if found is None else {**least, **found}
+        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(self.questions.negated, clauses))])
+
+    def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> Point | None:
+        """Return the cheapest sizes that break a clause, changing only its own symbols; others stay ``least``."""
+        order = {s: n for n, s in enumerate(self.symbols)}
+        best: Point | None = None
+        for clause in clauses:
+            own = sorted(symbols_in(clause), key=order.__getitem__)
+            found = self._smallest(own, [self.questions.negated(clause)])
+            if found is None:
+                continue
+            # All other symbols cost the same: compare only those of the two clauses.
+            concerned = sorted({*own, *(best or ())}, key=order.__getitem__)
+            if best is None or self._cost_of(concerned, found, least) < self._cost_of(concerned, best, least):
+                best = found
+        return best
+
+    def _cost_of(
+        self, symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], least: Mapping[Symbol, int]
+    ) -> tuple[int, int, tuple[int, ...]]:
+        return point_cost(symbols, {s: sizes[s] if s in sizes else least[s] for s in symbols}, self.weights)
+
+    def _least(self) -> Point:
+        return {s: least_size(self.domains.get(s, ALL)) or 0 for s in self.symbols}
+
+    def _smallest(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Point | None:
+        """Return the smallest sizes at which formulas hold, or the smallest known ones if the search is cut short."""
+        found = self._smallest_of_any(symbols, wanted)
+        if found is None or not is_beyond(found):
+            return found
+        # The smallest numbers are no sizes; others, such as some with a 0, may be.
+        found = self._smallest_of_any(symbols, [*wanted, *(at_most(s, MAX_SIZE) for s in symbols)])
+        if found is not None and not is_beyond(found):
+            return found
+        self.reason = self.reason or BEYOND
+        return None
+
+    def _smallest_of_any(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Point | None:
+        question = SmallestPointQuestion(symbols, self.domains, wanted, self.weights)
+        found: Sequence[Point] = ()
+        try:
+            with budget_share(evidence_units(len(symbols))):
+                return smallest_point(question)
+        except GivenUpError as error:
+            self.reason = self.reason or self.questions.why_open(wanted)
+            found = error.found
+        except EffortSpentError:
+            self.reason = self.reason or stop_reason()
+        return self._smallest_of(question, found)
+
+    def _smallest_of(self, wanted: SmallestPointQuestion, found: Sequence[Point]) -> Point | None:
+        """Return the smallest of the known sizes, made smaller one by one."""
+        best = min(found, key=wanted.cost, default=None)
+        try:
+            with budget_share(SAMPLED):
+                known = self._sampled(wanted.symbols, wanted.formulas)
+                best = min([*known, *found], key=wanted.cost, default=None)
+                return None if best is None else descend(wanted, best)
+        except EffortSpentError:
+            return best
+
+    def _sampled(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Iterator[Point]:
+        """Yield the samples at which formulas hold; smaller sizes may exist, because that was not decided."""
+        if tuple(symbols) != self.symbols:
+            return
+        samples = self.questions.samples
+        mask = samples.everywhere
+        for formula in wanted:
+            mask &= samples.mask(formula)
+        for n in bit_positions(mask):
+            yield dict(zip(symbols, samples.points[n], strict=True))

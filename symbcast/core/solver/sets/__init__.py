@@ -1,1 +1,0 @@
-"""Tier F2: formulas in one name as sets of sizes."""

@@ -1,0 +1,462 @@
+"""Disjunctions of cases made short: formulas over atoms, truth tables at sample points, and equivalence by z3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Clashing,
+    Comparison,
+    Compatible,
+    Formula,
+    all_of,
+    any_of,
+    dims_of,
+    expand,
+    negate,
+    opposite,
+    with_values,
+)
+from symbcast.core.algebra.terms import term
+from symbcast.core.effort import charge
+from symbcast.core.solver.evaluation import holds_at, may_be_undefined, predicate, truth_table
+from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix, SizeGrid, complete_axes
+from symbcast.core.solver.points import GivenUpError
+from symbcast.core.solver.simplification.two_level import FEW_LITERALS, LITERAL_COST, Cube, LiteralTable, cover
+from symbcast.core.solver.size_sets import ALL, SizeSet
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Symbol
+
+
+# Formulas over numbered atoms, and the cells at which they hold, for truth tables and covers.
+
+
+class Tree(NamedTuple):
+    """A formula over numbered literals: all of some parts, or any of them."""
+
+    is_all: bool
+    parts: tuple[Tree | int, ...]
+
+
+class Atoms:
+    """The comparisons of a formula and their opposites: literal ``2*n`` as given first, ``2*n + 1`` the opposite.
+
+    Where a term has no value, neither holds.
+    """
+
+    def __init__(self) -> None:
+        self.literals: list[Formula] = []
+        self.given: set[int] = set()
+        self._numbers: dict[Formula, int] = {}
+        self._read: dict[Formula, Tree | int] = {}
+
+    def tree(self, formula: Formula) -> Tree | int:
+        """Return a formula over the literals; its atoms are added."""
+        match formula:
+            case AllOf(parts):
+                return _joined(True, map(self.tree, parts))
+            case AnyOf(parts):
+                return _joined(False, map(self.tree, parts))
+        found = self._read.get(formula)
+        if found is None:
+            found = self._read[formula] = self._leaf(formula)
+        return found
+
+    def _leaf(self, literal: Comparison | Compatible | Clashing) -> Tree | int:
+        if not isinstance(literal, Comparison):
+            if len(literal.dims) <= 2:
+                return self.tree(expand(literal))
+            return self._number(literal, literal, opposite(literal))
+        key = canonical_comparison(literal)
+        if key in (TRUE, FALSE):
+            return Tree(key == TRUE, ())
+        return self._number(literal, key, canonical_comparison(opposite(literal)))
+
+    def _number(self, literal: Comparison | Compatible | Clashing, key: Formula, negated: Formula) -> int:
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.literals)
+            self._numbers[negated] = number + 1
+            self.literals += [literal, opposite(literal)]
+        elif number not in self.given:
+            self.literals[number] = literal
+        self.given.add(number)
+        return number
+
+    def cube(self, literals: Cube) -> Formula:
+        """Return the conjunction of some literals."""
+        return all_of(self.literals[n] for n in literals)
+
+    def clause(self, literals: Cube) -> Formula:
+        """Return the disjunction of the opposites of some literals."""
+        return any_of(self.literals[n ^ 1] for n in literals)
+
+
+def _joined(is_all: bool, parts: Iterable[Tree | int]) -> Tree | int:
+    """Return parts joined and flattened, with true and false parts removed."""
+    flat: dict[Tree | int, None] = {}
+    for part in parts:
+        for member in part.parts if isinstance(part, Tree) and part.is_all is is_all else (part,):
+            if isinstance(member, Tree) and not member.parts:  # an empty part of the other kind decides the whole
+                return member
+            flat[member] = None
+    return next(iter(flat)) if len(flat) == 1 else Tree(is_all, tuple(flat))
+
+
+def literal_cells(tree: Tree | int, masks: Sequence[int], everywhere: int) -> int:
+    """Return the cells at which a formula holds."""
+    if isinstance(tree, int):
+        return masks[tree]
+    found = everywhere if tree.is_all else 0
+    for part in tree.parts:
+        inner = literal_cells(part, masks, everywhere)
+        found = found & inner if tree.is_all else found | inner
+    return found
+
+
+def cubes_of(tree: Tree | int, of_all: bool = False) -> list[Cube] | None:
+    """Return the cubes of a disjunction of conjunctions, None for a formula of another form.
+
+    With ``of_all``, return those of the negation of a conjunction of disjunctions.
+    """
+    flip = int(of_all)
+    found: list[Cube] = []
+    for part in tree.parts if isinstance(tree, Tree) and tree.is_all is of_all else (tree,):
+        members = part.parts if isinstance(part, Tree) and part.is_all is not of_all else (part,)
+        if not all(isinstance(n, int) for n in members):
+            return None
+        found.append(tuple(sorted({n ^ flip for n in members if isinstance(n, int)})))
+    return found
+
+
+# Shortening unions of cases: a formula over tied symbols as the shortest conjunction or disjunction of its atoms.
+#
+# Truth tables over sample points give a candidate (`symbcast.core.solver.simplification.two_level`). z3 proves it
+# equivalent to the formula, or finds points at which they differ, which are added to the samples. So the answer is
+# exact however few samples there were; and points at which the formula would change show that nothing in it is
+# redundant.
+
+
+_MOST_ATOMS = 600
+_POINTS = 250
+_ROUNDS = 60
+_FOUND_AT_ONCE = 24
+_NEAR = 40
+_TIED = 0.4
+_DIRECTED = 1000
+_SAMPLED = 8
+_WRITTEN_OUT = 400_000
+"""Up to this many truth values, at points of atoms, are evaluated one by one; more, as patterns of a grid."""
+_MOST_BITS = 1 << 27
+_NOT_GIVEN = 1
+"""What a literal costs more that is the negation of a given one."""
+_NAME = 2
+"""The extra cost of each side that is not an integer: of equally short forms, integers read more easily."""
+_MOST_QUESTIONS = 600
+_TEST = 150
+"""Units of effort for compiling the test of an atom at points."""
+_REGION = 20
+"""The same for each literal of a region from which points are drawn."""
+
+
+class Candidate(NamedTuple):
+    """A short form: any of some cubes, or with ``is_all`` all of their negations; and its cost."""
+
+    is_all: bool
+    cubes: list[Cube]
+    cost: int
+
+
+def shared_literals(cubes: Sequence[Cube]) -> Cube:
+    """Return the literals that several cubes have in common."""
+    if len(cubes) < 2:
+        return ()
+    return tuple(sorted(set(cubes[0]).intersection(*cubes[1:])))
+
+
+class CaseSimplifier:
+    """A formula over tied symbols, with the assumptions about them, to be shortened.
+
+    ``is_grown`` means that the cubes found are the given ones, each shortened: repeating this changes nothing.
+    """
+
+    def __init__(
+        self,
+        formula: Formula,
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
+        assumptions: Sequence[Formula],
+    ) -> None:
+        self.formula = with_values(formula) if may_be_undefined(formula) else formula
+        self.symbols = tuple(symbols)
+        self.domains = domains
+        self.assumptions = tuple(assumptions)
+        described = (set_formula(s, domains[s]) for s in self.symbols)
+        self.known = (*(f for f in described if f != TRUE), *assumptions)
+        self.atoms = Atoms()
+        self.tree = self.atoms.tree(self.formula)
+        self.on_cubes = cubes_of(self.tree)
+        self.off_cubes = cubes_of(self.tree, of_all=True)
+        self.differences = DifferenceMatrix(self.symbols, domains)
+        self._linear = [a for a in self.assumptions if self.differences.bounds(a) is not None]
+        self.is_grown = False
+        self.random = Random(0)
+        self._asked = 0
+        self.rows: dict[tuple[bool | None, ...], None] = {}
+
+    def shortest(self) -> Formula | None:
+        """Return the shortest equivalent that was found and proved; None if a limit was reached."""
+        count = len(self.atoms.literals) // 2
+        if count > _MOST_ATOMS:
+            return None
+        grid = self._grid()
+        if grid is not None and grid.count * count > _WRITTEN_OUT:
+            return self._written(self._candidate(self._grid_table(grid)))
+        self._learn(self._first_points() if grid is None else self._assumed(grid.points()))
+        for _ in range(_ROUNDS):
+            candidate = self._candidate(self._table())
+            told_apart = self._differences(candidate) if grid is None else []
+            if told_apart is None:
+                return None
+            if not told_apart:
+                return self._written(candidate)
+            self._learn(told_apart)
+        return None
+
+    def _grid(self) -> SizeGrid | None:
+        """Return a grid that shows all combinations of the atoms, None if there is none, or if it is too large."""
+        literals = self.atoms.literals[::2]
+        assumed = Atoms()
+        for assumption in self.assumptions:
+            assumed.tree(assumption)
+        axes = complete_axes(self.symbols, self.domains, self.differences, [*literals, *assumed.literals[::2]])
+        if axes is None:
+            return None
+        grid = SizeGrid(axes)
+        return grid if grid.count * len(literals) <= _MOST_BITS else None
+
+    def _grid_table(self, grid: SizeGrid) -> LiteralTable:
+        """Return the truth table over the points of a grid at which the assumptions hold."""
+        everywhere = (1 << grid.count) - 1
+        for assumption in self.assumptions:
+            atoms = Atoms()
+            tree = atoms.tree(assumption)
+            masks = [m for a in atoms.literals[::2] for m in self._grid_masks(grid, a, everywhere)]
+            everywhere &= literal_cells(tree, masks, everywhere)
+        found = [m for a in self.atoms.literals[::2] for m in self._grid_masks(grid, a, everywhere)]
+        return LiteralTable(everywhere, found, self._costs())
+
+    def _grid_masks(self, grid: SizeGrid, literal: Formula, everywhere: int) -> tuple[int, int]:
+        charge(_REGION + grid.count // 64)
+        mask = grid.mask(self.differences.bounds(literal) or ()) & everywhere
+        return mask, everywhere & ~mask
+
+    def _costs(self) -> list[int]:
+        costs: list[int] = []
+        for n, literal in enumerate(self.atoms.literals):
+            names = sum(not isinstance(d, int) for d in dims_of(literal))
+            costs.append(LITERAL_COST + (_NOT_GIVEN if n not in self.atoms.given else 0) + _NAME * names)
+        return costs
+
+    def _written(self, candidate: Candidate) -> Formula:
+        if candidate.is_all:
+            return all_of(map(self.atoms.clause, candidate.cubes))
+        common = shared_literals(candidate.cubes)
+        rest = any_of(self.atoms.cube(tuple(n for n in cube if n not in common)) for cube in candidate.cubes)
+        return all_of([*(self.atoms.literals[n] for n in common), rest])
+
+    def _candidate(self, table: LiteralTable) -> Candidate:
+        """Return the shortest form as far as the points show; on a tie, the form that was given."""
+        on = literal_cells(self.tree, table.masks, table.everywhere)
+        dual = table._replace(costs=[table.costs[n ^ 1] for n in range(len(table.costs))])
+        off = table.everywhere & ~on
+        forms = [(False, table, on, self.on_cubes), (True, dual, off, self.off_cubes)]
+        if self.on_cubes is None or self.off_cubes is not None:
+            forms.reverse()
+        if len(table.distinct()) > FEW_LITERALS and forms[0][3] is not None:
+            self.is_grown = True
+            del forms[1]  # with this many literals the other form is far longer, if it can be found at all
+        best: Candidate | None = None
+        for is_all, over, cells, seeds in forms:
+            found = cover(over, cells, seeds or (), None if best is None else best.cost)
+            if found is None:
+                continue
+            common = () if is_all else shared_literals(found)
+            cost = over.cost(found) - (len(found) - 1) * sum(over.costs[n] for n in common)
+            if best is None or cost < best.cost:
+                best = Candidate(is_all, found, cost)
+        assert best is not None
+        return best
+
+    def _table(self) -> LiteralTable:
+        rows = list(self.rows)
+        count = len(self.atoms.literals)
+        everywhere = (1 << len(rows)) - 1
+        masks: list[int] = []
+        for column in zip(*rows, strict=True):
+            mask = int(bytes(column).translate(_DIGITS) or b"0", 2)
+            masks += [mask, everywhere & ~mask]
+        masks = masks or [0] * count
+        return LiteralTable(everywhere, masks, self._costs())
+
+    def _learn(self, points: Iterable[tuple[int, ...]]) -> None:
+        """Record the truth of the atoms at some points."""
+        points = list(points)
+        charge(_TEST * len(self.atoms.literals) // 4 + len(points) * len(self.atoms.literals) // 8)
+        atoms = self.atoms.literals[::2]
+        partial = [n for n, atom in enumerate(atoms) if may_be_undefined(atom)]
+        total = [TRUE if n in partial else atom for n, atom in enumerate(atoms)]
+        rows = truth_table(total, self.symbols)(points)
+        if not partial:
+            self.rows.update(dict.fromkeys(rows))
+            return
+        for point, row in zip(points, rows, strict=True):
+            sizes = dict(zip(self.symbols, point, strict=True))
+            values = {n: holds_at(atoms[n], sizes) for n in partial}
+            undefined = [n for n in partial if not values[n] and not holds_at(self.atoms.literals[2 * n + 1], sizes)]
+            known = [values.get(n, value) for n, value in enumerate(row)]
+            self.rows[tuple(known)] = None
+            # An undefined atom may be true or false, so no form can rely on it without requiring that it is defined.
+            for n in undefined:
+                self.rows[tuple(not v if m == n else v for m, v in enumerate(known))] = None
+            self.rows[tuple(True if m in undefined else v for m, v in enumerate(known))] = None
+
+    def _first_points(self) -> list[tuple[int, ...]]:
+        """Return points at which the assumptions hold: some anywhere, some in and near the given cubes."""
+        anywhere = self.differences.region(self._linear)
+        found: dict[tuple[int, ...], None] = {}
+        if anywhere is not None:
+            points = [anywhere.point(self.random) for _ in range(_POINTS)]
+            found.update(dict.fromkeys(p for p in points if p is not None))
+        found.update(dict.fromkeys(self._tied(self.random)))
+        for holding, cubes in ((True, self.on_cubes), (False, self.off_cubes)):
+            for cube in (cubes or ())[:_DIRECTED]:
+                self._grow(cube, holding, found)
+        return self._assumed(self._inside(found))
+
+    def _grow(self, cube: Cube, holding: bool, found: dict[tuple[int, ...], None]) -> None:
+        """Drop the literals of a cube that exclude no point found; keep the points that other literals exclude."""
+        holds = predicate(self.formula, self.symbols)
+        kept = list(cube)
+        inside = self._sampled(kept, 2)
+        if not inside:
+            return
+        found.update(dict.fromkeys(inside))
+        for literal in cube:
+            rest = [n for n in kept if n != literal]
+            for point in self._sampled([*rest, literal ^ 1], _SAMPLED):
+                if holds(*point) is not holding:
+                    found[point] = None
+                    break
+            else:
+                kept = rest
+
+    def _sampled(self, cube: Sequence[int], count: int) -> list[tuple[int, ...]]:
+        charge(_REGION * (1 + len(cube)))
+        region = self.differences.region([*self._linear, *(self.atoms.literals[n] for n in cube)])
+        if region is None:
+            return []
+        points = (region.point(self.random) for _ in range(count))
+        return [point for point in points if point is not None]
+
+    def _tied(self, random: Random) -> list[tuple[int, ...]]:
+        """Return points near the integers that the atoms compare with, often with equal or neighbouring sizes."""
+        pools = self._pools()
+        found: list[tuple[int, ...]] = []
+        for _ in range(_POINTS):
+            point = list(map(random.choice, pools))
+            for place in range(1, len(pools)):
+                if random.random() < _TIED:
+                    point[place] = max(0, point[random.randrange(place)] + random.choice((0, 0, 0, 1, -1)))
+            found.append(tuple(point))
+        return found
+
+    def _assumed(self, points: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Return the points at which the assumptions hold and whose sizes are in their domains."""
+        if not self.assumptions:
+            return list(points)
+        holds = predicate(all_of(self.assumptions), self.symbols)
+        return [p for p in points if holds(*p)]
+
+    def _inside(self, points: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+        """Yield the points whose sizes are in their domains."""
+        bounded = [(n, d) for n, s in enumerate(self.symbols) if (d := self.domains[s]) is not ALL]
+        return (p for p in points if all(p[n] in d for n, d in bounded))
+
+    def _pools(self) -> list[list[int]]:
+        near: dict[Symbol, dict[int, None]] = {s: {} for s in self.symbols}
+        for atom in self.atoms.literals[::2]:
+            dims = list(dims_of(atom))
+            numbers = [d if isinstance(d, int) else term(d).constant for d in dims]
+            around = [max(0, abs(n) + by) for n in dict.fromkeys(numbers) for by in (0, 1, -1)]
+            for symbol in dict.fromkeys(s for d in dims if not isinstance(d, int) for s in term(d).symbols()):
+                near[symbol].update(dict.fromkeys(around))
+        pools = []
+        for symbol in self.symbols:
+            domain = self.domains[symbol]
+            few = [n for n in list(near[symbol])[:_NEAR] if n in domain]
+            pools.append(list(dict.fromkeys([*domain.first(4), *few, *domain.first(8)])))
+        return pools
+
+    def _differences(self, candidate: Candidate) -> list[tuple[int, ...]] | None:
+        """Return points at which formula and candidate differ; empty if they are proved equal; None if undecided."""
+        cubes = [self.atoms.cube(c) for c in candidate.cubes]
+        form = self._written(candidate)
+        negated = negate(self.formula)
+        given = {frozenset(c) for c in (self.off_cubes if candidate.is_all else self.on_cubes) or ()}
+        news = [f for f, c in zip(cubes, candidate.cubes, strict=True) if frozenset(c) not in given]
+        wide = [frozenset(c) for c in candidate.cubes]
+        lost: list[Formula]
+        own = self.off_cubes if candidate.is_all else self.on_cubes
+        if own is None:
+            lost = [negated if candidate.is_all else self.formula]
+        else:
+            lost = [self.atoms.cube(c) for c in own if not any(w <= frozenset(c) for w in wide)]
+        outside = form if candidate.is_all else negate(form)
+        against = self.formula if candidate.is_all else negated
+        found = self._points(against, news)
+        if found is None:
+            return None
+        more = self._points(outside, lost)
+        if more is None:
+            return None
+        return [*found, *more] or (self._gaps(form) if may_be_undefined(form) else [])
+
+    def _gaps(self, form: Formula) -> list[tuple[int, ...]] | None:
+        """Return points at which a form differs because a term has no value: there, a cube and its clause both fail."""
+        found = self._points(self.formula, [negate(form)])
+        more = self._points(negate(self.formula), [form])
+        return None if found is None or more is None else [*found, *more]
+
+    def _points(self, fixed: Formula, pieces: Sequence[Formula]) -> list[tuple[int, ...]] | None:
+        """Return points at which ``fixed`` and some of the pieces hold, about one for each piece; None if undecided."""
+        from symbcast.core.solver.f3_linear import z3_solver
+
+        found: list[tuple[int, ...]] = []
+        left = list(pieces)
+        while left and len(found) < _FOUND_AT_ONCE:
+            self._asked += 1
+            if self._asked > _MOST_QUESTIONS:
+                return None
+            try:
+                sizes = z3_solver.some_point(self.symbols, [*self.known, fixed, any_of(left)])
+            except GivenUpError:
+                return None
+            if sizes is None:
+                break
+            found.append(tuple(sizes[s] for s in self.symbols))
+            kept = [piece for piece in left if not holds_at(piece, sizes)]
+            left = kept if len(kept) < len(left) else left[1:]
+        return found
+
+
+_DIGITS = bytes.maketrans(b"\0\1", b"01")

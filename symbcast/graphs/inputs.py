@@ -1,0 +1,508 @@
+"""The inputs of a graph: a symbolic size for each open dimension, what the caller knows of them, and short names.
+
+A size keeps the model's name everywhere in an answer as data. People read and write its alias: the role of its axis if
+a convolution or a pool takes the input, such as ``H``; else the name as an identifier, if that is short; else the first
+letter of the input and the axis, or a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.formulas import Formula, at_most, equal, with_dims
+from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown, symbol
+from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.programs.assumptions import Assumption
+from symbcast.core.rules.placement import sequence_place
+from symbcast.core.shapes import is_open, shape_of
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.errors import BindingError
+from symbcast.graphs.known_inputs import NOTHING, InputContents, KnownInputs, unknown
+from symbcast.operators.values.contents import INTEGERS, MAX_ELEMENTS, Elements, is_size, range_of
+from symbcast.operators.values.value import OpenValue, Value, put_sizes, sizes_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.program import Program
+    from symbcast.core.shapes import Shape
+    from symbcast.graphs.graph import Graph
+    from symbcast.operators.context import Dims
+
+
+# Unify the shapes that a caller gives with those that a model declares.
+
+
+_OWN = "\0"
+"""A prefix for the names of a model, to keep them apart from the caller's during unification."""
+
+
+class Unifier:
+    """Expresses each size that a model declares in terms of the sizes that a caller gives.
+
+    A name of the model without a size from the caller stays, and has the same meaning in the caller's shapes.
+    ``assumed`` holds the additional conditions that arise if one size of the model is given several times.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Symbol, Dim] = {}
+        self.assumed: list[Formula] = []
+
+    def put_together(self, name: str, declared: Sequence[Dim], given: Shape) -> None:
+        """Unify the shape given for an input with the declared one; raises `BindingError` if it does not fit."""
+        if len(given) != len(declared):
+            ranks = f"rank {len(given)}, but in the model {name} has rank {len(declared)}"
+            raise BindingError(f"{name} is given with {ranks}: {shape_of(declared)}")
+        for axis, (own, wanted) in enumerate(zip(declared, given.dims, strict=True)):
+            self._put_together(
+                replace_symbols(_marked(own), self._found), replace_symbols(wanted, self._found), (name, axis)
+            )
+
+    def _put_together(self, own: Dim, wanted: Dim, place: tuple[str, int]) -> None:
+        if own == wanted:
+            return
+        if isinstance(own, int) and isinstance(wanted, int):
+            name, axis = place
+            raise BindingError(
+                f"{name} is given with {wanted} on axis {axis}, but the model fixes that at {own}",
+                f"give {own} there, or export the model with a dynamic axis",
+            )
+        if isinstance(wanted, Unknown):
+            self._assume_bounds(wanted, own)
+            self._replace(wanted, own)
+        elif isinstance(own, Symbol) and own.name.startswith(_OWN):
+            self._replace(own, wanted)
+        else:
+            self.assumed.append(equal(own, wanted))
+
+    def _assume_bounds(self, unknown: Unknown, own: Dim) -> None:
+        if unknown.lower:
+            self.assumed.append(at_most(unknown.lower, own))
+        if unknown.upper is not None:
+            self.assumed.append(at_most(own, unknown.upper))
+
+    def _replace(self, old: Symbol, new: Dim) -> None:
+        self._found = {s: replace_symbols(d, {old: new}) for s, d in self._found.items()}
+        self._found[old] = new
+
+    def shape(self, declared: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return declared sizes in terms of the remaining names."""
+        return tuple(_unmarked(replace_symbols(_marked(d), self._found)) for d in declared)
+
+    def given(self, dims: Sequence[Dim]) -> tuple[Dim, ...]:
+        """Return the caller's sizes in terms of the remaining names."""
+        return tuple(_unmarked(replace_symbols(d, self._found)) for d in dims)
+
+    def formulas(self) -> list[Formula]:
+        """Return the additional conditions in terms of the remaining names."""
+        return [with_dims(formula, lambda d: _unmarked(replace_symbols(d, self._found))) for formula in self.assumed]
+
+
+def _marked(dim: Dim) -> Dim:
+    return replace_symbols(dim, {s: symbol(_OWN + s.name) for s in symbols_of((dim,))})
+
+
+def _unmarked(dim: Dim) -> Dim:
+    marked = [s for s in symbols_of((dim,)) if s.name.startswith(_OWN)]
+    return replace_symbols(dim, {s: symbol(s.name.removeprefix(_OWN)) for s in marked})
+
+
+# Apply a caller's knowledge to the inputs that a model declares: their shapes and their elements.
+
+
+_SHORT = 8
+"""The maximum length of a vector of integers that is taken to hold sizes."""
+
+
+def with_names_bound(values: dict[str, Value], given: KnownInputs) -> KnownInputs:
+    """Bind a declared size by its name if a given shape has a number for it; return the updated knowledge.
+
+    The name is kept, so a report can say which size to change. A size with several given names or numbers is not bound.
+    Raises `BindingError` for a size that is bound to a different number.
+    """
+    asked: dict[Symbol, set[Dim]] = {}
+    for name, shape in given.shapes.items():
+        if is_open(shape):
+            continue
+        for own, wanted in zip(values[name].shape or () if name in values else (), shape.dims, strict=False):
+            if isinstance(own, Symbol) and not isinstance(wanted, Unknown):
+                asked.setdefault(own, set()).add(wanted)
+    numbers = {own: next(iter(wanted)) for own, wanted in asked.items() if len(wanted) == 1}
+    found = {s: n for s, n in numbers.items() if isinstance(n, int)}
+    for s, n in found.items():
+        if given.bind.get(s.name, n) != n:
+            raise BindingError(f"{s.name} is bound to {given.bind[s.name]}, but a given shape has {n} for it")
+    known = {name: shape for name, shape in given.shapes.items() if name in values}
+    shapes = {name: _left_open(shape, values[name].shape, found) for name, shape in known.items()}
+    return given._replace(
+        bind={**given.bind, **{s.name: n for s, n in found.items()}}, shapes={**given.shapes, **shapes}
+    )
+
+
+def _left_open(shape: Shape, declared: Sequence[Dim] | None, bound: Mapping[Symbol, int]) -> Shape:
+    """Return a given shape without the numbers of sizes that are bound by name."""
+    if declared is None or is_open(shape) or len(declared) != len(shape):
+        return shape
+    pairs = zip(declared, shape.dims, strict=True)
+    return shape_of(Unknown() if own in bound and isinstance(wanted, int) else wanted for own, wanted in pairs)
+
+
+def put_shapes(values: dict[str, Value], given: KnownInputs) -> list[Formula]:
+    """Replace the declared shapes by the given shapes and by the lengths of given contents.
+
+    Returns the additional conditions that arise if one size of the model has several given values.
+    """
+    unifier = Unifier()
+    for name, told in given.shapes.items():
+        value = _input(values, name)
+        if is_open(told) and value.shape is None:
+            values[name] = OpenValue(told.dims, value.dtype)
+            continue
+        shape = _of_rank(name, told, value.shape or ()) if is_open(told) else told
+        if value.shape is None:
+            value.shape = tuple(symbol(place_name(name, axis)) for axis in range(len(shape)))
+        unifier.put_together(name, value.shape, shape)
+    for name, contents in given.values.items():
+        value = _integers(values, name)
+        sizes = _sizes(name, contents, value)
+        value.shape = sizes if value.shape is None else value.shape
+        unifier.put_together(name, value.shape, shape_of(sizes))
+    for value in values.values():
+        if isinstance(value, OpenValue):
+            value.ends = unifier.given(value.ends)
+        value.shape = None if value.shape is None else unifier.shape(value.shape)
+    return unifier.formulas()
+
+
+def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
+    """Return a shape of unknown rank with the model's declared rank; each axis of a sequence may have any size."""
+    place = sequence_place(shape.dims) or 0
+    missing = len(declared) - len(shape.dims) + 1
+    if missing < 0 or not str(shape.dims[place]).startswith("..."):
+        found = f"of rank {len(declared)}: {shape_of(declared)}"
+        raise BindingError(f"{name} is given as {shape}, but in the model it is {found}", "give each size")
+    return shape_of((*shape.dims[:place], *(Unknown() for _ in range(missing)), *shape.dims[place + 1 :]))
+
+
+def put_contents(
+    values: dict[str, Value], given: KnownInputs, env: Program, sizes: Iterable[Symbol]
+) -> dict[Symbol, str]:
+    """Give short vectors of integers their known elements, or sizes for the unknown ones: shapes may come from them.
+
+    ``sizes`` are the sizes in the shapes of inputs. Returns the sizes that occur in no shape, each with a description.
+    """
+    labels = _Labels(env, sizes)
+    for name, value in values.items():
+        contents = given.values.get(name)
+        shape = numbers_of(value.shape)
+        if contents is not None:
+            items = tuple(labels.told(name, n, d, shape) for n, d in enumerate(contents.items))
+            _assume_range(items, value.dtype, env)
+            value.content = Elements(items)
+        elif value.dtype in INTEGERS and shape in ((), *((n,) for n in range(1, _SHORT + 1))):
+            value.content = Elements(tuple(labels.own(name, n, shape) for n in range(prod(shape))))
+    return labels.found
+
+
+class _Labels:
+    """Creates new sizes for the elements of inputs; ``found`` describes each."""
+
+    def __init__(self, env: Program, sizes: Iterable[Symbol]) -> None:
+        self._env = env
+        self._sizes = frozenset(sizes)
+        self._taken = {s.name for s in self._sizes}
+        self.found: dict[Symbol, str] = {}
+
+    def own(self, name: str, n: int, shape: tuple[int, ...] | None) -> Symbol:
+        """Return a size for an element of an input that the caller did not give."""
+        label = identifier(name) + (f"_{n}" if shape else "")
+        while label in self._taken:
+            label += "_value"
+        self._taken.add(label)
+        of = f"element {n} of the input {name}" if shape else f"the value of the input {name}"
+        self.found[symbol(label)] = f"{of}, taken to be 0 or more"
+        return symbol(label)
+
+    def told(self, name: str, n: int, item: Dim, shape: tuple[int, ...] | None) -> Dim:
+        """Return a given element in terms of the model's sizes."""
+        if isinstance(item, Unknown):
+            return self.own(name, n, shape)
+        names = {s: self._env.named(s.name) for s in symbols_of((item,))}
+        for s in names.values():
+            if s not in self._sizes:
+                self.found.setdefault(s, f"{s.name} in what is given for the input {name}, taken to be 0 or more")
+        return replace_symbols(item, names)
+
+
+def _input(values: dict[str, Value], name: str) -> Value:
+    if name not in values:
+        raise unknown("input", name, list(values))
+    return values[name]
+
+
+def _integers(values: dict[str, Value], name: str) -> Value:
+    value = _input(values, name)
+    if value.dtype not in INTEGERS:
+        kind = f"of {_type(value.dtype)}" if value.dtype else "no tensor"
+        raise BindingError(f"contents were given for {name}, which is {kind}", "give them for inputs of integers")
+    return value
+
+
+def _sizes(name: str, contents: InputContents, value: Value) -> tuple[int, ...]:
+    """Return the shape of the contents given for an input; raises `BindingError` if it cannot hold the elements."""
+    low, high = range_of(value.dtype)
+    for item in contents.items:
+        if isinstance(item, int) and not low <= item <= high:
+            holds = f"which is of {_type(value.dtype)}, from {low} to {high}"
+            raise BindingError(f"{item} was given for {name}, {holds}", "give integers that it holds")
+    count = len(contents.items)
+    if count > MAX_ELEMENTS:
+        raise BindingError(f"{count} elements were given for {name}", f"up to {MAX_ELEMENTS} are followed")
+    if contents.shape is not None:
+        return contents.shape
+    known = numbers_of(value.shape)
+    if known is not None and prod(known) == count:
+        return known
+    if value.shape is not None and len(value.shape) != 1:
+        raise BindingError(
+            f"{count} elements were given for {name}, whose shape is {shape_of(value.shape)}",
+            "give nested lists, as deep as the input has axes",
+        )
+    return (count,)
+
+
+def _assume_range(items: Iterable[Dim], dtype: int, env: Program) -> None:
+    """Assume that sizes are within the range of an element type."""
+    low, high = range_of(dtype)
+    for item in dict.fromkeys(items):
+        if not isinstance(item, int) and high < _LARGEST:
+            env.assume(Assumption(at_most(item, high)))
+        if not isinstance(item, int | Symbol) and not low:
+            env.assume(Assumption(at_most(0, item)))
+
+
+def _type(dtype: int) -> str:
+    from onnx import TensorProto
+
+    return str(TensorProto.DataType.Name(dtype)).lower()
+
+
+_LARGEST = (1 << 31) - 1
+"""Types that can hold this number are taken to hold all sizes (see `symbcast.operators.values.contents`)."""
+
+
+def place_name(name: str, axis: int) -> str:
+    """Return the name of the size of an input's axis if the model does not name it."""
+    return f"{identifier(name)}_dim_{axis}"
+
+
+def identifier(name: str) -> str:
+    """Turn the name of an input into a valid size name."""
+    return re.sub(r"[^0-9A-Za-z_]+", "_", name).strip("_") or "input"
+
+
+# The inputs of a graph: a symbolic size for each open dimension, and the caller's knowledge about them.
+
+
+class ModelInputs(NamedTuple):
+    """The inputs that a caller gives, and the sizes in their shapes in order of appearance."""
+
+    values: dict[str, Value]
+    symbols: tuple[Symbol, ...]
+    held: dict[Symbol, str]
+    """The sizes for the elements of small integer inputs, each with a description; and ``flags``."""
+    flags: tuple[Symbol, ...]
+    """Sizes that are 1 if an input is given, and 0 if it is not."""
+    named: dict[str, Dims | None]
+    """The shapes of the inputs, with names instead of numbers for fixed sizes."""
+    fixed: dict[Symbol, int]
+    """The sizes that the caller binds."""
+    given: KnownInputs
+    """The caller's knowledge, with bindings for the sizes that a given shape fixes."""
+    integers: frozenset[Symbol] = frozenset()
+    """The sizes that are integer arguments, not sizes of axes: they may be 0."""
+
+
+def inputs_of(
+    values: dict[str, Value], env: Program, given: KnownInputs, flags: Mapping[Symbol, str], *, are_open: bool = False
+) -> ModelInputs:
+    """Return the declared inputs, with a symbol for each named size, and with the caller's knowledge applied.
+
+    Raises `BindingError` if the caller's knowledge does not fit these inputs.
+    """
+    given = with_names_bound(values, given) if given.shapes else given
+    besides = put_shapes(values, given) if given != NOTHING else []
+    if are_open:
+        _open(values, {*env.shown.values(), *given.names()})
+    met = symbols_of([d for v in values.values() for d in sizes_in(v)])
+    names = {s: env.met(s) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
+    env.assume(*map(Assumption, besides))
+    renamed = {s: own for s, own in names.items() if own is not s}  # a caller may have symbols of their own
+    for value in values.values() if renamed else ():
+        put_sizes(value, renamed)
+    symbols = tuple(dict.fromkeys(names.values()))
+    named = {name: value.shape for name, value in values.items()}
+    found = put_contents(values, given, env, symbols)
+    fixed = _fixed((*symbols, *found), given.bind, env)
+    for value in values.values() if fixed else ():
+        put_sizes(value, fixed)
+        if isinstance(value.content, Elements):
+            value.content = Elements(tuple(replace_symbols(d, fixed) if is_size(d) else d for d in value.content.items))
+    return ModelInputs(values, symbols, {**found, **flags}, tuple(flags), named, fixed, given)
+
+
+def _open(values: dict[str, Value], taken: set[str]) -> None:
+    """Give each input of unspecified rank a sequence of axes, named after the input unless a size has that name."""
+    taken |= {s.name for s in symbols_of([d for v in values.values() for d in sizes_in(v)])}
+    for name, value in values.items():
+        if type(value) is Value and value.shape is None and value.dtype:
+            axes = AxisSequence(free_name(identifier(name), taken))
+            values[name] = OpenValue((axes.rest(),), value.dtype)
+
+
+def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: Program) -> dict[Symbol, int]:
+    """Return the sizes that the caller binds, and assume from now on that they have these values."""
+    found: dict[Symbol, int] = {}
+    for name, size in bind.items():
+        bound = env.named(name)
+        if bound not in symbols:
+            raise unknown("size", name, [s.name for s in symbols])
+        env.assume(Assumption(equal(bound, size), f"{name} == {size}"))
+        found[bound] = size
+    return found
+
+
+def free_name(base: str, taken: set[str]) -> str:
+    """Return a free name, and reserve it."""
+    while base in taken:
+        base += "_"
+    taken.add(base)
+    return base
+
+
+T = TypeVar("T")
+
+LONGEST = 16
+"""Names up to this length are never replaced, if they are identifiers."""
+_ROLES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
+"""The roles of the axes of an image or a sequence, by its rank."""
+
+
+class Layouts(NamedTuple):
+    """What a front end knows of operators and the order of axes, by the names of its operators.
+
+    The first operand of ``images`` has the axes N, C, and then those of the image; the outputs of ``keeping`` have the
+    axes of their operands in the same order.
+    """
+
+    images: frozenset[str] = frozenset()
+    keeping: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, images: str, keeping: str, prefix: str = "") -> Layouts:
+        """Return what is known of the operators that two texts list, each with a prefix."""
+        return cls(*(frozenset(f"{prefix}{name}" for name in text.split()) for text in (images, keeping)))
+
+
+NO_LAYOUTS = Layouts()
+
+
+def aliases_of(inputs: ModelInputs, graph: Graph, layouts: Layouts, given: KnownInputs) -> dict[str, str]:
+    """Return the model's own names of sizes by their aliases; names that the caller gives have none."""
+    sizes = [s for s in (*inputs.symbols, *inputs.held) if not isinstance(s, Unknown | SequenceSymbol)]
+    callers = {*given._replace(bind={}).names()}
+    long = [s for s in sizes if _is_long(s.name) and s.name not in callers]
+    if not long:
+        return {}
+    values = {name for node in graph.nodes for name in (*node.outputs, node.title)} | {*graph.inputs}
+    long = [s for s in long if s.name not in values]  # a report that names both would confuse them
+    places = {dim: (name, axis) for name, axis, dim in _places(inputs)}
+    roles = _roles(inputs, graph, layouts)
+    taken = {s.name for s in sizes} | callers
+    found: dict[str, str] = {}
+    for size in long:
+        wanted = [roles[size]] if size in roles else []
+        wanted += [identifier(size.name)] if len(size.name) <= LONGEST else []
+        if size in places:
+            name, axis = places[size]
+            wanted.append(f"{identifier(name)[0].lower()}{axis}")
+        found[_free(wanted, taken)] = size.name
+    return found
+
+
+def _is_long(name: str) -> bool:
+    return len(name) > LONGEST or not name.isidentifier()
+
+
+def _places(inputs: ModelInputs) -> Iterator[tuple[str, int, object]]:
+    """Yield each axis of the inputs with its size, the last ones first."""
+    for name, dims in reversed(inputs.named.items()):
+        for axis in reversed(range(len(dims or ()))):
+            assert dims is not None
+            yield name, axis, dims[axis]
+
+
+def _free(wanted: list[str], taken: set[str]) -> str:
+    """Return the first wanted name that is free, or else a numbered one, and take it."""
+    numbered = (f"{base}{n}" for base in [w for w in wanted[:1] if w[-1].isalpha()] or ["d"] for n in count(1))
+    found = next(name for source in (wanted, numbered) for name in source if name.isidentifier() and name not in taken)
+    taken.add(found)
+    return found
+
+
+def _roles(inputs: ModelInputs, graph: Graph, layouts: Layouts) -> dict[object, str]:
+    """Return the roles of sizes that an operator on images takes, behind operators that keep the order of axes."""
+    if not layouts.images:
+        return {}
+    source = {name: name for name, dims in inputs.named.items() if dims is not None and len(dims) in _ROLES}
+    found: dict[object, str] = {}
+    for node in graph.nodes:
+        first = next((source[name] for name in node.inputs if name in source), None)
+        if first is None:
+            continue
+        if node.op_type in layouts.images and node.inputs[0] in source:
+            dims = inputs.named[source[node.inputs[0]]] or ()
+            for role, dim in zip(_ROLES[len(dims)], dims, strict=True):
+                found.setdefault(dim, role)
+        elif node.op_type in layouts.keeping:
+            source.update(dict.fromkeys(node.outputs, first))
+    return found
+
+
+def without_aliases(
+    assume: tuple[Assumption, ...], given: KnownInputs, aliases: Mapping[str, str]
+) -> tuple[tuple[Assumption, ...], KnownInputs]:
+    """Return what a caller knows with the model's own names instead of aliases.
+
+    Raises `BindingError` if a size is bound by both of its names, to different numbers.
+    """
+    bind: dict[str, int] = {}
+    for name, size in given.bind.items():
+        own = aliases.get(name, name)
+        if bind.setdefault(own, size) != size:
+            raise BindingError(f"{own} is bound to {bind[own]} and to {size}, under two names", "bind it once")
+    own_sizes = {symbol(alias): symbol(name) for alias, name in aliases.items()}
+    values = {
+        name: contents._replace(items=tuple(replace_symbols(d, own_sizes) for d in contents.items))
+        for name, contents in given.values.items()
+    }
+    renamed = (Assumption(with_own_names(a.formula, aliases), a.text, a.is_written, a.given) for a in assume)
+    return tuple(renamed), KnownInputs(bind, given.shapes, values)
+
+
+def with_own_names(formula: Formula, aliases: Mapping[str, str]) -> Formula:
+    """Return a formula over the model's own names."""
+    return replace_in_formula(formula, {symbol(alias): symbol(name) for alias, name in aliases.items()})
+
+
+def with_aliases(names: Collection[str], aliases: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of sizes, and the aliases of those that have one."""
+    return (*names, *(alias for alias, name in aliases.items() if name in names))

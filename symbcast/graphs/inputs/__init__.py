@@ -1,1 +1,0 @@
-"""A caller's knowledge about the inputs of a graph."""

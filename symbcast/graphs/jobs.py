@@ -1,0 +1,309 @@
+"""Work on many files, on any executor or in our own processes: jobs, their outcomes, and a file of results."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, TextIO, TypeAlias, TypedDict
+
+from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.core.isolation import Answer, DiedError, Ending, Job, Prepare, TimedOutError, ended_with, load_nothing
+from symbcast.errors import ExchangeError
+
+# Run jobs with an executor or in our own processes: a limited number at a time, yielding answers as they arrive.
+#
+# Only a few of thousands of jobs are submitted at any time, so that waiting jobs do not fill the executor's memory.
+
+
+AHEAD = 128
+"""The number of jobs submitted to an executor whose number of workers is unknown."""
+
+Submit: TypeAlias = "Callable[[Job], Future[Answer]]"
+
+
+def run_jobs(  # noqa: PLR0913 - by what, for how long, on how many
+    function: Callable[[Job], Answer],
+    jobs: Iterable[Job],
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    *,
+    processes: int = 0,
+    prepare: Prepare = load_nothing,
+) -> Generator[Ending[Job, Answer], None, None]:
+    """Call a function on each job, and yield how the jobs ended, in the order in which they finish.
+
+    ``executor`` is any executor of `concurrent.futures`. None starts our own processes: ``processes`` of them, or one
+    per core. They survive a job that crashes or takes longer than ``timeout`` seconds. With any other executor, a job
+    with a time limit runs in a child process of the worker, since no executor can stop a running job. ``prepare`` is
+    called once in each of these processes to load what the function needs; it does not count towards the time limit.
+    The function, the jobs and the answers are pickled. Exceptions of the function are raised here.
+    """
+    if executor is None:
+        from symbcast.graphs.process_pool import process_pool  # loads pebble
+
+        count = processes or os.cpu_count() or 1
+        with process_pool(function, count, timeout, prepare) as submit:
+            yield from _endings(submit, jobs, 2 * count)
+        return
+    yield from _endings(_submitted(function, executor, timeout, prepare), jobs, _ahead(executor))
+
+
+def _submitted(
+    function: Callable[[Job], Answer], executor: Executor, timeout: float | None, prepare: Prepare
+) -> Submit[Job, Answer]:
+    if timeout is None:
+        return lambda job: executor.submit(function, job)
+    from symbcast.core.isolation import IsolatedFunction
+
+    isolated = IsolatedFunction(function, timeout, prepare)
+    return lambda job: executor.submit(isolated, job)
+
+
+def _ahead(executor: Executor) -> int:
+    workers = getattr(executor, "_max_workers", None)  # only thread and process executors have it
+    return 2 * workers if isinstance(workers, int) and workers > 0 else AHEAD
+
+
+def _endings(
+    submit: Submit[Job, Answer], jobs: Iterable[Job], ahead: int
+) -> Generator[Ending[Job, Answer], None, None]:
+    done: SimpleQueue[Future[Answer]] = SimpleQueue()
+    waiting: dict[Future[Answer], Job] = {}
+    source = iter(jobs)
+    try:
+        while True:
+            for job in islice(source, ahead - len(waiting)):
+                future = submit(job)
+                waiting[future] = job
+                future.add_done_callback(done.put)
+            if not waiting:
+                return
+            future = done.get()
+            yield _ending(waiting.pop(future), future)
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _ending(job: Job, future: Future[Answer]) -> Ending[Job, Answer]:
+    try:
+        return Ending(job, "answered", future.result())
+    except (TimedOutError, TimeoutError):
+        return Ending(job, "timed out")
+    except DiedError as error:
+        return Ending(job, "died", status=error.status, text=str(error))
+    except Exception as error:
+        status = getattr(error, "exitcode", None)  # on pebble's ProcessExpired, without loading pebble
+        if status is not None:
+            return Ending(job, "died", status=status, text=ended_with(status))
+        if isinstance(error, BrokenExecutor) or type(error).__name__ in _LOST:
+            return Ending(job, "died", text=f"{type(error).__name__}")
+        raise
+
+
+_LOST = frozenset({"KilledWorker", "ProcessExpired"})
+"""The errors of executors for a job whose workers keep dying, and for processes that end silently."""
+
+
+# The outcome of checking one of many files, as plain data passed between processes and written to JSON lines.
+
+
+Status: TypeAlias = Literal["checked", "failed", "timed out", "died"]
+
+
+class Stamp(NamedTuple):
+    """The state of a file: its size in bytes and its modification time in nanoseconds; -1 if there is no file."""
+
+    size: int = -1
+    modified: int = -1
+
+    @staticmethod
+    def of(path: str) -> Stamp:
+        """Return the current state of a file."""
+        try:
+            found = Path(path).stat()
+        except OSError:
+            return Stamp()
+        return Stamp(found.st_size, found.st_mtime_ns)
+
+
+class ResultRow(TypedDict):
+    """A result as JSON."""
+
+    path: str
+    size: int
+    modified: int
+    status: Status
+    seconds: float
+    problem: str
+    report: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """The outcome of checking one file.
+
+    Attributes:
+        path: The file.
+        status: ``"checked"``; ``"failed"`` if it could not be checked: not a model, or the request does not fit it;
+            ``"timed out"`` or ``"died"`` without an answer: its process exceeded the time limit or ended.
+        seconds: The duration of the check in seconds; 0.0 if the process died.
+        problem: Why there is no report; empty if there is one.
+        report: The answer, as `symbcast.onnx.ModelReport.to_dict` returns it.
+        stamp: The state of the file when it was checked.
+    """
+
+    path: str
+    status: Status
+    seconds: float = 0.0
+    problem: str = ""
+    report: dict[str, Any] | None = None
+    stamp: Stamp = Stamp()  # noqa: RUF009 - a tuple, which nobody changes
+
+    @property
+    def verdict(self) -> str:
+        """The verdict of the report; empty if there is no answer."""
+        return "" if self.report is None else str(self.report["verdict"])
+
+    def to_dict(self) -> ResultRow:
+        """Return the result as data for JSON."""
+        return {
+            "path": self.path,
+            "size": self.stamp.size,
+            "modified": self.stamp.modified,
+            "status": self.status,
+            "seconds": round(self.seconds, 6),
+            "problem": self.problem,
+            "report": self.report,
+        }
+
+    @staticmethod
+    def of(ending: Ending[Any, FileResult], path: str, timeout: float | None) -> FileResult:
+        """Return the outcome of a file whose job ended; without an answer, the file's state is its current one."""
+        if ending.answer is not None:
+            return ending.answer
+        found = FileResult(path, "died", stamp=Stamp.of(path))
+        if ending.kind == "timed out" and timeout is not None:
+            return replace(found, status="timed out", seconds=timeout, problem=f"took more than {timeout:g} seconds")
+        return replace(found, problem=f"the process that checked it ended with {ending.text}; is it too large?")
+
+
+# A file of results, one JSON line each, that can be continued after a stop.
+#
+# Each result is written as it arrives. A stop leaves complete lines and at most one partial line at the end, which is
+# ignored.
+
+
+FORMAT = "symbcast.results"
+VERSION = 1
+"""It is incremented when a key changes meaning or is removed."""
+
+
+class Journal:
+    """A file with the results of one question; ``question`` is JSON data that identifies it."""
+
+    def __init__(self, path: Path, question: Mapping[str, Any]) -> None:
+        self.path = path
+        self._head = {"format": FORMAT, "version": VERSION, "question": json.loads(json.dumps(question))}
+        self._stream: TextIO | None = None
+
+    def resume(self, is_kept: Callable[[Mapping[str, Any]], bool]) -> dict[str, dict[str, Any]]:
+        """Return the existing results to keep, by path, without their reports; the others are removed from the file.
+
+        Results are kept if their files are unchanged and ``is_kept`` accepts them. Others are dropped.
+        """
+        self._check()
+        kept: dict[str, dict[str, Any]] = {}
+        draft = self.path.with_name(f".{self.path.name}.part")
+        with CleanupOnInterrupt(lambda: draft.unlink(missing_ok=True)), draft.open("w", encoding="utf-8") as stream:
+            stream.write(json.dumps(self._head) + "\n")
+            for line, row in self._rows():
+                if row["path"] not in kept and _is_as_it_was(row) and is_kept(row):
+                    stream.write(line)
+                    kept[row["path"]] = {**row, "report": _short(row.get("report"))}
+        draft.replace(self.path)
+        return kept
+
+    def _check(self) -> None:
+        """Raise `ExchangeError` if the file holds something else, so that it is not overwritten."""
+        if self.path.exists() and self.path.stat().st_size:
+            with self.path.open(encoding="utf-8", errors="replace") as stream:
+                head = stream.readline()
+            if head.endswith("\n") and (_read(head) or {}).get("format") != FORMAT:
+                raise ExchangeError(str(self.path), "is not a results file", "name another one")
+
+    def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the complete lines of the file if it is about the same question, with their contents."""
+        if not self.path.exists():
+            return
+        with self.path.open(encoding="utf-8", errors="replace") as stream:
+            if _read(stream.readline()) != self._head:
+                return
+            for line in stream:
+                row = _read(line)
+                if row is not None and isinstance(row.get("path"), str):
+                    yield line, row
+
+    def __enter__(self) -> Journal:
+        is_new = not self.path.exists() or not self.path.stat().st_size
+        self._stream = self.path.open("a", encoding="utf-8")
+        if is_new:
+            self._write(self._head)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Write a result."""
+        self._write(row)
+
+    def _write(self, data: Mapping[str, Any]) -> None:
+        assert self._stream is not None
+        self._stream.write(json.dumps(data) + "\n")
+        self._stream.flush()
+
+
+def read_results(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the results in a file, in the order in which they were recorded."""
+    with path.open(encoding="utf-8") as stream:
+        next(stream, None)
+        for line in stream:
+            row = _read(line)
+            if row is not None:
+                yield row
+
+
+def _read(line: str) -> dict[str, Any] | None:
+    """Return the content of a line; None if it is incomplete."""
+    if not line.endswith("\n"):
+        return None
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_as_it_was(row: Mapping[str, Any]) -> bool:
+    """Return whether a file still has the size and modification time recorded with its result."""
+    return Stamp(row.get("size", -1), row.get("modified", -1)) == Stamp.of(row["path"])
+
+
+def _short(report: Any) -> dict[str, Any] | None:
+    """Return the part of a report that a table shows."""
+    if not isinstance(report, dict):
+        return None
+    left = {u["node"] for u in report["unanalysed"]}
+    short = {"verdict": report["verdict"], "findings": len(report["findings"]), "unanalysed": len(left)}
+    return {**short, "confirmations": report.get("confirmations", [])}

@@ -1,1 +1,0 @@
-"""Compute shapes and contents for operators that several front ends share."""

@@ -1,1 +1,0 @@
-"""Handle branches, loops and scans."""

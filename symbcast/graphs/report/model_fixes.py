@@ -1,0 +1,441 @@
+"""Suggest one fix for a condition: from the node's requirement, and from what fixes the sizes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.answers.explanation.words import Namer, in_words
+from symbcast.core.algebra.formulas import Comparison, Formula, all_of, equal, literals
+from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
+from symbcast.core.algebra.terms import Symbol, symbols_of, term
+from symbcast.core.characters import prose_list, sizes_text
+from symbcast.core.programs.assumptions import own_set
+from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.solver.residues import PeriodTooLongError, divisors
+from symbcast.core.solver.size_sets import ALL, SizeSet
+from symbcast.core.verdicts import Verdict
+from symbcast.graphs.report.blame import NodeBlame, assumptions_with, content_of
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.program import Program
+    from symbcast.graphs.graph import Graph, Node
+    from symbcast.graphs.model import CheckedModel
+    from symbcast.operators.context import Dims
+
+
+# Find where the sizes and constants of a model come from: an axis of an input, or an initializer.
+
+
+_LOOKED_AT = 60
+"""How many nodes before a node are searched for the constant that fixes a size."""
+
+
+class ModelConstant(NamedTuple):
+    """A constant in the model: an initializer, or the output of a Constant node."""
+
+    name: str
+    dims: tuple[int, ...]
+    is_initializer: bool = True
+
+    def __str__(self) -> str:
+        kind = "initializer" if self.is_initializer else "constant"
+        return f"{kind} {self.name} of shape {self.dims}"
+
+
+_REARRANGING = frozenset(("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"))
+"""Operators whose output has all elements of their first input, and no others."""
+
+
+class SizeSources:
+    """The sources of sizes and constants in one model."""
+
+    def __init__(self, graph: Graph, inputs: Mapping[str, Dims | None]) -> None:
+        self._graph = graph
+        self._inputs = inputs
+
+    def axis_of(self, symbol: Symbol) -> tuple[str, int] | None:
+        """Return the first input with an axis of this size, and the axis."""
+        for name, shape in self._inputs.items():
+            for axis, dim in enumerate(shape or ()):
+                if dim == symbol:
+                    return name, axis
+        return None
+
+    def held(self, name: str) -> ModelConstant | None:
+        """Return the constant with the given name."""
+        return self._constants.get(name)
+
+    def before(self, node: Node, size: int) -> ModelConstant | None:
+        """Return the nearest constant before a node that has an axis of the given size."""
+        pending: deque[str] = deque(node.inputs)
+        seen: set[str] = set(pending)
+        for _ in range(_LOOKED_AT):
+            if not pending:
+                return None
+            name = pending.popleft()
+            found = self._constants.get(name)
+            if found is not None and size in found.dims:
+                return found
+            maker = self._makers.get(name)
+            if maker is not None:
+                following = [n for n in maker.inputs if n not in seen]
+                seen.update(following)
+                pending.extend(following)
+        return None
+
+    def rearranged(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes after a node that get its elements, all of them, only arranged in another way."""
+        names = {*node.outputs}
+        for later in self._graph.nodes:
+            if later.op_type in _REARRANGING and later.inputs[:1] and later.inputs[0] in names:
+                names.update(later.outputs)
+                yield later
+
+    @cached_property
+    def _makers(self) -> dict[str, Node]:
+        return {name: node for graph in self._graph.and_inner() for node in graph.nodes for name in node.outputs}
+
+    @cached_property
+    def _constants(self) -> dict[str, ModelConstant]:
+        return {held.name: held for graph in self._graph.and_inner() for held in _model_constants(graph)}
+
+
+def _model_constants(graph: Graph) -> Iterator[ModelConstant]:
+    for name, value in graph.constants.items():
+        if value.shape is not None:
+            yield ModelConstant(name, tuple(int(d) for d in value.shape if isinstance(d, int)))
+    for node in graph.nodes:
+        if node.held is not None and node.outputs:
+            yield ModelConstant(node.outputs[0], node.held, is_initializer=False)
+
+
+# Find other values for the sizes that a caller binds, if the model runs at no sizes with them.
+
+
+_MOST_FREE_SIZES = 4
+"""How many sizes are left free, one at a time; each costs another walk through the model."""
+
+
+class Rebinding:
+    """Walks through the model with one bound size left free, so that the whole model runs at the suggested sizes."""
+
+    def __init__(self, checked: CheckedModel) -> None:
+        self._checked = checked
+        self.bound: Mapping[str, int] = checked.given.bind
+        self._walked: dict[tuple[str, ...], Program] = {}
+        """Results by the names of the sizes that stayed bound; they are reused, because several nodes may clash."""
+
+    def instead(self, clashing: Collection[int]) -> tuple[Symbol, int, SizeSet] | None:
+        """Return a bound size, its value, and the values at which the model runs if the other sizes stay bound.
+
+        ``clashing`` are the sizes that clash: names bound to one of them are tried first.
+        """
+        names = list(self.bound)[::-1]  # of two sizes that clash, suggest changing the second to the first
+        names.sort(key=lambda name: self.bound[name] not in clashing)
+        for name in names[:_MOST_FREE_SIZES]:
+            env = self._with({n: size for n, size in self.bound.items() if n != name})
+            if env.verdict in (Verdict.SOMETIMES, Verdict.ALWAYS):
+                members = _members(env, name)
+                if members:
+                    return next(s for s, n in self._checked.env.shown.items() if n == name), self.bound[name], members
+        return None
+
+    def other_sizes(self) -> str:
+        """Return the advice to change all bound sizes, with the smallest values that work; empty if none work."""
+        if not self.bound:
+            return ""
+        witness = self._with({}).witness()
+        return "" if witness is None else f"bind other sizes, such as {sizes_text(dict(self._of(witness)))}"
+
+    def _with(self, bind: Mapping[str, int]) -> Program:
+        names = tuple(bind)
+        if names not in self._walked:
+            self._walked[names] = self._checked.again(self._checked.given._replace(bind=bind)).conditions.inputs
+        return self._walked[names]
+
+    def _of(self, witness: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+        yield from ((name, size) for name, size in witness.items() if name in self.bound)
+
+
+def _members(env: Program, name: str) -> SizeSet | None:
+    """Return the possible values of a size; if they depend on other sizes, the smallest."""
+    symbol = next(s for s, n in env.shown.items() if n == name)
+    clauses = [c for c in env.clauses if symbol in symbols_in(c)]
+    known = assumptions_with(env)
+    found = narrowed_set(known.domains.get(symbol, ALL), all_of(clauses)) if _is_about(symbol, clauses) else None
+    if found is None:
+        witness = env.witness()
+        return None if witness is None else SizeSet.of([witness[name]])
+    return found
+
+
+def _is_about(symbol: Symbol, clauses: Collection[Formula]) -> bool:
+    return all(set(symbols_in(c)) == {symbol} for c in clauses)
+
+
+# Suggest one fix for a condition, based on the node's requirement and on what fixes the sizes.
+
+
+_MOST_EQUALITIES = 12
+"""How many equalities, alone and in pairs, are tried; each costs a decision."""
+_MOST_SYMBOLS = 5
+_FEW = 4
+"""How many sizes are listed one by one."""
+_GIVEN_SIZES = {
+    "Broadcast": "target shape",
+    "Expand": "shape",
+    "Interpolate": "sizes",
+    "Reshape": "shape",
+    "Resize": "sizes",
+    "Split": "split",
+    "Tile": "repeats",
+    "VariadicSplit": "lengths",
+}
+"""The operators that take sizes as an input, and what that input is called."""
+
+_LONGEST = 160
+"""How long a condition in words may be to be repeated in a fix."""
+
+
+class FixSuggestions:
+    """Finds suggestions for one model."""
+
+    def __init__(self, checked: CheckedModel) -> None:
+        self._env = checked.env
+        self._origins = checked.asker.origins
+        self._sources = SizeSources(checked.model.graph, checked.inputs.named)
+        self._values = checked.walk.top
+        self._rebinding = Rebinding(checked)
+        self._assumed, self._least = checked.assumptions, checked.min_size
+        self._are_shapes_given = bool(checked.given.shapes)
+        self._namer = Namer.of(checked.env.shown)
+
+    def best(self, clause: Formula, blamed: NodeBlame | None) -> str:
+        """Return the first suggestion that fits; empty if there is none."""
+        symbols = list(symbols_in(clause))
+        if not symbols:
+            if self._are_shapes_given:
+                return "give other shapes, or change the model there"
+            return "no input sizes help: change the model there"
+        if any(s in self._origins for s in symbols):
+            return self._of_data(symbols)
+        if sequences_of(symbols):
+            return self._example(clause, symbols)
+        found = self._baked_in(clause, symbols, blamed)
+        if not found and len(symbols) == 1:
+            found = self._of_one(clause, symbols[0], blamed)
+        elif not found:
+            found = self._of_several(clause, symbols)
+        return found or self._example(clause, symbols)
+
+    def of_clash(self, clause: Formula, blamed: NodeBlame | None, clashing: Collection[int], is_alone: bool) -> str:
+        """Return the first suggestion that fits if a model runs at no sizes: another value for a fixed size.
+
+        ``clashing`` are the sizes that do not fit together; ``is_alone`` says that the node clashes with no other node.
+        """
+        found = self._rebinding.instead(clashing)
+        if found is not None:
+            return self._in_place(*found)
+        found_here = self._released(clause) or self._rebinding.other_sizes()
+        if not found_here and is_alone and self._assumed and symbols_in(clause):
+            return f"assume less than {prose_list(self._assumed, limit=4)}: no sizes satisfy all of that and fit here"
+        return found_here or self.best(clause, blamed)
+
+    def _released(self, clause: Formula) -> str:
+        """Return the value that a size assumed to be a number would need, with the other assumptions unchanged."""
+        symbols = list(symbols_in(clause))
+        if len(symbols) > _MOST_SYMBOLS or not all(s in self.fixed for s in symbols):
+            return ""
+        for s in reversed(symbols):
+            others = {other: self.fixed[other] for other in symbols if other != s}
+            members = narrowed_set(own_set(s, self._least), replace_in_formula(clause, others))
+            if members:
+                return self._in_place(s, self.fixed[s], members)
+        return ""
+
+    def _in_place(self, symbol: Symbol, size: int, members: SizeSet) -> str:
+        return f"give {self._called(symbol)} {self._size_in(members)} in place of {size}"
+
+    def _size_in(self, members: SizeSet) -> str:
+        """Return the sizes of a set in words: all of them if they are few, otherwise their kind, or the smallest."""
+        found, whole = members.first(_FEW + 1), SizeSet.interval(self._least, None)
+        if members.greatest is not None and len(found) <= _FEW:
+            return f"the size {prose_list(list(map(str, found)), 'or')}"
+        if members.same(SizeSet.interval(found[0], None)):
+            return f"a size from {found[0]} on"
+        factor = self._factor(members, whole) if members.greatest is None else 0
+        return f"a multiple of {factor}" if factor else f"another size, such as {found[0]},"
+
+    @cached_property
+    def fixed(self) -> Mapping[Symbol, int]:
+        """The sizes that assumptions fix at a number."""
+        found = {s: self._domain(s).only for s in self._env.shown}
+        return {s: size for s, size in found.items() if size is not None}
+
+    def _example(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
+        witness = self._env.witness() or {}
+        names = [s.sequence.name if isinstance(s, SequenceSymbol) else self._env.shown[s] for s in symbols]
+        sizes = {name: witness[name] for name in names if name in witness}
+        such = f", such as {sizes_text(sizes)}" if sizes else ""
+        words = in_words(clause, self._namer)
+        return f"give sizes at which {words if len(words) <= _LONGEST else 'it holds'}{such}"
+
+    def _of_data(self, symbols: Sequence[Symbol]) -> str:
+        texts = [f"{self._namer.dim(s)} is {self._origins[s]}" for s in symbols if s in self._origins]
+        return f"the data must satisfy this: {prose_list(texts, limit=4)}"
+
+    # Numbers that an export baked in instead of symbolic sizes.
+
+    def _baked_in(self, clause: Formula, symbols: Sequence[Symbol], blamed: NodeBlame | None) -> str:
+        """Name the constant list of sizes that a node takes, such as the shape of a Reshape."""
+        if blamed is None or blamed.place.op_type not in _GIVEN_SIZES:
+            return ""
+        pairs = zip(blamed.place.node.inputs, blamed.place.inputs, strict=True)
+        for position, (name, value) in enumerate((n, v) for n, v in pairs if v is not None):
+            numbers = content_of(position, value)
+            if numbers and all(isinstance(d, int) for d in numbers):
+                held = self._sources.held(name)
+                where = f"{'initializer' if held and held.is_initializer else 'constant'} {name}"
+                fixed = self._what_is_fixed(clause, symbols)
+                what = f"{fixed}: export it with that size dynamic" if fixed else "sizes: export it with them dynamic"
+                others = prose_list([n for n in self._baked_after(blamed) if n != name], limit=4)
+                also = f", and {others}, which {'fix' if ' and ' in others else 'fixes'} it too" if others else ""
+                return f"the {_GIVEN_SIZES[blamed.place.op_type]} {list(numbers)} baked into {where} fixes {what}{also}"
+        return ""
+
+    def _baked_after(self, blamed: NodeBlame) -> Iterator[str]:
+        """Yield the constant shapes that later nodes give all elements of a Reshape: each fixes how many there are."""
+        if blamed.place.op_type != "Reshape":
+            return
+        for node in self._sources.rearranged(blamed.place.node):
+            if node.op_type == "Reshape":
+                value = self._values.find(node.inputs[1])
+                numbers = None if value is None else content_of(1, value)
+                if numbers and all(isinstance(d, int) and d > 0 for d in numbers):
+                    yield node.inputs[1]
+
+    def _what_is_fixed(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
+        """Return the size that a clause about only this size fixes to one value."""
+        members = self._members(clause, symbols[0]) if len(symbols) == 1 else None
+        return "" if members is None or members.only is None else f"{self._called(symbols[0])} at {members.only}"
+
+    # One size.
+
+    def _of_one(self, clause: Formula, symbol: Symbol, blamed: NodeBlame | None) -> str:
+        members = self._members(clause, symbol)
+        if members is None or not members:
+            return ""
+        name, domain = self._called(symbol), own_set(symbol, self._env.min_size) & self._domain(symbol)
+        if members.only is not None and members.only in self._rebinding.bound.values():
+            bound = next(n for n, size in self._rebinding.bound.items() if size == members.only)
+            return f"give {name} the size {members.only}, to which {bound} is bound"
+        if members.only is not None:
+            held = self._before(blamed, members.only)
+            fixed = f"{held} fixes {name} at {members.only}: export it with a dynamic axis"
+            return fixed if held else f"give {name} the size {members.only}"
+        if members.greatest is not None and members.same(domain & SizeSet.interval(0, members.greatest)):
+            held = self._before(blamed, members.greatest)
+            return f"keep {name} at most {members.greatest}{f': {held} has no more' if held else ''}"
+        factor = self._factor(members, domain)
+        if factor:
+            return f"pad {name} to a multiple of {factor}"
+        if members.greatest is not None and len(members.first(_FEW + 1)) <= _FEW:
+            return f"give {name} {self._size_in(members)}"
+        low = members.least()
+        if members.same(domain & SizeSet.interval(low or 0, None)):
+            return f"use sizes of at least {low} for {name}"
+        return ""
+
+    def _members(self, clause: Formula, symbol: Symbol) -> SizeSet | None:
+        return narrowed_set(self._domain(symbol), clause)
+
+    def _domain(self, symbol: Symbol) -> SizeSet:
+        assumed = self._knowledge.domains.get(symbol)
+        if assumed is not None:
+            return assumed
+        value = self._knowledge.values.get(symbol)
+        return SizeSet.of([value]) if isinstance(value, int) else ALL
+
+    def _factor(self, members: SizeSet, domain: SizeSet) -> int:
+        """Return the least number whose multiples are all among the members, 0 if there is none."""
+        for factor in divisors(members.segments[-1].period)[1:]:
+            try:
+                if SizeSet.residues(factor, [0]) & SizeSet.interval(1, None) & domain <= members:
+                    return factor
+            except PeriodTooLongError:
+                return 0
+        return 0
+
+    def _before(self, blamed: NodeBlame | None, size: int) -> ModelConstant | None:
+        return None if blamed is None or size == 1 else self._sources.before(blamed.place.node, size)
+
+    # Several sizes.
+
+    def _of_several(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
+        for pairs in islice(self._equalities(symbols), _MOST_EQUALITIES):
+            if self._follows(clause, pairs):
+                return prose_list([self._made_equal(kept, gone) for kept, gone in pairs])
+        for literal in literals(clause):
+            match literal:
+                case Comparison("==" | "<=" | "<" as operator, left, right):
+                    most = (term(left) + 1).dim() if operator == "<" else left
+                    for size, other in ((right, most), *([(left, right)] if operator != "<" else [])):
+                        if isinstance(size, Symbol) and size not in symbols_of((other,)):
+                            what = self._namer.dim(other)
+                            return f"give {self._place(size)} the size {what} ({self._equation(size, other)})"
+        return ""
+
+    def _equalities(self, symbols: Sequence[Symbol]) -> Iterator[tuple[tuple[Symbol, Symbol], ...]]:
+        """Yield equalities, first single ones and then pairs; those between sizes on the same axis come first."""
+        if len(symbols) > _MOST_SYMBOLS:
+            return
+        order = {s: n for n, s in enumerate(self._env.shown)}
+        ordered = sorted(symbols, key=order.__getitem__)
+        pairs = sorted(combinations(ordered, 2), key=lambda pair: self._axis(pair[0]) != self._axis(pair[1]))
+        yield from ((pair,) for pair in pairs)
+        yield from combinations(pairs, 2)
+
+    def _follows(self, clause: Formula, pairs: Sequence[tuple[Symbol, Symbol]]) -> bool:
+        """Return whether a clause always holds if some sizes are equal, and they can be equal."""
+        try:
+            known = assumptions_with(self._env, [equal(a, b) for a, b in pairs])
+        except ContradictionError:
+            return False
+        return Decision(known, [replace_in_formula(clause, known.values)]).verdict is Verdict.ALWAYS
+
+    def _made_equal(self, kept: Symbol, gone: Symbol) -> str:
+        place = self._sources.axis_of(kept)
+        other = self._sources.axis_of(gone)
+        same = place is not None and other is not None and place[0] == other[0] and place != other
+        of = f"axis {place[1]}" if same and place is not None else self._place(kept)
+        return f"give {self._place(gone)} the size of {of} ({self._equation(gone, kept)})"
+
+    def _equation(self, left: Dim, right: Dim) -> str:
+        return f"{self._namer.dim(left)} = {self._namer.dim(right)}"
+
+    # Words for sizes.
+
+    def _axis(self, symbol: Symbol) -> int | None:
+        found = self._sources.axis_of(symbol)
+        return None if found is None else found[1]
+
+    def _place(self, symbol: Symbol) -> str:
+        found = self._sources.axis_of(symbol)
+        return self._namer.dim(symbol) if found is None else f"{found[0]} axis {found[1]}"
+
+    def _called(self, symbol: Symbol) -> str:
+        found = self._sources.axis_of(symbol)
+        name = self._namer.dim(symbol)
+        return name if found is None else f"{name} ({found[0]} axis {found[1]})"
+
+    @cached_property
+    def _knowledge(self) -> AssumptionSet:
+        return assumptions_with(self._env)

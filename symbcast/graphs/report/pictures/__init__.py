@@ -1,1 +1,0 @@
-"""Pictures of models: the graph with shapes on its edges, folded into blocks, as one HTML page."""

@@ -1,1 +1,0 @@
-"""Collect the nodes' requirements on sizes, and derive the condition on the model's inputs."""

@@ -1,0 +1,272 @@
+"""Gather elements by index and slice tensors: contents, and checks that indices are within their axes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal
+from symbcast.core.text.printing import dim_text
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.context import Dims
+from symbcast.operators.indexing import meet, within
+from symbcast.operators.joining_and_slicing import cut, from_front
+from symbcast.operators.values.contents import (
+    MAX_ELEMENTS,
+    Bands,
+    Content,
+    Elements,
+    IndexRamp,
+    Interval,
+    RampStack,
+    as_ramp,
+    is_size,
+    listed,
+    sizes_of,
+)
+from symbcast.operators.values.intervals import interval_of, some_of
+from symbcast.operators.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.bounds import Bounds
+    from symbcast.core.algebra.terms import Dim
+
+
+# Gather slices and elements by index: compute their contents, and check that indices are within their axes.
+
+
+_INT64 = 7
+
+
+def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
+    """Return the content of the slices that indices select along an axis."""
+    if data.content is None:
+        return None
+    places = numbers_of(sizes_of(indices.content, indices.shape))
+    if places is None or data.shape is None:
+        return _gathered_ramp(data, indices, axis, bounds)
+    if len(data.shape) == 1:
+        items = listed(data.content, data.shape)
+        if items is not None:
+            inside = all(-len(items) <= n < len(items) for n in places)
+            return Elements(tuple(items[n] for n in places)) if inside else None
+    if isinstance(data.content, IndexRamp) and indices.shape == ():
+        strides = data.content.strides
+        size = data.shape[axis]
+        place = add(size, places[0]) if places[0] < 0 else places[0]
+        start = add(data.content.start, multiply(strides[axis], place))
+        return IndexRamp(start, (*strides[:axis], *strides[axis + 1 :]))
+    items = listed(data.content, data.shape)
+    return None if items is None else gathered_listed(items, data.shape, places, axis)
+
+
+def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int], axis: int) -> Content | None:
+    """Gather from listed elements; None if an index is out of range, or if there are too many results."""
+    import numpy as np
+
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    sizes = numbers_of(shape)
+    if sizes is None or not all(-sizes[axis] <= n < sizes[axis] for n in places):
+        return None
+    if prod(sizes[:axis]) * len(places) * prod(sizes[axis + 1 :]) > MAX_ELEMENTS:
+        return None
+    return Elements(tuple(np.take(array.reshape(sizes), places, axis=axis).ravel()))
+
+
+def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
+    """Index a ramp by a ramp of nonnegative indices; the result is again a ramp."""
+    inner = as_ramp(indices.content, indices.shape)
+    if not isinstance(data.content, IndexRamp) or inner is None:
+        return None
+    if not all(bounds.is_at_least(d, 0) for d in (inner.start, *inner.strides)):
+        return None
+    stride = data.content.strides[axis]
+    middle = tuple(multiply(stride, s) for s in inner.strides)
+    strides = (*data.content.strides[:axis], *middle, *data.content.strides[axis + 1 :])
+    return IndexRamp(add(data.content.start, multiply(stride, inner.start)), strides)
+
+
+def index_length(call: NodeCall, indices: Dims) -> int:
+    """Return the number of axes that each row of the indices indexes."""
+    length = indices[-1] if indices else 0
+    if not isinstance(length, int):
+        call.give_up("the number of indexed axes depends on the sizes")
+    return length
+
+
+def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> None:
+    """Require that indices lie within an axis, as far as their bounds are known; note that data are unchecked."""
+    content, shape = indices.content, indices.shape
+    if isinstance(content, Elements) and all(map(is_size, content.items)):
+        for item in dict.fromkeys(content.items):
+            if is_size(item):
+                within(call, item, item, size, ())
+        return
+    found = interval_of(indices, call.bounds)
+    if shape is not None and found.is_attained and found.low is not None and found.high is not None:
+        within(call, found.low, found.high, size, shape)
+    elif not _is_within(call, found, size):
+        meet(call, found.low, found.high, size, shape)
+        enough = _enough(call, found, size, shape)
+        call.note(_data_reason(call, position, found), is_about_data=True, by=[position], enough=enough)
+
+
+def _enough(call: NodeCall, interval: Interval, size: Dim, shape: Dims | None) -> Formula:
+    """Return a condition on sizes at which all indices of an interval lie within an axis; False if unknown."""
+    if interval.low is None or interval.high is None:
+        return FALSE
+    inside = all_of([at_most(multiply(-1, size), interval.low), at_most(add(interval.high, 1), size)])
+    empty = [equal(d, 0) for d in shape or () if not call.bounds.is_at_least(d, 1)]
+    return any_of([*empty, inside])
+
+
+def _is_within(call: NodeCall, interval: Interval, size: Dim) -> bool:
+    """Return whether all indices of an interval are known to lie within an axis."""
+    if interval.low is None or interval.high is None:
+        return False
+    return call.bounds.is_at_most(multiply(-1, size), interval.low) and call.bounds.is_at_most(
+        add(interval.high, 1), size
+    )
+
+
+def _data_reason(call: NodeCall, position: int, interval: Interval) -> str:
+    ends = "" if interval.high is None else f"at most {dim_text(interval.high)}, "
+    if interval.low is not None:
+        ends = f"at least {dim_text(interval.low)} and {ends}" if ends else f"at least {dim_text(interval.low)}, "
+    name = call.input_name(position)
+    return f"not checked: the indices in {name}, which are data, {ends}must be within the axis"
+
+
+def check_rows(call: NodeCall, position: int, size: Dim, what: str) -> None:
+    """Require that ids be rows of a table, none counted from its end; note it where they are data."""
+    ids = call.value(position)
+    found = interval_of(ids, call.bounds)
+    name, empty = call.input_name(position), call.empty(ids.shape or ())
+    needs = []
+    if found.low is not None and found.high is not None:
+        pairs = ((0, found.low), (add(found.high, 1), size))
+        needs = [at_most(least, most) for least, most in pairs if not call.bounds.is_at_most(least, most)]
+        if not needs:
+            return
+    if not found.is_attained:
+        call.require(any_of([empty, at_most(1, size)]), f"{name} must be row indices of {what}, which has none")
+        call.note(
+            f"not checked: the numbers in {name}, which are data, must be row indices of {what}",
+            is_about_data=True,
+            by=[position],
+        )
+    elif needs:
+        call.require(any_of([empty, all_of(needs)]), f"{name} must be row indices of {what}")
+
+
+def check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
+    """Require that each number in an index vector be within its axis."""
+    content, shape = call.value(1).content, call.shape(1)
+    items = call.sizes(1)
+    for n in range(length):
+        column: Content | None = None
+        if isinstance(content, RampStack):
+            column = content.parts[n]
+        elif isinstance(content, Bands):
+            column = content.parts[n] if content.axis == len(shape) - 1 else interval_of(call.value(1), call.bounds)
+        elif isinstance(content, Interval):
+            column = some_of(content)
+        elif isinstance(content, IndexRamp):
+            column = IndexRamp(add(content.start, multiply(content.strides[-1], n)), content.strides[:-1])
+        elif items is not None:
+            column = Elements(items[n::length])
+        check_indices(call, 1, Value(shape[:-1], _INT64, column), sizes[n])
+
+
+# Slice values: from a start to an end, in steps, along some axes.
+
+
+class SliceBounds(NamedTuple):
+    """The starts, ends and steps of a slice; unknown starts and ends are None.
+
+    If ``axes`` is None, the first axes are sliced; if ``steps`` is None, all steps are 1.
+    """
+
+    starts: Sequence[Dim | None]
+    ends: Sequence[Dim | None]
+    axes: Sequence[int] | None = None
+    steps: Sequence[int] | None = None
+
+
+def slice_value(call: NodeCall, data: Value, cuts: SliceBounds, backwards: Collection[int] = ()) -> Value:
+    """Return a slice of a value; with a negative step, an end in ``backwards`` means the front of the axis."""
+    starts, ends, axes, steps = cuts
+    dims = list(data.shape or call.shape(0))
+    cut_twice = "no axis may be sliced twice"
+    axes = list(range(len(starts))) if axes is None else call.distinct_axes(axes, len(dims), cut_twice)
+    steps = steps or [1] * len(starts)
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        call.refuse("starts, ends, axes and steps must have the same length")
+    content: Content | None = data.content
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        if step == 0:
+            call.refuse("no step may be 0")
+        size = dims[axis]
+        first, count = _cut(call, size, start, end, step, backwards)
+        if count is None:
+            count = call.fresh(f"length_{axis}", f"the length of axis {axis} after slicing", by=[1, 2], most=size)
+            first = None
+        content = _cut_content(content, tuple(dims), axis, first, count, step)
+        dims[axis] = count
+    return Value(tuple(dims), data.dtype, content)
+
+
+def slice_positions(call: NodeCall, position: int) -> list[Dim | None] | None:
+    """Return the starts or ends that an input holds, None for unknown ones; None if their number is unknown."""
+    items = call.elements(position)
+    if items is None:
+        lengths = call.shape(position)
+        return [None] * lengths[0] if len(lengths) == 1 and isinstance(lengths[0], int) else None
+    return [item if is_size(item) else None for item in items]
+
+
+def _cut(  # noqa: PLR0913, PLR0917 - an axis, and where it is cut
+    call: NodeCall, size: Dim, start: Dim | None, end: Dim | None, step: int, backwards: Collection[int]
+) -> tuple[Dim | None, Dim | None]:
+    """Return the start and the length of a slice; None for each that is unknown.
+
+    Starts and ends are clamped, as in Python: see the ONNX documentation of Slice.
+    """
+    if start is None or end is None:
+        return None, None
+    first, last = _from_front(call, size, start), _from_front(call, size, end)
+    if step < 0 and end in backwards:
+        last = -1
+    return cut(call, size, (first, last, step), starts_within=True)
+
+
+_END = 1 << 30
+
+
+def _from_front(call: NodeCall, size: Dim, place: Dim) -> Dim:
+    """Return a start or an end counted from the front; a huge one means "to the end"."""
+    if isinstance(place, int) and abs(place) >= _END and not isinstance(size, int):
+        return size if place > 0 else -1
+    return from_front(call, size, place)
+
+
+def _cut_content(  # noqa: PLR0913, PLR0917 - a tensor, and a cut
+    content: Content | None, dims: Dims, axis: int, first: Dim | None, count: Dim, step: int
+) -> Content | None:
+    if content is None or first is None:
+        return None
+    if isinstance(content, IndexRamp):
+        strides = list(content.strides)
+        start = add(content.start, multiply(strides[axis], first))
+        strides[axis] = multiply(strides[axis], step)
+        return IndexRamp(start, tuple(strides))
+    items = listed(content, dims)
+    if items is None or not isinstance(first, int) or not isinstance(count, int):
+        ramp = as_ramp(content, dims)
+        return None if ramp is None else _cut_content(ramp, dims, axis, first, count, step)
+    places = [first + n * step for n in range(count)]
+    return Elements(tuple(items[n] for n in places)) if len(dims) == 1 else gathered_listed(items, dims, places, axis)

@@ -1,0 +1,419 @@
+"""What annotations mean for a trace: the arguments to trace with, and when a result is what was promised."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symbcast.arrays.arguments import ArrayArgument, BuiltArgument, SizeArgument
+from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.shapes import Shape, shape
+from symbcast.errors import SymbcastError
+from symbcast.linting.annotations import (
+    AnnotatedAxis,
+    ArraySpec,
+    ObjectSpec,
+    SizeSpec,
+    Spec,
+    TreeSpec,
+    TupleSpec,
+    UnionSpec,
+    UnknownSpec,
+    ValueSpec,
+    arrays_in,
+    name_for,
+)
+
+# The arguments that annotations ask for: symbolic arrays and sizes, in each of the forms that they allow.
+#
+# An annotation may allow several forms: a union, any number of axes, an axis that may have size 1. The first form of
+# each is traced together with the first forms of all others; then each other form, with the first forms of the others.
+
+
+MAX_FORMS = 24
+"""The maximum number of forms of one function's arguments that are traced."""
+_MANY = (1, 2, 0)
+"""The numbers of axes that are traced for ``*batch``."""
+_ANY_MANY = (2, 1)
+"""The numbers of axes that are traced for ``...``: nobody means a number by it."""
+
+
+class NoArgumentError(Exception):
+    """No argument can be made from an annotation; the text says for which parameter, and why."""
+
+
+@dataclass
+class ArgumentForm:
+    """One form of a function's arguments.
+
+    Attributes:
+        arguments: The arguments, by parameter.
+        sizes: The sizes that each name of an axis stands for: one, or several for a name such as ``*batch``.
+        ranks: The number of axes of each ``*batch`` and of ``...``.
+        samples: The parameters whose annotation allows more values than were taken.
+        integers: The names of sizes that are integer arguments, not axes.
+        written: The text of each size that an expression may mention, such as ``self.n``.
+    """
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    samples: list[str] = field(default_factory=list)
+    integers: set[str] = field(default_factory=set)
+    written: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The ranks of this form in words, to tell forms apart; empty if there is nothing to tell."""
+        return ", ".join(f"{n} of {k} ax{'i' if k == 1 else 'e'}s" for n, k in self.ranks.items() if n != "...")
+
+
+def forms_of(
+    specs: Mapping[str, Spec], dtypes: Callable[[str], Any], numbers: Mapping[str, int] | None = None
+) -> tuple[list[ArgumentForm], bool]:
+    """Return the forms of the arguments of a function, and whether these are all; ``dtypes`` makes a library's dtype.
+
+    ``numbers`` are the sizes of names that are known.
+
+    Raises `NoArgumentError` if no argument can be made.
+    """
+    first = _ArgumentMaker({}, dtypes, numbers or {})
+    found = [first.form(specs)]
+    count = 1
+    for key, options in first.options.items():
+        count *= options
+        for option in range(1, options):
+            if len(found) < MAX_FORMS:
+                try:
+                    found.append(_ArgumentMaker({key: option}, dtypes, numbers or {}).form(specs))
+                except NoArgumentError:
+                    found[0].samples.append(key)
+    is_all = count == len(found) and not any(f.samples for f in found) and not any(f.ranks for f in found)
+    return found, is_all
+
+
+class _ArgumentMaker:
+    """Makes one form: ``chosen`` says which option is taken where it is not the first."""
+
+    def __init__(self, chosen: Mapping[str, int], dtypes: Callable[[str], Any], numbers: Mapping[str, int]) -> None:
+        self.chosen, self.dtypes, self.numbers = chosen, dtypes, numbers
+        self.options: dict[str, int] = {}
+        self.made = ArgumentForm(sizes={n: (str(size),) for n, size in numbers.items()})
+        self._fresh = 0
+        self._prefix = ""
+        self._axes: set[str] = set()
+
+    def form(self, specs: Mapping[str, Spec]) -> ArgumentForm:
+        self._axes = {a.text for s in specs.values() for array in arrays_in(s) for a in array.axes if a.kind == "name"}
+        # Expressions of axes may mention integers and objects, which therefore come first.
+        for name, spec in sorted(specs.items(), key=lambda item: not isinstance(item[1], (SizeSpec, ObjectSpec))):
+            self.made.arguments[name] = self._made(spec, name)
+        self.made.arguments = {name: self.made.arguments[name] for name in specs}
+        return self.made
+
+    def _option(self, key: str, count: int) -> int:
+        self.options[key] = max(count, self.options.get(key, 1))
+        return self.chosen.get(key, 0)
+
+    def _made(self, spec: Spec, place: str) -> Any:
+        match spec:
+            case ArraySpec():
+                return ArrayArgument(", ".join(self._dims(spec, place)), self.dtypes(spec.dtype))
+            case SizeSpec():
+                return SizeArgument(self._integer(place))
+            case ValueSpec(values, is_sample):
+                if is_sample:
+                    self.made.samples.append(place)
+                return values[self._option(place, len(values))]
+            case UnionSpec(parts):
+                known = [p for p in parts if not isinstance(p, UnknownSpec)]
+                if not known:
+                    raise NoArgumentError(f"{place}: {parts[0].text if isinstance(parts[0], UnknownSpec) else place}")
+                if len(known) < len(parts):
+                    self.made.samples.append(place)
+                known.sort(key=lambda p: not isinstance(p, (ArraySpec, TreeSpec, TupleSpec, ObjectSpec)))
+                return self._made(known[self._option(f"{place}, kind", len(known))], place)
+            case TupleSpec():
+                return self._sequence(spec, place)
+            case TreeSpec(leaf):
+                self.made.samples.append(place)
+                if self._option("a tree", 2):
+                    return {f"leaf_{n}": self._made(leaf, f"{place}[{n}]") for n in range(2)}
+                return self._made(leaf, place)
+            case ObjectSpec():
+                return BuiltArgument(spec.make, {n: self._made(s, f"{place}.{n}") for n, s in spec.fields.items()})
+        raise NoArgumentError(f"{place}: {spec.text}")
+
+    def _integer(self, place: str) -> str:
+        """Return the name of an integer; a field that is called like an axis is the size of that axis."""
+        field = place.rpartition(".")[2]
+        if "." in place and field in self._axes:
+            text = self.made.written[place] = name_for(field)
+            return text
+        text = self.made.written[place] = name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
+        self.made.integers.add(text)
+        return text
+
+    def _sequence(self, spec: TupleSpec, place: str) -> Any:
+        if spec.rest is None:
+            return tuple(self._made(p, f"{place}[{n}]") for n, p in enumerate(spec.parts))
+        self.made.samples.append(place)
+        made = [self._made(spec.rest, f"{place}[{n}]") for n in range(2)]
+        return made if spec.is_list else tuple(made)
+
+    # Axes.
+
+    def _dims(self, spec: ArraySpec, place: str) -> Iterator[str]:
+        for number, axis in enumerate(spec.axes):
+            if axis.is_many:
+                yield from self._many(axis, place)
+            elif axis.kind == "any":
+                yield self._new("any")
+            elif axis.can_stretch and self._option(f"{place}, axis {number}", 2):
+                yield "1"
+            elif axis.kind == "fixed":
+                yield axis.text
+            elif axis.kind == "term":
+                yield self._term(axis.text)
+            else:
+                yield self._name(axis, place)
+
+    def _name(self, axis: AnnotatedAxis, place: str) -> str:
+        if axis.text in self.numbers:
+            return str(self.numbers[axis.text])
+        leaf = re.search(r"\[(\d+)\]$", place) if axis.is_of_leaf else None
+        text = name_for(f"{axis.text}_{leaf[1]}" if leaf else axis.text)
+        self.made.sizes.setdefault(axis.text, (text,))
+        return text
+
+    def _many(self, axis: AnnotatedAxis, place: str) -> Iterator[str]:
+        key = "..." if axis.kind == "any" else f"*{axis.text}"
+        ranks = _ANY_MANY if axis.kind == "any" else _MANY
+        rank = self.made.ranks[key] = ranks[self._option(key, len(ranks))]
+        if axis.kind == "any":
+            yield from (self._new("any") for _ in range(rank))
+            return
+        names = tuple(name_for(f"{axis.text}_{n}") for n in range(rank))
+        self.made.sizes[f"*{axis.text}"] = names
+        if axis.can_stretch and rank:
+            option = self._option(f"{place}, {axis}", 3)
+            names = (names, names[1:], ("1",) * rank)[option]
+        yield from names
+
+    def _new(self, name: str) -> str:
+        self._fresh += 1
+        return name_for(f"{name}_{self._fresh}")
+
+    def _term(self, text: str) -> str:
+        found = term_text(text, self.made)
+        if found is None:
+            raise NoArgumentError(f"the axis {text!r}: it is computed from a value that is not known")
+        return found
+
+
+def term_text(text: str, form: ArgumentForm) -> str | None:
+    """Return an expression of an axis as text for `symbcast.shape`; None if it cannot be read as a size.
+
+    ``{self.n}`` is the size of that name, or the value of the argument.
+    """
+    found = re.sub(r"\{([^{}]*)\}", lambda part: _value(part[1].strip(), form), text)
+    found = re.sub(r"[A-Za-z_]\w*", lambda part: form.sizes.get(part[0], (name_for(part[0]),))[0], found)
+    try:
+        return found if "None" not in found and len(shape(f"{found}, 1").dims) == 2 else None
+    except (SymbcastError, TypeError):
+        return None
+
+
+def _value(text: str, form: ArgumentForm) -> str:
+    """Return what is written between braces as a term, ``None`` if it is not known."""
+    if text in form.written:
+        return form.written[text]
+    place, *path = text.split(".")
+    value = form.arguments.get(place)
+    for name in path:
+        value = value.parts.get(name) if isinstance(value, BuiltArgument) else getattr(value, name, None)
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else "None"
+
+
+# The condition under which a value is what an annotation promises.
+
+
+class SizesOfAxes:
+    """What the names of axes stand for: the sizes of a trace or numbers, by their names in text.
+
+    ``at`` are all sizes by name. A name that no argument has gets its size where it first occurs in a result.
+    """
+
+    def __init__(self, form: ArgumentForm, at: Mapping[str, Dim]) -> None:
+        numbers = {t: int(t) for texts in form.sizes.values() for t in texts if t.isdecimal()}
+        self.form, self.at = form, {**numbers, **at}
+        self.bound: dict[str, tuple[Dim, ...]] = {
+            name: tuple(self.at[t] for t in texts)
+            for name, texts in form.sizes.items()
+            if all(t in self.at for t in texts)
+        }
+
+    def copy(self) -> SizesOfAxes:
+        """Return a copy with the names bound so far."""
+        made = SizesOfAxes(self.form, self.at)
+        made.bound = dict(self.bound)
+        return made
+
+    def term(self, text: str) -> Dim | None:
+        """Return the value of an expression; None if it mentions a name without a size."""
+        from symbcast.core.algebra.arithmetic import replace_symbols
+        from symbcast.core.algebra.terms import symbols_of
+        from symbcast.core.shapes import shape
+
+        made = term_text(text, self.form)
+        if made is None:
+            return None
+        (dim,) = shape(f"{made},").dims
+        known = {s: self.at.get(s.name, self.bound.get(s.name, (None,))[0]) for s in symbols_of((dim,))}
+        sizes = {s: size for s, size in known.items() if size is not None}
+        return replace_symbols(dim, sizes) if len(sizes) == len(known) else None
+
+
+def promise_condition(value: Any, spec: Spec, sizes: SizesOfAxes) -> Formula:
+    """Return the condition under which a traced result has the shapes that an annotation promises.
+
+    Arrays in the result are shapes, or anything with a ``shape``; parts of annotations that say nothing hold always.
+    """
+    match spec:
+        case ArraySpec():
+            dims = dims_in(value)
+            return FALSE if dims is None else _axes(dims, spec, sizes)
+        case UnionSpec(parts):
+            return _one_of(value, parts, sizes)
+        case TupleSpec(parts, rest):
+            if not _is_sequence(value):
+                return FALSE
+            asked = [rest] * len(value) if rest is not None else list(parts)
+            if len(asked) != len(value):
+                return FALSE
+            return all_of(promise_condition(v, s, sizes) for v, s in zip(value, asked, strict=True) if s is not None)
+        case TreeSpec(leaf):
+            return all_of(_of_leaf(v, leaf, sizes, n) for n, v in enumerate(leaves(value)))
+        case ObjectSpec(fields=fields):
+            found = value if isinstance(value, Mapping) else {n: getattr(value, n, None) for n in fields}
+            return all_of(
+                promise_condition(found.get(n), s, sizes) for n, s in fields.items() if isinstance(s, ArraySpec)
+            )
+    return TRUE
+
+
+def dims_in(value: Any) -> tuple[Dim, ...] | None:
+    """Return the dimensions of an array or a number; None for any other value."""
+    if isinstance(value, Shape):
+        return tuple(value.dims)
+    dims = getattr(value, "dims", None) if hasattr(type(value), "dims") else getattr(value, "shape", None)
+    if dims is not None and not callable(dims):
+        return tuple(dims)
+    if value is float or isinstance(value, (bool, int, float, complex)) or hasattr(value, "free_symbols"):
+        return ()
+    return None
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and not isinstance(value, Shape)  # a shape is a tuple too
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield the leaves of a tree."""
+    if isinstance(value, Mapping):
+        for key in value:
+            yield from leaves(value[key])
+    elif _is_sequence(value):
+        for part in value:
+            yield from leaves(part)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, (type, Shape)):
+        for field in dataclasses.fields(value):
+            yield from leaves(getattr(value, field.name, None))
+    elif value is not None:
+        yield value
+
+
+def _of_leaf(value: Any, leaf: Spec, sizes: SizesOfAxes, number: int) -> Formula:
+    """Return the condition on one leaf; sizes of its own, such as ``?n``, are those of the same leaf of arguments."""
+    inner = sizes.copy()
+    for name in [n for n in inner.bound if not n.startswith("*")]:
+        own = sizes.at.get(f"{name}_{number}")
+        if own is not None and isinstance(leaf, ArraySpec) and any(a.is_of_leaf and a.text == name for a in leaf.axes):
+            inner.bound[name] = (own,)
+    found = promise_condition(value, leaf, inner)
+    known = [] if not isinstance(leaf, ArraySpec) else [a.text for a in leaf.axes if not a.is_of_leaf]
+    sizes.bound.update({n: d for n, d in inner.bound.items() if n.lstrip("*") in known})
+    return found
+
+
+def _one_of(value: Any, parts: Sequence[Spec], sizes: SizesOfAxes) -> Formula:
+    found: list[Formula] = []
+    first: SizesOfAxes | None = None
+    for part in parts:
+        if isinstance(part, ValueSpec):
+            is_fitting = value in part.values if value is None or isinstance(value, (bool, str)) else part.is_sample
+            found.append(TRUE if is_fitting and (value is None or dims_in(value) in (None, ())) else FALSE)
+            continue
+        inner = sizes.copy()
+        asked = promise_condition(value, part, inner)
+        found.append(asked)
+        first = first or (inner if asked != FALSE else None)
+    if first is not None:
+        sizes.bound = first.bound
+    return any_of(found)
+
+
+def _axes(dims: tuple[Dim, ...], spec: ArraySpec, sizes: SizesOfAxes) -> Formula:
+    many = next((n for n, a in enumerate(spec.axes) if a.is_many), None)
+    if many is None:
+        if len(dims) != len(spec.axes):
+            return FALSE
+        return all_of(_axis(d, a, sizes) for d, a in zip(dims, spec.axes, strict=True))
+    after = len(spec.axes) - many - 1
+    if len(dims) < many + after:
+        return FALSE
+    stop = len(dims) - after
+    found = [_axis(d, a, sizes) for d, a in zip(dims[:many], spec.axes[:many], strict=True)]
+    found += [_axis(d, a, sizes) for d, a in zip(dims[stop:], spec.axes[many + 1 :], strict=True)]
+    return all_of([*found, _many(dims[many:stop], spec.axes[many], sizes)])
+
+
+def _axis(dim: Dim, axis: AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
+    asked: Dim | None
+    if axis.kind == "any":
+        return TRUE
+    if axis.kind == "fixed":
+        asked = int(axis.text)
+    elif axis.kind == "term":
+        asked = sizes.term(axis.text)
+    else:
+        asked = sizes.bound.setdefault(axis.text, (dim,))[0]
+    return _is(dim, asked, axis.can_stretch)
+
+
+def _many(dims: tuple[Dim, ...], axis: AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
+    if axis.kind == "any":
+        return TRUE
+    bound = sizes.bound.setdefault(f"*{axis.text}", dims)
+    if axis.can_stretch and len(dims) <= len(bound):
+        bound = bound[len(bound) - len(dims) :]
+    if len(bound) != len(dims):
+        return FALSE
+    return all_of(_is(d, b, axis.can_stretch) for d, b in zip(dims, bound, strict=True))
+
+
+def _is(dim: Dim, asked: Dim | None, can_stretch: bool) -> Formula:
+    if asked is None or dim == asked:
+        return TRUE
+    found = _equal(dim, asked)
+    return any_of([found, _equal(dim, 1)]) if can_stretch else found
+
+
+def _equal(a: Dim, b: Dim) -> Formula:
+    if isinstance(a, int) and isinstance(b, int):
+        return TRUE if a == b else FALSE
+    return equal(a, b)

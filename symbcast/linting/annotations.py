@@ -1,0 +1,520 @@
+"""Shape annotations: the axes in jaxtyping's notation, and Python's annotation objects as statements about values."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import enum
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+from symbcast.core.shapes import Shape, known_rank
+from symbcast.core.text import parse_shape
+from symbcast.errors import SymbcastError
+
+# The axes of a shape annotation, in jaxtyping's notation.
+
+
+AxisKind: TypeAlias = Literal["name", "fixed", "any", "term"]
+
+
+@dataclass(frozen=True)
+class AnnotatedAxis:
+    """One item of a shape annotation.
+
+    Attributes:
+        kind: ``"name"``; ``"fixed"`` for a number; ``"any"`` for ``_`` and ``...``; ``"term"`` for an expression.
+        text: The name, the number or the expression.
+        is_many: Whether it stands for any number of axes: ``*batch``, ``...``.
+        can_stretch: Whether an axis of size 1 is accepted too: ``#batch``.
+        is_of_leaf: Whether each leaf of a tree has a size of its own: ``?n``.
+    """
+
+    kind: AxisKind
+    text: str = ""
+    is_many: bool = False
+    can_stretch: bool = False
+    is_of_leaf: bool = False
+
+    def __str__(self) -> str:
+        if self.kind == "any":
+            return "..." if self.is_many else "_"
+        return f"{'#' * self.can_stretch}{'*' * self.is_many}{'?' * self.is_of_leaf}{self.text}"
+
+
+def read_axes(text: str) -> tuple[AnnotatedAxis, ...]:
+    """Return the axes of a jaxtyping annotation.
+
+    >>> [str(a) for a in read_axes("*batch rows=3 #n 2*n+1 _")]
+    ['*batch', '3', '#n', '2*n+1', '_']
+    """
+    return tuple(map(_axis, text.split()))
+
+
+def _axis(text: str) -> AnnotatedAxis:
+    if text == "...":
+        return AnnotatedAxis("any", is_many=True)
+    flags = set()
+    while text and (text[0] in "#*_?" or text.count("=") == 1):
+        if text[0] in "#*_?":
+            flags.add(text[0])
+            text = text[1:]
+        else:
+            text = text.split("=")[1]
+    many, stretched, of_leaf = "*" in flags, "#" in flags, "?" in flags
+    if "_" in flags:
+        return AnnotatedAxis("any", is_many=many)
+    if not text or text.isidentifier():
+        return AnnotatedAxis("name", text, many, stretched, of_leaf)
+    try:
+        return AnnotatedAxis("fixed", str(int(text)), can_stretch=stretched)
+    except ValueError:
+        return AnnotatedAxis("term", text, can_stretch=stretched)
+
+
+def split_expression(text: str) -> str:
+    """Return the expression that spaces divide into several axes, such as ``2*n + 1``; empty if there is none.
+
+    An axis that is not an expression by itself belongs to the axes around it, if they are one expression together.
+    """
+    parts = text.split()
+    for first in range(len(parts)):
+        for last in range(len(parts), first + 1, -1):
+            whole = " ".join(parts[first:last])
+            inner = [p.lstrip("#?").removeprefix("*") for p in parts[first:last]]  # ``*batch`` is an axis by itself
+            is_divided = any(p[:1] in "+-/%" or not _is_expression(p) for p in inner)
+            if is_divided and _is_expression(whole) and not parts[first].startswith("*"):
+                return whole
+    return ""
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text.lstrip("#?"), mode="eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+_KEPT: dict[str, str] = {}
+
+
+def name_for(text: str) -> str:
+    """Return a name that stands for an axis name in shapes as text; names that have a meaning there get a suffix.
+
+    >>> name_for("batch"), name_for("lambda")
+    ('batch', 'lambda')
+    """
+    if text not in _KEPT:
+        try:
+            read = parse_shape(f"{text}, 1")
+            is_kept = len(read) == 2 and str(read[0]) == text and bool(parse_shape(f"2*{text}, 1"))
+        except SymbcastError:
+            is_kept = False
+        _KEPT[text] = text if is_kept else f"{text}_"
+    return _KEPT[text]
+
+
+# What annotations say about values: arrays with axes, sizes, values, and structures of these.
+
+
+Library: TypeAlias = Literal["numpy", "jax", "torch", ""]
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """An array: its axes, the library whose array it is (empty for any), and a dtype that is accepted.
+
+    ``text`` is the shape as written, for expressions that its spaces divide. ``is_shaped`` is False if the annotation
+    says nothing about the shape.
+    """
+
+    axes: tuple[AnnotatedAxis, ...]
+    library: Library = ""
+    dtype: str = "float"
+    text: str = ""
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether the annotation says anything about the shape."""
+        is_said = any(a.kind != "any" or not a.is_many for a in self.axes) or not self.axes
+        return is_said and self.dtype != "key"
+
+
+@dataclass(frozen=True)
+class SizeSpec:
+    """An integer, which may be a size."""
+
+
+@dataclass(frozen=True)
+class ValueSpec:
+    """A value of a few kinds; ``is_sample`` says that others are accepted too."""
+
+    values: tuple[Any, ...]
+    is_sample: bool = False
+
+
+@dataclass(frozen=True)
+class UnionSpec:
+    """A value of one of several kinds."""
+
+    parts: tuple[Spec, ...]
+
+
+@dataclass(frozen=True)
+class TupleSpec:
+    """A tuple with these parts; if ``rest`` is given, any number of them, as a tuple or a list."""
+
+    parts: tuple[Spec, ...]
+    rest: Spec | None = None
+    is_list: bool = False
+
+
+@dataclass(frozen=True)
+class TreeSpec:
+    """A tree of any structure, whose leaves are all of one kind."""
+
+    leaf: Spec
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectSpec:
+    """An object with annotated fields, and how it is made from their values."""
+
+    name: str
+    fields: Mapping[str, Spec]
+    make: Callable[[Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class UnknownSpec:
+    """A value about which the annotation says nothing that a trace can use."""
+
+    text: str
+
+
+Spec: TypeAlias = "ArraySpec | SizeSpec | ValueSpec | UnionSpec | TupleSpec | TreeSpec | ObjectSpec | UnknownSpec"
+
+
+def arrays_in(spec: Spec, depth: int = 6) -> list[ArraySpec]:
+    """Return the arrays that an annotation mentions."""
+    if isinstance(spec, ArraySpec):
+        return [spec]
+    if isinstance(spec, TreeSpec):
+        return arrays_in(spec.leaf, depth)
+    inner: list[Spec] = []
+    if isinstance(spec, UnionSpec):
+        inner = list(spec.parts)
+    elif isinstance(spec, TupleSpec):
+        inner = [*spec.parts, *([spec.rest] if spec.rest is not None else [])]
+    elif isinstance(spec, ObjectSpec) and depth:
+        inner = list(spec.fields.values())
+    return [a for s in inner for a in arrays_in(s, depth - 1)]
+
+
+# Annotations of arrays: jaxtyping's, NumPy's shaped ``ndarray``, and shapes of symbcast.
+
+
+_DTYPES = ("float64", "float32", "int64", "int32", "bool", "complex128", "complex64")
+"""The dtypes to choose from, the preferred ones first."""
+
+
+def array_spec(annotation: Any) -> ArraySpec | None:
+    """Return what one of jaxtyping's annotations says, such as ``Float[Array, "n 3"]``; None for others.
+
+    They are recognised by their attributes, so that jaxtyping itself is not needed.
+    """
+    text = getattr(annotation, "dim_str", None)
+    if not isinstance(annotation, type) or not isinstance(text, str):
+        return None
+    return ArraySpec(read_axes(text), library_of(getattr(annotation, "array_type", None)), _dtype(annotation), text)
+
+
+def _dtype(annotation: Any) -> str:
+    accepted = getattr(annotation, "dtypes", ())
+    try:
+        accepted = tuple(accepted)
+    except TypeError:
+        return "float"
+    if "prng_key" in accepted or "prng_key" in str(accepted):
+        return "key"
+    if "float32" in accepted or "float64" in accepted:
+        return "float"
+    return next((d for d in _DTYPES if d in accepted), next((d for d in accepted if isinstance(d, str)), "float"))
+
+
+def library_of(kind: Any) -> Library:
+    """Return the library of an array type; empty for a type that any library may have."""
+    package = str(getattr(kind, "__module__", "")).partition(".")[0]
+    if package in ("jax", "jaxlib"):
+        return "jax"
+    if package == "torch":
+        return "torch"
+    return "numpy" if package == "numpy" else ""
+
+
+def ndarray_spec(annotation: Any) -> ArraySpec | None:
+    """Return what ``numpy.ndarray[tuple[int, Literal[3]], dtype]`` says; None for arrays without a shape, and others.
+
+    Type variables and new types of ``int`` are names of sizes.
+    """
+    origin = get_origin(annotation)
+    if not isinstance(origin, type) or (origin.__module__, origin.__name__) != ("numpy", "ndarray"):
+        return None
+    shape, *rest = get_args(annotation)
+    dtype = _dtype_of(rest[0]) if rest else "float"
+    sizes = get_args(shape)
+    if get_origin(shape) is not tuple or (len(sizes) == 2 and sizes[1] is Ellipsis):
+        return None
+    axes = () if sizes == ((),) else tuple(map(_size, sizes))
+    return ArraySpec(axes, "numpy", dtype, " ".join(map(str, axes)))
+
+
+def _size(value: Any) -> AnnotatedAxis:
+    if get_origin(value) is typing.Literal:
+        (size,) = get_args(value)
+        return AnnotatedAxis("fixed", str(size))
+    if isinstance(value, (typing.TypeVar, typing.NewType)):
+        return AnnotatedAxis("name", str(value.__name__))
+    return AnnotatedAxis("any")
+
+
+def _dtype_of(value: Any) -> str:
+    import numpy as np
+
+    (kind,) = get_args(value) or (value,)
+    if isinstance(kind, type) and issubclass(kind, np.generic):
+        if issubclass(kind, np.floating):
+            return "float"
+        for name in _DTYPES:
+            if issubclass(np.dtype(name).type, kind):
+                return name
+    return "float"
+
+
+def shape_spec(shape: Shape, base: Any) -> ArraySpec:
+    """Return the axes of a `symbcast.Shape`, for arrays of a type."""
+    read = known_rank(shape, "an annotation", "write one for each rank")
+    kind = get_origin(base) or base
+    if isinstance(kind, types.UnionType):
+        kind = None
+    axes = tuple(_axis_of(str(d)) for d in read.dims)
+    return ArraySpec(axes, library_of(kind), text=" ".join(map(str, axes)))
+
+
+def _axis_of(text: str) -> AnnotatedAxis:
+    if text.isdecimal():
+        return AnnotatedAxis("fixed", text)
+    return AnnotatedAxis("name" if text.isidentifier() else "term", text.replace(" ", ""))
+
+
+# Python's annotation objects, read as what they say about values.
+
+
+_DEPTH = 8
+"""How deep annotations of fields are followed: classes may contain themselves."""
+_SAMPLES: dict[Any, ValueSpec] = {
+    bool: ValueSpec((False, True)),
+    float: ValueSpec((0.5,), is_sample=True),
+    complex: ValueSpec((0.5j,), is_sample=True),
+}
+
+
+def read(annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _DEPTH) -> Spec:
+    """Return what an annotation says; ``space`` has the names that text in it may use.
+
+    Raises what jaxtyping raises about the text of an annotation.
+    """
+
+    def inner(value: Any) -> Spec:
+        return read(value, space, depth - 1)
+
+    annotation = _evaluated(annotation, space)
+    if depth < 0:
+        return UnknownSpec(_text(annotation))
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _annotated(annotation, inner)
+    if annotation is None or annotation is type(None):
+        return ValueSpec((None,))
+    if origin in (typing.Union, types.UnionType):
+        return _union([inner(a) for a in args])
+    if origin is typing.Literal:
+        return ValueSpec(args)
+    if origin in (typing.Final, typing.ClassVar, dataclasses.InitVar, typing.Required, typing.NotRequired):
+        return inner(args[0])
+    if origin is not None and not isinstance(annotation, type) and hasattr(origin, "__value__"):
+        return inner(origin.__value__)
+    found = array_spec(annotation) or ndarray_spec(annotation)
+    if found is not None:
+        return found
+    if _is_tree(annotation):
+        leaf = getattr(annotation, "leaftype", None)
+        return UnknownSpec("PyTree") if leaf is None else TreeSpec(inner(leaf))
+    if origin in (tuple, list, Sequence):
+        return _sequence(origin, args, inner)
+    if annotation in _SAMPLES:
+        return _SAMPLES[annotation]
+    return _named(annotation, inner)
+
+
+def _evaluated(annotation: Any, space: Mapping[str, Any] | None) -> Any:
+    """Return an annotation with its text evaluated, and with aliases and type variables replaced by their meaning."""
+    for _ in range(_DEPTH):
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        if isinstance(annotation, str):
+            annotation = _value_of(annotation, space)
+        elif isinstance(annotation, typing.TypeVar):
+            bound, constraints = annotation.__bound__, annotation.__constraints__
+            annotation = bound if bound is not None else typing.Union[constraints] if constraints else Any  # noqa: UP007
+        elif isinstance(annotation, typing.NewType):
+            annotation = annotation.__supertype__
+        elif hasattr(annotation, "__value__") and not isinstance(annotation, (type, enum.Enum)):
+            annotation = annotation.__value__
+        elif isinstance(annotation, dataclasses.InitVar):
+            annotation = annotation.type
+        else:
+            break
+    return annotation
+
+
+@dataclasses.dataclass(frozen=True)
+class _Unread:
+    """The text of an annotation that cannot be evaluated: it may be for type checkers only."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _value_of(text: str, space: Mapping[str, Any] | None) -> Any:
+    try:
+        return eval(text, dict(space or {}))
+    except Exception as error:
+        if _is_of_jaxtyping(error):
+            raise
+        return _Unread(text)
+
+
+def _is_of_jaxtyping(error: BaseException) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith("jaxtyping")
+
+
+def _annotated(annotation: Any, inner: Callable[[Any], Spec]) -> Spec:
+    """Read ``Annotated``: a `symbcast.Shape` or an annotation of an array may be among the notes."""
+    base = get_args(annotation)[0]
+    for note in annotation.__metadata__:
+        if isinstance(note, Shape):
+            return shape_spec(note, base)
+        found = array_spec(note)
+        if found is not None:
+            return found
+    return inner(base)
+
+
+def _union(parts: Sequence[Spec]) -> Spec:
+    """Return the union of some parts; arrays that differ only by their library are one."""
+    found: list[Spec] = []
+    for part in parts:
+        more = part.parts if isinstance(part, UnionSpec) else (part,)
+        for one in more:
+            alike = [f for f in found if isinstance(f, ArraySpec) and isinstance(one, ArraySpec) and f.axes == one.axes]
+            if alike:
+                found[found.index(alike[0])] = dataclasses.replace(alike[0], library="")
+            elif one not in found:
+                found.append(one)
+    arrays = [f for f in found if isinstance(f, ArraySpec)]
+    if any(a.dtype == "key" for a in arrays):  # which raw keys fit depends on JAX's default generator
+        raw = [a for a in arrays if a.dtype == "uint32"]
+        found = [f for f in found if f not in raw] + [UnknownSpec("raw key")] * bool(raw)
+    scalars = (SizeSpec(), *_SAMPLES.values(), *map(UnknownSpec, ("bool", "number", "generic")))
+    if any(not a.axes for a in arrays) or any(a.axes[0].is_many for a in arrays if a.axes):
+        found = [f for f in found if f not in scalars]  # a number is an array without axes
+    return found[0] if len(found) == 1 else UnionSpec(tuple(found))
+
+
+def _sequence(origin: Any, args: tuple[Any, ...], inner: Callable[[Any], Spec]) -> Spec:
+    if origin is tuple and not (len(args) == 2 and args[1] is Ellipsis):
+        return TupleSpec(() if args == ((),) else tuple(map(inner, args)))
+    return TupleSpec((), inner(args[0]), is_list=origin is list) if args else UnknownSpec(origin.__name__)
+
+
+def _is_tree(annotation: Any) -> bool:
+    return isinstance(annotation, type) and annotation.__name__.startswith("PyTree") and _package(annotation) in _TREES
+
+
+_TREES = ("jaxtyping", "builtins")
+
+
+def _package(value: Any) -> str:
+    return str(getattr(value, "__module__", "")).partition(".")[0]
+
+
+def _named(annotation: Any, inner: Callable[[Any], Spec]) -> Spec:
+    """Read a class: an integer, an enumeration, or an object with annotated fields."""
+    if annotation is int:
+        return SizeSpec()
+    kind = get_origin(annotation) or annotation
+    if not isinstance(kind, type):
+        return UnknownSpec(_text(annotation))
+    if issubclass(kind, enum.Enum) and len(kind):
+        return ValueSpec(tuple(kind), is_sample=False)
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        hints = _hints(kind)
+        fields = {n: inner(hints.get(n, Any)) for n in kind._fields}
+        return ObjectSpec(kind.__name__, fields, lambda values: kind(**values))
+    if dataclasses.is_dataclass(kind) and not getattr(kind, "__abstractmethods__", None):
+        return object_spec(kind, inner)
+    return UnknownSpec(_text(annotation))
+
+
+def object_spec(kind: type, inner: Callable[[Any], Spec]) -> Spec:
+    """Return the fields of a dataclass; its object is made without running ``__init__``, as its fields say all."""
+    hints, fields = _hints(kind), {}
+    for field in dataclasses.fields(kind):
+        spec = inner(hints.get(field.name, Any))
+        if not isinstance(spec, (ArraySpec, TreeSpec, TupleSpec, ObjectSpec, UnionSpec)):
+            spec = _default(field) or spec
+        fields[field.name] = spec
+
+    def make(values: Mapping[str, Any]) -> Any:
+        made: Any = object.__new__(kind)
+        for name, value in values.items():
+            object.__setattr__(made, name, value)
+        return made
+
+    return ObjectSpec(kind.__name__, fields, make)
+
+
+def _default(field: dataclasses.Field[Any]) -> Spec | None:
+    if field.default is not dataclasses.MISSING:
+        return ValueSpec((field.default,), is_sample=True)
+    if field.default_factory is not dataclasses.MISSING:
+        return ValueSpec((field.default_factory(),), is_sample=True)
+    return None
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    """Return the annotations of a class and its bases, evaluated one by one: one may name what is not there."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        space = {**vars(sys.modules.get(base.__module__, types)), **vars(base)}
+        for name, value in vars(base).get("__annotations__", {}).items():
+            try:
+                found[name] = _evaluated(value, space)
+            except Exception:
+                found[name] = Any
+    return found
+
+
+def _text(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")

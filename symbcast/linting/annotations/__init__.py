@@ -1,1 +1,0 @@
-"""Shape annotations: their grammar, their Python objects, and the arguments and promises that they state."""

@@ -1,0 +1,502 @@
+"""Check one function: trace each form of its arguments, compare results with promises, and confirm by calls."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from symbcast.answers.explanation.words import Namer
+from symbcast.arrays.arguments import BuiltArgument
+from symbcast.arrays.promises import Promise, faults_of, promise_of
+from symbcast.arrays.trace import lasting_result
+from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, any_of, negate
+from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.characters import sizes_text
+from symbcast.core.effort import EffortSpentError
+from symbcast.core.shapes import Shape
+from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import ShapeSyntaxError, SymbcastError
+from symbcast.linting.annotation_meaning import (
+    ArgumentForm,
+    NoArgumentError,
+    SizesOfAxes,
+    dims_in,
+    forms_of,
+    promise_condition,
+)
+from symbcast.linting.annotations import ArraySpec, Spec, TupleSpec, UnionSpec, ValueSpec, arrays_in, split_expression
+from symbcast.linting.findings import (
+    ANNOTATION,
+    EQUAL,
+    FAILS,
+    NEVER,
+    PROMISE,
+    SPACES,
+    STRETCHED,
+    Checked,
+    CheckStatus,
+    Code,
+    Finding,
+)
+from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
+from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of
+from symbcast.linting.sources import Position, SourceFunction
+from symbcast.paths.places import CodePlace
+from symbcast.paths.real_calls import RaisedError
+
+# Compare a trace with the annotations, and confirm each difference by a call.
+
+
+@dataclass(frozen=True)
+class FindingDraft:
+    """A finding before it is placed in a file: its code, place, message, and the call that confirms it."""
+
+    code: Code
+    place: Position
+    message: str
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    called: str = ""
+
+
+@dataclass
+class AnnotationFindings:
+    """The findings of a trace; whether everything was proved, and why something is unknown."""
+
+    drafts: list[FindingDraft] = field(default_factory=list)
+    is_proved: bool = True
+    reason: str = ""
+
+
+def compare_with_annotations(
+    path: str, function: SourceFunction, signature: FunctionSignature, form: ArgumentForm, traced: LibraryTrace
+) -> AnnotationFindings:
+    """Return what a trace says about the annotations of a function."""
+    found = AnnotationFindings(reason=traced.reason)
+    about = _AnnotationCheck(path, function, signature, form, traced, found)
+    about.failures()
+    if signature.returns is not None:
+        about.promises(signature.returns)
+    if not found.drafts:  # else the pair is part of another mistake
+        about.pairs()
+    return found
+
+
+_OF_SHAPES = re.compile(
+    r"shape|dimension|\bdims?\b|\bax[ei]s\b|broadcast|\brank|ndim|matmul|dot|concat|stack|reshape|split|operand|align"
+    r"|\bsizes?\b"
+)
+"""Words of errors about shapes; others may be caused by a value that was taken for a parameter."""
+
+
+@dataclass
+class _AnnotationCheck:
+    path: str
+    function: SourceFunction
+    signature: FunctionSignature
+    form: ArgumentForm
+    traced: LibraryTrace
+    found: AnnotationFindings
+
+    # Failing sizes.
+
+    def failures(self) -> None:
+        """Add what fails at sizes that the annotations allow."""
+        for failure in self.traced.failures:
+            self.found.is_proved = False
+            draft = self._failing(failure)
+            if draft is not None:
+                self.found.drafts.append(draft)
+
+    def _failing(self, failure: TraceFailure) -> FindingDraft | None:
+        if failure.at is None or self._is_intended(failure):
+            return None
+        names = {self.traced.names[s] for s in symbols_in(failure.formula) if s in self.traced.names}
+        is_never = failure.formula == FALSE
+        if names & self.form.integers or not names <= set(self.traced.own.values()):
+            return None  # an integer argument is not a size, and data may be suitable
+        if self.signature.numbers is not None and _equal_names(failure.formula, self.traced.names) is None:
+            self.found.reason = "it may fail because of the numbers that its object was made with"
+            return None
+        if is_never and not (_OF_SHAPES.search(failure.error.lower()) and not self.form.samples):
+            return None
+        called = self._raised(failure.at)
+        if called is None or (is_never and any(self._raised(at) is None for at in self._larger())):
+            return None
+        equal = _equal_names(failure.formula, self.traced.names)
+        where = f"at {sizes_text(dict(failure.at))} it raises {called}"
+        name = self.function.name
+        if is_never and not failure.text:  # nobody knows whether other sizes work
+            code, message = FAILS, f"{name} fails at sizes that its annotations allow: {where}"
+        elif is_never:
+            code, message = NEVER, f"{name} works for no sizes that its annotations allow: {where}"
+        elif equal is not None:
+            code, message = EQUAL, f"{name} works only if {equal[0]} and {equal[1]} are equal: {where}"
+        else:
+            code, message = FAILS, f"{name} works only if {failure.text}: {where}"
+        return FindingDraft(code, self._place(failure.place), message, dict(failure.at), called)
+
+    def _larger(self) -> Iterator[dict[str, int]]:
+        """Yield sizes at which a function that works for no sizes fails too: equal ones, and different ones."""
+        names = list(self.traced.own.values())
+        yield dict.fromkeys(names, 4)
+        yield {name: 4 + number for number, name in enumerate(names)}
+
+    def _is_intended(self, failure: TraceFailure) -> bool:
+        """Return whether the code itself raises the error."""
+        return failure.place.source.startswith(("raise", "assert"))
+
+    def _place(self, place: CodePlace) -> Position:
+        """Return a line of the function, at its first character; the function's name for a line elsewhere."""
+        if not self._is_inside(place):
+            return self.function.place
+        line = linecache.getline(place.file, place.line)
+        return Position(place.line, len(line) - len(line.lstrip()) + 1)
+
+    def _is_inside(self, place: CodePlace) -> bool:
+        is_here = bool(place.line) and Path(place.file).resolve() == Path(self.path).resolve()
+        return is_here and self.function.first <= place.line <= self.function.last
+
+    def _raised(self, at: Mapping[str, int]) -> str | None:
+        """Return the error of calls at some sizes; None if a call works, or fails because of its data."""
+        error: BaseException | None = None
+        for real in self.traced.real(at):
+            if not isinstance(real, RaisedError):
+                return None
+            error = error or real.error
+        if error is None or isinstance(error, (MemoryError, RecursionError)):
+            return None
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
+
+    # Promises.
+
+    def promises(self, returns: Spec) -> None:
+        """Add what a function returns in another shape than promised."""
+        at: dict[str, Dim] = {name: symbol for symbol, name in self.traced.names.items()}
+        asked: list[tuple[Formula, Formula]] = []
+        for when, value in self.traced.cases:
+            asked.append((when, promise_condition(value, returns, SizesOfAxes(self.form, at))))
+        for (when, formula), (_, value) in zip(asked, self.traced.cases, strict=True):
+            decided = Decision(self.traced.knowledge, [any_of([negate(when), formula])])
+            if decided.verdict is Verdict.ALWAYS:
+                continue
+            self.found.is_proved = False
+            if decided.verdict is Verdict.UNKNOWN:
+                self.found.reason = self.found.reason or decided.reason
+            sizes = decided.counterexample()
+            is_own = (
+                self.signature.numbers is not None
+                and formula != FALSE
+                and _equal_names(formula, self.traced.names) is None
+            )
+            draft = None if sizes is None or is_own else self._broken(formula, sizes, returns, value)
+            if draft is not None:
+                self.found.drafts.append(draft)
+            elif not self.found.reason:
+                self.found.reason = "no call confirmed that its result differs from its annotation"
+
+    def _broken(self, formula: Formula, sizes: Mapping[Symbol, int], returns: Spec, value: Any) -> FindingDraft | None:
+        at = {name: sizes[s] for s, name in self.traced.own.items() if s in sizes}
+        real = self._returned(at, returns)
+        if real is None:
+            return None
+        name, told_as = self.function.name, annotation_text(returns)
+        where = f"at {sizes_text(at)} it returns {real}" if at else f"it returns {real}"
+        clauses = Decision(self.traced.knowledge, [formula]).clauses
+        namer = Namer.of(self.traced.names)
+        if FALSE in clauses and len(self.traced.cases) > 1:
+            message = f"{name} returns {value_text(value, namer)} for some arguments, not {told_as}: {where}"
+            return FindingDraft(PROMISE, self.function.returns, message, at, real)
+        if FALSE in clauses:
+            message = f"{name} returns {value_text(value, namer)}, never {told_as}: {where}"
+            return FindingDraft(NEVER, self.function.returns, message, at, real)
+        text = namer.formula(all_of(clauses))
+        return FindingDraft(
+            PROMISE, self.function.returns, f"{name} returns {told_as} only if {text}: {where}", at, real
+        )
+
+    def _returned(self, at: Mapping[str, int], returns: Spec) -> str | None:
+        """Return a result of a call that breaks the promise, as text; None if no call does."""
+        known: dict[str, Dim] = dict(at)
+        for real in self.traced.real(at):
+            if (
+                not isinstance(real, RaisedError)
+                and promise_condition(lasting_result(real), returns, SizesOfAxes(self.form, known)) == FALSE
+            ):
+                return value_text(lasting_result(real), Namer.of({}))
+        return None
+
+    # Broadcasts of a size with itself.
+
+    def pairs(self) -> None:
+        """Add broadcasts that put one size on two axes, though no code adds an axis."""
+        for place, shapes in self.traced.pairs:
+            if not self._is_inside(place):
+                continue
+            doubled = [d for d in _named(shapes) if not self.function.is_expanding or self._is_annotated(d)]
+            short = [_short(s) for s in shapes]
+            if not doubled or len(set(map(len, short))) == 1 or self._is_annotated(doubled[0], is_first=True):
+                continue
+            name = self.traced.names.get(doubled[0], "")
+            namer = Namer.of(self.traced.names)
+            written = " with ".join(shape_text(dims, namer) for dims in short)
+            message = f"{self.function.name} broadcasts {written}, which puts {name} on two axes"
+            self.found.drafts.append(FindingDraft(STRETCHED, self._place(place), message))
+
+    def _is_annotated(self, dim: Symbol, is_first: bool = False) -> bool:
+        """Return whether an argument is annotated with this size and an axis of size 1, which may have to be first."""
+        name = self.traced.names.get(dim)
+        given = [[a.text for a in spec.axes] for s in self.signature.parameters.values() for spec in arrays_in(s)]
+        return any(name in axes and ("1" in axes[:1] if is_first else "1" in axes) for axes in given)
+
+
+def _named(shapes: tuple[tuple[Dim, ...], ...]) -> Iterator[Symbol]:
+    """Yield the sizes that all operands have, each on a different axis."""
+    for dim in dict.fromkeys(d for s in shapes for d in s):
+        if isinstance(dim, Symbol) and all(dim in s for s in shapes):
+            yield dim
+
+
+def _short(dims: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """Return dimensions without leading axes of size 1."""
+    first = next((n for n, d in enumerate(dims) if d != 1), len(dims))
+    return dims[first:]
+
+
+def _equal_names(formula: Formula, names: Mapping[Symbol, str]) -> tuple[str, str] | None:
+    if isinstance(formula, Comparison) and formula.operator == "==":
+        left, right = formula.left, formula.right
+        if isinstance(left, Symbol) and isinstance(right, Symbol):
+            return names.get(left, left.name), names.get(right, right.name)
+    return None
+
+
+def shape_text(dims: tuple[Dim, ...], namer: Namer) -> str:
+    """Return dimensions as text, such as ``(N, 3)``."""
+    return f"({', '.join(map(namer.dim, dims))}{',' * (len(dims) == 1)})"
+
+
+def value_text(value: Any, namer: Namer) -> str:
+    """Return the shapes in a result as text."""
+    if isinstance(value, (tuple, list)) and not isinstance(value, Shape):
+        return f"[{', '.join(value_text(v, namer) for v in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{k}: {value_text(v, namer)}' for k, v in value.items())}}}"
+    dims = dims_in(value)
+    return (repr(value) if value is None else f"a {type(value).__name__}") if dims is None else shape_text(dims, namer)
+
+
+def annotation_text(spec: Spec) -> str:
+    """Return the shapes that an annotation promises as text."""
+    if isinstance(spec, ArraySpec):
+        return f'"{" ".join(map(str, spec.axes))}"'
+    if isinstance(spec, UnionSpec):
+        return " or ".join(map(annotation_text, spec.parts))
+    if isinstance(spec, TupleSpec):
+        parts = [*spec.parts, *([spec.rest] if spec.rest is not None else [])]
+        return f"[{', '.join(map(annotation_text, parts))}{', ...' * (spec.rest is not None)}]"
+    if isinstance(spec, ValueSpec):
+        return " or ".join(map(repr, spec.values))
+    return "its annotation"
+
+
+# Promises of `symbcast.checked`, which are checked as annotations are.
+
+
+def check_promise(path: str, module: ModuleType, function: SourceFunction) -> Checked | None:
+    """Return what was found out about the promise of a function of a module; None if it has none."""
+    found: Any = getattr(module, function.name, None)
+    promise = promise_of(found)
+    return None if promise is None else _promise_result(path, function, found, promise)
+
+
+def has_promise(module: ModuleType, function: SourceFunction) -> bool:
+    """Return whether a function of a module has a promise."""
+    return promise_of(getattr(module, function.name, None)) is not None
+
+
+def _promise_result(path: str, function: SourceFunction, found: Any, promise: Promise) -> Checked:
+    name, place = function.name, function.place
+
+    def finding(code: Code, message: str) -> Finding:
+        return Finding(path, place.line, place.column, code.id, message, name)
+
+    try:
+        faults = list(faults_of(promise, promise.call().of(found)))
+    except SymbcastError as error:
+        text = error.message() if isinstance(error, ShapeSyntaxError) else " ".join(str(error).split())
+        fault = finding(ANNOTATION, f"the promise of {name}: {text}")
+        return Checked(path, name, place.line, "finding", findings=(fault,))
+    except EffortSpentError as error:
+        return Checked(path, name, place.line, "unknown", " ".join(str(error).split()), 1)
+    findings = tuple(
+        finding(PROMISE if f.is_returned else FAILS, f"{name} {f.message.removeprefix('it ')}")
+        for f in faults
+        if f.is_known
+    )
+    reason = next((f.message for f in faults if not f.is_known), "")
+    status: CheckStatus = "finding" if findings else "unknown" if reason else "proved"
+    return Checked(path, name, place.line, status, reason, 1, findings=findings)
+
+
+@dataclass(frozen=True)
+class FunctionToCheck:
+    """A function to check: its file, its module's name, the function, and the minimum size of every name."""
+
+    path: str
+    module: str
+    function: SourceFunction
+    min_size: int = 1
+
+
+def check_function(module: ModuleType, asked: FunctionToCheck) -> Checked | None:
+    """Return what was found out about a function; None if it has no promise, and its annotations have no shapes."""
+    promise = check_promise(asked.path, module, asked.function)
+    annotated = _annotated(module, asked)
+    if promise is None or annotated is None:
+        return promise or annotated
+    worst = min(promise, annotated, key=lambda c: _WORST.index(c.status))
+    return replace(worst, forms=promise.forms + annotated.forms, findings=(*promise.findings, *annotated.findings))
+
+
+_WORST: tuple[CheckStatus, ...] = ("finding", "unknown", "skipped", "partly", "proved")
+
+
+def _annotated(module: ModuleType, asked: FunctionToCheck) -> Checked | None:
+    """Return what was found out about the annotations of a function; None if they say nothing about shapes."""
+    divided = tuple(_divided(asked))
+    try:
+        signature = signature_of(module, asked.function.name)
+    except NotFoundError as error:
+        return _checked(asked, "skipped", str(error), divided) if divided else None
+    except Exception as error:
+        text = f"an annotation of {asked.function.name} cannot be read: {type(error).__name__}: {error}"
+        finding = finding_without_sizes(asked, ANNOTATION, asked.function.place, " ".join(text.split()))
+        return _checked(asked, "finding", "", (*divided, finding))
+    if not signature.is_shaped:
+        return None
+    if divided:
+        return _checked(asked, "finding", "", divided)
+    return _traced(asked, signature)
+
+
+def has_shapes(module: ModuleType, asked: FunctionToCheck) -> bool:
+    """Return whether there is anything to check about a function."""
+    if any(_divided(asked)) or has_promise(module, asked.function):
+        return True
+    try:
+        return signature_of(module, asked.function.name).is_shaped
+    except NotFoundError:
+        return False
+    except Exception:
+        return True  # the check reports it
+
+
+def finding_without_sizes(asked: FunctionToCheck, code: Code, place: Position, message: str) -> Finding:
+    """Return a finding without sizes."""
+    return Finding(asked.path, place.line, place.column, code.id, message, asked.function.name)
+
+
+def _divided(asked: FunctionToCheck) -> Iterator[Finding]:
+    for text, place in asked.function.texts:
+        whole = split_expression(text)
+        if whole:
+            message = f"spaces divide {whole!r} into {len(whole.split())} axes: write {''.join(whole.split())!r}"
+            yield finding_without_sizes(asked, SPACES, place, message)
+
+
+def _checked(
+    asked: FunctionToCheck, status: CheckStatus, reason: str = "", findings: tuple[Finding, ...] = (), forms: int = 0
+) -> Checked:
+    place = asked.function.place
+    found = "finding" if findings else status
+    return Checked(asked.path, asked.function.name, place.line, found, reason, forms, findings=findings)
+
+
+def _traced(asked: FunctionToCheck, signature: FunctionSignature) -> Checked:
+    library = _library(signature.library)
+    try:
+        forms, is_all = forms_of(signature.parameters, library.dtype, signature.numbers)
+    except NoArgumentError as error:
+        return _checked(asked, "skipped", f"no argument can be made for {error}")
+    drafts: list[tuple[ArgumentForm, FindingDraft]] = []
+    reasons: list[str] = []
+    is_proved = True
+    for form in forms:
+        positional, named = _arguments(form, signature)
+        try:
+            traced: LibraryTrace = library.traced(signature.function, positional, named, asked.min_size)
+            found = compare_with_annotations(asked.path, asked.function, signature, form, traced)
+            drafts += [(form, d) for d in found.drafts]
+        except (SymbcastError, EffortSpentError) as error:
+            reasons.append(" ".join(str(error).split()))
+            continue
+        if found.reason:
+            reasons.append(found.reason)
+        is_proved = is_proved and found.is_proved and traced.verdict is Verdict.ALWAYS
+    findings = tuple(_findings(asked, forms, drafts))
+    if findings:
+        return _checked(asked, "finding", reasons[0] if reasons else "", findings, len(forms))
+    if reasons:
+        return _checked(asked, "unknown", reasons[0], forms=len(forms))
+    return _checked(asked, "proved" if is_proved and is_all else "partly", forms=len(forms))
+
+
+def _library(name: str) -> Any:
+    return import_module(f"symbcast.linting.libraries.{name}")
+
+
+def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments by position and by name; text is wrapped, because text means a shape to a trace."""
+    found = {n: _as_value(v) if isinstance(v, str) else v for n, v in form.arguments.items()}
+    positional = [v for n, v in found.items() if n not in signature.keywords]
+    return positional, {n: v for n, v in found.items() if n in signature.keywords}
+
+
+def _as_value(value: Any) -> BuiltArgument:
+    return BuiltArgument(lambda _: value, ())
+
+
+def _findings(
+    asked: FunctionToCheck, forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]]
+) -> Iterator[Finding]:
+    """Yield one finding for each code and condition, and for each code and line.
+
+    What fails only for some numbers of axes of ``...`` is left out: nobody means a number by it.
+    """
+    ranks = {f.ranks["..."] for f in forms if "..." in f.ranks}
+    seen: set[tuple[str, Position | str]] = set()
+    for form, draft in drafts:
+        key = draft.code.id, draft.place
+        alike = {f.ranks.get("...") for f, d in drafts if (d.code.id, d.place) == key}
+        about = draft.code.id, draft.message.partition(": at ")[0]
+        if key in seen or about in seen or (ranks and not ranks <= alike):
+            continue
+        seen |= {key, about}
+        where = f" (with {form.text})" if form.text and _is_of_rank(forms, drafts, key) else ""
+        sizes: Mapping[str, int] = draft.sizes
+        text = f"{draft.message}{where}"
+        yield Finding(
+            asked.path,
+            draft.place.line,
+            draft.place.column,
+            draft.code.id,
+            text,
+            asked.function.name,
+            sizes,
+            draft.called,
+        )
+
+
+def _is_of_rank(
+    forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]], key: tuple[str, Position]
+) -> bool:
+    with_it = [f.text for f, d in drafts if (d.code.id, d.place) == key]
+    return len(set(with_it)) < len({f.text for f in forms})

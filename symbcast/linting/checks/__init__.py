@@ -1,1 +1,0 @@
-"""What is checked about one annotated function."""

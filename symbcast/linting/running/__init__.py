@@ -1,1 +1,0 @@
-"""Lint of many files: configuration, changes, the cache, and child processes."""

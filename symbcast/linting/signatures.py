@@ -1,0 +1,219 @@
+"""The annotations of an imported function or method, and the objects of classes that a method needs."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from symbcast.linting.annotations import (
+    ArraySpec,
+    Library,
+    ObjectSpec,
+    SizeSpec,
+    Spec,
+    UnknownSpec,
+    ValueSpec,
+    arrays_in,
+    object_spec,
+    read,
+)
+
+# Objects of classes: of modules of PyTorch, made with small numbers, and of classes without a constructor.
+
+
+_FEW = re.compile(r"head|group|layer|num|depth|^n_")
+"""Names of parameters that count parts: sizes are divided by them, or parts are built in a loop."""
+_WIDTHS = (8, 12, 16, 20, 24, 28)
+
+
+def instance_of(kind: type, space: Mapping[str, Any]) -> tuple[Any, dict[str, int]] | None:
+    """Return an object of a class, and the integers that it was made with; None if it cannot be made."""
+    numbers: dict[str, int] = {}
+    given: dict[str, Any] = {}
+    try:
+        for name, said in inspect.signature(kind).parameters.items():
+            if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD) or said.default is not said.empty:
+                continue
+            spec = read(said.annotation, space) if said.annotation is not said.empty else SizeSpec()
+            if isinstance(spec, SizeSpec):
+                numbers[name] = 2 if _FEW.search(name) else _WIDTHS[len(numbers) % len(_WIDTHS)]
+                given[name] = numbers[name]
+            elif isinstance(spec, ValueSpec):
+                given[name] = spec.values[0]
+            else:
+                return None
+        return kind(**given), numbers
+    except Exception:  # the numbers need not suit the class
+        return None
+
+
+def is_plain(kind: type) -> bool:
+    """Return whether an object of a class is made without running any code of its class."""
+    own = inspect.getattr_static(kind, "__init__"), inspect.getattr_static(kind, "__new__")
+    return own == _OBJECT_MAKERS and type(kind).__call__ is type.__call__ and not getattr(kind, "_is_protocol", False)
+
+
+def missing_attribute(kind: type, method: Callable[..., Any]) -> str:
+    """Return an attribute that a method, or one that it calls, reads from its object and its class does not have.
+
+    Another class sets it: the class is a mixin, or its fields are set from outside. Empty if there is none.
+    """
+    seen: set[CodeType] = set()
+    left = [method]
+    while left:
+        function = inspect.unwrap(left.pop())
+        if not isinstance(function, FunctionType) or function.__code__ in seen:
+            continue
+        seen.add(function.__code__)
+        for name in _read_from_self(function.__code__):
+            found = inspect.getattr_static(kind, name, _MISSING)
+            if found is _MISSING:
+                return name
+            left += [f for f in (getattr(found, "__func__", found), getattr(found, "fget", None)) if callable(f)]
+    return ""
+
+
+_MISSING = object()
+_OBJECT_MAKERS = inspect.getattr_static(object, "__init__"), inspect.getattr_static(object, "__new__")
+
+
+def _read_from_self(code: CodeType) -> Iterator[str]:
+    """Yield the attributes that a function reads from its first argument."""
+    own = code.co_varnames[0] if code.co_argcount else ""
+    before = ""
+    for step in dis.get_instructions(code):
+        if before == own and step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            yield str(step.argval)
+        if step.opname != "CACHE":
+            before = str(step.argval) if step.opname in ("LOAD_FAST", "LOAD_DEREF") else ""
+
+
+# The annotations of an imported function: what its parameters and its result are.
+
+
+class NotFoundError(Exception):
+    """A function cannot be found in its module, or its parameters cannot be read; the text says why."""
+
+
+@dataclass(frozen=True)
+class FunctionSignature:
+    """A function without its wrappers, and what its annotations say.
+
+    ``keywords`` are the parameters that must be given by name; ``returns`` is None without an annotation. ``numbers``
+    are the integers that a method's object was constructed with; None if it was not.
+    """
+
+    function: Callable[..., Any]
+    parameters: Mapping[str, Spec]
+    keywords: frozenset[str]
+    returns: Spec | None
+    numbers: Mapping[str, int] | None = None
+
+    @property
+    def arrays(self) -> list[ArraySpec]:
+        """The arrays in the annotations of parameters and result."""
+        found = [a for s in self.parameters.values() for a in arrays_in(s)]
+        return found + ([] if self.returns is None else arrays_in(self.returns))
+
+    @property
+    def is_shaped(self) -> bool:
+        """Whether any annotation says something about a shape."""
+        return any(a.is_shaped for a in self.arrays)
+
+    @property
+    def library(self) -> Library:
+        """The library whose arrays the function takes; JAX or NumPy by its module if annotations allow any."""
+        named = {a.library for a in self.arrays}
+        for library in ("torch", "jax", "numpy"):
+            if library in named:
+                return library
+        modules = {str(v.__name__) for v in self.function.__globals__.values() if isinstance(v, ModuleType)}
+        return "jax" if modules & {"jax", "jax.numpy"} else "numpy"
+
+
+def signature_of(module: ModuleType, name: str) -> FunctionSignature:
+    """Return the signature of a function of a module, by its qualified name.
+
+    Raises `NotFoundError`, and whatever evaluating the text of an annotation raises.
+    """
+    owner, function, is_method = _resolved_function(module, name)
+    space = {**function.__globals__, **(vars(owner) if owner is not None else {})}
+    taken = inspect.signature(function, follow_wrapped=False)
+    parameters: dict[str, Spec] = {}
+    numbers: Mapping[str, int] | None = None
+    for number, (parameter, said) in enumerate(taken.parameters.items()):
+        if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD):
+            continue
+        if number == 0 and is_method and owner is not None:
+            parameters[parameter], numbers = _own(owner, function, space)
+        else:
+            parameters[parameter] = _parameter(said, space)
+    keywords = frozenset(n for n, p in taken.parameters.items() if p.kind is p.KEYWORD_ONLY)
+    empty = taken.return_annotation is inspect.Signature.empty
+    returns = None if empty else read(taken.return_annotation, space)
+    return FunctionSignature(function, parameters, keywords, returns, numbers)
+
+
+def _resolved_function(module: ModuleType, name: str) -> tuple[type | None, Any, bool]:
+    """Return the class of a method, the function without its wrappers, and whether it takes an object first."""
+    owner: Any = None
+    value: Any = module
+    for part in name.split("."):
+        owner = value
+        try:
+            value = inspect.getattr_static(value, part) if isinstance(value, type) else getattr(value, part)
+        except AttributeError:
+            raise NotFoundError("it is not in its module when that is imported") from None
+    is_method = isinstance(owner, type) and not isinstance(value, staticmethod)
+    if isinstance(value, classmethod) or name.endswith(".__init__"):
+        raise NotFoundError("it is a class method or a constructor")
+    value = getattr(value, "fget", None) or getattr(value, "func", None) or getattr(value, "method", None) or value
+    function = inspect.unwrap(value)
+    function = getattr(function, "__func__", function)
+    if not inspect.isfunction(function):
+        raise NotFoundError(f"it is a {type(function).__name__} when its module is imported")
+    if function.__name__ != name.rpartition(".")[2] or function.__module__ != module.__name__:
+        raise NotFoundError("it is another function when its module is imported")
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        raise NotFoundError("it is a generator or a coroutine")
+    return (owner if isinstance(owner, type) else None), function, is_method
+
+
+def _own(owner: type, function: Callable[..., Any], space: Mapping[str, Any]) -> tuple[Spec, Mapping[str, int] | None]:
+    """Return the fields of a method's object; or an object that was constructed, with the integers for that."""
+    if getattr(owner, "__abstractmethods__", None):
+        return UnknownSpec(f"an object of {owner.__name__}"), None
+    if hasattr(owner, "__dataclass_fields__"):
+        return object_spec(owner, lambda a: _field(a, space)), None
+    if any(base.__module__.startswith("torch.nn.") for base in owner.__mro__):
+        found = instance_of(owner, space)
+        if found is not None:
+            return ValueSpec((found[0],), is_sample=True), found[1]
+    if is_plain(owner):
+        missing = missing_attribute(owner, function)
+        if missing:
+            return UnknownSpec(f"an object of {owner.__name__}, as {missing} is set elsewhere"), None
+        return ValueSpec((owner(),)), None
+    return UnknownSpec(f"an object of {owner.__name__}"), None
+
+
+def _field(annotation: Any, space: Mapping[str, Any]) -> Spec:
+    try:
+        return read(annotation, space)
+    except Exception:
+        return UnknownSpec(str(annotation))
+
+
+def _parameter(said: inspect.Parameter, space: Mapping[str, Any]) -> Spec:
+    """Return what a parameter takes; its default, if its annotation says nothing about arrays."""
+    spec = UnknownSpec("without an annotation") if said.annotation is said.empty else read(said.annotation, space)
+    if said.default is said.empty or arrays_in(spec) or isinstance(spec, ObjectSpec):
+        return spec
+    if isinstance(spec, ValueSpec) and not spec.is_sample and said.default in spec.values:
+        return ValueSpec((said.default, *(v for v in spec.values if v is not said.default)))
+    return ValueSpec((said.default,), is_sample=True)

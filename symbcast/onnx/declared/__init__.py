@@ -1,1 +1,0 @@
-"""Declare operators in a table that gives their shapes."""

@@ -1,1 +1,0 @@
-"""Loading models from files and memory, and naming their inputs."""

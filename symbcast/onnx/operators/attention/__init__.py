@@ -1,1 +1,0 @@
-"""Attention, in the variants of ONNX and ONNX Runtime."""

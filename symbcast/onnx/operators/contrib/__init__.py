@@ -1,1 +1,0 @@
-"""Operators of ONNX Runtime's own domains, and quantised ones."""

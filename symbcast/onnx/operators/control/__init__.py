@@ -1,1 +1,0 @@
-"""Branches, loops, sequences and optionals."""

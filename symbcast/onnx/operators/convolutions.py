@@ -1,0 +1,487 @@
+"""Convolutions, pools and other windows that slide along axes, and their number of positions in ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.reshaping import known_rank, known_shapes, requested_shape
+from symbcast.onnx.operators.declarations import operator
+from symbcast.onnx.operators.differences import (
+    COL2IM_BLOCK_FITS,
+    COL2IM_EMPTY,
+    CONV_EMPTY_WINDOW,
+    CONV_INTEGER_POINT,
+    CONV_SAME_PADDING,
+    CONV_TRANSPOSE_EMPTY,
+    CONV_TRANSPOSE_EXTRA,
+    CONV_TRANSPOSE_SAME,
+    CONV_TRANSPOSE_SHAPE,
+    CONV_WINDOW_FITS,
+    CRASHES,
+    DEFORM_CONV_EMPTY,
+    DEFORM_CONV_POSITIONS,
+    GLOBAL_POOL_EMPTY,
+    POOL_INPUT,
+    POOL_POSITIONS,
+    POOL_SAME_PADDING,
+    UNPOOL_EMPTY,
+    UNPOOL_PADDING,
+    UNPOOL_SHAPE,
+)
+from symbcast.operators.context import Context, Dims
+from symbcast.operators.convolution import (
+    NOT_NEGATIVE,
+    SlidingWindow,
+    conv,
+    convolved_channels,
+    covering,
+    fitting,
+    groups_of,
+    pool,
+    rounded_down,
+    rounded_up,
+    spatial_axes,
+    transposed_channels,
+    transposed_length,
+    weights_of_rank,
+)
+from symbcast.operators.layers import per_channel
+from symbcast.operators.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+# Sliding windows: reading them from a node's attributes, and the requirements on the node's other operands.
+
+
+SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
+
+
+def auto_pad(call: NodeCall) -> str:
+    """Return the attribute ``auto_pad``; empty if the node gives its pads."""
+    found = call.text("auto_pad", "NOTSET")
+    if found not in (*SAME, "VALID", "NOTSET"):
+        call.refuse(f"auto_pad must not be {found!r}")
+    return "" if found == "NOTSET" else found
+
+
+def windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
+    """Return a node's window along each axis; attributes must be positive and match the number of axes."""
+    rank = len(kernel)
+    if not (call.node.op_type in ("ConvInteger", "QLinearConv") and call.does(CONV_EMPTY_WINDOW)):
+        for size in kernel:
+            is_crash = call.node.op_type == "Conv" and call.does(CRASHES)
+            reason = "the runtime crashes here: the window is empty" if is_crash else "the window must not be empty"
+            call.at_most(1, size, reason)
+    strides = numbers(call, "strides", 1, rank, 1)
+    dilations = numbers(call, "dilations", 1, rank, 1)
+    pads = numbers(call, "pads", 0, 2 * rank, 0)
+    if auto_pad(call):
+        pads = [0] * (2 * rank)
+    return [SlidingWindow(*all_) for all_ in zip(kernel, strides, dilations, pads[:rank], pads[rank:], strict=True)]
+
+
+def numbers(call: NodeCall, name: str, default: int, count: int, least: int) -> list[int]:
+    """Return an attribute of ``count`` numbers, none below ``least``."""
+    found = call.integers(name)
+    if found is None:
+        return [default] * count
+    if len(found) != count:
+        call.refuse(f"{name} must be {count} numbers")
+    if min(found, default=least) < least:
+        call.refuse(f"{name} must not be below {least}")
+    return found
+
+
+def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
+    """Require that no size be 0, unless the batch is."""
+    wanted = [d for d in dims if not call.bounds.is_at_least(d, 1)]
+    if not wanted:
+        return
+    is_empty = [] if call.bounds.is_at_least(dims[0], 1) else [equal(dims[0], 0)]
+    for size in wanted:
+        if size != dims[0] or not is_empty:
+            call.require(any_of([*is_empty, at_most(1, size)]), reason)
+
+
+# The number of window positions in ONNX Runtime (seen with 1.31).
+
+
+def rounded_towards_zero(context: Context, size: Dim, window: SlidingWindow) -> Dim:
+    """Return the number of window positions if negative quotients round up, as division in C++ does.
+
+    So a window slightly larger than its input still has one position; a window larger by a full stride has none.
+    """
+    return _divided(context, window.room(size), window.stride)
+
+
+def _divided(context: Context, room: Dim, stride: int) -> Dim:
+    context.at_most(1, add(room, 2 * stride), NOT_NEGATIVE)
+    whole = add(floor_divide(room, stride), 1)
+    if stride == 1 or context.bounds.is_at_least(room, 0):
+        return whole
+    positive = context.bounds.larger(whole, 1)
+    if context.bounds.is_at_least(add(room, stride), 1):
+        return positive
+    return add(positive, context.bounds.smaller(ceil_divide(room, stride), 0))
+
+
+def covering_positions(context: Context, size: Dim, window: SlidingWindow, *, rounds_up: bool, is_strict: bool) -> Dim:
+    """Return the number of positions of a pool with automatic padding.
+
+    The runtime computes the padding for an undilated window, and ``is_strict`` kernels refuse negative padding.
+    """
+    count = covering(size, window.stride)
+    distance = multiply(subtract(count, 1), window.stride)
+    if window.dilation == 1:
+        if is_strict:
+            padding = subtract(add(distance, window.kernel), size)
+            context.at_most(0, padding, "windows with gaps between them must end where the input does")
+        return count
+    room = add(distance, subtract(window.kernel, window.span))
+    if rounds_up:
+        context.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)
+        return add(ceil_divide(room, window.stride), 1)
+    return _divided(context, room, window.stride)
+
+
+def transposed_positions(call: NodeCall, size: Dim, window: SlidingWindow, asked: int) -> None:
+    """Require that the input have at least as many elements as the requested output has windows."""
+    needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
+    call.at_most(needed, size, "the requested output is too large for the input")
+    call.at_most(1, size, "the input must not be empty")
+
+
+# Convolutions and transposed convolutions.
+
+
+INT32 = 6
+
+
+@operator("Conv")
+def convolution(call: NodeCall) -> Value:
+    """One element for each position of the window, with an output channel for each filter."""
+    return Value(_convolved(call, call.shape(0), call.shape(1), 2), call.dtype())
+
+
+@operator("ConvInteger")
+def integer_convolution(call: NodeCall) -> Value:
+    """A convolution of small integers; a zero point is one number, or one for each filter."""
+    weights = call.shape(1)
+    if call.does(CONV_INTEGER_POINT):
+        _require_single_points(call, (2, 3))
+    else:
+        _require_single_points(call, (2,))
+        _require_channel_points(call, (3,), weights[0])
+    return Value(_convolved(call, call.shape(0), weights), INT32)
+
+
+@operator("QLinearConv")
+def quantized_convolution(call: NodeCall) -> Value:
+    """A convolution of quantized numbers."""
+    weights = call.shape(3)
+    _require_single_points(call, (1, 2, 6, 7))
+    _require_channel_points(call, (4, 5), weights[0])
+    return Value(_convolved(call, call.shape(0), weights, 8), call.dtype(7))
+
+
+def _require_single_points(call: NodeCall, positions: Sequence[int]) -> None:
+    """Require that scales and zero points be one number each."""
+    for n in positions:
+        for size in known_rank(call, n, (0, 1), call.input_name(n)) or ():
+            call.equal(size, 1, f"{call.input_name(n)} must be one number")
+
+
+def _require_channel_points(call: NodeCall, positions: Sequence[int], channels: Dim) -> None:
+    """Require one scale and zero point, or one for each output channel."""
+    for n in positions:
+        for size in known_rank(call, n, (0, 1), call.input_name(n)) or ():
+            needs = any_of([equal(size, 1), equal(size, channels)])
+            call.require(needs, f"{call.input_name(n)} must be one number, or one for each output channel")
+
+
+def _convolved(call: NodeCall, dims: Dims, weights: Dims, bias: int | None = None) -> Dims:
+    spatial_axes(call, dims)
+    weights_of_rank(call, weights, len(dims))
+    convolved_channels(call, dims, weights, _group(call))
+    if bias is not None:
+        per_channel(call, weights[0], known_shapes(call, bias), what="output channel")
+    return conv(call, dims, weights, _windows(call, weights[2:]), partial(_positions, call, auto_pad(call)))
+
+
+def _group(call: NodeCall) -> int:
+    group = call.integer("group", 1)
+    groups_of(call, group)
+    return group
+
+
+def _windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
+    """Return the windows of the weights; the node may repeat their sizes in ``kernel_shape``."""
+    repeated = call.integers("kernel_shape")
+    if repeated is not None:
+        if len(repeated) != len(kernel):
+            call.refuse(f"kernel_shape must be {len(kernel)} numbers")
+        for number, size in zip(repeated, kernel, strict=True):
+            call.equal(number, size, "kernel_shape must be that of the weights")
+    if auto_pad(call) and call.attribute("pads") is not None:
+        call.refuse("pads must not be given together with auto_pad")
+    return windows(call, kernel)
+
+
+def _positions(call: NodeCall, padding: str, _: Context, size: Dim, window: SlidingWindow) -> Dim:
+    if padding not in SAME:
+        return fitting(call, size, window) if call.does(CONV_WINDOW_FITS) else rounded_down(call, size, window)
+    if call.does(CONV_SAME_PADDING):
+        if window.dilation > 1:
+            call.refuse("windows with gaps have no padding found for them")
+        call.at_most(1, size, "the input must not be empty")
+    return covering(size, window.stride)
+
+
+@operator("ConvTranspose")
+def transposed_convolution(call: NodeCall) -> Value:
+    """Each element becomes a window; the windows lie a stride apart and are summed where they overlap."""
+    dims, weights = call.shape(0), call.shape(1)
+    sizes = spatial_axes(call, dims)
+    weights_of_rank(call, weights, len(dims))
+    channels = transposed_channels(call, dims, weights, _group(call))
+    per_channel(call, channels, known_shapes(call, 2), what="output channel")
+    rank = len(sizes)
+    extra = numbers(call, "output_padding", 0, rank, 0)
+    asked = _requested_sizes(call, rank)
+    axes = zip(sizes, _windows(call, weights[2:]), extra, asked, strict=True)
+    return Value((dims[0], channels, *(_undone(call, *axis) for axis in axes)), call.dtype())
+
+
+def _requested_sizes(call: NodeCall, rank: int) -> list[int | None]:
+    """Return the output sizes that a node requests, if any."""
+    found = call.integers("output_shape")
+    if not found:
+        return [None] * rank
+    if len(found) != rank:
+        call.refuse(f"output_shape must be {rank} numbers")
+    if min(found) < (1 if call.does(CONV_TRANSPOSE_EMPTY) else 0):
+        call.refuse("no size in output_shape may be negative, and for ONNX Runtime none may be 0")
+    return [*found]
+
+
+def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, asked: int | None) -> Dim:
+    """Return the size of the output along an axis."""
+    stride = window.stride
+    if call.does(CONV_TRANSPOSE_EXTRA):
+        _require_extra(call, size, stride, extra)
+    if asked is not None:
+        if call.does(CONV_TRANSPOSE_SHAPE):
+            transposed_positions(call, size, window, asked)
+        return asked
+    if auto_pad(call) not in SAME:
+        length = transposed_length(size, window, extra)
+    elif call.does(CONV_TRANSPOSE_SAME):
+        full = transposed_length(size, window._replace(before=0, after=0), extra)
+        length = call.bounds.smaller(full, multiply(size, stride))  # padding is not negative
+    else:
+        length = multiply(size, stride)
+    if call.does(CONV_TRANSPOSE_EMPTY):
+        call.at_most(1, length, "the output must not be empty")
+    else:
+        call.at_most(0, length, "the size of the output must not be negative")
+    return length
+
+
+def _require_extra(call: NodeCall, size: Dim, stride: int, extra: int) -> None:
+    """Require, as the runtime does, that convolving the output give the input's length."""
+    if extra >= stride:
+        call.refuse("output_padding must be smaller than the stride")
+    if extra:
+        call.at_most(1, size, "there must be an element to add output_padding to")
+
+
+@operator("DeformConv")
+def deformed_convolution(call: NodeCall) -> Value:
+    """A deformable convolution: an offset for each element of the window at each position."""
+    dims, weights = call.shape(0), call.shape(1)
+    sizes = spatial_axes(call, dims)
+    weights_of_rank(call, weights, len(dims))
+    group, offsets = _group(call), call.integer("offset_group", 1)
+    convolved_channels(call, dims, weights, group)
+    call.require(equal(modulo(dims[1], offsets), 0), f"the channels must be a multiple of the {offsets} offset groups")
+    found = _windows(call, weights[2:])
+    positions = rounded_towards_zero if call.does(DEFORM_CONV_POSITIONS) else rounded_down
+    out = [positions(call, s, w) for s, w in zip(sizes, found, strict=True)]
+    if call.does(DEFORM_CONV_EMPTY):
+        call.at_most(1, weights[0], "there must be an output channel")
+        _require_elements(call, dims, out)
+    elements = multiply(multiply(*weights[2:]), offsets)
+    _require_positions(call, 2, (dims[0], multiply(elements, len(sizes)), *out))
+    if call.has(4):
+        _require_positions(call, 4, (dims[0], elements, *out))
+    per_channel(call, weights[0], known_shapes(call, 3), what="output channel")
+    return Value((dims[0], weights[0], *out), call.dtype())
+
+
+def _require_positions(call: NodeCall, position: int, expected: Dims) -> None:
+    shape = known_rank(call, position, (len(expected),), call.input_name(position))
+    for left, right in zip(shape or (), expected, strict=False):
+        call.equal(left, right, "there must be numbers for each element of the window at each position of it")
+
+
+def _require_elements(call: NodeCall, dims: Dims, out: Sequence[Dim]) -> None:
+    """Require that no axis to slide along be empty, unless the output is."""
+    is_empty = [equal(d, 0) for d in (dims[0], *out) if not call.bounds.is_at_least(d, 1)]
+    for size in dims[2:]:
+        if not call.bounds.is_at_least(size, 1):
+            call.require(any_of([*is_empty, at_most(1, size)]), "windows need an input that is not empty")
+
+
+@operator("Col2Im")
+def columns_to_image(call: NodeCall) -> Value:
+    """Place the columns as blocks of an image, and add them where they overlap."""
+    batch, rows, columns = call.rank(0, (3,), "the input")
+    image, block = requested_shape(call, 1), requested_shape(call, 2)
+    if len(image) != len(block):
+        call.refuse("image and block must have the same number of axes")
+    found = windows(call, block)
+    positions = fitting if call.does(COL2IM_BLOCK_FITS) else rounded_down
+    count = [positions(call, s, w) for s, w in zip(image, found, strict=True)]
+    call.equal(columns, multiply(*count), "there must be a column for each position of the block")
+    elements = multiply(*block)
+    call.require(equal(modulo(rows, elements), 0), "the rows must be a multiple of the elements of a block")
+    if call.does(COL2IM_EMPTY):
+        call.at_most(1, rows, "there must be a row")
+    return Value((batch, floor_divide(rows, elements), *image), call.dtype())
+
+
+# Pooling and unpooling.
+
+
+FLOAT, INT64 = 1, 7
+
+
+@operator("MaxPool", "AveragePool", "LpPool")
+def pool_(call: NodeCall) -> Sequence[Value]:
+    """One element for each position of a window; ``ceil_mode`` lets the last one reach beyond the padding."""
+    dims = call.shape(0)
+    sizes = spatial_axes(call, dims)
+    kernel = call.integers("kernel_shape")
+    if kernel is None or len(kernel) != len(sizes):
+        call.refuse(f"kernel_shape must be {len(sizes)} numbers")
+    found = windows(call, tuple(kernel))
+    if call.does(POOL_INPUT):
+        _require_padding(call, found)
+        nonempty(call, dims, "no size but the batch may be 0")
+    shape = pool(call, dims, found, partial(_pooled_positions, call))
+    return Value(shape, call.dtype()), Value(shape, INT64)
+
+
+def _require_padding(call: NodeCall, found: Sequence[SlidingWindow]) -> None:
+    """Refuse what the runtime does: padding as wide as the window, even where ``auto_pad`` replaces it."""
+    pads = numbers(call, "pads", 0, 2 * len(found), 0)
+    for w, before, after in zip(found, pads[: len(found)], pads[len(found) :], strict=True):
+        if isinstance(w.kernel, int) and max(before, after) >= w.kernel:
+            call.refuse("the padding must be smaller than the window")
+
+
+def _pooled_positions(call: NodeCall, _: Context, size: Dim, window: SlidingWindow) -> Dim:
+    rounds_up = bool(call.integer("ceil_mode"))
+    if auto_pad(call) in SAME:
+        if not call.does(POOL_SAME_PADDING):
+            return covering(size, window.stride)
+        return covering_positions(call, size, window, rounds_up=rounds_up, is_strict=_is_strict(call))
+    if rounds_up:
+        return rounded_up(call, size, window)
+    return rounded_towards_zero(call, size, window) if call.does(POOL_POSITIONS) else rounded_down(call, size, window)
+
+
+def _is_strict(call: NodeCall) -> bool:
+    """Return whether the runtime uses its fast kernel, which refuses negative padding."""
+    if call.dtype() != FLOAT:
+        return False
+    if call.node.op_type == "MaxPool":
+        return len([o for o in call.node.outputs if o]) == 1
+    return call.node.op_type == "AveragePool" and call.version < 19
+
+
+@operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(call: NodeCall) -> Value:
+    """Every axis after the channels becomes 1."""
+    dims = call.shape(0)
+    sizes = spatial_axes(call, dims)
+    if call.does(GLOBAL_POOL_EMPTY):
+        nonempty(call, dims, "no size but the batch may be 0")
+    return Value((*dims[:2], *[1] * len(sizes)), call.dtype())
+
+
+@operator("MaxUnpool")
+def max_unpool(call: NodeCall) -> Value:
+    """Place each element where the pool took it from, according to the indices; the rest is 0."""
+    dims = call.shape(0)
+    sizes = spatial_axes(call, dims)
+    kernel = call.integers("kernel_shape")
+    if kernel is None or len(kernel) != len(sizes):
+        call.refuse(f"kernel_shape must be {len(sizes)} numbers")
+    indices = call.rank(1, (len(dims),), "the indices")
+    for left, right in zip(dims, indices, strict=True):
+        call.equal(left, right, "there must be an index for each element")
+    call.note(f"not checked: the indices in {call.input_name(1)}, which are data, must be within the output")
+    found = windows(call, tuple(kernel))
+    if call.does(UNPOOL_PADDING):
+        _require_padding(call, found)
+    least = (*dims[:2], *(_unpooled(call, s, w) for s, w in zip(sizes, found, strict=True)))
+    if not call.has(2):
+        return Value(least, call.dtype())
+    shape = requested_shape(call, 2)
+    if len(shape) != len(dims):
+        call.refuse(f"output_shape must be {len(dims)} numbers")
+    for axis, (asked, inferred) in enumerate(zip(shape, least, strict=True)):
+        if axis < 2:
+            call.equal(asked, inferred, "batch and channels must stay as they are")
+        elif call.does(UNPOOL_SHAPE):
+            call.at_most(inferred, asked, "the requested output must be at least as large as the pool's input")
+    return Value(shape, call.dtype())
+
+
+def _unpooled(call: NodeCall, size: Dim, window: SlidingWindow) -> Dim:
+    full = add(multiply(subtract(size, 1), window.stride), window.kernel)
+    length = subtract(full, window.before + window.after)
+    call.at_most(1 if call.does(UNPOOL_EMPTY) else 0, length, "the output must not be empty")
+    return length
+
+
+@operator("MaxRoiPool")
+def max_roi_pool(call: NodeCall) -> Value:
+    """The maxima in the cells of a grid over each region."""
+    dims = call.rank(0, (4,), "the input")
+    regions = call.rank(1, (2,), "the regions")
+    call.equal(regions[1], 5, "a region must be 5 numbers")
+    pooled = call.integers("pooled_shape")
+    if pooled is None or len(pooled) != 2 or min(pooled) < 1:
+        call.refuse("pooled_shape must be 2 positive numbers")
+    _require_image(call, regions[0], dims[0], call.input_name(1))
+    return Value((regions[0], dims[1], *pooled), call.dtype())
+
+
+@operator("RoiAlign")
+def roi_align(call: NodeCall) -> Value:
+    """Interpolated values on a grid over each region."""
+    dims = call.rank(0, (4,), "the input")
+    regions = call.rank(1, (2,), "the regions")
+    batch = call.rank(2, (1,), "the batch indices")
+    call.equal(regions[1], 4, "a region must be 4 numbers")
+    call.equal(regions[0], batch[0], "there must be a batch index for each region")
+    _require_image(call, regions[0], dims[0], call.input_name(2))
+    size = (call.integer("output_height", 1), call.integer("output_width", 1))
+    if min(size) < 0:
+        call.refuse("the size of the output must not be negative")
+    return Value((regions[0], dims[1], *size), call.dtype())
+
+
+def _require_image(call: NodeCall, regions: Dim, batch: Dim, name: str) -> None:
+    """Require an image for the regions to lie in; which one is data."""
+    call.require(any_of([equal(regions, 0), at_most(1, batch)]), "regions must have an image to lie in")
+    call.note(f"not checked: the batch indices in {name}, which are data, must be within the batch")

@@ -1,1 +1,0 @@
-"""Elementwise operators, reductions, matrices and recurrent cells."""

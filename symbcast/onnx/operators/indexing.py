@@ -1,0 +1,344 @@
+"""Create tensors, read or write elements by index, and select elements by value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from symbcast.core.algebra.arithmetic import maximum, modulo, multiply
+from symbcast.core.algebra.bounds import exact_quotient, numbers_of, reduced_fraction
+from symbcast.core.algebra.formulas import TRUE, all_of, any_of, at_most, equal, negate
+from symbcast.graphs.walking.gathering_and_slicing import check_columns, check_indices, gathered, index_length
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.reshaping import (
+    counted,
+    expect,
+    expect_line,
+    expect_numbers,
+    filled,
+    known_shape,
+    requested_shape,
+)
+from symbcast.onnx.operators.attention import check_lengths
+from symbcast.onnx.operators.declarations import operator
+from symbcast.onnx.operators.differences import (
+    GATHER_ND_BATCHES,
+    GATHER_ND_EMPTY,
+    MULTINOMIAL_EMPTY,
+    NMS_THRESHOLDS,
+    NON_ZERO_SCALAR,
+    ONE_HOT_DEPTH,
+    ONE_HOT_VALUES,
+    crashes,
+)
+from symbcast.onnx.protobuf import TensorConstant
+from symbcast.operators.context import Context, Dims
+from symbcast.operators.indexing import (
+    gather,
+    gather_elements,
+    gather_nd,
+    one_hot,
+    same_batches,
+    scatter_elements,
+    scatter_nd,
+    top_k,
+)
+from symbcast.operators.values.contents import MAX_ELEMENTS, Elements, IndexRamp, from_array, is_size, listed
+from symbcast.operators.values.value import Value
+
+# Operators that create tensors: constants, ranges, shapes as tensors.
+
+
+FLOAT, INT64, STRING, BOOL = 1, 7, 8, 9
+
+
+@operator("Constant")
+def constant(call: NodeCall) -> Value:
+    """A tensor, or numbers, that the node holds."""
+    for name, dtype in (("value_int", INT64), ("value_ints", INT64), ("value_float", FLOAT), ("value_floats", FLOAT)):
+        found = call.attribute(name)
+        if found is not None:
+            import numpy as np
+
+            array = np.asarray(found, dtype=np.int64 if dtype == INT64 else np.float32)
+            return Value(tuple(array.shape), dtype, from_array(array))
+    if call.attribute("value_string") is not None:
+        return Value((), STRING)
+    if call.attribute("value_strings") is not None:
+        return Value((len(call.attribute("value_strings")),), STRING)
+    if call.attribute("sparse_value") is not None:
+        sparse = call.attribute("sparse_value")
+        return Value(tuple(sparse.dims), sparse.values.data_type)
+    found = call.attribute("value")
+    if found is None:
+        call.give_up("the node holds no value")
+    return TensorConstant(found)
+
+
+@operator("Shape")
+def shape(call: NodeCall) -> Value:
+    """The sizes of the axes from ``start`` to ``end``."""
+    if call.value(0).shape is None and not call.integer("start") and call.attribute("end") is None:
+        return Value((call.rank_of(0),), INT64)
+    dims = call.shape(0)
+    rank = len(dims)
+    start, end = call.integer("start"), call.integer("end", rank)
+    low, high = (min(max(n + rank if n < 0 else n, 0), rank) for n in (start, end))
+    taken = dims[low : max(low, high)]
+    return Value((len(taken),), INT64, Elements(taken))
+
+
+@operator("Size")
+def size(call: NodeCall) -> Value:
+    """The number of elements."""
+    dims = call.value(0).shape
+    return Value((), INT64, None if dims is None else Elements((multiply(*dims),)))
+
+
+@operator("ConstantOfShape")
+def constant_of_shape(call: NodeCall) -> Value:
+    """One number, everywhere."""
+    if call.value(0).shape == ():
+        call.refuse(f"{call.input_name(0)} must have an axis")
+    dims = requested_shape(call, 0)
+    found = call.attribute("value")
+    if found is None:
+        return Value(dims, FLOAT, filled(0, dims))
+    held = TensorConstant(found)
+    content = held.content
+    number = content.items[0] if isinstance(content, Elements) and len(content.items) == 1 else None
+    return Value(dims, held.dtype, filled(number, dims) if held.dtype != BOOL or number is not None else None)
+
+
+@operator("Range")
+def range_(call: NodeCall) -> Value:
+    """Numbers from ``start`` on, before ``limit``, in steps of ``delta``."""
+    return counted(call)
+
+
+@operator("RandomNormal", "RandomUniform")
+def random(call: NodeCall) -> Value:
+    """Numbers in a shape that the node holds."""
+    return Value(tuple(call.integers("shape") or ()), call.integer("dtype", FLOAT))
+
+
+@operator("Multinomial")
+def multinomial(call: NodeCall) -> Value:
+    """Samples for each line of the input."""
+    rows, classes = call.rank(0, (2,), "the input")
+    count = call.integer("sample_size", 1)
+    if call.does(MULTINOMIAL_EMPTY):
+        for size, what in ((rows, "a line"), (classes, "a class"), (count, "a sample")):
+            call.at_most(1, size, f"there must be {what}")
+    return Value((rows, count), call.integer("dtype", 6))
+
+
+@operator("HannWindow", "HammingWindow", "BlackmanWindow")
+def window(call: NodeCall) -> Value:
+    """A window as long as the input says."""
+    held = known_shape(call, 0, call.input_name(0))
+    if held is not None:
+        call.equal(multiply(*held), 1, "the length must be one number")
+    sizes = call.sizes(0)
+    length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds", by=[0])
+    return Value((length,), call.integer("output_datatype", FLOAT))
+
+
+# Batches that ONNX Runtime's GatherND accepts together (seen with 1.31).
+
+
+def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) -> None:
+    """Require the same number of indices for each batch element, regardless of axes, if anything is gathered."""
+    if exact_quotient(slices, batches) is not None:  # without a batch there are no indices either
+        return
+    above, below = reduced_fraction(slices, batches)
+    is_whole = equal(modulo(above, context.bounds.larger(below, 1)), 0)
+    needs = any_of([context.empty((*slices, *taken)), all_of([at_most(1, multiply(*batches)), is_whole])])
+    context.require(needs, "there must be the same number of indices for each batch element")
+
+
+# Operators that take elements out of a tensor, or put them in, by index.
+
+
+@operator("Gather")
+def gather_(call: NodeCall) -> Value:
+    """Slices of the data along ``axis``, selected by indices."""
+    data, indices = call.shape(0), call.shape(1)
+    axis = call.axis(call.integer("axis"), len(data))
+    shape = gather(call, data, indices, axis)
+    check_indices(call, 1, call.value(1), data[axis])
+    return Value(shape, call.dtype(), gathered(call.value(0), call.value(1), axis, call.bounds))
+
+
+@operator("GatherElements")
+def gather_elements_(call: NodeCall) -> Value:
+    """One element of the data for each index."""
+    data, indices, axis = call.shape(0), call.shape(1), call.integer("axis")
+    shape = gather_elements(call, data, indices, axis)
+    check_indices(call, 1, call.value(1), data[axis])
+    return Value(shape, call.dtype())
+
+
+@operator("GatherND")
+def gather_nd_(call: NodeCall) -> Value:
+    """Slices of the data, one for each index vector in the last axis of the indices."""
+    data, indices = call.shape(0), call.shape(1)
+    batch = call.integer("batch_dims")
+    if batch < 0 and call.does(GATHER_ND_BATCHES):
+        call.give_up("the result of a negative batch_dims is not known")
+    length = index_length(call, indices)
+    batches = divided_batches if call.does(GATHER_ND_BATCHES) else same_batches
+    shape = gather_nd(call, data, indices, length, batch, batches)
+    # ONNX Runtime (seen with 1.31) does not check indices of empty slices.
+    rest = data[batch + length :]
+    is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(GATHER_ND_EMPTY) else TRUE
+    if call.is_known(is_looked_at) is not False:
+        with call.asker.under(is_looked_at):
+            check_columns(call, length, data[batch:])
+    return Value(shape, call.dtype())
+
+
+@operator("ScatterElements", "Scatter")
+def scatter_elements_(call: NodeCall) -> Value:
+    """The data with some elements replaced."""
+    data, indices, updates, axis = call.shape(0), call.shape(1), call.shape(2), call.integer("axis")
+    shape = scatter_elements(call, data, indices, updates, axis)
+    check_indices(call, 1, call.value(1), data[axis])
+    return Value(shape, call.dtype())
+
+
+@operator("ScatterND")
+def scatter_nd_(call: NodeCall) -> Value:
+    """The data with some slices replaced."""
+    data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
+    length = index_length(call, indices)
+    shape = scatter_nd(call, data, indices, updates, length)
+    check_columns(call, length, data)
+    return Value(shape, call.dtype())
+
+
+# Operators that select by value; data often decide how many elements are selected.
+
+
+@operator("NonZero")
+def non_zero(call: NodeCall) -> Value:
+    """The indices of the elements that are not 0; data decide how many if the elements are unknown."""
+    dims = call.value(0).shape
+    known = None if not dims else _places_of_known(call, dims)
+    if known is not None:
+        return known
+    rank = call.rank_of(0) if dims is None else len(dims)
+    count = call.fresh(
+        "count",
+        f"the count of nonzero elements of {call.input_name(0)}",
+        by=[0],
+        most=None if dims is None else multiply(*dims),
+    )
+    return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), INT64)
+
+
+def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
+    """Return the indices if the elements are known; exporters count elements of a tensor filled with one number."""
+    content = call.value(0).content
+    if isinstance(content, IndexRamp) and not any(content.strides) and isinstance(content.start, int) and content.start:
+        every = IndexRamp(0, (0, 1)) if len(dims) == 1 else None
+        return Value((len(dims), multiply(*dims)), INT64, every)
+    items, sizes = listed(content, dims), numbers_of(dims)
+    if items is None or sizes is None or not all(isinstance(i, int) for i in items):
+        return None
+    places = [index for index, item in zip(product(*map(range, sizes)), items, strict=True) if item]
+    content = Elements(tuple(n for axis in zip(*places, strict=True) for n in axis))
+    return Value((len(dims), len(places)), INT64, content if len(content.items) <= MAX_ELEMENTS else None)
+
+
+@operator("Compress")
+def compress(call: NodeCall) -> Value:
+    """The slices that a condition selects; data decide how many."""
+    dims = call.shape(0)
+    axis = call.attribute("axis")
+    whole = multiply(*dims) if axis is None else dims[call.axis(int(axis), len(dims))]
+    count = call.fresh("count", f"the number of elements that {call.input_name(1)} selects", by=[1], most=whole)
+    if axis is None:
+        return Value((count,), call.dtype())
+    place = call.axis(int(axis), len(dims))
+    return Value((*dims[:place], count, *dims[place + 1 :]), call.dtype())
+
+
+@operator("Unique")
+def unique(call: NodeCall) -> Sequence[Value]:
+    """The distinct elements or slices; data decide how many."""
+    dims = call.shape(0)
+    axis = call.attribute("axis")
+    whole = len(dims) if axis is None else call.axis(int(axis), len(dims))
+    most = multiply(*dims) if axis is None else dims[whole]
+    count = call.fresh("count", f"the number of distinct elements of {call.input_name(0)}", by=[0], most=most)
+    shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
+    if axis is not None:
+        leading, trailing = dims[:whole], dims[whole + 1 :]
+        is_safe = any_of([call.empty((*leading, dims[whole])), negate(call.empty(trailing))])
+        crashes(call, is_safe, "the slices are empty")
+    one = Value((count,), INT64)
+    return Value(shape, call.dtype()), one, Value((most,), INT64), one
+
+
+@operator("OneHot")
+def one_hot_(call: NodeCall) -> Value:
+    """A new axis for the classes."""
+    dims = call.shape(0)
+    expect_numbers(call, 1)
+    depth = (call.elements(1) or (None,))[0]
+    if not is_size(depth):
+        depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
+    if call.does(ONE_HOT_VALUES):
+        expect(call, 2, "the values", (2,))
+    least = 1 if call.does(ONE_HOT_DEPTH) else 0
+    return Value(one_hot(call, dims, call.integer("axis", -1), depth, least=least), call.dtype(2))
+
+
+@operator("TopK")
+def top_k_(call: NodeCall) -> Sequence[Value]:
+    """The k greatest along an axis, which must be at least k long."""
+    dims = call.shape(0)
+    if call.version >= 10:
+        expect_line(call, 1)
+        expect_numbers(call, 1)
+    count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
+    if not is_size(count):
+        count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
+    shape = top_k(call, dims, call.integer("axis", -1), count)
+    return Value(shape, call.dtype()), Value(shape, INT64)
+
+
+@operator("ReverseSequence")
+def reverse_sequence(call: NodeCall) -> Value:
+    """Each sequence of a batch reversed up to its own length."""
+    dims = call.shape(0)
+    lengths = call.rank(1, (1,), "sequence_lens")
+    axes = call.integer("batch_axis", 1), call.integer("time_axis")
+    if len(dims) < 2 or set(axes) not in ({0, 1}, {0, -1}) or axes[0] == axes[1]:
+        call.refuse("batch_axis and time_axis must be the first two axes")
+    batch, time = (call.axis(axis, len(dims)) for axis in axes)
+    call.equal(lengths[0], dims[batch], "sequence_lens must have one number for each of the batch")
+    check_lengths(call, 1, dims[time])
+    return Value(dims, call.dtype())
+
+
+# Operators of detectors: non-maximum suppression.
+
+
+@operator("NonMaxSuppression")
+def suppression(call: NodeCall) -> Value:
+    """The batch, class and index of each box that is kept; data decide how many.
+
+    ONNX Runtime takes the first of several thresholds.
+    """
+    batch, places, _ = call.rank(0, (3,), "boxes")
+    expect(call, 0, "boxes", (None, None, 4))
+    expect(call, 1, "scores", (batch, None, places))
+    if not call.does(NMS_THRESHOLDS):
+        expect_numbers(call, 2, 3, 4)
+    for n in (3, 4) if call.does(NMS_THRESHOLDS) else ():
+        for size in known_shape(call, n, call.input_name(n)) or ():
+            call.at_most(1, size, f"{call.input_name(n)} must have a number")
+    count = call.fresh("count", "the number of selected boxes")
+    return Value((count, 3), INT64)

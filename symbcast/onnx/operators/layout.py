@@ -1,0 +1,458 @@
+"""Reshape, reorder, repeat, join, split, slice, pad and crop tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal, negate
+from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.reshaping import (
+    TargetShape,
+    content_reshaped,
+    expect_line,
+    known_rank,
+    known_shape,
+    requested_shape,
+    reshaped,
+)
+from symbcast.onnx.operators.declarations import operator
+from symbcast.onnx.operators.differences import (
+    CENTER_CROP_SIZES,
+    CONCAT_EMPTY,
+    PAD_ELEMENTS,
+    PAD_NUMBER,
+    RESHAPE_BESIDE_ZERO,
+    SLICE_GREATEST_END,
+    SPLIT_EMPTY,
+    SQUEEZE_NO_AXES,
+)
+from symbcast.operators.context import Context, Dims
+from symbcast.operators.joining_and_slicing import (
+    MODES,
+    NOT_BELOW,
+    Padding,
+    concat,
+    has_elements,
+    off_axis_reason,
+    pad,
+    require_elements,
+    split_as,
+    split_evenly,
+    split_rounded_up,
+)
+from symbcast.operators.reshaping import (
+    SAME_NUMBER,
+    depth_to_space,
+    expand,
+    flatten,
+    infer_size,
+    new_axes,
+    space_to_depth,
+    squeeze,
+    tile,
+    transpose,
+    unsqueeze,
+    whole_quotient,
+)
+from symbcast.operators.values.contents import Content, Element, Elements, is_size
+from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes, without_axes
+from symbcast.operators.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+# Operators that change the shape or order of elements.
+
+
+@operator("Unsqueeze")
+def unsqueeze_(call: NodeCall) -> Value:
+    """Insert axes of size 1."""
+    data, dims = call.value(0), call.shape(0)
+    if call.version >= 13 and len(call.value(1).shape or ()) > 1:
+        call.refuse("axes must have at most one axis")
+    axes = call.axes("axes", 1, 13) or []
+    places = new_axes(call, len(dims), axes)
+    return Value(unsqueeze(call, dims, axes), data.dtype, with_axes(data.content, places, len(dims)))
+
+
+@operator("Squeeze")
+def squeeze_(call: NodeCall) -> Value:
+    """Remove axes of size 1."""
+    data = call.value(0)
+    dims = call.shape(0)
+    if call.version >= 13:
+        expect_line(call, 1)
+    axes = call.axes("axes", 1, 13)
+    # ONNX Runtime treats an empty list of axes as none given.
+    if axes is None or (call.does(SQUEEZE_NO_AXES) and not axes):
+        open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
+        if open_axes:
+            call.give_up(f"whether axis {open_axes[0]} is 1, and therefore removed, depends on the sizes")
+        axes = [n for n, d in enumerate(dims) if d == 1]
+    shape = squeeze(call, dims, axes)
+    return Value(shape, data.dtype, without_axes(data.content, {call.axis(a, len(dims)) for a in axes}))
+
+
+@operator("Transpose")
+def transpose_(call: NodeCall) -> Value:
+    """The axes in another order."""
+    data = call.value(0)
+    dims = call.shape(0)
+    order = call.integers("perm")
+    shape = transpose(call, dims, order)
+    return Value(shape, data.dtype, transposed(data.content, dims, range(len(dims))[::-1] if order is None else order))
+
+
+@operator("Expand")
+def expand_(call: NodeCall) -> Value:
+    """The data and a shape, broadcast together both ways."""
+    data = call.value(0)
+    shape = expand(call, call.shape(0), requested_shape(call, 1), both_ways=True)
+    return Value(shape, data.dtype, stretched(data, shape))
+
+
+@operator("Tile")
+def tile_(call: NodeCall) -> Value:
+    """The data repeated along each axis."""
+    dims = call.shape(0)
+    if call.version < 6:
+        counts, axes = call.sizes(1), call.numbers(2)
+        if counts is None or axes is None:
+            call.give_up("the number of repetitions is not known")
+        place = call.axis(axes[0], len(dims))
+        return Value((*dims[:place], multiply(dims[place], counts[0]), *dims[place + 1 :]), call.dtype())
+    expect_line(call, 1)
+    repeats = requested_shape(call, 1)
+    data, shape = call.value(0), tile(call, dims, repeats)
+    return Value(
+        shape,
+        data.dtype,
+        stretched(data, shape) if all(r == 1 or d == 1 for d, r in zip(dims, repeats, strict=True)) else None,
+    )
+
+
+@operator("DepthToSpace")
+def depth_to_space_(call: NodeCall) -> Value:
+    """Blocks of the channels laid out in space."""
+    dims = call.rank(0, (4,), "the input")
+    return Value(depth_to_space(call, dims, call.integer("blocksize", 1)), call.dtype())
+
+
+@operator("SpaceToDepth")
+def space_to_depth_(call: NodeCall) -> Value:
+    """Blocks of space put into channels."""
+    dims = call.rank(0, (4,), "the input")
+    return Value(space_to_depth(call, dims, call.integer("blocksize", 1)), call.dtype())
+
+
+# Infer a -1 together with sizes of 0 as ONNX Runtime does (seen with 1.31).
+
+
+def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
+    """Return the size at a -1 if others may be 0: the runtime leaves sizes of 0 out of both products."""
+    empty = call.empty(given)
+    if call.is_known(empty) is False:
+        return infer_size(context, data, given)
+    filled = [call.bounds.larger(d, 1) for d in given]
+    with call.asker.under(empty):
+        call.require(any_of(equal(d, 0) for d in data), SAME_NUMBER)
+        beside_zero = whole_quotient(call, [call.bounds.larger(d, 1) for d in data], filled)
+    if call.is_known(empty):
+        return beside_zero
+    with call.asker.under(negate(empty)):
+        beside_others = whole_quotient(call, data, filled)
+    if beside_zero == beside_others:
+        return beside_zero
+    name, text = f"{call.place.name}_worked_out", "the size for -1, which depends on whether another size is 0"
+    return call.asker.by_cases(name, text, empty, beside_zero, beside_others)
+
+
+# Reshape and Flatten: the same elements in the same order, in another shape.
+
+
+@operator("Reshape")
+def reshape_(call: NodeCall) -> Value:
+    """The same elements in another shape; a 0 keeps the size of its axis, and one -1 is inferred."""
+    if call.version < 5:
+        wanted: Sequence[Element] = call.integers("shape") or []
+    else:
+        expect_line(call, 1)
+        held = call.elements(1)
+        if held is None:
+            return _reshape_to_data(call)
+        wanted = held
+    inferred = None
+    if call.does(RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
+        inferred = partial(infer_size_beside_zero, call)
+    return reshaped(call, call.value(0), TargetShape(wanted, not call.integer("allowzero"), inferred))
+
+
+def _reshape_to_data(call: NodeCall) -> Value:
+    """A reshape to a shape that data decide: new sizes whose product is the number of elements."""
+    shape = requested_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
+    if call.value(0).shape is not None:
+        call.note("the requested shape is data: positions of 0 and -1 in it were not followed")
+    return Value(shape, call.dtype())
+
+
+@operator("Flatten")
+def flatten_(call: NodeCall) -> Value:
+    """A matrix: the axes before ``axis`` form the rows, the others the columns."""
+    data = call.value(0)
+    axis = call.integer("axis", 1)
+    if data.shape is None:
+        name = call.input_name(0)
+        call.note(f"not checked: the axis {axis} must be at most the rank of {name}, which is not known")
+        sizes = (call.fresh(f"size_{n}", f"{what} of {name}") for n, what in enumerate(("rows", "columns")))
+        return Value(tuple(sizes), data.dtype)
+    dims = data.shape
+    if not -len(dims) <= axis <= len(dims):
+        call.refuse(f"axis {axis} must be at most the rank {len(dims)}")
+    place = axis + len(dims) if axis < 0 else axis
+    shape = flatten(flatten(dims, place, len(dims)), 0, place)
+    return Value(shape, data.dtype, content_reshaped(data, shape))
+
+
+# How ONNX Runtime concatenates tensors if some are empty (seen with 1.31).
+
+
+def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
+    """Return the sizes that all tensors share except on one axis.
+
+    The runtime ignores empty tensors; if all are empty, it takes the sizes of the first one.
+    """
+    empty = [call.empty(s) for s in shapes]
+    chosen = next((n for n, e in enumerate(empty) if e == FALSE), len(shapes) - 1)
+    dims = list(shapes[chosen])
+    for n in range(len(dims)):
+        if n == axis:
+            continue
+        for m, other in enumerate(shapes):
+            for k in range(m) if empty[chosen] != FALSE else (chosen,):
+                if other[n] != shapes[k][n]:
+                    reason = off_axis_reason(n, axis, len(dims))
+                    call.require(any_of([empty[m], empty[k], equal(other[n], shapes[k][n])]), reason)
+        if empty[chosen] == FALSE:
+            known = [s[n] for s, e in zip(shapes, empty, strict=True) if e == FALSE and isinstance(s[n], int)]
+            dims[n] = known[0] if known else dims[n]
+            continue
+        dims[n] = _by_emptiness(call, [s[n] for s in shapes], empty, n)
+    return dims
+
+
+def _by_emptiness(call: NodeCall, sizes: Sequence[Dim], empty: Sequence[Formula], axis: int) -> Dim:
+    """Return the size of the first nonempty tensor, or else of the first one."""
+    what = f"axis {axis}, of the first of them that holds something"
+    name = f"{call.place.name}_dim_{axis}"
+    if len(set(sizes)) == 1:
+        return sizes[0]
+    if len(sizes) == 2 and not any(d in call.asker.cases for d in sizes):
+        return call.asker.by_cases(
+            name,
+            what,
+            negate(empty[0]),
+            sizes[0],
+            call.asker.by_cases(name, what, negate(empty[1]), sizes[1], sizes[0]),
+        )
+    return call.asker.symbol(name, what, is_undecided=True)
+
+
+# Operators that concatenate or split tensors along an axis.
+
+
+@operator("Concat")
+def concat_(call: NodeCall) -> Value:
+    """Tensors concatenated along ``axis``; their other sizes are equal."""
+    shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
+    values = [call.value(n) for n in range(len(call.inputs))]
+    return Value(shape, call.dtype(), contents_joined(values, axis, shape))
+
+
+def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
+    """Return the shape of tensors concatenated along the attribute ``axis``, and that axis; require that they fit."""
+    axis = call.integer("axis", 1 if call.version < 4 else 0)
+    skipping = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
+    return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
+
+
+@operator("Split")
+def split(call: NodeCall) -> Sequence[Value]:
+    """A tensor split along ``axis`` into parts of given sizes, or of equal size with a smaller last part."""
+    dims = call.shape(0)
+    axis = call.axis(call.integer("axis"), len(dims))
+    count = len(call.node.outputs)
+    size = dims[axis]
+    parts = _part_sizes(call, size, count)
+    values = []
+    items = call.elements(0) if len(dims) == 1 else None
+    start: Dim = 0
+    for part in parts:
+        content: Content | None = None
+        if items is not None and isinstance(part, int) and isinstance(start, int):
+            content = Elements(tuple(items[start : start + part]))
+        values.append(Value((*dims[:axis], part, *dims[axis + 1 :]), call.dtype(), content))
+        start = add(start, part)
+    return values
+
+
+def _open_parts(call: NodeCall, size: Dim, count: int) -> list[Dim]:
+    """Return the sizes of parts that an input holds, which must be as many as there are outputs."""
+    parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}", by=[1]) for n in range(count)]
+    call.equal(add(*parts), size, "the parts must add up to the size")
+    (given,) = known_shape(call, 1, "the sizes of the parts") or (count,)
+    if call.does(SPLIT_EMPTY):
+        even = all_of([equal(given, 0), *(equal(multiply(part, count), size) for part in parts)])
+        call.require(any_of([equal(given, count), even]), f"there must be {count} sizes of parts, or none")
+    else:
+        call.equal(given, count, f"there must be {count} sizes of parts")
+    return parts
+
+
+def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
+    if call.version >= 13:
+        expect_line(call, 1)
+    if call.version >= 18 and call.has(1) and call.attribute("num_outputs") is not None:
+        call.refuse("either the sizes of the parts or num_outputs may be given, not both")
+    given: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
+    if call.version >= 13 and call.has(1) and given is None:
+        return _open_parts(call, size, count)
+    if given is not None and (given or not call.does(SPLIT_EMPTY)):
+        if len(given) != count:
+            call.refuse(f"{len(given)} parts are requested, but {count} taken")
+        return split_as(call, size, given)
+    if call.version < 18 or call.attribute("num_outputs") is None:
+        return split_evenly(call, size, count)
+    if call.integer("num_outputs") != count:
+        call.refuse(f"{call.integer('num_outputs')} parts are requested, but {count} taken")
+    return split_rounded_up(call, size, count)
+
+
+# Slice: a part of a tensor, from a start to an end, in steps.
+
+
+@operator("Slice")
+def slice_(call: NodeCall) -> Value:
+    """A part of the data: from a start to an end, in steps, on some axes."""
+    if call.version < 10:
+        starts: Sequence[Dim | None] | None = call.integers("starts")
+        ends: Sequence[Dim | None] | None = call.integers("ends")
+        axes, steps = call.integers("axes"), None
+    else:
+        expect_line(call, 1, 2, 3, 4)
+        starts, ends = slice_positions(call, 1), slice_positions(call, 2)
+        axes = call.numbers(3)
+        steps = call.numbers(4)
+        if (call.has(3) and axes is None) or (call.has(4) and steps is None):
+            call.give_up("the axes or steps of the slices are not known")
+    if starts is None or ends is None:
+        call.give_up("the starts or ends of the slices are not known")
+    backwards = _GREATEST if call.does(SLICE_GREATEST_END) else ()
+    return slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps), backwards)
+
+
+_GREATEST = (2**31 - 1, 2**63 - 1)
+"""Values that mean the end of an axis, for steps in either direction."""
+
+
+# ONNX Runtime's requirements on padded axes (seen with 1.31).
+
+
+def pad_in_runtime(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
+    """Return the padded sizes.
+
+    The runtime lets padding remove more elements than an axis has if as many are added at its other end. To repeat
+    elements, it requires every axis, padded or not, to have some; except in wrap mode, it also accepts an empty tensor
+    whose empty axes stay empty.
+    """
+    for padding in paddings:
+        context.at_most(0, padding.padded, NOT_BELOW)
+    if mode != "constant":
+        _require_elements(context, mode, paddings)
+    return tuple(p.padded for p in paddings)
+
+
+def _require_elements(context: Context, mode: str, paddings: Sequence[Padding]) -> None:
+    empty = [equal(p.size, 0) for p in paddings if not context.bounds.is_at_least(p.size, 1) and mode != "wrap"]
+    for padding in paddings:
+        require_elements(context, any_of([*empty, has_elements(context, mode, padding)]), mode)
+        if empty and padding.padded != padding.size:
+            stays_empty = any_of([at_most(1, padding.size), equal(padding.padded, 0)])
+            require_elements(context, stays_empty, mode)
+
+
+# Operators that pad or crop the borders of a tensor.
+
+
+_IS_DATA = "not checked: the pads, which are data, must be possible"
+
+
+@operator("Pad")
+def pad_(call: NodeCall) -> Value:
+    """Padding at the ends of axes: a constant, or elements reflected, repeated from the edge or wrapped around."""
+    dims = call.shape(0)
+    mode = call.text("mode", "constant")
+    if mode not in MODES:
+        call.refuse(f"mode must not be {mode!r}")
+    if call.does(PAD_NUMBER) and not dims:
+        call.refuse("the input must have an axis")
+    if call.version >= 11:
+        for size in known_rank(call, 2, (0, 1), "the number to pad with") or ():
+            call.equal(size, 1, "there must be one number to pad with")
+    axes = _axes(call, len(dims))
+    amounts = _amounts(call, 2 * len(axes))
+    if amounts is None:
+        return _padded_by_data(call, dims, axes)
+    found = {axis: Padding(dims[axis], amounts[n], amounts[n + len(axes)]) for n, axis in enumerate(axes)}
+    paddings = [found.get(axis, Padding(size, 0, 0)) for axis, size in enumerate(dims)]
+    shape = pad_in_runtime(call, paddings, mode) if call.does(PAD_ELEMENTS) else pad(call, paddings, mode)
+    return Value(shape, call.dtype())
+
+
+def _axes(call: NodeCall, rank: int) -> list[int]:
+    given = call.axes("axes", 3, 18) if call.version >= 18 else None
+    if given is None:
+        return list(range(rank))
+    return call.distinct_axes(given, rank, "no axis may be padded twice")
+
+
+def _amounts(call: NodeCall, count: int) -> list[Dim] | None:
+    """Return the padding before each axis, then after each; None where data decide."""
+    if call.version < 11:
+        given = call.integers("pads" if call.version > 1 else "paddings") or []
+        if len(given) != count:
+            call.refuse(f"pads must be {count} numbers")
+        return [*given]
+    (length,) = call.rank(1, (1,), "pads")
+    call.equal(length, count, f"pads must be {count} numbers")
+    items = call.elements(1)
+    if items is None or len(items) != count or (items and not any(map(is_size, items))):
+        return None
+    if not all(map(is_size, items)):
+        call.note(_IS_DATA)
+    return [i if is_size(i) else call.fresh(f"pad_{n}", f"element {n} of pads", by=[1]) for n, i in enumerate(items)]
+
+
+def _padded_by_data(call: NodeCall, dims: Dims, axes: Sequence[int]) -> Value:
+    call.note(_IS_DATA)
+    shape = [call.fresh(f"size_{n}", f"axis {n} padded", by=[1]) if n in axes else d for n, d in enumerate(dims)]
+    return Value(tuple(shape), call.dtype())
+
+
+@operator("CenterCropPad")
+def center_crop_pad(call: NodeCall) -> Value:
+    """Axes cut, or padded, to a size at both ends."""
+    dims = call.shape(0)
+    given = call.integers("axes")
+    axes = call.distinct_axes(range(len(dims)) if given is None else given, len(dims), "no axis may be sliced twice")
+    known = call.sizes(1) if call.does(CENTER_CROP_SIZES) else None
+    # The runtime treats a negative size as 0.
+    sizes = requested_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)
+    if len(sizes) != len(axes):
+        call.refuse(f"the shape must be {len(axes)} numbers")
+    wanted = dict(zip(axes, sizes, strict=True))
+    return Value(tuple(wanted.get(n, d) for n, d in enumerate(dims)), call.dtype())

@@ -1,1 +1,0 @@
-"""Reshape, concatenation, slices, pads and indices."""

@@ -1,1 +1,0 @@
-"""Convolutions, pools, resizing and signals."""

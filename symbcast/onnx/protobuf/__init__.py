@@ -1,1 +1,0 @@
-"""What is read from protobuf: graphs, nodes, constants, types and functions."""

@@ -1,0 +1,424 @@
+"""The report on an ONNX model: the answer, the model annotated with shapes, and its confirmation by ONNX Runtime."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from symbcast.answers.explanation.words import Namer
+from symbcast.answers.findings import Sizes, axes_at, failing_constraint, has_axes, without_sizes
+from symbcast.answers.outcomes import Notice, NoticeKind
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.characters import shorten_end, shorten_middle, sizes_text
+from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import MissingExtraError
+from symbcast.graphs.report.answer import GraphAnswer
+from symbcast.graphs.report.blame import complete_sizes
+from symbcast.graphs.report.graph_report import GraphReport
+from symbcast.onnx.reader import element_types, graphs_of
+from symbcast.onnx.runtime_process import FILLABLE, Feed, RunResult, run_all
+from symbcast.operators.values.contents import Element, Elements
+from symbcast.operators.values.value import known_dims
+
+if TYPE_CHECKING:
+    import onnx
+
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.graphs.model import CheckedModel
+    from symbcast.graphs.report.findings import Finding
+    from symbcast.operators.values.value import Value
+
+
+# Annotate a model with the shapes of its values: numbers, names, and expressions as text.
+
+
+_TENSOR = "tensor_type"
+
+
+def annotated(checked: CheckedModel) -> Any:
+    """Return a copy of a model with ``value_info`` of every tensor whose shape is known, and its outputs' shapes.
+
+    A size that is a number is a ``dim_value``; others are a ``dim_param``: a name as the model has it, or an
+    expression as text. Unnamed dimensions of inputs get their names from the report. The model's own declarations
+    stay for sizes that data decide and for values of unknown shape.
+    """
+    made = type(checked.model.raw)()
+    made.CopyFrom(checked.model.raw)
+    _Annotator(checked).annotate(made.graph)
+    return made
+
+
+class _Annotator:
+    """Writes the shapes of one model's values into a copy of it."""
+
+    def __init__(self, checked: CheckedModel) -> None:
+        self._walk = checked.walk
+        self._inputs = checked.inputs.values
+        self._namer = Namer.of(checked.env.shown)
+        self._open = checked.asker.origins.keys()
+        self._types = element_types(checked.model.raw)
+
+    def annotate(self, graph: Any) -> None:
+        for declared in graph.input:
+            self._name_dims(declared)
+        self._fill(graph, self._walk.top.values)
+        inner = [g for g in graphs_of(graph) if g is not graph]
+        made = Counter(name for g in inner for node in g.node for name in node.output)
+        # A name may occur in several branches, and it is unknown which of the values the walk kept.
+        known = {name: value for name, value in self._walk.inner.items() if made[name] == 1}
+        for found in inner:
+            self._fill(found, known)
+
+    def _fill(self, graph: Any, values: Mapping[str, Value]) -> None:
+        """Write the shapes of the values that a graph's nodes make."""
+        declared = {v.name: v for v in (*graph.value_info, *graph.output)}
+        for name in (n for node in graph.node for n in node.output if n):
+            value = values.get(name)
+            if value is None or value.shape is None:
+                continue
+            if name in declared:
+                self._write(declared[name], value)
+            elif self._types.get(name) or value.dtype:
+                made = graph.value_info.add()
+                made.name = name
+                self._write(made, value)
+
+    def _write(self, declared: Any, value: Value) -> None:
+        """Write a shape into a value's declared type, if it is a tensor."""
+        if declared.type.WhichOneof("value") not in (None, _TENSOR) or value.shape is None:
+            return
+        tensor = declared.type.tensor_type
+        dtype = tensor.elem_type or self._types.get(declared.name) or value.dtype
+        if not dtype:
+            return
+        said = [_declared_size(d) for d in tensor.shape.dim]
+        if len(said) != len(value.shape):
+            said = [None] * len(value.shape)
+        tensor.elem_type = dtype
+        tensor.shape.SetInParent()  # also record that a scalar has no axes
+        del tensor.shape.dim[:]
+        for dim, before in zip(value.shape, said, strict=True):
+            self._write_dim(tensor.shape.dim.add(), before if before is not None and self._is_open(dim) else dim)
+
+    def _write_dim(self, made: Any, dim: Dim | str) -> None:
+        if isinstance(dim, int):
+            made.dim_value = dim
+        elif isinstance(dim, str):
+            made.dim_param = dim
+        else:
+            made.dim_param = dim.name if isinstance(dim, Symbol) else self._namer.dim(dim)
+
+    def _is_open(self, dim: Dim) -> bool:
+        """Return whether data decide a size."""
+        return not isinstance(dim, int) and not self._open.isdisjoint(dim.symbols())
+
+    def _name_dims(self, declared: Any) -> None:
+        """Give the dimensions of an input the sizes and names that the report has for them."""
+        value = self._inputs.get(declared.name)
+        if value is None or value.shape is None or declared.type.WhichOneof("value") != _TENSOR:
+            return
+        for made, dim in zip(declared.type.tensor_type.shape.dim, value.shape, strict=True):
+            if not made.dim_param or isinstance(dim, int | Symbol):
+                self._write_dim(made, dim)
+
+
+def _declared_size(dim: Any) -> int | str | None:
+    """Return a model's number or name for a dimension; None without either."""
+    if dim.WhichOneof("value") == "dim_value":
+        return int(dim.dim_value) if dim.dim_value >= 0 else None
+    return str(dim.dim_param) or None
+
+
+# Confirm a report with ONNX Runtime: run the model where it should run and where it should fail.
+
+
+LARGEST = 1 << 28
+"""The largest tensor with which a model is run, in elements."""
+LONGEST = 800
+
+_AT_NODE = re.compile(r"running (\w+) node\. Name:'([^']*)'")
+_WHERE_IN_RUNTIME = re.compile(r"\S*\.(?:h|hpp|inl|cc|cpp):\d+ ")
+_FUNCTION = re.compile(r"(?:[\w<>:&*~ ]*::[^()]*\((?:[^()]|\([^()]*\))*\)(?: const)?|\w+) ")
+_CONDITION = re.compile(r".*? was false\. ?")
+_TAKEN_IN = "_inlfunc_"
+_AT_LOADED_NODE = re.compile(r"Node ?\(([^()]*)\) Op ?\((\w+)\)")
+
+
+class Confirmation(NamedTuple):
+    """A run of the model, and whether it went as the report says.
+
+    ``expected`` is ``"runs"`` or the node that should fail, ``happened`` is ``"ran"`` or the error. ``agrees`` is None
+    if the run is inconclusive; ``reason`` says why it does not agree or is inconclusive. ``finding`` is None at the
+    witness.
+    """
+
+    sizes: dict[str, int]
+    expected: str
+    happened: str
+    agrees: bool | None
+    reason: str
+    finding: Finding | None = None
+
+    def __str__(self) -> str:
+        word = {True: "agrees", False: "DISAGREES", None: "not confirmed"}[self.agrees]
+        if self.finding is None:
+            expected = "it runs" if self.agrees else "it should run"
+        else:
+            expected = f"{shorten_middle(self.expected, 44)} {'fails' if self.agrees else 'should fail'}"
+        why = f"{',' if self.agrees else ';'} {self.reason}" if self.reason else ""
+        happened = (
+            "" if self.happened in ("ran", "not run") else f": {shorten_end(_in_plain_words(self.happened), 160)}"
+        )
+        return f"{word}: at {sizes_text(self.sizes)} {expected}{why}{happened}"
+
+
+class _Trial(NamedTuple):
+    """Sizes at which to run the model; if it cannot be run, ``feeds`` is None and ``reason`` says why."""
+
+    given: dict[str, int]
+    sizes: Sizes
+    finding: Finding | None
+    feeds: tuple[Feed, ...] | None
+    reason: str = ""
+
+
+def confirmations(report: GraphAnswer) -> tuple[Confirmation, ...]:
+    """Run a model at the witness and at each finding's smallest counterexample."""
+    if find_spec("onnxruntime") is None:
+        raise MissingExtraError("symbcast.onnx: confirm()", "onnxruntime")
+    checked = report._checked
+    trials = list(_trials(report))
+    feeds = list(dict.fromkeys(t.feeds for t in trials if t.feeds is not None))
+    with _file(checked) as (path, problem):
+        ran = dict(zip(feeds, run_all(path, feeds), strict=True)) if path is not None else {}
+        again = _with_zeros(trials, ran)
+        ran.update(zip(again, run_all(path, list(again)), strict=True) if path is not None and again else ())
+    return tuple(_confirmation(report, t, ran, problem) for t in trials)
+
+
+def _trials(report: GraphAnswer) -> Iterator[_Trial]:
+    checked = report._checked
+    witness = report.witness() or report._candidate()
+    if witness is not None and report.verdict is not Verdict.NEVER:
+        yield _trial(checked, witness, complete_sizes(checked, witness, checked.env.clauses), None)
+    for finding in report.findings:
+        if finding.counterexample is not None:
+            others = [c for c in checked.env.clauses if c != finding.formula]
+            sizes = complete_sizes(checked, finding.counterexample, others) or complete_sizes(
+                checked, finding.counterexample
+            )
+            yield _trial(checked, finding.counterexample, sizes, finding)
+
+
+def _trial(checked: CheckedModel, given: dict[str, int], sizes: Sizes | None, finding: Finding | None) -> _Trial:
+    if sizes is None:
+        return _Trial(given, {}, finding, None, "no values were found for the sizes that data decide")
+    reason = _obstacle(checked, sizes, finding)
+    feeds = None if reason else tuple(_feed(name, v, sizes) for name, v in checked.inputs.values.items())
+    return _Trial(given, sizes, finding, feeds, reason)
+
+
+def _obstacle(checked: CheckedModel, sizes: Sizes, finding: Finding | None) -> str:
+    """Return why a run at some sizes is impossible or would be inconclusive; empty if there is no reason."""
+    for name, value in checked.inputs.values.items():
+        if known_dims(value) is None or value.dtype not in FILLABLE:
+            return f"the input {name} cannot be filled: its shape or its element type is not known here"
+    held = {s for v in checked.inputs.values.values() for s in _contents(v)}
+    if finding is not None and finding.formula is not None:
+        decided = [s for s in symbols_in(finding.formula) if s in checked.asker.origins and s not in held]
+        if decided:
+            return f"{decided[0].name} is decided by data, so no input sizes can set it"
+    for name, value in (*checked.walk.inner.items(), *checked.walk.top.values.items()):
+        dims = axes_at(known_dims(value) or (), sizes)
+        if all(d is not None for d in dims) and prod(d for d in dims if d is not None) > LARGEST:
+            return f"{name} would have {prod(d for d in dims if d is not None)} elements"
+    return ""
+
+
+def _contents(value: Value) -> tuple[Element, ...]:
+    """Return the elements of an input that determine sizes."""
+    return value.content.items if isinstance(value.content, Elements) else ()
+
+
+def _feed(name: str, value: Value, sizes: Sizes) -> Feed:
+    shape = tuple(d or 0 for d in axes_at(known_dims(value) or (), sizes))
+    items = _contents(value)
+    known = tuple(sizes[s] for s in items if isinstance(s, Symbol) and s in sizes)
+    return Feed(name, value.dtype, shape, known if items and len(known) == len(items) else None)
+
+
+def _with_zeros(trials: Sequence[_Trial], ran: dict[tuple[Feed, ...], RunResult]) -> list[tuple[Feed, ...]]:
+    """Return the inputs of the runs that failed unexpectedly, filled with 0 instead of 1."""
+    failed = [t.feeds for t in trials if t.finding is None and t.feeds in ran and ran[t.feeds].shapes is None]
+    return [_zeros(feeds) for feeds in failed if feeds is not None and ran[feeds].is_loaded]
+
+
+def _zeros(feeds: tuple[Feed, ...]) -> tuple[Feed, ...]:
+    return tuple(f._replace(number=0) for f in feeds)
+
+
+@contextmanager
+def _file(checked: CheckedModel) -> Iterator[tuple[Path | None, str]]:
+    """Yield a file of the model, the original one if its weights lie next to it; or why there is none."""
+    if checked.model.path is not None and checked.model.path.suffix == ".onnx":
+        yield checked.model.path, ""
+        return
+    try:
+        data = checked.model.raw.SerializeToString()
+    except ValueError as error:
+        yield None, f"the model cannot be written down, so check its file: {error}"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        path.write_bytes(data)
+        yield path, ""
+
+
+def _confirmation(
+    report: GraphAnswer, trial: _Trial, ran: dict[tuple[Feed, ...], RunResult], problem: str
+) -> Confirmation:
+    expected = "runs" if trial.finding is None else trial.finding.node
+    found = ran.get(trial.feeds) if trial.feeds is not None else None
+    if found is None:
+        return Confirmation(trial.given, expected, "not run", None, trial.reason or problem, trial.finding)
+    if trial.finding is None:
+        happened, agrees, reason = _where_it_runs(report, trial, found, ran)
+    else:
+        happened, agrees, reason = _where_it_fails(report, trial, trial.finding, found)
+    if agrees is False and report.runtime == "spec":
+        reason = f"{reason}; the report is about the ONNX documents: see runtime='onnxruntime'"
+    return Confirmation(trial.given, expected, happened, agrees, reason, trial.finding)
+
+
+_Outcome = tuple[str, bool | None, str]
+
+
+def _where_it_runs(
+    report: GraphAnswer, trial: _Trial, found: RunResult, ran: dict[tuple[Feed, ...], RunResult]
+) -> _Outcome:
+    assert trial.feeds is not None
+    if not found.is_loaded and not _node_of(found.error)[1]:
+        return _error(found), None, "the runtime could not load the model"
+    if found.shapes is None:
+        second = ran.get(_zeros(trial.feeds))
+        if second is None or second.shapes is None:
+            open_to_data = bool(report.data_sizes or report.unanalysed)
+            why = "data or unchecked nodes may be the cause" if open_to_data else "it failed"
+            return _error(found), None if open_to_data or not found.is_known else False, why
+        found = second
+    wrong = [f"{n} is {tuple(real)}, not {told}" for n, told, real in _outputs(report, trial.sizes, found)]
+    return "ran", not wrong, "; ".join(wrong)
+
+
+def _outputs(
+    report: GraphAnswer, sizes: Sizes, found: RunResult
+) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
+    """Yield the outputs whose real shape differs from the reported one."""
+    own = without_sizes(sizes, report._checked.asker.origins)
+    for name, shape in report.outputs.items():
+        real = (found.shapes or {}).get(name)
+        if shape is None or real is None or not has_axes(shape.dims, own):
+            continue
+        told = tuple(axes_at(shape.dims, own))
+        if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
+            yield name, told, real
+
+
+def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, found: RunResult) -> _Outcome:
+    if found.shapes is not None:
+        return "ran", False, "it ran"
+    name, kind = _node_of(found.error)
+    if not found.is_loaded and not kind:
+        return _error(found), None, "the runtime could not load the model"
+    if not found.is_known:
+        return _error(found), None, "the failing node is not known"
+    places = report._checked.asker.places
+    ops = [
+        op
+        for op in report._checked.env.operations
+        if op.kind != "assume" and failing_constraint(op, trial.sizes) is not None
+    ]
+    failing = [places[op.origin] for op in ops if op.origin in places]
+    if any(_is_called(name, p.node.name) if name else kind == p.op_type for p in failing):
+        other = "" if not name or _is_called(name, places[finding.node].node.name) else f"and {name} fails before it"
+        return _error(found), True, other
+    return _error(found), None, f"it failed earlier, at another node, {name or kind}" if kind else "it names no node"
+
+
+def _is_called(name: str, own: str) -> bool:
+    """Return whether a runtime's name means a node; nodes of inlined functions get generated names."""
+    return name == own or (bool(own) and name.startswith(_TAKEN_IN) and name.endswith(f"_{own}"))
+
+
+def _node_of(error: str) -> tuple[str, str]:
+    """Return name and operator of the innermost node in an error; empty if it names none."""
+    found = _AT_NODE.findall(error)
+    if found:
+        kind, name = found[-1]
+        return name, kind
+    loaded = _AT_LOADED_NODE.search(error)
+    return (loaded[1], loaded[2]) if loaded else ("", "")
+
+
+def _in_plain_words(error: str) -> str:
+    """Return the message of a runtime's error, without the file, function and condition of its source.
+
+    >>> _in_plain_words("/src/helper.h:60 void ort::Append(ptrdiff_t) axis == 1 was false. Cannot broadcast 2 by 3")
+    'Cannot broadcast 2 by 3'
+    >>> _in_plain_words("Status Message: matmul_helper.h:59 Compute MatMul dimension mismatch")
+    'MatMul dimension mismatch'
+    """
+    text = error.rpartition("Status Message: ")[2]
+    place = _WHERE_IN_RUNTIME.match(text)
+    if place is None:
+        return text
+    rest = text[place.end() :]
+    function = _FUNCTION.match(rest)
+    message = rest[function.end() :] if function else rest
+    return _CONDITION.sub("", message, count=1) or message
+
+
+def _error(found: RunResult) -> str:
+    return shorten_end(" ".join(found.error.split()), LONGEST)
+
+
+# Notices for runs that contradict a report.
+
+
+DISAGREEMENT = NoticeKind("disagreement", "ONNX Runtime must agree with the report on a model.", "error")
+
+
+def disagreements(confirmed: Iterable[Confirmation]) -> Iterator[Notice]:
+    """Yield a notice for each run in ONNX Runtime that contradicts the report."""
+    for run in confirmed:
+        if run.agrees is False:
+            yield Notice(DISAGREEMENT, DISAGREEMENT.level, "", "", f"ONNX Runtime {run}")
+
+
+# The answer about an ONNX model, as users see it.
+
+
+class ModelReport(GraphReport):
+    """The input sizes for which a model runs, every shape in it, and each node's requirements.
+
+    Everything is computed on first use, and the model is never changed.
+    """
+
+    def confirm(self) -> tuple[Confirmation, ...]:
+        """Run the model in ONNX Runtime, at the witness and at each finding's counterexample.
+
+        Raises `MissingExtraError` where onnxruntime is not installed.
+        """
+        return confirmations(self)
+
+    def annotate(self) -> onnx.ModelProto:
+        """Return a copy of the model annotated with the shapes of values."""
+        return cast("onnx.ModelProto", annotated(self._checked))

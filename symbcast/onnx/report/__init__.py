@@ -1,1 +1,0 @@
-"""Reports on checked models: findings, words, pages, data, and the model annotated with shapes."""

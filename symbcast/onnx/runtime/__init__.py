@@ -1,1 +1,0 @@
-"""Where ONNX Runtime differs from the ONNX documents."""

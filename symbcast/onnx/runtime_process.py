@@ -1,0 +1,123 @@
+"""Run a model in ONNX Runtime in a separate process, because sizes at which it fails may crash the process.
+
+``python -m symbcast.onnx.runtime_process REQUEST.json`` reads a model and its inputs, and writes a line of
+JSON for each run: the shapes of the outputs, or the error. A first line says whether the model could be loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FILLABLE = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
+"""The element types that inputs can be filled with: real numbers, integers, truth values and text."""
+TIME_LIMIT = 120.0
+"""Seconds that one process may take."""
+
+
+class Feed(NamedTuple):
+    """The contents of an input: ``values`` in order or, if that is None, by its element type.
+
+    Real numbers are random ones from 0 up to 1, from a fixed seed; integers and truth values are ``number``.
+    """
+
+    name: str
+    dtype: int
+    shape: tuple[int, ...]
+    values: tuple[int, ...] | None = None
+    number: int = 1
+
+
+class RunResult(NamedTuple):
+    """The result of a run: the shapes of the outputs, or the error."""
+
+    shapes: dict[str, list[int] | None] | None
+    error: str = ""
+    is_loaded: bool = True
+    is_known: bool = True
+    """Whether it was run at all, or ended by itself."""
+
+
+def run_all(model: Path, feeds: Sequence[Sequence[Feed]]) -> list[RunResult]:
+    """Run a model on each of some inputs; a run that crashes the process does not stop the others."""
+    found: list[RunResult] = []
+    while len(found) < len(feeds):
+        answers, ending = _process(model, feeds[len(found) :])
+        found += answers
+        if len(found) < len(feeds):
+            found.append(RunResult(None, ending, is_known=False))
+    return found
+
+
+def _process(model: Path, feeds: Sequence[Sequence[Feed]]) -> tuple[list[RunResult], str]:
+    """Return the answers of one process, and how it ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        request = Path(folder, "request.json")
+        request.write_text(json.dumps({"model": str(model.absolute()), "feeds": feeds}), "utf-8")
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "symbcast.onnx.runtime_process", str(request)],
+                capture_output=True,
+                timeout=TIME_LIMIT,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(p or os.curdir for p in sys.path)},
+                check=False,
+            )
+            lines, ending = done.stdout, f"the process ended with status {done.returncode}"
+        except subprocess.TimeoutExpired as error:
+            lines, ending = error.stdout or b"", f"it took more than {TIME_LIMIT:g} seconds"
+    answers = [json.loads(line) for line in lines.decode("utf-8", "replace").splitlines() if line.endswith("}")]
+    if answers and "load_error" in answers[0]:
+        return [RunResult(None, answers[0]["load_error"], is_loaded=False)] * len(feeds), ending
+    return [RunResult(**a) for a in answers], ending
+
+
+def main(request: Path) -> None:
+    """Run a model as requested, and print the result."""
+    import onnxruntime
+
+    asked = json.loads(request.read_text("utf-8"))
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    # Optimisations are off so that errors name the model's own nodes.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        session = onnxruntime.InferenceSession(asked["model"], options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        _answer({"load_error": str(error)})
+        return
+    names = [o.name for o in session.get_outputs()]
+    for feeds in asked["feeds"]:
+        try:
+            outputs = session.run(names, {name: _filled(*rest) for name, *rest in feeds})
+            shapes = {n: list(o.shape) if hasattr(o, "shape") else None for n, o in zip(names, outputs, strict=True)}
+            _answer({"shapes": shapes})
+        except Exception as error:
+            _answer({"shapes": None, "error": str(error)})
+
+
+def _answer(data: dict[str, Any]) -> None:
+    print(json.dumps(data), flush=True)
+
+
+def _filled(dtype: int, shape: Sequence[int], values: Sequence[int] | None, number: int) -> Any:
+    import numpy as np
+    from onnx import TensorProto, helper
+
+    if dtype == TensorProto.STRING:
+        return np.full(shape, "", dtype=object)
+    kind = np.dtype(helper.tensor_dtype_to_np_dtype(dtype))
+    if values is not None:
+        return np.asarray(values).astype(kind).reshape(shape)
+    if kind.kind == "f":
+        return np.random.default_rng(0).random(shape).astype(kind)
+    return np.full(shape, number, dtype=kind)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

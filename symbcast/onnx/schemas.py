@@ -1,0 +1,545 @@
+"""Nodes against the schemas of their operators: operator sets, attributes, inputs, outputs and element types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from symbcast.core.characters import shorten_middle
+from symbcast.errors import ModelError
+from symbcast.onnx.protobuf import canonical_domain
+
+# Errors for malformed models.
+
+
+_LONGEST = 80
+"""How many characters of a name are shown."""
+AGAIN = "fix the model, or export it again"
+DAMAGED = "the model has names that are not valid text", "it is damaged; fetch it or export it again"
+
+
+def label(node: Any) -> str:
+    """Return a node's label for messages: its name or its output, and its operator."""
+    name = node.name or next((o for o in node.output if o), "")
+    return f"the node {quote(name)} ({quote(node.op_type, '')})" if name else f"a node ({quote(node.op_type, '')})"
+
+
+def quote(name: Any, quote: str = "'") -> str:
+    """Return a name for display; it may be of any length and contain unprintable characters."""
+    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+    printable = "".join(c if c.isprintable() else "?" for c in text[: 2 * _LONGEST])
+    return f"{quote}{shorten_middle(printable, _LONGEST)}{quote}"
+
+
+class ModelSource:
+    """A model's name, and the function with the fault, if any."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.function = ""
+
+    def fault(self, problem: str, hint: str = AGAIN) -> ModelError:
+        """Return the error that says what is wrong."""
+        return ModelError(self.name, f"in the function {self.function}, {problem}" if self.function else problem, hint)
+
+
+# Check a model's imported operator sets, and its functions: each is defined once, and none calls itself.
+
+
+Runtime: TypeAlias = Literal["spec", "onnxruntime"]
+"""What to follow: the documents or ONNX Runtime."""
+
+_WITH_OPSETS = 3
+"""The first version of the IR in which a model imports operator sets."""
+_IMPORTED_BY_RUNTIME = frozenset({"com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc"})
+"""ONNX Runtime's own domains, each with a single version, which it imports implicitly (seen with 1.31)."""
+
+
+_NEWEST_OF_RUNTIME = {
+    "": 28,
+    "ai.onnx.ml": 5,
+    "ai.onnx.preview": 1,
+    "ai.onnx.preview.training": 1,
+    "ai.onnx.training": 1,
+    "com.microsoft": 1,
+    "com.microsoft.experimental": 1,
+    "com.microsoft.nchwc": 1,
+    "com.ms.internal.nhwc": 28,
+}
+"""The newest versions that ONNX Runtime 1.32 accepts, for the domains it knows; it accepts any of other domains."""
+
+
+@cache
+def newest() -> Mapping[str, int]:
+    """Return the newest versions of operator sets that the installed onnx knows, by domain."""
+    from onnx import defs
+
+    return {"": defs.onnx_opset_version(), "ai.onnx.ml": defs.onnx_ml_opset_version()}
+
+
+def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: int = _WITH_OPSETS) -> dict[str, int]:
+    """Return the version of each imported domain; raises `ModelError` for a version that does not exist.
+
+    If a model does not import ONNX's domain or one of ONNX Runtime's own, the runtime uses the newest version of that
+    domain.
+    """
+    found = {canonical_domain(o.domain): int(o.version) for o in imports}
+    for domain, version in found.items():
+        name = quote(domain or "ai.onnx")
+        if runtime == "onnxruntime" and version > _NEWEST_OF_RUNTIME.get(domain, version):
+            raise source.fault(
+                f"version {version} of the operators of {name} is imported, "
+                f"and ONNX Runtime knows {_NEWEST_OF_RUNTIME[domain]}"
+            )
+        if version < 1 and (runtime != "onnxruntime" or not domain):
+            raise source.fault(f"version {version} of the operators of {name} is imported; versions are 1 or more")
+        known = newest().get(domain, version)
+        if version > known:
+            raise source.fault(
+                f"version {version} of the operators of {name} is imported, and the installed onnx knows {known}",
+                "install a newer onnx, or export the model for an older version",
+            )
+    if 0 < ir_version < _WITH_OPSETS:
+        found.setdefault("", 1)
+    if runtime == "onnxruntime":
+        found = {**newest(), **dict.fromkeys(_IMPORTED_BY_RUNTIME, 1), **found}
+    return found
+
+
+Key: TypeAlias = "tuple[str, str, str]"
+"""The domain, the name and the overload of a function."""
+
+
+def function_key(domain: str, name: str, proto: Any) -> Key:
+    """Return the key of a function or of a node that calls it; onnx before 1.16 has no overloads."""
+    return canonical_domain(domain), name, str(getattr(proto, "overload", ""))
+
+
+def functions_of(model: Any, source: ModelSource) -> dict[Key, Any]:
+    """Return the functions of a model; raises `ModelError` if one is defined twice or calls itself."""
+    found: dict[Key, Any] = {}
+    for function in model.functions:
+        key = function_key(function.domain, function.name, function)
+        if key in found:
+            raise source.fault(f"the function {title(key)} is defined twice")
+        found[key] = function
+    _check_calls(found, source)
+    return found
+
+
+def title(key: Key) -> str:
+    """Return a function's name for messages."""
+    domain, name, overload = key
+    return quote(f"{domain}.{name}" + (f":{overload}" if overload else ""))
+
+
+def _check_calls(functions: Mapping[Key, Any], source: ModelSource) -> None:
+    """Search the calls depth first; a function that recurs on the current path calls itself."""
+    done: set[Key] = set()
+    for first in functions:
+        way: list[tuple[Key, Iterator[Key]]] = [] if first in done else [(first, _called(functions, first))]
+        open_keys = {first}
+        while way:
+            key, called = way[-1]
+            following = next((c for c in called if c not in done), None)
+            if following is None:
+                way.pop()
+                open_keys.discard(key)
+                done.add(key)
+            elif following in open_keys:
+                names = [title(k) for k, _ in way]
+                circle = [*names[names.index(title(following)) :], title(following)]
+                raise source.fault(f"the function {circle[0]} calls itself: {' -> '.join(circle[:8])}")
+            else:
+                open_keys.add(following)
+                way.append((following, _called(functions, following)))
+
+
+def _called(functions: Mapping[Key, Any], key: Key) -> Iterator[Key]:
+    pending = [functions[key].node]
+    while pending:
+        for node in pending.pop():
+            called = function_key(node.domain, node.op_type, node)
+            if called in functions:
+                yield called
+            for attribute in node.attribute:
+                if attribute.HasField("g"):
+                    pending.append(attribute.g.node)
+                pending += [graph.node for graph in attribute.graphs]
+
+
+# Operator schemas of the standard: attributes, inputs, outputs and their element types.
+#
+# Each of onnx's schemas is read once.
+
+
+KNOWN_DOMAINS = frozenset({"", "ai.onnx.ml"})
+"""The domains whose operators are all known; schemas of other domains are missing or change within a version."""
+
+OF_RUNTIME = frozenset(
+    {
+        "Affine",
+        "Crop",
+        "DynamicSlice",
+        "GRUUnit",
+        "GivenTensorFill",
+        "ImageScaler",
+        "LayerNormalization",
+        "MeanVarianceNormalization",
+        "MemcpyFromHost",
+        "MemcpyToHost",
+        "ParametricSoftplus",
+        "Scale",
+        "ScaledTanh",
+        "SimplifiedLayerNormalization",
+        "ThresholdedRelu",
+    }
+)
+"""Operators that ONNX Runtime (1.31) has in ONNX's domain from version 1 on; the standard has them later or never.
+
+From ``onnxruntime.capi.onnxruntime_pybind11_state.get_all_operator_schema()``: its optimiser writes them.
+"""
+
+
+class OperandSchema(NamedTuple):
+    """An input: whether it is required, its type parameter, and its allowed types."""
+
+    is_single: bool
+    type_name: str
+    allowed: frozenset[int]
+    """Numbers of ``TensorProto.DataType``; empty if the input may be something other than a tensor."""
+
+
+class Schema(NamedTuple):
+    """An operator of one version.
+
+    Attributes:
+        since: the version that introduced it.
+        inputs, outputs: the minimum and maximum number of each.
+        slots: the inputs; if the last one is variadic, it repeats.
+        attributes: by name, the number of the attribute's type and whether it is required.
+    """
+
+    since: int
+    inputs: tuple[int, int]
+    outputs: tuple[int, int]
+    slots: tuple[OperandSchema, ...]
+    attributes: Mapping[str, tuple[int, bool]]
+    is_deprecated: bool
+    """Whether it must not be used; one with a definition by others may be, such as GroupNormalization of version 18."""
+    is_homogeneous: bool
+    """Whether all variadic inputs have the same type."""
+
+    def slot(self, position: int) -> OperandSchema:
+        """Return the input at a position."""
+        return self.slots[min(position, len(self.slots) - 1)]
+
+
+@lru_cache(maxsize=4096)
+def schema(op_type: str, version: int, domain: str) -> Schema | None:
+    """Return the schema of an operator; None if the version does not have it."""
+    from onnx import AttributeProto, defs
+
+    try:
+        found: Any = defs.get_schema(op_type, version, domain)
+    except defs.SchemaError:
+        return None
+    return Schema(
+        found.since_version,
+        (found.min_input, found.max_input),
+        (found.min_output, found.max_output),
+        tuple(map(_slot, found.inputs)),
+        {n: (AttributeProto.AttributeType.Value(a.type.name), a.required) for n, a in found.attributes.items()},
+        found.deprecated and not (found.has_function or found.has_context_dependent_function),
+        all(i.is_homogeneous for i in found.inputs),
+    )
+
+
+def _slot(given: Any) -> OperandSchema:
+    from onnx.defs import OpSchema
+
+    return OperandSchema(
+        given.option == OpSchema.FormalParameterOption.Single, given.type_str, frozenset(_tensor_types(given.types))
+    )
+
+
+def _tensor_types(texts: Any) -> list[int]:
+    """Return the element types in texts such as ``tensor(float)``; none if any text has another form."""
+    found = [_type_numbers().get(text) for text in texts]
+    return [] if None in found else [n for n in found if n is not None]
+
+
+@lru_cache(maxsize=1)
+def _type_numbers() -> Mapping[str, int]:
+    from onnx import TensorProto
+
+    return {f"tensor({name.lower()})": number for name, number in TensorProto.DataType.items()}
+
+
+def first_version(op_type: str, domain: str) -> int | None:
+    """Return the version that introduced an operator; None if there is none."""
+    from onnx import defs
+
+    versions = [s.since_version for s in defs.get_all_schemas_with_history() if (s.name, s.domain) == (op_type, domain)]
+    return min(versions, default=None)
+
+
+class TypeMismatch(NamedTuple):
+    """A node whose operator does not accept the combination of its input element types.
+
+    Attributes:
+        node: the node.
+        types: the element types of its inputs, 0 for unknown ones.
+        position: the position of the faulty input.
+        other: the input that must have the same type; None if the operator never accepts the type at that position.
+    """
+
+    node: Any
+    types: Sequence[int]
+    position: int
+    other: int | None
+
+
+def mismatch(op_type: str, domain: str, version: int, types: Sequence[int]) -> tuple[int, int | None] | None:
+    """Return the mistyped input of an operator and the input whose type it must match; None if all are right.
+
+    >>> mismatch("Add", "", 14, (1, 1)), mismatch("Add", "", 14, (1, 7)), mismatch("Gather", "", 13, (1, 1))
+    (None, (1, 0), (1, None))
+    """
+    found = schema(op_type, version, domain) if domain in KNOWN_DOMAINS else None
+    if found is None or not found.slots:
+        return None
+    first: dict[str, int] = {}
+    for position, dtype in enumerate(types):
+        slot = found.slot(position)
+        if not dtype or not slot.allowed:
+            continue
+        if dtype not in slot.allowed:
+            return position, None
+        other = first.setdefault(slot.type_name, position) if found.is_homogeneous else position
+        if types[other] != dtype:
+            return position, other
+    return None
+
+
+def other_outputs(model: Any, found: Mapping[str, int]) -> dict[str, int]:
+    """Return the real types of the outputs of a model whose declared type is different."""
+    declared = {o.name: o.type.tensor_type.elem_type for o in model.graph.output}
+    return {name: found[name] for name, dtype in declared.items() if dtype and found.get(name, 0) not in (0, dtype)}
+
+
+class SuspectedFaults(NamedTuple):
+    """Suspected faults: mistyped nodes, and outputs whose declared type is wrong."""
+
+    nodes: Iterable[TypeMismatch]
+    outputs: Mapping[str, int]
+
+
+def check_types(source: str, model: Any, found: SuspectedFaults, known: Mapping[str, int]) -> None:
+    """Raise `ModelError` for wrong types of node inputs or outputs that onnx's inference, ``known``, confirms."""
+    held = dict(known)
+    for given in model.graph.input:
+        held[given.name] = given.type.tensor_type.elem_type
+    held.update((tensor.name, tensor.data_type) for tensor in model.graph.initializer)
+    for node, types, position, other in found.nodes:
+        places = (position,) if other is None else (position, other)
+        if any(held.get(node.input[p]) != types[p] for p in places):
+            continue
+        wrong = (
+            f"{label(node)} takes {quote(node.input[position])} of type {_name(types[position])} as input {position}"
+        )
+        what = f"{node.op_type} does not accept that type there"
+        if other is not None:
+            what = f"it must have the type of {quote(node.input[other])}, which is {_name(types[other])}"
+        raise ModelSource(source).fault(f"{wrong}; {what}", "put a Cast before it")
+    for output in model.graph.output:
+        declared, real = output.type.tensor_type.elem_type, known.get(output.name, 0)
+        if output.name in found.outputs and real == found.outputs[output.name]:
+            raise ModelSource(source).fault(
+                f"the output {quote(output.name)} is declared as {_name(declared)}, but is {_name(real)}"
+            )
+
+
+@cache
+def _name(dtype: int) -> str:
+    from onnx import TensorProto
+
+    return str(TensorProto.DataType.Name(dtype)).lower()
+
+
+# Check a node against its operator's schema: attributes, number of inputs, number of outputs.
+
+
+FIELDS = (
+    "",
+    "f",
+    "i",
+    "s",
+    "t",
+    "g",
+    "floats",
+    "ints",
+    "strings",
+    "tensors",
+    "graphs",
+    "sparse_tensor",
+    "sparse_tensors",
+    "tp",
+    "type_protos",
+)
+"""The field that holds an attribute of each type, by number."""
+_REPEATED = frozenset({"floats", "ints", "strings", "tensors", "graphs", "sparse_tensors", "type_protos"})
+_NAMES = (
+    "nothing",
+    "a float",
+    "an integer",
+    "text",
+    "a tensor",
+    "a graph",
+    "floats",
+    "integers",
+    "texts",
+    "tensors",
+    "graphs",
+    "a sparse tensor",
+    "sparse tensors",
+    "a type",
+    "types",
+)
+_VALUES_OF_CONSTANT = frozenset(
+    {
+        "value",
+        "sparse_value",
+        "value_float",
+        "value_floats",
+        "value_int",
+        "value_ints",
+        "value_string",
+        "value_strings",
+    }
+)
+
+
+def check_node(node: Any, versions: Mapping[str, int], source: ModelSource) -> None:
+    """Raise `ModelError` if a node's name, attributes, inputs or outputs do not match its operator."""
+    if any(isinstance(text, bytes) for text in (node.op_type, node.domain, *(a.name for a in node.attribute))):
+        raise source.fault(*DAMAGED)
+    if not node.op_type:
+        raise source.fault(f"{label(node)} names no operator")
+    domain = canonical_domain(node.domain)
+    version = versions.get(domain)
+    if version is None:
+        raise source.fault(
+            f"{label(node)} uses the domain {quote(domain or 'ai.onnx')}, which the model does not import",
+            "add it to the model's opset_import",
+        )
+    if version < 1:
+        raise source.fault(f"{label(node)} uses the domain {quote(domain)}, which is imported in version {version}")
+    found = schema(node.op_type, version, domain) if domain in KNOWN_DOMAINS else None
+    _check_attributes(node, found, version, source)
+    if found is not None:
+        _check_counts(node, found, version, source)
+    elif domain in KNOWN_DOMAINS and not (domain == "" and node.op_type in OF_RUNTIME):
+        since = first_version(node.op_type, domain)
+        there = f"it exists from version {since} on" if since is not None else "no version has an operator of this name"
+        raise source.fault(
+            f"{label(node)} uses an operator that is not in version {version} of {domain or 'ONNX'}: {there}"
+        )
+
+
+def _check_attributes(node: Any, found: Schema | None, version: int, source: ModelSource) -> None:
+    given: set[str] = set()
+    for attribute in node.attribute:
+        name = attribute.name
+        if not name:
+            raise source.fault(f"{label(node)} has an attribute without a name")
+        if name in given:
+            raise source.fault(f"{label(node)} has the attribute {quote(name)} twice")
+        given.add(name)
+        if found is None or name[:2] == "__":  # tools write such names; they are not part of the operator
+            continue
+        wanted = found.attributes.get(name)
+        if wanted is None:
+            raise source.fault(
+                f"{label(node)} has the attribute {quote(name)}, "
+                f"which {node.op_type} of version {version} does not have{_elsewhere(node, name, found, version)}"
+            )
+        if attribute.type != wanted[0] and attribute.type < len(_NAMES):
+            raise source.fault(
+                f"{label(node)} has the attribute {quote(name)} as {_NAMES[attribute.type]}; "
+                f"it must be {_NAMES[wanted[0]]}"
+            )
+    missing = [
+        n for n, (_, is_required) in (found.attributes if found else {}).items() if is_required and n not in given
+    ]
+    if missing:
+        raise source.fault(f"{label(node)} lacks the attribute {quote(missing[0])}, which {node.op_type} must have")
+    if node.op_type == "Constant" and found is not None and given.isdisjoint(_VALUES_OF_CONSTANT):
+        raise source.fault(
+            f"{label(node)} holds no value: one of the attributes 'value', 'value_ints', ... must be there"
+        )
+
+
+def _elsewhere(node: Any, name: str, found: Schema, version: int) -> str:
+    """Return the end of a message that names the earlier versions in which an operator has an attribute, if any."""
+    before = found.since - 1
+    while before > 0:
+        older = schema(node.op_type, before, canonical_domain(node.domain))
+        if older is None:
+            return ""
+        if name in older.attributes:
+            return f"; versions up to {before} have it"
+        before = older.since - 1
+    return ""
+
+
+def _check_counts(node: Any, found: Schema, version: int, source: ModelSource) -> None:
+    if found.is_deprecated:
+        raise source.fault(
+            f"{label(node)} uses a deprecated operator: version {version} of the operators is imported, "
+            f"and {node.op_type} does not exist from version {found.since} on"
+        )
+    for what, count, (least, most) in (
+        ("input", len(node.input), found.inputs),
+        ("output", len(node.output), found.outputs),
+    ):
+        if not least <= count <= most:
+            raise source.fault(
+                f"{label(node)} has {_counted(count, what)}; {node.op_type} of version {version} has "
+                f"{_range(least, most, what)}"
+            )
+    for position, name in enumerate(node.input):
+        if not name and found.slot(position).is_single:
+            raise source.fault(f"{label(node)} leaves out input {position}, which {node.op_type} must have")
+
+
+def _range(least: int, most: int, what: str) -> str:
+    if least == most:
+        return _counted(least, what)
+    return f"{least} or more" if most >= 2**31 - 1 else f"{least} to {most}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count or 'no'} {what}{'' if count == 1 else 's'}"
+
+
+def check_attribute_value(node: Any, attribute: Any, source: ModelSource) -> None:
+    """Raise `ModelError` if an attribute's value does not match its type."""
+    kind = attribute.type
+    if attribute.ref_attr_name:
+        return
+    if not 0 < kind < len(FIELDS):
+        raise source.fault(
+            f"{label(node)} has the attribute {quote(attribute.name)} of type {kind}, which does not exist"
+        )
+    for other, field in enumerate(FIELDS):
+        if other not in (0, kind) and _is_there(attribute, field):
+            raise source.fault(
+                f"{label(node)} has the attribute {quote(attribute.name)}, whose type is {_NAMES[kind]}, "
+                f"and which holds {_NAMES[other]}"
+            )
+
+
+def _is_there(attribute: Any, field: str) -> bool:
+    return bool(getattr(attribute, field)) if field in _REPEATED else bool(attribute.HasField(field))

@@ -1,0 +1,411 @@
+"""Types and constants of values as ONNX Runtime keeps them while it opens a model, and why it refuses one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+from symbcast.onnx.protobuf import StoredTensor
+from symbcast.operators.values.value import Value
+
+# The types of values as ONNX Runtime keeps them while it opens a model: declared ones, merged with inferred ones.
+
+
+TENSOR, SPARSE = "tensor_type", "sparse_tensor_type"
+
+
+class ValueType(bytes):
+    """The type of a value: the bytes of its ``TypeProto``, so that equal types are equal keys."""
+
+    @staticmethod
+    def of(proto: Any) -> ValueType:
+        """Return the type in a message."""
+        return _interned(proto.SerializeToString(deterministic=True))
+
+    @cached_property
+    def proto(self) -> Any:
+        """The message, which must not be changed."""
+        from onnx import TypeProto
+
+        return TypeProto.FromString(bytes(self))
+
+    def copy(self) -> Any:
+        """Return a new message."""
+        from onnx import TypeProto
+
+        return TypeProto.FromString(bytes(self))
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether the type is known at all."""
+        kind = self.proto.WhichOneof("value")
+        return kind is not None and (kind not in (TENSOR, SPARSE) or bool(getattr(self.proto, kind).elem_type))
+
+    @cached_property
+    def is_real(self) -> bool:
+        """Whether the element type of a tensor exists; an attribute can hold any number."""
+        kind = self.proto.WhichOneof("value")
+        return kind not in (TENSOR, SPARSE) or getattr(self.proto, kind).elem_type in _element_types()
+
+    @cached_property
+    def sizes(self) -> tuple[int | None, ...] | None:
+        """The sizes of a tensor, None for those that are not numbers; None if the rank is unknown."""
+        shape = tensor_shape(self.proto)
+        if shape is None:
+            return None
+        return tuple([d.dim_value if d.WhichOneof("value") == "dim_value" else None for d in shape.dim])
+
+    @cached_property
+    def text(self) -> str:
+        """The type as ONNX writes it, such as ``tensor(float)``.
+
+        >>> tensor_type(1, [2]).text
+        'tensor(float)'
+        """
+        return _text_of(self.proto)
+
+
+@lru_cache(maxsize=4096)
+def _interned(written: bytes) -> ValueType:
+    return ValueType(written)
+
+
+@cache
+def _element_types() -> frozenset[int]:
+    from onnx import TensorProto
+
+    return frozenset(TensorProto.DataType.values())
+
+
+def tensor_type(dtype: int, dims: Iterable[int]) -> ValueType:
+    """Return the type of a tensor whose sizes are numbers."""
+    return _tensor_type(dtype, tuple(dims))
+
+
+@lru_cache(maxsize=4096)
+def _tensor_type(dtype: int, dims: tuple[int, ...]) -> ValueType:
+    from onnx import TypeProto
+
+    made = TypeProto()
+    made.tensor_type.elem_type = dtype
+    made.tensor_type.shape.SetInParent()
+    for size in dims:
+        made.tensor_type.shape.dim.add().dim_value = size
+    return ValueType.of(made)
+
+
+def declared_type(declared: Any) -> ValueType:
+    """Return a declared type without invalid sizes: negative numbers and names without a letter.
+
+    As ``RemoveInvalidValues`` in ONNX Runtime's graph.cc does.
+    """
+    return _without_invalid(ValueType.of(declared))
+
+
+@lru_cache(maxsize=4096)
+def _without_invalid(declared: ValueType) -> ValueType:
+    made = declared.copy()
+    for dim in made.tensor_type.shape.dim if made.WhichOneof("value") == TENSOR else ():
+        kind = dim.WhichOneof("value")
+        if (kind == "dim_param" and not dim.dim_param) or (kind == "dim_value" and dim.dim_value < 0):
+            dim.ClearField(kind)
+    return ValueType.of(made)
+
+
+def is_known_type(found: ValueType | None) -> bool:
+    """Return whether a type is known at all."""
+    return found is not None and found.is_known
+
+
+def tensor_shape(found: Any) -> Any | None:
+    """Return the shape in a message of a type; None where it has none."""
+    kind = found.WhichOneof("value")
+    if kind not in (TENSOR, SPARSE):
+        return None
+    held = getattr(found, kind)
+    return held.shape if held.HasField("shape") else None
+
+
+def without_shape(found: ValueType) -> ValueType:
+    """Return the type of a tensor without its shape; other types as they are."""
+    if found.proto.WhichOneof("value") != TENSOR:
+        return found
+    made = found.copy()
+    made.tensor_type.ClearField("shape")
+    return ValueType.of(made)
+
+
+@lru_cache(maxsize=4096)
+def stored_type(written: bytes) -> ValueType:
+    """Return an inferred type as ONNX Runtime keeps it: without the shapes of elements of sequences."""
+    inferred = ValueType(written)
+    element = inferred.proto
+    if element.WhichOneof("value") != "sequence_type":
+        return _interned(written)
+    made = element = inferred.copy()
+    while element.WhichOneof("value") == "sequence_type":
+        element = element.sequence_type.elem_type
+    if element.WhichOneof("value") == TENSOR:
+        element.tensor_type.ClearField("shape")
+    return ValueType.of(made)
+
+
+def _text_of(found: Any) -> str:
+    kind = found.WhichOneof("value")
+    if kind in (TENSOR, SPARSE):
+        return f"{'sparse_' if kind == SPARSE else ''}tensor({_name(getattr(found, kind).elem_type)})"
+    if kind == "sequence_type":
+        return f"seq({_text_of(found.sequence_type.elem_type)})"
+    if kind == "optional_type":
+        return f"optional({_text_of(found.optional_type.elem_type)})"
+    if kind == "map_type":
+        return f"map({_name(found.map_type.key_type)},{_text_of(found.map_type.value_type)})"
+    return ""
+
+
+@cache
+def _name(dtype: int) -> str:
+    from onnx import TensorProto
+
+    return str(TensorProto.DataType.Name(dtype)).lower()
+
+
+@lru_cache(maxsize=4096)
+def merged(inferred: ValueType, kept: ValueType) -> tuple[ValueType, bool]:
+    """Return a kept type with an inferred shape merged into it, and whether the two agree.
+
+    Like onnx's ``mergeInShapeInfo``: kept sizes take precedence over inferred ones, and numbers over names. After a
+    contradiction the sizes that differ are unknown (``UnionShapeInfo``): ONNX Runtime only warns about it.
+    """
+    found = tensor_shape(inferred.proto)
+    if found is None:
+        return kept, True
+    made = kept.copy()
+    before = tensor_shape(made)
+    if before is None:
+        getattr(made, made.WhichOneof("value")).shape.CopyFrom(found)
+        return ValueType.of(made), True
+    if len(before.dim) != len(found.dim):
+        getattr(made, made.WhichOneof("value")).ClearField("shape")
+        return ValueType.of(made), False
+    pairs = list(zip(found.dim, before.dim, strict=True))
+    agree = all(_fit(new, old) for new, old in pairs)
+    for new, old in pairs:
+        if agree:
+            _merge_size(new, old)
+        elif new != old:
+            old.Clear()
+    return ValueType.of(made), agree
+
+
+def _fit(new: Any, old: Any) -> bool:
+    both_numbers = new.WhichOneof("value") == old.WhichOneof("value") == "dim_value"
+    return not both_numbers or bool(new.dim_value == old.dim_value)
+
+
+def _merge_size(new: Any, old: Any) -> None:
+    kind = new.WhichOneof("value")
+    if kind == "dim_value" or (kind == "dim_param" and old.WhichOneof("value") is None):
+        old.CopyFrom(new)
+
+
+# Types as values of a walk, for findings, and values as types.
+
+
+def value_of_type(found: ValueType | None) -> Value | None:
+    """Return the value of a type, with its shape where all its sizes are numbers; None for an input left out."""
+    if found is None:
+        return None
+    sizes = found.sizes
+    shape = None if sizes is None else tuple(n for n in sizes if n is not None)
+    is_known = sizes is not None and shape is not None and len(shape) == len(sizes)
+    return Value(shape if is_known else None, found.proto.tensor_type.elem_type)
+
+
+def type_of_value(value: Value) -> ValueType:
+    """Return the type of a value, with sizes that are numbers; an empty type if it is not a tensor."""
+    from onnx import TypeProto
+
+    made = TypeProto()
+    if type(value) is not Value or not value.dtype:
+        return ValueType.of(made)
+    made.tensor_type.elem_type = value.dtype
+    if value.shape is not None:
+        made.tensor_type.shape.SetInParent()
+        for size in value.shape:
+            dim = made.tensor_type.shape.dim.add()
+            if isinstance(size, int):
+                dim.dim_value = size
+    return ValueType.of(made)
+
+
+# Types and constants of a graph's values while ONNX Runtime opens a model.
+
+
+Sizes: TypeAlias = "tuple[int, ...] | int"
+"""A list of sizes that are numbers, or one such size."""
+
+
+UNNUMBERED = 0
+"""The number of what is known about a value, before it is compared."""
+
+
+class KnownValue:
+    """What ONNX Runtime knows about a value; it is not changed.
+
+    Attributes:
+        type: its type.
+        unfolded: its type before constants are folded, if that may differ; else None.
+        constant: its tensor, if a computation may use it.
+        is_folded: whether its tensor was computed from other constants.
+        sizes: its elements, if they are sizes that are known before constants are folded.
+        number: the same for values of a model about which the same is known, once it is needed.
+        was_known: whether the same was known before constants were folded.
+    """
+
+    __slots__ = ("constant", "is_folded", "number", "sizes", "type", "unfolded", "was_known")
+
+    def __init__(
+        self,
+        type: ValueType,
+        unfolded: ValueType | None = None,
+        constant: StoredTensor | None = None,
+        is_folded: bool = False,
+        sizes: Sizes | None = None,
+    ) -> None:
+        self.type = type
+        self.unfolded = unfolded
+        self.constant = constant
+        self.is_folded = is_folded
+        self.sizes = sizes
+        self.number = UNNUMBERED
+        self.was_known = not is_folded and sizes is None and (unfolded is None or unfolded == type)
+
+    def facts(self) -> tuple[Any, ...]:
+        """Return everything that is known; the name of the constant does not count."""
+        data = None if self.constant is None else self.constant.facts
+        return self.type, self.unfolded, data, self.is_folded, self.sizes
+
+    def with_type(self, found: ValueType) -> KnownValue:
+        """Return the same with another type."""
+        return KnownValue(found, self.unfolded, self.constant, self.is_folded, self.sizes)
+
+    def with_unfolded(self, found: ValueType) -> KnownValue:
+        """Return the same with another type before constants are folded."""
+        return KnownValue(self.type, found, self.constant, self.is_folded, self.sizes)
+
+    def with_sizes(self, sizes: Sizes | None) -> KnownValue:
+        """Return the same with other sizes as its elements."""
+        return KnownValue(self.type, self.unfolded, self.constant, self.is_folded, sizes)
+
+
+class TypeScope:
+    """The values of one graph, and of the graphs around it.
+
+    Attributes:
+        values: the facts about values by name.
+        declared: the types that the graph declares of what its nodes make.
+        outputs: the names of the outputs of the graph.
+        versions: those of the operator sets.
+        is_in_function: whether it is the body of a function of the model, or lies in one.
+        kind: the versions and `is_in_function`, as a key.
+    """
+
+    def __init__(
+        self, versions: Mapping[str, int], around: TypeScope | None = None, *, is_in_function: bool = False
+    ) -> None:
+        self.values: dict[str, KnownValue] = {}
+        self.declared: dict[str, ValueType] = {}
+        self.outputs: frozenset[str] = frozenset()
+        self.versions = versions
+        self.is_in_function: bool = around.is_in_function if around is not None else is_in_function
+        self.kind: tuple[Any, ...] = around.kind if around is not None else (tuple(versions.items()), is_in_function)
+        self._around = around
+
+    def declare(self, graph: Any) -> None:
+        """Record the types that a graph declares; those of its outputs override ``value_info``."""
+        for value in (*graph.value_info, *graph.output):
+            found = declared_type(value.type)
+            if found.is_known:
+                self.declared[value.name] = found
+        self.outputs = frozenset(o.name for o in graph.output)
+
+    def find(self, name: str) -> KnownValue | None:
+        """Return the facts about a value; a value of an inner graph shadows an outer one of the same name."""
+        found = self.values.get(name)
+        if found is None and self._around is not None:
+            found = self._around.find(name)
+            # The sizes in an outer value are not known in an inner graph.
+            return found if found is None or found.sizes is None else found.with_sizes(None)
+        return found
+
+    def type_of(self, name: str) -> ValueType | None:
+        """Return the type of a value; None if it is unknown."""
+        found = self.find(name)
+        return None if found is None else found.type
+
+    def known_types(self, names: Iterable[str]) -> dict[str, ValueType]:
+        """Return the types of values, as far as they are known."""
+        found = ((name, self.type_of(name)) for name in names if name)
+        return {name: t for name, t in found if t is not None and t.is_known}
+
+    def put(self, name: str, found: ValueType) -> None:
+        """Record the type of a value."""
+        before = self.values.get(name)
+        self.values[name] = KnownValue(found) if before is None else before.with_type(found)
+
+    def put_unfolded(self, name: str) -> None:
+        """Record that the present type of a value, if any, is the one before constants are folded."""
+        before = self.values.get(name)
+        if before is not None:
+            self.values[name] = before.with_unfolded(before.type)
+            self.declared[name] = before.type
+
+    def put_sizes(self, name: str, sizes: Sizes) -> None:
+        """Record the sizes that are the elements of a value."""
+        before = self.values.get(name)
+        if before is not None:
+            self.values[name] = before.with_sizes(sizes)
+
+    def fold(self, name: str, tensor: Any) -> None:
+        """Add a constant that is computed from others."""
+        before, found = self.values.get(name), tensor_type(tensor.data_type, tensor.dims)
+        unfolded, sizes = (None, None) if before is None else (before.unfolded or before.type, before.sizes)
+        self.values[name] = KnownValue(found, unfolded, StoredTensor(tensor), is_folded=True, sizes=sizes)
+
+
+# Refusals: why ONNX Runtime does not open a model.
+
+
+class SessionRefusal(NamedTuple):
+    """Why ONNX Runtime does not open a model: the node, ONNX Runtime's message, and the node's input types.
+
+    ``is_certain`` is false if it may still open the model.
+    """
+
+    node: Any
+    text: str
+    types: Sequence[ValueType | None]
+    is_certain: bool = True
+
+
+class RefusedSessionError(Exception):
+    """ONNX Runtime does not open the model."""
+
+    def __init__(self, refusal: SessionRefusal) -> None:
+        super().__init__(refusal.text)
+        self.refusal = refusal
+
+
+def refused_session(node: Any, text: str, scope: TypeScope) -> RefusedSessionError:
+    """Return a refusal because of a node, as an exception."""
+    return RefusedSessionError(
+        SessionRefusal(node, text, [scope.type_of(name) if name else None for name in node.input])
+    )
+
+
+def inference_message(error: Exception) -> str:
+    """Return an inference's error message without its prefix."""
+    text = str(error).strip().splitlines()[0]
+    return text.split("Error] ", 1)[-1].split("): ", 1)[-1].rstrip(".")

@@ -1,0 +1,623 @@
+"""Validate a model before the walk: its graphs, the order of nodes, inner graphs, tensors and declared values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from symbcast.errors import ModelError
+from symbcast.onnx.protobuf import Initializers
+from symbcast.onnx.schemas import (
+    DAMAGED,
+    FIELDS,
+    Key,
+    ModelSource,
+    Runtime,
+    check_attribute_value,
+    check_node,
+    function_key,
+    functions_of,
+    label,
+    quote,
+    title,
+    versions,
+)
+
+# Check that a model's tensors have the amount of data that their shapes require.
+
+
+_STRING, _EXTERNAL = 8, 1
+_MAX_READ = 1 << 16
+"""The largest tensor, in bytes, whose data are counted: protobuf copies them, and weights are large."""
+_MAX_EMBEDDED = 1 << 31
+"""The largest size of a protobuf message, in bytes."""
+
+_BITS: Mapping[int, int] = {
+    **dict.fromkeys((25, 26), 2),
+    **dict.fromkeys((21, 22, 23), 4),
+    **dict.fromkeys((2, 3, 9, 17, 18, 19, 20, 24), 8),
+    **dict.fromkeys((4, 5, 10, 16), 16),
+    **dict.fromkeys((1, 6, 12), 32),
+    **dict.fromkeys((7, 11, 13, 14), 64),
+    15: 128,
+}
+"""How many bits an element of each type takes in ``raw_data``."""
+
+_FIELDS: Mapping[int, tuple[str, int]] = {
+    1: ("float_data", 1),
+    14: ("float_data", 2),
+    11: ("double_data", 1),
+    15: ("double_data", 2),
+    **dict.fromkeys((12, 13), ("uint64_data", 1)),
+    7: ("int64_data", 1),
+    _STRING: ("string_data", 1),
+}
+"""The fields for elements outside ``raw_data``, and how many numbers each element takes.
+
+All other types are in ``int32_data``: one element to a number, or as many as fit into a byte.
+"""
+
+
+def tensor_problem(tensor: Any) -> str | None:
+    """Return what is wrong with a tensor, as the end of a sentence; None if it is valid.
+
+    >>> from onnx import TensorProto
+    >>> tensor_problem(TensorProto(name="w", data_type=1, dims=[2, 3], raw_data=b"12345678"))
+    'has 8 bytes of data, and its shape (2, 3) takes 24'
+    """
+    dtype = tensor.data_type
+    if dtype not in _BITS and dtype != _STRING and (not dtype or dtype not in _known_types()):
+        return f"has the unknown element type {dtype}"
+    dims = tensor.dims
+    if dims and min(dims) < 0:
+        return f"has the shape {_shape(dims)}: no size can be negative"
+    if tensor.data_location == _EXTERNAL:
+        is_located = any(entry.key == "location" for entry in tensor.external_data)
+        return None if is_located else "has its data in another file, but does not name it"
+    return _of_data(tensor, _count(dims)) if dtype in _BITS or dtype == _STRING else None
+
+
+def _of_data(tensor: Any, count: int) -> str | None:
+    dtype = tensor.data_type
+    if tensor.HasField("raw_data"):
+        if dtype == _STRING:
+            return "holds strings, which cannot be in raw_data"
+        needed, found, what = (count * _BITS[dtype] + 7) // 8, None, "bytes of data"
+        if needed <= _MAX_READ:
+            found = len(tensor.raw_data)
+    else:
+        field, each = _FIELDS.get(dtype, ("int32_data", 1))
+        is_packed = _BITS.get(dtype, 8) < 8
+        needed = (count * _BITS[dtype] + 7) // 8 if is_packed else count * each
+        found, what = len(getattr(tensor, field)), f"elements in {field}"
+    if found is not None and found != needed:
+        return f"has {found} {what}, and its shape {_shape(tensor.dims)} takes {needed}"
+    if needed > _MAX_EMBEDDED:
+        return f"has the shape {_shape(tensor.dims)}, which takes {needed} bytes or more: no model can hold that"
+    return None
+
+
+def sparse_problem_of(tensor: Any) -> str | None:
+    """Return what is wrong with a sparse tensor, as the end of a sentence; None if it is valid.
+
+    ONNX Runtime makes the tensor dense when it opens a model, so the index of each value must be within the shape.
+    """
+    values, indices, dims = tensor.values, tensor.indices, tensor.dims
+    for part, what in ((values, "values"), (indices, "indices")):
+        problem = tensor_problem(part)
+        if problem is not None:
+            return f"has invalid {what}: the tensor {problem}"
+    if any(d < 0 for d in dims):
+        return f"has the shape {_shape(dims)}: no size can be negative"
+    count = _count(values.dims)
+    wanted = ([count], [count, len(dims)])
+    if list(indices.dims) not in wanted:
+        return f"has indices of shape {_shape(indices.dims)}; for {count} values it must be {_shape(wanted[0])}"
+    return _of_places(tensor, count)
+
+
+def _of_places(tensor: Any, count: int) -> str | None:
+    """Return the problem of a sparse tensor with an index outside its shape; None if there is none."""
+    from onnx import numpy_helper
+
+    if tensor.indices.data_location == _EXTERNAL or count > _MAX_READ:
+        return None
+    sizes = list(tensor.dims) if len(tensor.indices.dims) > 1 else [_count(tensor.dims)]
+    for place in numpy_helper.to_array(tensor.indices).reshape(-1, len(sizes)):
+        for index, size in zip(place.tolist(), sizes, strict=True):
+            if not 0 <= index < size:
+                return f"has the index {index}, which is not within 0 to {size - 1}"
+    return None
+
+
+def _count(dims: Any) -> int:
+    """Return the number of elements; inexact if no model could hold that many."""
+    count = 0 if 0 in dims else 1
+    for size in dims:
+        count *= size
+        if count > _MAX_EMBEDDED << 8:
+            break
+    return count
+
+
+def _shape(dims: Any) -> str:
+    shown = ", ".join(map(str, dims[:8])) + (", ..." if len(dims) > 8 else "," if len(dims) == 1 else "")
+    return f"({shown})"
+
+
+@cache
+def _known_types() -> frozenset[int]:
+    from onnx import TensorProto
+
+    return frozenset(TensorProto.DataType.values())
+
+
+# Sort nodes so that each value is made before it is used.
+
+
+def with_sorted_nodes(model: Any, source: ModelSource) -> Any:
+    """Return a copy of a model with its main graph sorted; raises `ModelError` if the nodes form a cycle.
+
+    ONNX Runtime does the same: see ``Graph::PerformTopologicalSortAndCheckIsAcyclic``.
+    """
+    nodes = list(model.graph.node)
+    maker = {name: n for n, node in enumerate(nodes) for name in node.output}
+    needs = [{maker[name] for name in _used(node) if name in maker} for node in nodes]
+    users: list[list[int]] = [[] for _ in nodes]
+    for n, needed in enumerate(needs):
+        for other in needed:
+            users[other].append(n)
+    left = [len(needed) for needed in needs]
+    order = [n for n, count in enumerate(left) if not count]
+    for n in order:
+        for user in users[n]:
+            left[user] -= 1
+            if not left[user]:
+                order.append(user)
+    if len(order) < len(nodes):
+        raise source.fault(_circle(nodes, needs, next(n for n, count in enumerate(left) if count), left))
+    made = type(model)()
+    made.CopyFrom(model)
+    del made.graph.node[:]
+    made.graph.node.extend(nodes[n] for n in order)
+    return made
+
+
+def _used(node: Any) -> Iterator[str]:
+    """Yield the names that a node uses, including those used in its graphs."""
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        yield from found.input
+        for attribute in found.attribute:
+            for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                pending.extend(graph.node)
+
+
+def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]) -> str:
+    """Return the message for a cycle of nodes, found by following inputs back until a node repeats."""
+    way, places, n = [start], {start: 0}, start
+    while True:
+        n = min(other for other in needs[n] if left[other])
+        if n in places:
+            break
+        places[n] = len(way)
+        way.append(n)
+    circle = [label(nodes[n]) for n in (n, *reversed(way[places[n] :]))]
+    shown = circle if len(circle) <= 6 else [*circle[:5], "...", circle[-1]]
+    return f"nodes depend on each other in a cycle: {' -> '.join(shown)}"
+
+
+# Check the numbers of inputs and outputs of the graphs inside If, Loop and Scan.
+
+
+class Count(NamedTuple):
+    """An actual and a required count."""
+
+    what: str
+    found: int
+    wanted: int
+
+
+def check_bodies(node: Any, version: int, source: ModelSource) -> None:
+    """Raise `ModelError` if the graphs in a node have numbers of inputs or outputs that do not fit the node."""
+    counts = _COUNTS.get(node.op_type)
+    if counts is None or node.domain not in ("", "ai.onnx"):
+        return
+    for what, found, wanted in counts(node, {a.name: a for a in node.attribute}, version):
+        if found != wanted:
+            raise source.fault(f"{label(node)} has {found} {what}; there must be {wanted}")
+
+
+def _if(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
+    for name in ("then_branch", "else_branch"):
+        graph = attributes[name].g
+        yield Count(f"inputs of its {name}", len(graph.input), 0)
+        yield Count(f"outputs of its {name}", len(graph.output), len(node.output))
+
+
+def _loop(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
+    """Check a Loop: its body maps (iteration, condition, values) to (condition, values, stacked outputs)."""
+    body = attributes["body"].g
+    yield Count("inputs of its body", len(body.input), len(node.input))
+    yield Count("outputs of its body", len(body.output), len(node.output) + 1)
+    yield Count("outputs", len(node.output), max(len(node.output), len(node.input) - 2))
+
+
+def _scan(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
+    """Check a Scan: its body maps (states, a slice of each scanned input) to (states, stacked outputs)."""
+    if version < 9:  # version 8 has sequence lengths before its states
+        return
+    body, scanned = attributes["body"].g, attributes["num_scan_inputs"].i
+    yield Count("inputs in its num_scan_inputs", scanned, min(max(scanned, 1), len(node.input)))
+    states = len(node.input) - scanned
+    stacked = len(node.output) - states
+    yield Count("inputs of its body", len(body.input), len(node.input))
+    yield Count("outputs of its body", len(body.output), len(node.output))
+    yield Count("outputs", len(node.output), max(len(node.output), states))
+    for name, count in (
+        ("scan_input_axes", scanned),
+        ("scan_input_directions", scanned),
+        ("scan_output_axes", stacked),
+        ("scan_output_directions", stacked),
+    ):
+        if name in attributes and attributes[name].ints:
+            yield Count(f"numbers in its {name}", len(attributes[name].ints), count)
+
+
+_COUNTS: Mapping[str, Callable[[Any, Mapping[str, Any], int], Iterator[Count]]] = {
+    "If": _if,
+    "Loop": _loop,
+    "Scan": _scan,
+}
+
+
+# ONNX Runtime's checks of declared values, before it infers anything.
+
+
+_TENSOR_TYPE = "tensor_type"
+
+
+def check_unused(graph: Any, source: ModelSource) -> None:
+    """Raise `ModelError` for an unused constant that is not an input, before version 4 of the IR."""
+    known = {v.name for v in (*graph.input, *graph.output)} | {name for node in graph.node for name in node.input}
+    for tensor in graph.initializer:
+        if tensor.name not in known:
+            raise source.fault(f"the initializer {quote(tensor.name)} must also be an input in this version of the IR")
+
+
+def check_declared(graph: Any, tensors: Initializers, source: ModelSource) -> None:
+    """Raise `ModelError` for tensors declared without an element type, or constants unlike their declaration."""
+    declared = {v.name: v.type.tensor_type for v in (*graph.value_info, *graph.output) if _is_tensor(v)}
+    given = {v.name for v in graph.input}
+    for name, kind in declared.items():
+        if not kind.elem_type and name not in given:
+            raise source.fault(f"{quote(name)} is declared as a tensor without an element type")
+    declared.update((v.name, v.type.tensor_type) for v in graph.input if _is_tensor(v))
+    if declared.keys().isdisjoint(tensors.names):
+        return
+    for name, tensor in zip(tensors.names, tensors.tensors, strict=True):
+        kind = declared.get(name)
+        if kind is None:
+            continue
+        if kind.elem_type != tensor.dtype:
+            raise source.fault(f"the initializer {quote(name)} has a different element type than its declaration")
+        if kind.HasField("shape") and not _fits(tensor.shape, kind.shape):
+            raise source.fault(f"the initializer {quote(name)} has a different shape than its declaration")
+
+
+def _is_tensor(value: Any) -> bool:
+    return bool(value.type.WhichOneof("value") == _TENSOR_TYPE)
+
+
+def _fits(dims: Any, shape: Any) -> bool:
+    """Return whether sizes match the declared ones; names and negative numbers match any size."""
+    return len(dims) == len(shape.dim) and all(
+        d.WhichOneof("value") != "dim_value" or d.dim_value < 0 or d.dim_value == n
+        for n, d in zip(dims, shape.dim, strict=True)
+    )
+
+
+# Check a model's graphs: each name is defined once, before its uses, and each node matches its schema.
+
+
+MAX_DEPTH = 64
+"""How many levels of nested graphs are examined; `symbcast.graphs.walking.walk` follows fewer."""
+_OVERRIDABLE = 4
+"""The first version of the IR in which constants need not be inputs."""
+_TENSOR, _GRAPH, _GRAPHS = 4, 5, 10
+_ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
+"""The types of attributes that are numbers or texts, by how many they hold."""
+
+
+NodeReader: TypeAlias = "Callable[[Any, Mapping[str, int]], Sequence[Any]]"
+"""Reads the nodes of a graph, for some versions of operator sets."""
+
+
+class UnsortedError(ModelError):
+    """A node of the main graph uses a value that a later node produces."""
+
+
+class GraphChecker:
+    """Check all graphs of a model.
+
+    The requirements are looked up once for all nodes with the same operator, attributes and number of inputs.
+    """
+
+    def __init__(
+        self, source: ModelSource, model: Any, functions: Mapping[Key, Any], read: NodeReader, *, of_runtime: bool
+    ) -> None:
+        self._source = source
+        self._read = read
+        self._model = model
+        self._functions = functions
+        self._of_runtime = of_runtime
+        """Whether to check ONNX Runtime's own requirements on node names and declared values."""
+        self.nodes: Sequence[Any] = ()
+        self.tensors = Initializers.of(())
+        """The nodes and the initializers of the main graph."""
+        self.count = -len(model.graph.node)
+        """The number of nodes in functions and nested graphs."""
+        self._versions: Mapping[str, int] = {}
+        self._right: set[Hashable] = set()
+        """Keys of valid nodes: all facts on which validity depends, under the current versions."""
+
+    def check(self, versions: Mapping[str, int]) -> None:
+        """Check the main graph, with the given operator set versions."""
+        self._versions, self._right = versions, set()
+        graph = self._model.graph
+        self.nodes = self._read(graph.node, versions)
+        self.tensors = Initializers.of(graph.initializer)
+        self._graph(graph, (), self.nodes, self.tensors)
+
+    def check_function(self, function: Any, versions: Mapping[str, int]) -> None:
+        """Check the body of a function."""
+        self._versions, self._right = versions, set()
+        known = set(function.input)
+        self._nodes(self._read(function.node, versions), known, ())
+        for name in function.output:
+            if self._of_runtime and name in function.input:
+                raise self._source.fault(f"the output {quote(name)} is also an input, which ONNX Runtime refuses")
+            if name not in known:
+                raise self._source.fault(f"the output {quote(name)} is not produced by any node")
+
+    def _graph(self, graph: Any, around: Sequence[set[str]], nodes: Sequence[Any], tensors: Initializers) -> None:
+        """Check a graph; ``around`` holds the names defined so far by the graphs around it."""
+        if len(around) > MAX_DEPTH:
+            return
+        known = self._held(graph, tensors)
+        if self._of_runtime:
+            check_declared(graph, tensors, self._source)
+            if 0 < self._model.ir_version < _OVERRIDABLE:
+                check_unused(graph, self._source)
+        self._nodes(nodes, known, around)
+        if bytes in set(map(type, known)):
+            raise self._source.fault(*DAMAGED)
+        for output in graph.output:
+            if output.name not in known:
+                raise self._source.fault(
+                    f"the output {quote(output.name)} of the graph {quote(graph.name)} is not produced in it"
+                )
+
+    def _held(self, graph: Any, tensors: Initializers) -> set[str]:
+        """Return the names of the inputs and constants of a graph."""
+        given = [i.name for i in graph.input]
+        held = tensors.names + [t.values.name for t in graph.sparse_initializer]
+        for what, names in ("input", given), ("initializer", held):
+            if bytes in set(map(type, names)):
+                raise self._source.fault(*DAMAGED)
+            if len(set(names)) < len(names):
+                raise self._source.fault(f"the {what} {quote(_first_twice(names))} is defined twice")
+        if "" in given:
+            raise self._source.fault(f"input {given.index('')} of the graph {quote(graph.name)} has no name")
+        for tensor in tensors.different:
+            problem = tensor_problem(tensor.raw)
+            if problem is not None:
+                raise self._source.fault(f"the initializer {quote(tensor.raw.name)} {problem}")
+        for sparse in graph.sparse_initializer:
+            problem = sparse_problem_of(sparse)
+            if problem is not None:
+                raise self._source.fault(f"the sparse initializer {quote(sparse.values.name)} {problem}")
+        return {*given, *held} - {""}
+
+    def _nodes(self, nodes: Sequence[Any], known: set[str], around: Sequence[set[str]]) -> None:
+        """Check nodes in order, and add the names that they define to ``known``."""
+        right, titles, of_runtime = self._right, set[str](), self._of_runtime
+        self.count += len(nodes)
+        for node in nodes:
+            inputs = node.inputs
+            if not known.issuperset(inputs):
+                for name in inputs:
+                    if name and name not in known and not _is_among(name, around):
+                        raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
+            tensor = node.tensor
+            kind = node.kind if tensor is None else (tensor, len(inputs), len(node.outputs))
+            if kind is None or kind not in right:
+                is_plain = self._is_plain_node(node.raw, inputs, (*around, known))
+                if kind is not None and (is_plain or tensor is not None):
+                    right.add(kind)
+            for name in node.outputs:
+                if name in known or (around and _is_among(name, around)):
+                    raise self._source.fault(f"{label(node.raw)} makes {quote(name)}, which is already defined")
+                if name:
+                    known.add(name)
+            title = node.name
+            # ONNX Runtime turns constants into initializers before it checks names.
+            if title and (node.op_type != "Constant" or not of_runtime):
+                if title in titles or isinstance(title, bytes):
+                    self._refuse_title(title)
+                titles.add(title)
+
+    def _is_plain_node(self, node: Any, inputs: Sequence[str], around: Sequence[set[str]]) -> bool:
+        """Check a node; return whether it is right wherever it stands: it holds numbers and texts only."""
+        key: tuple[Any, ...] = (node.op_type, node.domain, len(inputs), len(node.output))
+        if "" in inputs:
+            key += tuple(n for n, name in enumerate(inputs) if not name)
+        held = []
+        for attribute in node.attribute:
+            kind = attribute.type
+            key += (attribute.name, kind)
+            if not _is_plain(attribute, kind):
+                held.append(attribute)
+        if key not in self._right:
+            self._node(node)
+            self._right.add(key)
+        if held:
+            self._within(node, held, around)
+        return not held
+
+    def _refuse_title(self, title: str | bytes) -> None:
+        """Raise `ModelError` for a node's name that is no text, or another node's if ONNX Runtime is asked about."""
+        if isinstance(title, bytes):
+            raise self._source.fault(*DAMAGED)
+        if self._of_runtime:
+            raise self._source.fault(f"two nodes are called {quote(title)}, which ONNX Runtime refuses")
+
+    def _node(self, node: Any) -> None:
+        """Check the facts that all nodes with the same operator and attributes share."""
+        key = function_key(node.domain, node.op_type, node)
+        function = self._functions.get(key)
+        if function is None:
+            check_node(node, self._versions, self._source)
+            return
+        if key[0] not in self._versions:
+            raise self._source.fault(
+                f"{label(node)} uses the domain {quote(key[0] or 'ai.onnx')}, which the model does not import",
+                "add it to the model's opset_import",
+            )
+        for what, count, most in (
+            ("inputs", len(node.input), len(function.input)),
+            ("outputs", len(node.output), len(function.output)),
+        ):
+            if count > most:
+                raise self._source.fault(f"{label(node)} has {count} {what}, and the function {title(key)} has {most}")
+
+    def _within(self, node: Any, attributes: Iterable[Any], around: Sequence[set[str]]) -> None:
+        """Check the attributes of a node that hold tensors or graphs, or a value that does not match their type."""
+        for attribute in attributes:
+            kind = attribute.type
+            if kind == _TENSOR and attribute.HasField("t"):
+                problem = tensor_problem(attribute.t)
+                if problem is not None:
+                    raise self._source.fault(f"the tensor in {quote(attribute.name)} of {label(node)} {problem}")
+                continue
+            check_attribute_value(node, attribute, self._source)
+            if kind in (_GRAPH, _GRAPHS):
+                check_bodies(node, self._versions.get("", 1), self._source)
+                for graph in [attribute.g] if kind == _GRAPH else attribute.graphs:
+                    nodes = self._read(graph.node, self._versions)
+                    self._graph(graph, around, nodes, Initializers.of(graph.initializer))
+
+    def _undefined(self, node: Any, name: Any, nodes: Any, around: Sequence[set[str]]) -> ModelError:
+        """Return the error for a name that is used before it is defined, or never defined."""
+        if isinstance(name, bytes):
+            return self._source.fault(*DAMAGED)
+        is_later = any(name in other.output for other in nodes)
+        text = f"{label(node)} uses {quote(name)}, which "
+        if not is_later and around:
+            is_later = any(name in other.output for other in self._model.graph.node)
+            around = ()
+        if is_later and not around and not self._source.function:
+            return UnsortedError(self._source.name, f"{text}a later node produces")
+        return self._source.fault(f"{text}{'a later node produces' if is_later else 'no node produces'}")
+
+
+def _is_plain(attribute: Any, kind: int) -> bool:
+    """Return whether an attribute is a number, a text or a list of them, and has a value of its type."""
+    if kind in _ONE:
+        return bool(attribute.HasField(FIELDS[kind]))
+    return kind in _SEVERAL and bool(getattr(attribute, FIELDS[kind]))
+
+
+def _is_among(name: str, around: Sequence[set[str]]) -> bool:
+    return any(name in names for names in around)
+
+
+def _first_twice(names: Sequence[str]) -> str:
+    met: set[str] = set()
+    for name in names:
+        if name in met:
+            break
+        met.add(name)
+    return name
+
+
+# Check a whole model before the walk.
+
+
+class ValidModel(NamedTuple):
+    """A model that was found to be well formed.
+
+    Attributes:
+        model: the model itself, or a copy with its nodes sorted.
+        versions: the versions of its operator sets.
+        functions: its functions by domain, name and overload.
+        inner: the number of nodes in its functions and nested graphs.
+        nodes, tensors: the nodes and initializers of its main graph, as they were read.
+    """
+
+    model: Any
+    versions: dict[str, int]
+    functions: dict[Key, Any]
+    inner: int
+    nodes: Sequence[Any]
+    tensors: Initializers
+
+
+def validated(name: str, model: Any, runtime: Runtime, read: NodeReader) -> ValidModel:
+    """Return a model after checking it; raises `ModelError` if it is malformed. ``read`` reads nodes.
+
+    With ``runtime="onnxruntime"``, everything that ONNX Runtime accepts is valid: it sorts the nodes, and imports the
+    operator sets that it knows.
+    """
+    source = ModelSource(name)
+    if model.ir_version > _newest_ir():
+        raise source.fault(
+            f"the model has IR version {model.ir_version}, but the installed onnx knows only up to {_newest_ir()}",
+            "install a newer onnx, or export the model for an older version",
+        )
+    imported = versions(model.opset_import, source, runtime, model.ir_version)
+    _check_inputs(model.graph, source)
+    functions = functions_of(model, source)
+    graphs = GraphChecker(source, model, functions, read, of_runtime=runtime == "onnxruntime")
+    for function in model.functions:
+        source.function = quote(function.name)
+        graphs.check_function(function, versions(function.opset_import, source, "spec"))
+    source.function = ""
+    try:
+        graphs.check(imported)
+    except UnsortedError as error:
+        found = with_sorted_nodes(model, source)
+        if runtime != "onnxruntime":
+            raise source.fault(error.problem, "sort the nodes, or export it again") from None
+        return validated(name, found, runtime, read)
+    return ValidModel(model, imported, functions, graphs.count, graphs.nodes, graphs.tensors)
+
+
+def _newest_ir() -> int:
+    import onnx
+
+    return int(onnx.IR_VERSION)
+
+
+def _check_inputs(graph: Any, source: ModelSource) -> None:
+    """Raise `ModelError` if an input has no type or an unknown one."""
+    for given in graph.input:
+        kind = given.type.WhichOneof("value")
+        if kind is None:
+            if all(t.name != given.name for t in graph.initializer):
+                raise source.fault(f"the input {quote(given.name)} has no type")
+        elif kind == "tensor_type":
+            tensor = given.type.tensor_type
+            if tensor.elem_type not in _element_types():
+                raise source.fault(f"the input {quote(given.name)} has the unknown element type {tensor.elem_type}")
+            if any(isinstance(d.dim_param, bytes) for d in tensor.shape.dim):
+                raise source.fault(*DAMAGED)
+
+
+@cache
+def _element_types() -> frozenset[int]:
+    from onnx import TensorProto
+
+    return frozenset(TensorProto.DataType.values()) - {0}

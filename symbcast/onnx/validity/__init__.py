@@ -1,1 +1,0 @@
-"""Validation of a model before the walk; a malformed model is a `ModelError`."""

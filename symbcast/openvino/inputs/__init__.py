@@ -1,1 +1,0 @@
-"""Loading of OpenVINO models, and the sizes of their inputs."""

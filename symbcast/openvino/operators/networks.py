@@ -1,0 +1,315 @@
+"""The layers of networks.
+
+Products, attention, reductions, normalisation, recurrent layers, convolutions and pools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply
+from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.graphs.walking.reshaping import folded, known_shape, known_shapes
+from symbcast.openvino.graph import OpenVinoCall, operator
+from symbcast.operators.context import Context, Dims, OptionalOperand
+from symbcast.operators.convolution import SlidingWindow, covering, fitting, pool, spatial_axes, transposed_length
+from symbcast.operators.layers import (
+    GATES,
+    STATES,
+    RecurrentLayer,
+    RecurrentLayout,
+    Role,
+    attend,
+    group_norm,
+    per_channel,
+    recurrent,
+)
+from symbcast.operators.products import einsum, matmul, reduce
+from symbcast.operators.values.value import Value
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+# Matrix products, attention, reductions and normalisation.
+
+
+@operator("MatMul")
+def matmul_(call: OpenVinoCall) -> Value:
+    """A matrix product with optionally transposed operands; batch axes are broadcast."""
+    left, right = call.shape(0), call.shape(1)
+    return call.made(matmul(call, _flipped(call, left, "transpose_a"), _flipped(call, right, "transpose_b")))
+
+
+def _flipped(call: OpenVinoCall, dims: Dims, name: str) -> Dims:
+    """Return a shape with its last two axes swapped if an attribute says so; a vector is unchanged."""
+    return (*dims[:-2], dims[-1], dims[-2]) if call.flag(name) and len(dims) > 1 else dims
+
+
+@operator("Einsum")
+def einsum_(call: OpenVinoCall) -> Value:
+    """A sum of products: each letter is one size, and letters that the output omits are summed over."""
+    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    return call.made(einsum(call, call.text("equation"), shapes))
+
+
+@operator("ScaledDotProductAttention")
+def attention(call: OpenVinoCall) -> Value:
+    """Attention of queries (..., L, E), keys (..., S, E), values (..., S, V); a mask broadcasts with (..., L, S)."""
+    query, key, value = (call.shape(n) for n in range(3))
+    if min(len(query), len(key), len(value)) < 3:
+        call.refuse("query, key and value must have a batch")
+    found = attend(call, query, key, value)
+    if not call.has(3) or call.flag("causal") or not call.shape(3):
+        return call.made(found)
+    mask = call.shape(3)
+    if len(mask) < 2:
+        call.refuse("a mask must have at least two axes")
+    length, _ = call.broadcast((query[-2], key[-2]), mask[-2:])
+    return call.made((*call.broadcast(found[:-2], mask[:-2]), length, value[-1]))
+
+
+# Reductions.
+
+_STEPS = {"ReduceMax": "Max", "ReduceMin": "Min", "ReduceProd": "Mul", "ReduceSum": "Add"}
+
+
+@operator(*_STEPS, "ReduceL1", "ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMean")
+def reduced(call: OpenVinoCall) -> Value:
+    """A reduction: axes become size 1 or are removed; if none are given, nothing is reduced."""
+    dims = call.shape(0)
+    given = call.input_numbers(1, "the axes")
+    axes = call.axes_of(dims, given)
+    if given and not dims and call.flag("keep_dims"):
+        call.refuse("a scalar has no axis to keep")
+    if not axes:
+        return call.made(dims, call.value(0).content)
+    shape = reduce(call, dims, axes, keepdims=call.flag("keep_dims"))
+    is_whole = len(set(axes)) == len(dims)
+    return call.made(shape, folded(call, _STEPS.get(call.node.op_type)) if is_whole else None)
+
+
+# Normalisation.
+
+
+@operator("Softmax", "LogSoftmax")
+def along_axis(call: OpenVinoCall) -> Value:
+    """A function applied to each vector along an axis; the shape is unchanged."""
+    dims = call.shape(0)
+    call.axes_of(dims, [call.integer("axis", 1)])
+    return call.made(dims)
+
+
+@operator("MVN")
+def mean_variance_normalised(call: OpenVinoCall) -> Value:
+    """The data normalised along some axes."""
+    dims = call.shape(0)
+    if call.version >= 6:
+        call.input_axes(1, len(dims))
+    return call.made(dims)
+
+
+@operator("BatchNormInference")
+def batch_normalised(call: OpenVinoCall) -> Value:
+    """The data normalised with one number per channel."""
+    position = 0 if call.version >= 5 else 2
+    dims = call.shape(position)
+    per_channel(call, dims[1], known_shapes(call, *(n for n in range(5) if n != position)))
+    return call.made(dims)
+
+
+@operator("GroupNormalization")
+def group_normalised(call: OpenVinoCall) -> Value:
+    """The data normalised in equal groups of channels; scale and bias have one number per channel."""
+    dims = call.shape(0)
+    group_norm(call, dims[1], call.integer("num_groups", 1), known_shapes(call, 1, 2))
+    return call.made(dims)
+
+
+# Recurrent layers and cells: RNN, GRU and LSTM.
+
+
+@operator("RNNSequence", "GRUSequence", "LSTMSequence")
+def sequence(call: OpenVinoCall) -> Sequence[Value]:
+    """All hidden states (batch, directions, length, hidden), the last one, and for an LSTM the last cell state."""
+    kind = call.node.op_type.removesuffix("Sequence")
+    directions = 2 if call.text("direction", "forward") == "bidirectional" else 1
+    batch, length, features = call.rank(0, (3,), "X")
+    layout = RecurrentLayout("NT", "ND", "NDT")
+    layer = RecurrentLayer(kind, layout, batch, features, call.integer("hidden_size"), length, directions)
+    return _outputs(call, _fit(call, layer, ["lengths", "weights", "recurrence", "bias"]))
+
+
+@operator("RNNCell", "GRUCell", "LSTMCell")
+def cell(call: OpenVinoCall) -> Sequence[Value]:
+    """The next hidden state (batch, hidden), and for an LSTM the next cell state."""
+    kind = call.node.op_type.removesuffix("Cell")
+    if kind == "LSTM" and call.version < 4:
+        call.give_up("LSTMCell before version 4, which may have peepholes, is not followed")
+    batch, features = call.rank(0, (2,), "X")
+    layer = RecurrentLayer(kind, RecurrentLayout("N", "N", "N", "RC"), batch, features, call.integer("hidden_size"))
+    return _outputs(call, _fit(call, layer, ["weights", "recurrence", "bias"])[1:])
+
+
+def _fit(call: OpenVinoCall, layer: RecurrentLayer, roles: list[Role]) -> list[Dims]:
+    """Require that the inputs fit, states first; a GRU that resets after the product has an extra bias."""
+    more = layer.kind == "GRU" and call.flag("linear_before_reset")
+    names = {r: (n, call.input_name(n)) for n, r in enumerate([*STATES[: len(layer.states)], *roles], 1)}
+    operands = {role: OptionalOperand(name, known_shape(call, n, name)) for role, (n, name) in names.items()}
+    return recurrent(call, layer._replace(bias_gates=GATES[layer.kind] + more), operands)
+
+
+def _outputs(call: OpenVinoCall, shapes: Sequence[Dims]) -> list[Value]:
+    return [call.made(shape, output=n) for n, shape in enumerate(shapes)]
+
+
+# Convolutions, pooling and sampling of regions.
+
+
+_SAME = ("same_upper", "same_lower")
+_FITS = "the window must fit into the padded input"
+
+
+def _windows(call: OpenVinoCall, kernel: Dims) -> list[SlidingWindow]:
+    """Return the window along each axis; automatic padding is not included."""
+    count = len(kernel)
+    strides = _numbers(call, "strides", 1, count)
+    dilations = _numbers(call, "dilations", 1, count)
+    is_explicit = call.text("auto_pad", "explicit") in ("explicit", "notset")
+    before, after = (_numbers(call, name, 0, count) if is_explicit else [0] * count for name in _PADS)
+    return [SlidingWindow(*all_) for all_ in zip(kernel, strides, dilations, before, after, strict=True)]
+
+
+_PADS = ("pads_begin", "pads_end")
+
+
+def _numbers(call: OpenVinoCall, name: str, default: int, count: int) -> list[int]:
+    found = call.integers(name) or [default] * count
+    if len(found) != count:
+        call.refuse(f"{name} must be {count} numbers")
+    return found
+
+
+def _positions(call: OpenVinoCall, context: Context, size: Dim, window: SlidingWindow) -> Dim:
+    """Return the number of positions of a window along an axis."""
+    if call.text("auto_pad") in _SAME:
+        return covering(size, window.stride)
+    return fitting(context, size, window)
+
+
+# Convolutions.
+
+
+@operator("Convolution", "GroupConvolution", "BinaryConvolution")
+def convolution(call: OpenVinoCall) -> Value:
+    """A convolution; the filters are (O, I, ...), or with groups (G, O, I, ...)."""
+    dims, filters = call.shape(0), call.shape(1)
+    sizes = spatial_axes(call, dims)
+    outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=False)
+    found = [_positions(call, call, s, w) for s, w in zip(sizes, _windows(call, kernel), strict=True)]
+    return call.made((dims[0], outputs, *found))
+
+
+@operator("ConvolutionBackpropData", "GroupConvolutionBackpropData")
+def convolution_backprop(call: OpenVinoCall) -> Value:
+    """A transposed convolution; the output sizes follow from windows and strides, or an input gives them."""
+    dims, filters = call.shape(0), call.shape(1)
+    sizes = spatial_axes(call, dims)
+    outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=True)
+    if call.has(2):
+        asked = call.input_sizes(2)
+        if len(asked) != len(sizes):
+            call.refuse(f"the output shape must be {len(sizes)} numbers")
+        return call.made((dims[0], outputs, *asked))
+    extra = call.integers("output_padding") or [0] * len(sizes)
+    found = []
+    for size, window, more in zip(sizes, _windows(call, kernel), extra, strict=True):
+        # Without an output shape, automatic padding is 0.
+        length = transposed_length(size, window, more)
+        if more or transposed_length(0, window, 0) != 0:
+            has_elements = any_of([equal(dims[0], 0), at_most(1, size)])
+            call.require(has_elements, "no axis may be empty")
+            call.at_most(1, length, "the padding must not remove the whole output")
+        found.append(length)
+    return call.made((dims[0], outputs, *found))
+
+
+def _channels(call: OpenVinoCall, dims: Dims, filters: Dims, count: int, *, is_transposed: bool) -> tuple[Dim, Dims]:
+    """Return the output channels and the kernel; require that the channels of data and filters match."""
+    has_groups = call.node.op_type.startswith("Group")
+    if len(filters) != count + 2 + has_groups:
+        call.refuse(f"filters must have rank {count + 2 + has_groups}, not {len(filters)}")
+    groups = filters[0] if has_groups else 1
+    first, second, *kernel = filters[has_groups:]
+    into, out = (first, second) if is_transposed else (second, first)
+    call.equal(dims[1], multiply(into, groups), "the channels must equal those of the filters times the groups")
+    return multiply(out, groups), tuple(kernel)
+
+
+# Pooling.
+
+
+@operator("MaxPool", "AvgPool")
+def pool_(call: OpenVinoCall) -> Sequence[Value]:
+    """One element per window position; if the count is rounded up, the last window may extend past the padding."""
+    dims = call.shape(0)
+    sizes = spatial_axes(call, dims)
+    kernel = tuple(call.integers("kernel") or ())
+    if len(kernel) != len(sizes):
+        call.refuse(f"the kernel must be {len(sizes)} numbers")
+    for size, what in zip(dims, ("batch", "channels"), strict=False):
+        call.at_most(1, size, f"the {what} must not be empty")
+    shape = pool(call, dims, _windows(call, kernel), partial(_pooled, call))
+    return [call.made(shape, output=n) for n in range(len(call.node.outputs))]
+
+
+def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: SlidingWindow) -> Dim:
+    rounding = call.text("rounding_type", "floor")
+    room = window.room(size)
+    if call.text("auto_pad") in _SAME:
+        context.at_most(1, size, _FITS)
+        found = covering(size, window.stride)
+        # Without padding, the last window may extend past the end if the stride is longer than the window.
+        return context.bounds.larger(found, add(ceil_divide(room, window.stride), 1)) if rounding == "ceil" else found
+    if rounding == "floor":
+        return fitting(context, size, window)
+    context.at_most(0, room, _FITS)
+    found = add(ceil_divide(room, window.stride), 1)
+    if rounding != "ceil_torch":
+        return found
+    # Windows that start in the end padding are dropped; only those that start before it count.
+    return context.bounds.smaller(found, ceil_divide(add(size, window.before), window.stride))
+
+
+@operator("AdaptiveAvgPool", "AdaptiveMaxPool")
+def adaptive_pool(call: OpenVinoCall) -> Sequence[Value]:
+    """Adaptive pooling to the output sizes in an input."""
+    dims, asked = call.shape(0), call.input_sizes(1)
+    if len(asked) != len(spatial_axes(call, dims)):
+        call.refuse("the output shape must be one number for each axis after the channels")
+    return [call.made((*dims[:2], *asked), output=n) for n in range(len(call.node.outputs))]
+
+
+# Regions.
+
+
+@operator("ROIAlign", "ROIAlignRotated")
+def roi_align(call: OpenVinoCall) -> Value:
+    """Regions of the data, each pooled to the same size."""
+    dims = call.rank(0, (4,), "data")
+    regions, places = call.rank(1, (2,), "rois"), call.rank(2, (1,), "batch_indices")
+    call.equal(regions[0], places[0], "there must be a batch index for each region")
+    count = 5 if call.node.op_type.endswith("Rotated") else 4
+    call.equal(regions[1], count, f"a region must be {count} numbers")
+    return call.made((regions[0], dims[1], call.integer("pooled_h"), call.integer("pooled_w")))
+
+
+@operator("GridSample")
+def grid_sample(call: OpenVinoCall) -> Value:
+    """One element per grid point."""
+    dims, grid = call.rank(0, (4,), "data"), call.rank(1, (4,), "grid")
+    call.equal(dims[0], grid[0], "data and grid must have the same batch")
+    call.equal(grid[3], 2, "a grid point must be 2 numbers")
+    return call.made((*dims[:2], *grid[1:3]))

@@ -1,0 +1,406 @@
+"""Concatenate, stack, split, slice and pad tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+
+from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
+from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.core.rules import Kind as AttributeKind
+from symbcast.core.rules import Parameter
+from symbcast.operators import attributes as kind
+from symbcast.operators.context import TWICE, Context, Dims
+from symbcast.operators.indexing import gather, indexable
+from symbcast.operators.operator import ExposedOperands, Operator, reading, recorded
+from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.rules import AttributeValue
+
+
+# Concatenate, stack and split tensors along an axis.
+
+
+Joined: TypeAlias = "Callable[[Context, Sequence[Dims], int], list[Dim]]"
+"""Returns the sizes that all tensors share, except on one axis."""
+
+
+def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
+    """Return the shape of tensors concatenated along an axis; their other sizes must be equal.
+
+    ``joined`` computes these sizes if a runtime does so differently.
+    """
+    place = context.axis(axis, same_rank(context, shapes))
+    dims = (joined or _equal_off_axis)(context, shapes, place)
+    dims[place] = add(*(s[place] for s in shapes))
+    return tuple(dims)
+
+
+def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
+    """Return the common rank of tensors; refuse different ranks."""
+    if not shapes:
+        context.refuse("there must be a tensor to concatenate")
+    if len({len(s) for s in shapes}) > 1:
+        context.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be concatenated")
+    return len(shapes[0])
+
+
+def off_axis_reason(place: int, axis: int, rank: int) -> str:
+    """Return why the sizes of unjoined axes must be equal; a negative ``axis`` means stacking on a new axis."""
+    if axis < 0:
+        return "stacked tensors must have the same shape"
+    return f"on axis {place} ({place - rank}), off axis {axis} along which it joins, sizes must be equal"
+
+
+def _equal_off_axis(context: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
+    first = shapes[0]
+    for n in range(len(first)):
+        for other in shapes[1:] if n != axis else ():
+            context.equal(other[n], first[n], off_axis_reason(n, axis, len(first)))
+    return [next((s[n] for s in shapes if isinstance(s[n], int)), d) for n, d in enumerate(first)]
+
+
+def stack(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
+    """Return the shape of tensors of the same shape, stacked along a new axis; ``joined`` is as in `concat`."""
+    place = context.axis(axis, same_rank(context, shapes) + 1)
+    dims = (joined or _equal_off_axis)(context, shapes, _NEW)
+    return (*dims[:place], len(shapes), *dims[place:])
+
+
+_NEW = -1
+"""Stands for an axis that the tensors do not have."""
+
+
+def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:
+    """Return the sizes of ``count`` equal parts; nothing may remain."""
+    reason = f"the size must be a multiple of {count}, the number of parts"
+    context.require(equal(modulo(size, count), 0), reason)
+    return [floor_divide(size, count)] * count
+
+
+def split_as(context: Context, size: Dim, parts: Sequence[Dim]) -> list[Dim]:
+    """Return the sizes of parts, which must add up to the whole."""
+    for part in parts:
+        context.is_size(part, "a part must not be negative")
+    context.equal(add(*parts), size, "the parts must add up to the size")
+    return list(parts)
+
+
+def split_rounded_up(context: Context, size: Dim, count: int) -> list[Dim]:
+    """Return the sizes of ``count`` parts that are equal, except that the last may be smaller."""
+    each = ceil_divide(size, count)
+    last = subtract(size, multiply(each, count - 1))
+    # If the axis is short, the other parts leave a negative size for the last one.
+    context.at_most(0, last, f"the axis must be long enough for {count} parts")
+    return [*[each] * (count - 1), last]
+
+
+# Slices: a part of an axis, from a start to an end, in steps.
+
+
+def cut(
+    context: Context,
+    size: Dim,
+    part: tuple[Dim, Dim, int],
+    *,
+    starts_within: bool = False,
+    sizes: Collection[Dim] = (),
+) -> tuple[Dim, Dim]:
+    """Return the start and the length of a part of an axis.
+
+    Start and end are counted from the front, and clamped as in Python; a negative step goes towards the front. With
+    ``starts_within``, as in ONNX, a start before the axis means its first element even for a negative step. ``sizes``
+    are positions known not to be negative.
+    """
+    start, end, step = part
+    low, high = (0, size) if step > 0 else (-1, subtract(size, 1))
+    least = 0 if starts_within else low
+    first = context.bounds.smaller(start if start in sizes else context.bounds.larger(start, least), high)
+    last = context.bounds.smaller(end if end in sizes else context.bounds.larger(end, low), high)
+    count = ceil_divide(subtract(last, first) if step > 0 else subtract(first, last), abs(step))
+    # A slice that ends at the end of the axis cannot have a negative length, because its start is within the axis.
+    return first, count if last == (high if step > 0 else low) else context.bounds.larger(count, 0)
+
+
+def length(context: Context, size: Dim, start: Dim, end: Dim, step: Dim = 1) -> Dim:
+    """Return the length of a part of an axis, from a nonnegative start to an end, as in Python slices.
+
+    A start past the end of the axis gives an empty part, as does an end before the start; so neither is clamped alone.
+    """
+    there = subtract(context.bounds.smaller(end, size), start)
+    return ceil_divide(context.bounds.larger(there, 0), step)
+
+
+def from_front(context: Context, size: Dim, place: Dim) -> Dim:
+    """Return a position counted from the front; a negative position counts from the end."""
+    if context.bounds.is_at_least(place, 0):
+        return place
+    if context.bounds.is_at_most(place, -1):
+        return add(place, size)
+    is_negative = context.bounds.smaller(context.bounds.larger(multiply(-1, place), 0), 1)
+    return add(place, multiply(size, is_negative))
+
+
+# Add elements at the ends of axes, or remove them.
+
+
+MODES = ("constant", "reflect", "edge", "wrap")
+NOT_BELOW = "no more elements may be removed from an axis than it has"
+
+
+class Padding(NamedTuple):
+    """An axis and the number of elements added at its ends; a negative number removes elements."""
+
+    size: Dim
+    before: Dim
+    after: Dim
+
+    @property
+    def padded(self) -> Dim:
+        """The size of the axis with its padding."""
+        return add(self.size, self.before, self.after)
+
+    @property
+    def stays(self) -> Formula:
+        """The condition under which the padding adds and removes nothing."""
+        return all_of([equal(self.before, 0), equal(self.after, 0)])
+
+
+def pad(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
+    """Return the sizes padded with one number, or with the axis's elements reflected, repeated at the edge or wrapped.
+
+    Removed elements must exist, and so must the elements used as padding.
+    """
+    for padding in paddings:
+        context.at_most(0, padding.padded, NOT_BELOW)
+    for padding in paddings:
+        if mode == "constant":
+            context.at_most(0, size_after_removal(context, padding), NOT_BELOW)
+        else:
+            require_elements(context, any_of([padding.stays, has_elements(context, mode, padding)]), mode)
+    return tuple(p.padded for p in paddings)
+
+
+def size_after_removal(context: Context, padding: Padding) -> Dim:
+    """Return the size of an axis after elements are removed and before any are added."""
+    smaller = context.bounds.smaller
+    return add(padding.size, smaller(padding.before, 0), smaller(padding.after, 0))
+
+
+def has_elements(context: Context, mode: str, padding: Padding) -> Formula:
+    """Return the condition that an axis has the elements that its padding repeats."""
+    left = size_after_removal(context, padding)
+    if mode != "reflect":
+        return at_most(1, left)
+    return all_of([at_most(add(n, 1), left) for n in dict.fromkeys((0, padding.before, padding.after))])
+
+
+def require_elements(context: Context, formula: Formula, mode: str) -> None:
+    """Require that an axis have the elements that its padding repeats."""
+    reason = "an axis must have the elements that its padding repeats"
+    if mode == "reflect":
+        reason = "an axis must be longer than its padding, which reflects it"
+    context.require(formula, reason)
+
+
+def ends_of(
+    context: Context, given: int | tuple[int | tuple[int, int], ...], rank: int, name: str
+) -> list[tuple[int, int]]:
+    """Return the padding before and after each axis, given as one number, or as a number or a pair for each axis."""
+    if isinstance(given, int):
+        return [(given, given)] * rank
+    if len(given) != rank:
+        axes = "1 axis" if rank == 1 else f"{rank} axes"
+        context.refuse(f"{name} has {len(given)} entries for {axes}; write one number, or one or a pair for each axis")
+    return [(e, e) if isinstance(e, int) else e for e in given]
+
+
+# Operators that a program records: joined tensors, parts of tensors, and padding.
+
+
+@recorded
+class Concat(Operator):
+    """`numpy.concatenate`."""
+
+    name = "concat"
+    variadic = True
+    parameters = (Parameter("axis", 0),)
+    kinds = reading(axis=kind.whole)
+    axis: int
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The axes up to the one along which tensors are joined."""
+        return [reach_of((self.axis,))] * len(shapes)
+
+    def lay(self, shapes: Sequence[Dims]) -> ExposedOperands:
+        return self.lay_alike(shapes)
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        return concat(context, shapes, self.axis)
+
+
+@recorded
+class StackOperator(Operator):
+    """`numpy.stack`."""
+
+    name = "stack"
+    variadic = True
+    parameters = (Parameter("axis", 0),)
+    kinds = reading(axis=kind.whole)
+    axis: int
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The axes before or after the new one."""
+        return [reach_beside_new((self.axis,))] * len(shapes)
+
+    def lay(self, shapes: Sequence[Dims]) -> ExposedOperands:
+        return self.lay_alike(shapes)
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        return stack(context, shapes, self.axis)
+
+
+@recorded
+class Split(Operator):
+    """One part of `numpy.split`: the second operand holds the sizes of the parts; without it, there are ``count``.
+
+    The first part states the requirements of the whole operation.
+    """
+
+    name = "split"
+    variadic = True
+    operands = ("data", "parts")
+    parameters = (Parameter("axis", 0), Parameter("count", 1), Parameter("part", 0))
+    kinds = reading(axis=kind.whole, count=kind.positive, part=kind.naturals)
+    axis: int
+    count: int
+    part: int
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """A number of parts is written as ``parts``."""
+        found = {name: value for name, value in self.attributes().items() if name == "axis"}
+        return {"parts": self.count, **found} if self.count > 1 else found
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The axis that is split."""
+        return [reach_of((self.axis,)), None][: len(shapes)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        if len(shapes) not in (1, 2):
+            context.refuse(f"takes one shape, and optionally the sizes of its parts, not {len(shapes)}")
+        dims = shapes[0]
+        place = context.axis(self.axis, len(dims))
+        asking = context if self.part == 0 else SilentContext(context)
+        given = shapes[1] if len(shapes) > 1 else None
+        parts = split_evenly(asking, dims[place], self.count) if given is None else split_as(asking, dims[place], given)
+        if self.part >= len(parts):
+            context.refuse(f"part {self.part} must be one of {len(parts)}")
+        return (*dims[:place], parts[self.part], *dims[place + 1 :])
+
+
+class SilentContext(Context):
+    """A context that ignores requirements because they are already stated elsewhere."""
+
+    def __init__(self, context: Context) -> None:
+        self.bounds = context.bounds
+        self._context = context
+
+    def require(self, formula: Formula, reason: str) -> None:
+        """Require nothing."""
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Refuse through the wrapped context."""
+        self._context.refuse(reason)
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        """Broadcast shapes through the wrapped context."""
+        return self._context.broadcast(*shapes, rule=rule, **attributes)
+
+
+@recorded
+class SliceOperator(Operator):
+    """A basic slice; a position ``"#n"`` is the n-th size of the second operand."""
+
+    name = "slice"
+    operands = ("data", "places")
+    parameters = (Parameter("starts", ()), Parameter("stops", ()), Parameter("axes", None), Parameter("steps", None))
+    kinds = reading(starts=kind.places, stops=kind.places, axes=kind.axes_or_all, steps=kind.axes_or_all)
+    starts: tuple[int | str | None, ...]
+    stops: tuple[int | str | None, ...]
+    axes: tuple[int, ...] | None
+    steps: tuple[int, ...] | None
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The sliced axes."""
+        return [reach_of(range(len(self.starts)) if self.axes is None else self.axes), None]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        dims, given = list(shapes[0]), shapes[1]
+        count = len(self.starts)
+        axes = context.distinct_axes(range(count) if self.axes is None else self.axes, len(dims), TWICE)
+        steps = (1,) * count if self.steps is None else self.steps
+        if not count == len(self.stops) == len(axes) == len(steps):
+            context.refuse("starts, stops, axes and steps must have the same length")
+        for start, stop, axis, step in zip(self.starts, self.stops, axes, steps, strict=True):
+            if step == 0:
+                context.refuse("no step may be 0")
+            size = dims[axis]
+            # An omitted position means the nearest end; -1 counted from the front is before the first element.
+            first = _from_front(context, size, start, given, 0 if step > 0 else size)
+            last = _from_front(context, size, stop, given, size if step > 0 else -1)
+            dims[axis] = cut(context, size, (first, last, step), sizes=given)[1]
+        return tuple(dims)
+
+
+def _from_front(context: Context, size: Dim, place: int | str | None, given: Dims, default: Dim) -> Dim:
+    if place is None:
+        return default
+    if isinstance(place, str):
+        number = int(place[1:])
+        return given[number] if number < len(given) else context.refuse(f"there is no size {place}")
+    return place if place >= 0 else add(size, place)
+
+
+@recorded
+class Gather(Operator):
+    """`numpy.take` along an axis, for a shape of indices."""
+
+    name = "gather"
+    operands = ("data", "indices")
+    parameters = (Parameter("axis", 0),)
+    kinds = reading(axis=kind.whole)
+    axis: int
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The axis that is indexed."""
+        return [reach_of((self.axis,)), ANY]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        data, indices = shapes
+        found = gather(context, data, indices, self.axis)
+        indexable(context, data, indices, self.axis)
+        return found
+
+
+@recorded
+class Pad(Operator):
+    """`numpy.pad`; modes that repeat elements do so once."""
+
+    name = "pad"
+    operands = ("data",)
+    parameters = (Parameter("widths", 0), Parameter("mode", "constant", MODES, kind=AttributeKind.WORD))
+    kinds = reading(widths=kind.ends, mode=kind.text)
+    widths: int | tuple[int | tuple[int, int], ...]
+    mode: str
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """All axes, one for each width."""
+        return [None if isinstance(self.widths, int) else Reach(rank=len(self.widths))]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        (dims,) = shapes
+        ends = ends_of(context, self.widths, len(dims), "widths")
+        return pad(context, [Padding(d, *e) for d, e in zip(dims, ends, strict=True)], self.mode)

@@ -1,0 +1,478 @@
+"""Layers of neural networks: attention, normalisations, recurrent cells, and their operators in programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
+
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal
+from symbcast.core.rules import AttributeValue, Parameter
+from symbcast.core.rules import Kind as AttributeKind
+from symbcast.core.rules.placement import rank_if_known, sequence_place
+from symbcast.operators import attributes as kind
+from symbcast.operators.context import TWICE, Context, Dims, OptionalOperand, expect_shape
+from symbcast.operators.joining_and_slicing import SilentContext
+from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.products import reduce
+from symbcast.operators.reach import ANY, Reach, reach_of
+from symbcast.operators.resizing import Scale, resize
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+# Attention: queries look up keys and retrieve values, in heads; query heads may share key and value heads.
+
+
+Stack: TypeAlias = "Callable[[Context, Dims, Dims, Dims], Dims]"
+"""Returns the axes of the output before the last two, for queries, keys and values."""
+
+
+def broadcast_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
+    """Broadcast all axes before the last two."""
+    return context.broadcast(query[:-2], key[:-2], value[:-2])
+
+
+def grouped_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
+    """Broadcast the axes before the heads; equal groups of query heads each share a key head and a value head."""
+    for shared in dict.fromkeys((key[-3], value[-3])):
+        share_heads(context, query[-3], shared)
+    return (*context.broadcast(query[:-3], key[:-3], value[:-3]), query[-3])
+
+
+def equal_stack(context: Context, query: Dims, key: Dims, value: Dims) -> Dims:
+    """Require equal batches and as many key heads as value heads, each shared by a group of query heads."""
+    for other in (key, value):
+        context.equal(query[0], other[0], "queries, keys and values must have the same batch")
+    context.equal(key[1], value[1], "there must be the same number of heads for keys and values")
+    share_heads(context, query[1], key[1])
+    return query[:2]
+
+
+def share_heads(context: Context, heads: Dim, shared: Dim) -> None:
+    """Require that each shared head serve the same number of query heads."""
+    if heads != shared:
+        context.divide(
+            heads, shared, "the number of query heads must be a multiple of the number of key and value heads"
+        )
+
+
+def attend(context: Context, query: Dims, key: Dims, value: Dims, stack: Stack = broadcast_stack) -> Dims:
+    """Return the shape of ``softmax(query @ key.T) @ value``.
+
+    Queries ``(..., L, E)``, keys ``(..., S, E)`` and values ``(..., S, V)`` give ``(..., L, V)``; ``stack`` computes
+    the axes before the last two.
+    """
+    leading = stack(context, query, key, value)
+    context.equal(key[-2], value[-2], "there must be a value for each key")
+    context.equal(query[-1], key[-1], "vectors of queries and keys must have the same length")
+    return (*leading, query[-2], value[-1])
+
+
+def head_width(context: Context, size: Dim, heads: Dim, what: str) -> Dim:
+    """Return the width of one head, where the heads are joined on one axis."""
+    return context.divide(size, heads, f"the last size of {what} must be a multiple of the {heads} heads")
+
+
+def in_heads(context: Context, dims: Dims, heads: int, what: str) -> Dims:
+    """Return ``(batch, length, heads * width)`` as ``(batch, heads, length, width)``."""
+    return dims[0], heads, dims[1], head_width(context, dims[2], heads, what)
+
+
+def cached(context: Context, caches: tuple[Dims | None, Dims | None], key: Dims, value: Dims) -> Dim | None:
+    """Return the number of keys in the caches of keys and values; None if unknown.
+
+    A cache ``(batch, heads, past, width)`` must fit the keys or values that are appended to it.
+    """
+    past_key, past_value = caches
+    expect_shape(context, "past_key", past_key, (*key[:2], None, key[3]))
+    before = None if past_key is None else past_key[2]
+    expect_shape(context, "past_value", past_value, (*value[:2], before, value[3]))
+    return before
+
+
+def present(dims: Dims, before: Dim) -> Dims:
+    """Return the shape of a cache with the current keys or values appended to those ``before``."""
+    return (*dims[:2], add(before, dims[2]), dims[3])
+
+
+def check_scores_bias(
+    context: Context, what: str, bias: Dims | None, scores: Dims, ranks: Collection[int] = (4,)
+) -> None:
+    """Require that the last two sizes of a bias fit the scores ``(batch, heads, L, S)``; the others may also be 1."""
+    if bias is None:
+        return
+    if len(bias) not in ranks:
+        context.refuse(f"{what} must not have rank {len(bias)}")
+    expect_shape(context, what, bias, (*(None for _ in bias[:-2]), *scores[2:]))
+    for size, whole in zip(bias[-3::-1], scores[1::-1], strict=False):
+        context.one_of(size, (1, whole), f"{what} must fit the batch and the heads")
+
+
+# Normalisations: the shapes that scales, shifts and statistics must fit.
+
+
+Parameters: TypeAlias = "Mapping[str, Dims | None]"
+"""The shapes of scales, shifts and statistics by name; None for one that is not given, or unknown."""
+
+
+def layer_norm(
+    context: Context, dims: Dims, first: int, parameters: Parameters, *, parameters_broadcast: bool = False
+) -> Dims:
+    """Return the shape of the statistics over the axes from ``first`` on, which become 1.
+
+    Parameters have the shape of these axes, or, if broadcasting is allowed, any shape that broadcasts onto the data.
+    """
+    for name, found in parameters.items():
+        if found is None:
+            continue
+        if parameters_broadcast:
+            context.broadcast(found, dims, rule="unidirectional")
+        else:
+            context.same_shape(found, dims[first:], f"{name} must have the shape of the normalised axes")
+    return reduce(context, dims, range(first, len(dims)), keepdims=True)
+
+
+def group_norm(
+    context: Context, channels: Dim, groups: int, parameters: Parameters, *, is_per_group: bool = False
+) -> None:
+    """Require equal groups of channels, and parameters with one number for each channel or each group."""
+    context.divide(channels, groups, f"the channels must be a multiple of the {groups} groups")
+    if is_per_group:
+        per_channel(context, groups, parameters, what="group")
+    else:
+        per_channel(context, channels, parameters)
+
+
+def check_channels(context: Context, dims: Dims) -> None:
+    """Require a batch axis and a channel axis."""
+    if len(dims) < 2:
+        context.refuse("the input must have a batch and channels")
+
+
+def per_channel(
+    context: Context, channels: Dim, parameters: Parameters, *, what: str = "channel", unless: Formula = FALSE
+) -> None:
+    """Require that each parameter have one number for each channel, ``unless`` a given formula holds."""
+    for name, found in parameters.items():
+        if found is None or found == (channels,):
+            continue
+        reason = f"{name} must have one number for each {what}"
+        if len(found) == 1:
+            context.require(any_of([unless, equal(found[0], channels)]), reason)
+        elif unless == FALSE:
+            context.refuse(reason)
+        else:
+            context.require(unless, reason)
+
+
+# Recurrent layers and cells, RNN, GRU and LSTM: the shapes of weights, biases, states and outputs.
+
+
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+"""The number of gates of a cell, by its kind."""
+
+Role: TypeAlias = Literal["hidden", "cell", "lengths", "weights", "recurrence", "bias", "peepholes"]
+
+STATES: tuple[Role, ...] = ("hidden", "cell")
+
+
+class RecurrentLayout(NamedTuple):
+    """The order of axes, one letter each: T for time, N for the batch, D for the directions of all layers.
+
+    The last axis of data, states and output, features or the hidden size, has no letter. An output without D joins its
+    directions on the last axis. In weights, R stands for the rows (all gates of all hidden elements) and C for the
+    columns.
+    """
+
+    data: str
+    state: str
+    output: str
+    weights: str = "DRC"
+
+
+class RecurrentLayer(NamedTuple):
+    """The sizes of one recurrent layer or of several stacked ones.
+
+    Attributes:
+        hidden: The number of elements of a cell.
+        projection: The size of the hidden state if it differs from that of the cell.
+        bias_gates: The number of bias values for each hidden element.
+    """
+
+    kind: str
+    layout: RecurrentLayout
+    batch: Dim
+    features: Dim
+    hidden: Dim
+    length: Dim = 1
+    directions: int = 1
+    layers: int = 1
+    projection: Dim | None = None
+    bias_gates: int = 0
+
+    @property
+    def state(self) -> Dim:
+        """The size of the hidden state."""
+        return self.hidden if self.projection is None else self.projection
+
+    @property
+    def states(self) -> list[Dims]:
+        """The shapes of the hidden state, and of an LSTM's cell state."""
+        sizes = (self.state, self.hidden) if self.kind == "LSTM" else (self.state,)
+        return [(*self._laid(self.layout.state), size) for size in sizes]
+
+    @property
+    def output(self) -> Dims:
+        """The shape of the hidden states at all time steps."""
+        width = self.state if "D" in self.layout.output else multiply(self.directions, self.state)
+        return (*self._laid(self.layout.output), width)
+
+    def operands(self) -> dict[Role, Dims]:
+        """Return the shape of each operand except the data."""
+        rows, order = multiply(GATES[self.kind], self.hidden), self.layout.weights
+        lead = order[:-2]
+        found: dict[Role, Dims] = {
+            "lengths": (self.batch,),
+            "weights": self._laid(order, R=rows, C=self.features),
+            "recurrence": self._laid(order, R=rows, C=self.state),
+            "bias": (*self._laid(lead), multiply(self.bias_gates, self.hidden)),
+        }
+        if self.kind == "LSTM":
+            found["peepholes"] = (*self._laid(lead), multiply(3, self.hidden))
+        return {**dict(zip(STATES, self.states, strict=False)), **found}
+
+    def _laid(self, letters: str, **others: Dim) -> Dims:
+        sizes = {"T": self.length, "N": self.batch, "D": self.directions * self.layers, **others}
+        return tuple(sizes[letter] for letter in letters)
+
+
+def recurrent(context: Context, layer: RecurrentLayer, operands: Mapping[Role, OptionalOperand]) -> list[Dims]:
+    """Require that operands fit a layer; return the shapes of all hidden states and of the last states.
+
+    Data ``(T, N, features)`` and weights ``(D, gates * hidden, features)`` give ``(T, D, N, hidden)`` and states
+    ``(D, N, hidden)`` if the layout is ``Layout("TN", "DN", "TDN")``.
+    """
+    wanted = layer.operands()
+    for role, operand in operands.items():
+        if role in wanted:
+            expect_shape(context, *operand, wanted[role])
+    return [layer.output, *layer.states]
+
+
+# Operators that a program records: attention, normalisations, recurrent layers and resized axes.
+
+
+@recorded
+class Attention(Operator):
+    """``softmax(query @ key.T + mask) @ value``; groups of heads may share keys and values."""
+
+    name = "attention"
+    variadic = True
+    operands = ("query", "key", "value", "mask")
+    parameters = (Parameter("grouped", False),)
+    kinds = reading(grouped=kind.truth)
+    grouped: bool
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The last two axes; also the heads if groups of them share keys. The mask aligns with the scores."""
+        tensor = Reach(last=3 if self.grouped else 2, is_written=True)
+        return [tensor, tensor, tensor, ANY][: len(shapes)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        if len(shapes) not in (3, 4):
+            context.refuse(f"takes queries, keys, values and an optional mask, not {len(shapes)} shapes")
+        query, key, value, *masks = shapes
+        least = 3 if self.grouped else 2
+        if min(map(len, (query, key, value))) < least:
+            context.refuse(f"queries, keys and values must have at least {least} axes")
+        found = attend(context, query, key, value, grouped_stack if self.grouped else broadcast_stack)
+        for mask in masks:
+            context.broadcast(mask, (*found[:-1], key[-2]), rule="unidirectional")
+        return found
+
+
+@recorded
+class LayerNorm(Operator):
+    """A normalisation over the axes from ``axis`` on; scale and bias have the shape of these axes."""
+
+    name = "layer_norm"
+    variadic = True
+    operands = ("data", "scale", "bias")
+    parameters = (Parameter("axis", -1),)
+    kinds = reading(axis=kind.whole)
+    axis: int
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The normalised axes, if they are counted from the end."""
+        if self.axis >= 0:
+            return [None] * len(shapes)
+        return [reach_of((self.axis,)), *[Reach(rank=-self.axis)] * (len(shapes) - 1)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        dims = shapes[0]
+        layer_norm(context, dims, context.axis(self.axis, len(dims)), _parameters(context, shapes, self.operands[1:]))
+        return dims
+
+
+@recorded
+class GroupNorm(Operator):
+    """A normalisation of groups of channels; scale and bias have one number for each channel."""
+
+    name = "group_norm"
+    variadic = True
+    operands = ("data", "scale", "bias")
+    parameters = (Parameter("groups", 1),)
+    kinds = reading(groups=kind.positive)
+    groups: int
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The batch axis and the channel axis."""
+        return [Reach(first=2), *[Reach(rank=1)] * (len(shapes) - 1)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        dims = shapes[0]
+        check_channels(context, dims)
+        group_norm(context, dims[1], self.groups, _parameters(context, shapes, self.operands[1:]))
+        return dims
+
+
+@recorded
+class BatchNorm(Operator):
+    """A normalisation of channels; scale, bias, means and variances have one number for each."""
+
+    name = "batch_norm"
+    variadic = True
+    operands = ("data", "scale", "bias", "mean", "variance")
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The batch axis and the channel axis."""
+        return [Reach(first=2), *[Reach(rank=1)] * (len(shapes) - 1)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        dims = shapes[0]
+        check_channels(context, dims)
+        per_channel(context, dims[1], _parameters(context, shapes, self.operands[1:]))
+        return dims
+
+
+def _parameters(context: Context, shapes: Sequence[Dims], names: Sequence[str]) -> dict[str, Dims | None]:
+    """Return the given parameters by name."""
+    if len(shapes) > len(names) + 1:
+        context.refuse(f"takes at most {len(names) + 1} shapes, not {len(shapes)}")
+    return dict(zip(names, shapes[1:], strict=False))
+
+
+@recorded
+class Resize(Operator):
+    """New sizes of some axes, or of all: given by the second operand, or old sizes times scales, rounded down."""
+
+    name = "resize"
+    variadic = True
+    operands = ("data", "sizes")
+    parameters = (Parameter("axes", None), Parameter("scales", None))
+    kinds = reading(axes=kind.axes_or_all, scales=kind.ratios)
+    axes: tuple[int, ...] | None
+    scales: tuple[tuple[int, int], ...] | None
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The resized axes; all of them if none are named."""
+        data = None if self.axes is None else reach_of(self.axes)
+        if self.axes is None and len(shapes) > 1 and (rank := rank_if_known(shapes[1])) is not None:
+            data = Reach(rank=rank)
+        return [data, None][: len(shapes)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        if len(shapes) + (self.scales is not None) != 2:
+            context.refuse("either sizes or scales must be given")
+        dims = shapes[0]
+        axes = context.distinct_axes(range(len(dims)) if self.axes is None else self.axes, len(dims), TWICE)
+        if self.scales is None:
+            return resize(context, dims, axes, shapes[1])
+        scales = [Scale(*pair, exact=True) for pair in self.scales]
+        if len(scales) != len(axes):
+            context.refuse(f"there must be {len(axes)} scales, not {len(scales)}")
+        sizes = [s.times(dims[a]) for a, s in zip(axes, scales, strict=True)]
+        return resize(context, dims, axes, [size for size in sizes if size is not None])
+
+
+@recorded
+class Recurrent(Operator):
+    """One output of RNN, GRU or LSTM layers: all hidden states, or the last ones, or the last cell states.
+
+    The second operand holds the hidden size, followed by the projected size if any; ``roles`` names the other operands.
+    The first output states the requirements of the whole operation.
+    """
+
+    name = "recurrent"
+    variadic = True
+    operands = ("data", "sizes")
+    parameters = (
+        Parameter("cell", "LSTM", tuple(GATES), kind=AttributeKind.WORD),
+        Parameter("roles", ()),
+        Parameter("layers", 1),
+        Parameter("bidirectional", False),
+        Parameter("batch_first", False),
+        Parameter("part", 0),
+    )
+    kinds = reading(
+        cell=kind.text,
+        roles=kind.texts,
+        layers=kind.positive,
+        bidirectional=kind.truth,
+        batch_first=kind.truth,
+        part=kind.naturals,
+    )
+    cell: str
+    roles: tuple[str, ...]
+    layers: int
+    bidirectional: bool
+    batch_first: bool
+    part: int
+
+    @property
+    def written_name(self) -> str:
+        """``rnn``, ``gru`` or ``lstm``."""
+        return self.cell.lower()
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """Those that all three take."""
+        found = self.attributes()
+        return {name: found[name] for name in ("layers", "bidirectional", "batch_first") if name in found}
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """All axes: data have three."""
+        return [Reach(rank=3) if sequence_place(s) is not None and n == 0 else None for n, s in enumerate(shapes)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        if len(shapes) != len(self.roles) + 2:
+            context.refuse("takes data, sizes, and one operand for each name")
+        layer = self._layer(context, *shapes[:2])
+        roles = layer.operands().keys()
+        if not roles >= set(self.roles):
+            context.refuse(f"takes operands named {', '.join(roles)}")
+        operands = {cast("Role", r): OptionalOperand(r, s) for r, s in zip(self.roles, shapes[2:], strict=True)}
+        asking = context if self.part == 0 else SilentContext(context)
+        found = recurrent(asking, layer, operands)
+        return found[self.part] if self.part < len(found) else context.refuse(f"there is no output {self.part}")
+
+    def _layer(self, context: Context, dims: Dims, sizes: Dims) -> RecurrentLayer:
+        if len(dims) != 3:
+            context.refuse(f"data must have three axes, not {len(dims)}")
+        if len(sizes) not in (1, 2):
+            context.refuse("the sizes must be a hidden size and an optional projection")
+        axes = "NT" if self.batch_first else "TN"
+        at = dict(zip(axes, dims, strict=False))
+        return RecurrentLayer(
+            self.cell,
+            RecurrentLayout(axes, "DN", axes, "RC"),
+            at["N"],
+            dims[2],
+            sizes[0],
+            at["T"],
+            2 if self.bidirectional else 1,
+            self.layers,
+            sizes[1] if len(sizes) > 1 else None,
+            bias_gates=GATES[self.cell],
+        )

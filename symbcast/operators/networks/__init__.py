@@ -1,1 +1,0 @@
-"""Operators of neural networks: attention, normalisation, recurrent cells, windows, scales."""

@@ -1,0 +1,217 @@
+"""Matrix products, Einstein summation and reductions: shape functions, and the operators that programs record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.algebra.formulas import Formula, any_of, at_most
+from symbcast.core.rules import Parameter
+from symbcast.core.rules.placement import sequence_place
+from symbcast.operators import attributes as kind
+from symbcast.operators.context import TWICE, Context, Dims
+from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.reach import ANY, Reach, reach_of
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+
+
+# Matrix products.
+
+
+def matmul(context: Context, left: Dims, right: Dims) -> Dims:
+    """Return the shape of a product of stacks of matrices, as in ``numpy.matmul``.
+
+    The last size of ``left`` must equal the second to last of ``right``; the axes before the last two are broadcast. A
+    vector is a row on the left or a column on the right, and its axis is removed from the output.
+    """
+    if not left or not right:
+        context.refuse("a matrix product needs operands of one axis or more")
+    a = (1, *left) if len(left) == 1 else left
+    b = (*right, 1) if len(right) == 1 else right
+    inner_product(context, a[-1], b[-2])
+    if len(right) == 1 and len(left) > 1:
+        return left[:-1]
+    stack = context.broadcast(a[:-2], b[:-2]) if len(a) > 2 or len(b) > 2 else ()
+    rows = () if len(left) == 1 else (a[-2],)
+    return (*stack, *rows, *right[1:][-1:])
+
+
+def inner_product(context: Context, left: Dim, right: Dim) -> None:
+    """Require that the sizes summed over be equal."""
+    context.equal(left, right, "the last size of one matrix must equal the second to last of the other")
+
+
+def matrix_product(context: Context, left: Dims, right: Dims, *, flip_left: bool, flip_right: bool) -> Dims:
+    """Return the shape of a product of two matrices, each transposed first if its flag is set."""
+    rows, inner = left[::-1] if flip_left else left
+    same, columns = right[::-1] if flip_right else right
+    context.equal(inner, same, "the inner sizes of A and B must be equal")
+    return rows, columns
+
+
+# Einstein summation over letters.
+
+
+def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_ellipses: bool = False) -> Dims:
+    """Return the shape of ``einsum(equation, ...)``.
+
+    Each letter is one size, to which 1 is broadcast; letters that the output omits are summed over. The axes of ``...``
+    are broadcast; each term must have the same number of them. With ``aligns_ellipses`` they are aligned at the right
+    instead, and an explicit output must have them too, as in NumPy.
+    """
+    terms, output = _terms(context, equation, len(shapes))
+    sizes: dict[str, Dim] = {}
+    batches: list[Dims] = []
+    for letters, dims in zip(terms, shapes, strict=True):
+        before, ellipsis, after = letters.partition("...")
+        free = len(dims) - len(before) - len(after)
+        if free < 0 or (free > 0 and not ellipsis):
+            context.refuse(f"the term {letters!r} must have one letter for each of {len(dims)} axes")
+        named = [*zip(before, dims, strict=False), *zip(after, dims[len(before) + free :], strict=True)]
+        for letter, size in _one_of_each(context, named).items():
+            _meet(context, sizes, letter, size)
+        if ellipsis:
+            batches.append(dims[len(before) : len(before) + free])
+    batch = _batch(context, batches, aligns_ellipses)
+    if output is None:
+        once = sorted(c for c in sizes if sum(term.count(c) for term in terms) == 1)
+        return (*batch, *(sizes[c] for c in once))
+    before, ellipsis, after = output.partition("...")
+    new = [c for c in before + after if c not in sizes]
+    if new:
+        context.refuse(f"the output can only have letters that an input has, but {new[0]!r} is in none")
+    if aligns_ellipses and batch and not ellipsis:
+        context.refuse("the output must have an ellipsis if that of an input stands for any axes")
+    middle = batch if ellipsis else ()
+    return (*(sizes[c] for c in before), *middle, *(sizes[c] for c in after))
+
+
+def _terms(context: Context, equation: str, count: int) -> tuple[Sequence[str], str | None]:
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != count:
+        context.refuse(f"the equation has {len(terms)} terms for {count} operands")
+    return terms, right if arrow else None
+
+
+def _batch(context: Context, batches: Sequence[Dims], aligns_ellipses: bool) -> Dims:
+    if not aligns_ellipses and len({len(b) for b in batches}) > 1:
+        context.refuse("an ellipsis must stand for the same number of axes in each term")
+    if len(batches) < 2:
+        return batches[0] if batches else ()
+    return context.broadcast(*batches)
+
+
+def _one_of_each(context: Context, named: Sequence[tuple[str, Dim]]) -> dict[str, Dim]:
+    """Return the size of each letter of one term; a letter that occurs twice, for a diagonal, has one size."""
+    found: dict[str, Dim] = {}
+    for letter, size in named:
+        reason = f"axes of one term that are both called {letter} must be equal"
+        context.equal(found.setdefault(letter, size), size, reason)
+    return found
+
+
+def _meet(context: Context, sizes: dict[str, Dim], letter: str, size: Dim) -> None:
+    """Record the size of a letter: one size everywhere, to which 1 is broadcast, as in ONNX Runtime and NumPy."""
+    known = sizes.get(letter)
+    if known is None:
+        sizes[letter] = size
+    elif known != size:
+        (sizes[letter],) = context.broadcast((known,), (size,))
+
+
+# Reductions: axes become size 1 or are removed.
+
+
+def reduce(context: Context, dims: Dims, axes: Iterable[int] | None, *, keepdims: bool) -> Dims:
+    """Return the shape after a reduction of some axes, or of all if none are named; an axis can be named twice."""
+    places = range(len(dims)) if axes is None else {context.axis(a, len(dims)) for a in axes}
+    return tuple(1 if n in places else d for n, d in enumerate(dims) if keepdims or n not in places)
+
+
+def search(context: Context, dims: Dims, axis: int, *, keepdims: bool, unless: Iterable[Formula] = ()) -> Dims:
+    """Return the shape of ``argmax`` along an axis, which must not be empty, ``unless`` a given formula holds."""
+    place = context.axis(axis, len(dims))
+    if not context.bounds.is_at_least(dims[place], 1):
+        context.require(any_of([at_most(1, dims[place]), *unless]), "the axis to search must not be empty")
+    return reduce(context, dims, [place], keepdims=keepdims)
+
+
+# Operators that a program records: products and reductions.
+
+
+@recorded
+class MatMul(Operator):
+    """`numpy.matmul`."""
+
+    name = "matmul"
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The rows and columns; only the columns of the left operand if the right one is one matrix or a vector.
+
+        In that case the rows of the left operand are kept, like the axes before them.
+        """
+        matrices = Reach(last=2, is_written=True)
+        is_one = len(shapes[1]) <= 2 and sequence_place(shapes[1]) is None
+        return [Reach(last=1) if is_one else matrices, matrices]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        left, right = shapes
+        return matmul(context, left, right)
+
+
+@recorded
+class Einsum(Operator):
+    """`numpy.einsum` with the equation in letters."""
+
+    name = "einsum"
+    variadic = True
+    parameters = (Parameter("equation", ""),)
+    kinds = reading(equation=kind.text)
+    equation: str
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The letters; all axes if there is no ellipsis, or if the output has none."""
+        terms, arrow, output = self.equation.replace(" ", "").partition("->")
+        is_kept = not arrow or "..." in output
+        found: list[Reach | None] = []
+        for letters in terms.split(","):
+            before, ellipsis, after = letters.partition("...")
+            of_all = Reach(rank=len(before) + len(after))
+            found.append(Reach(len(before), len(after)) if ellipsis and is_kept else of_all)
+        return found if len(found) == len(shapes) else [ANY] * len(shapes)
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        terms, _, output = self.equation.replace(" ", "").partition("->")
+        for term in (*terms.split(","), output):
+            letters = term.replace("...", "", 1)
+            if letters and not (letters.isascii() and letters.isalpha()):
+                context.refuse(f"the term {term!r} must consist of letters, and '...' at most once")
+        if len(set(output.replace(".", ""))) < len(output.replace(".", "")):
+            context.refuse("each letter can occur only once in the output")
+        return einsum(context, self.equation, shapes, aligns_ellipses=True)
+
+
+@recorded
+class Reduce(Operator):
+    """`numpy.sum` and similar reductions."""
+
+    name = "reduce"
+    operands = ("data",)
+    parameters = (Parameter("axes", None), Parameter("keepdims", False))
+    kinds = reading(axes=kind.axes_or_all, keepdims=kind.truth)
+    axes: tuple[int, ...] | None
+    keepdims: bool
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The reduced axes; none if all are reduced and removed."""
+        if self.axes is None:
+            return [None if self.keepdims else ANY]
+        return [reach_of(self.axes)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        (dims,) = shapes
+        axes = None if self.axes is None else context.distinct_axes(self.axes, len(dims), TWICE)
+        return reduce(context, dims, axes, keepdims=self.keepdims)

@@ -1,1 +1,0 @@
-"""Operators that rearrange elements: layouts, reshapes, joins, slices, padding."""

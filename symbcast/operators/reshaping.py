@@ -1,0 +1,366 @@
+"""The same elements in another shape: reshapes, and axes inserted, removed, reordered or repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
+from symbcast.core.algebra.bounds import exact_quotient, reduced_fraction
+from symbcast.core.algebra.formulas import at_most, different, equal, negate
+from symbcast.core.rules import Parameter
+from symbcast.core.rules.placement import sequence_place
+from symbcast.operators import attributes as kind
+from symbcast.operators.attributes import Others
+from symbcast.operators.context import TWICE, Context, Dims
+from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim
+    from symbcast.core.rules import AttributeValue
+
+
+# Reshapes: the same elements in the same order, in another shape.
+
+
+Inferred: TypeAlias = "Callable[[Context, Dims, Sequence[Dim]], Dim]"
+"""Returns the size for -1 in the new shape of some data, from the other given sizes."""
+
+SAME_NUMBER = "the number of elements must stay the same"
+NO_ZERO = "no size may be 0 next to a -1"
+
+
+def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred: Inferred | None = None) -> Dims:
+    """Return the target shape with its None, at most one, inferred; require the same number of elements.
+
+    None stands for -1. No other size may then be 0, because the inferred size would be undetermined. ``inferred``
+    computes it if a runtime does so differently.
+    """
+    given = [d for d in target if d is not None]
+    if len(given) < len(target) - 1:
+        context.refuse("at most one size may be -1")
+    if len(given) < len(target):
+        worked_out = (inferred or infer_size)(context, data, given)
+        return tuple(worked_out if d is None else d for d in target)
+    quotient = exact_quotient(data, tuple(given)) if context.is_positive(given) else None
+    if quotient != 1:
+        left, right = _without_common(context, data, given)
+        context.equal(multiply(*left), multiply(*right), SAME_NUMBER)
+    return tuple(given)
+
+
+def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], sequence: Dim) -> Dims:
+    """Return the target shape if data and target share a sequence of axes, whose product is unknown.
+
+    To infer a size next to the sequence, its axes must not be 0; nothing else is required of them. If no size is
+    inferred, the other sizes must have equal products at all sizes, because it is unknown whether the sequence is
+    empty.
+    """
+    place = target.index(sequence)
+    before, beside = data.index(sequence), [*target[:place], *target[place + 1 :]]
+    others = (*data[:before], *data[before + 1 :])
+    given = [d for d in beside if d is not None]
+    if len(given) < len(beside):
+        context.require(different(sequence, 0), NO_ZERO)
+    elif multiply(*others) != multiply(*given):
+        context.refuse("the number of elements must be the same at all sizes, or one size must be -1")
+    found = reshape(context, others, beside)
+    return (*found[:place], sequence, *found[place:])
+
+
+def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
+    """Return the size for -1 next to the given sizes, which must not be 0."""
+    empty = context.empty(given)
+    if context.is_known(empty):
+        context.refuse(NO_ZERO)
+    context.require(negate(empty), NO_ZERO)
+    return whole_quotient(context, data, given)
+
+
+def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
+    """Return the quotient of two products; require that it be an integer. No divisor may be 0."""
+    quotient = exact_quotient(tuple(data), tuple(given))
+    if quotient is not None:
+        return quotient
+    above, below = reduced_fraction(tuple(data), tuple(given))
+    context.require(equal(modulo(above, below), 0), "the size at -1 must be a whole number")
+    return floor_divide(above, below)
+
+
+def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim]) -> tuple[list[Dim], list[Dim]]:
+    """Return the factors of two products after removing common factors that are not 0."""
+    above, below = list(left), []
+    for factor in right:
+        if factor in above and context.bounds.is_at_least(factor, 1):
+            above.remove(factor)
+        else:
+            below.append(factor)
+    return above, below
+
+
+def copied(context: Context, data: Dims, axis: int) -> Dim:
+    """Return the size that a 0 in the target copies from the data; refuse an axis that the data lack."""
+    if axis >= len(data):
+        context.refuse(f"a 0 on axis {axis} copies a size, but the data have only rank {len(data)}")
+    return data[axis]
+
+
+def copied_where_zero(context: Context, size: Dim, data: Dims, axis: int) -> Dim:
+    """Return a size of the target, or the data's if it is 0: size + (1 - min(size, 1)) * kept."""
+    if axis >= len(data):
+        context.require(at_most(1, size), "a 0 copies a size from the data, which have no such axis")
+        return size
+    if data[axis] == size:
+        return size
+    is_zero = subtract(1, context.bounds.smaller(size, 1))
+    return add(size, multiply(is_zero, data[axis]))
+
+
+def flatten(dims: Dims, start: int, stop: int) -> Dims:
+    """Return a shape with the axes from ``start`` to ``stop`` (exclusive) merged into one.
+
+    >>> flatten((2, 3, 4), 1, 3), flatten((2, 3), 0, 0)
+    ((2, 12), (1, 2, 3))
+    """
+    return (*dims[:start], multiply(*dims[start:stop]), *dims[stop:])
+
+
+# The same elements with axes inserted, removed, reordered or repeated.
+
+
+def transpose(context: Context, dims: Dims, order: Sequence[int] | None) -> Dims:
+    """Return the sizes with their axes reordered; reversed if no order is given."""
+    if order is None:
+        return dims[::-1]
+    if sorted(order) != list(range(len(dims))):
+        context.refuse(f"the order {list(order)} must name each of the {len(dims)} axes once")
+    return tuple(dims[n] for n in order)
+
+
+def squeeze(context: Context, dims: Dims, axes: Iterable[int]) -> Dims:
+    """Return the sizes without some axes, which must be 1; an axis may be named twice."""
+    places = {context.axis(a, len(dims)) for a in axes}
+    for place in sorted(places):
+        context.equal(dims[place], 1, f"axis {place} must be 1 to be removed")
+    return tuple(d for n, d in enumerate(dims) if n not in places)
+
+
+def unsqueeze(context: Context, dims: Dims, axes: Sequence[int]) -> Dims:
+    """Return the sizes with axes of size 1 inserted, at their positions in the output."""
+    found = list(dims)
+    for place in new_axes(context, len(dims), axes):
+        found.insert(place, 1)
+    return tuple(found)
+
+
+def new_axes(context: Context, rank: int, axes: Sequence[int]) -> list[int]:
+    """Return the positions of inserted axes, counted from the front of the output, in order."""
+    return sorted(context.distinct_axes(axes, rank + len(axes), "no axis may be inserted twice"))
+
+
+def expand(context: Context, dims: Dims, target: Dims, *, both_ways: bool = False) -> Dims:
+    """Return the target to which the sizes are broadcast; with ``both_ways``, the target is broadcast to them too."""
+    if both_ways:
+        return context.broadcast(dims, target, rule="bidirectional")
+    context.broadcast(dims, target, rule="unidirectional")
+    return target
+
+
+def tile(context: Context, dims: Dims, repeats: Sequence[Dim]) -> Dims:
+    """Return the sizes, each multiplied by its axis's number of repeats."""
+    if len(repeats) != len(dims):
+        context.refuse(f"repeats must have {len(dims)} numbers, one for each axis, but has {len(repeats)}")
+    return tuple(multiply(d, n) for d, n in zip(dims, repeats, strict=True))
+
+
+def depth_to_space(context: Context, dims: Dims, block: int) -> Dims:
+    """Return the sizes ``(N, C, H, W)`` with blocks of channels moved into space."""
+    n, c, h, w = dims
+    context.require(equal(modulo(c, block * block), 0), f"the channels must be a multiple of {block * block}")
+    return n, floor_divide(c, block * block), multiply(h, block), multiply(w, block)
+
+
+def space_to_depth(context: Context, dims: Dims, block: int) -> Dims:
+    """Return the sizes ``(N, C, H, W)`` with blocks of space moved into channels."""
+    n, c, h, w = dims
+    for size, what in ((h, "height"), (w, "width")):
+        context.require(equal(modulo(size, block), 0), f"the {what} must be a multiple of {block}")
+    return n, multiply(c, block * block), floor_divide(h, block), floor_divide(w, block)
+
+
+# The operators that a program records: the same elements in another shape, and repeats.
+
+
+@recorded
+class Reshape(Operator):
+    """`numpy.reshape`: the second operand is the target, with 1 in place of each inferred or copied size."""
+
+    name = "reshape"
+    operands = ("data", "target")
+    parameters = (Parameter("inferred", None), Parameter("copied", ()))
+    kinds = reading(inferred=kind.axes_or_all, copied=kind.wholes)
+    inferred: tuple[int, ...] | None
+    copied: tuple[int, ...]
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        """Only whether zeros copy: which sizes are inferred is part of the target."""
+        return {"zero_copies": True} if self.copied else {}
+
+    def written_operands(self, shapes: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """The target with -1 for an inferred size and 0 for a copied one."""
+        data, target = shapes
+        written = dict.fromkeys(self.copied, 0) | dict.fromkeys(self.inferred or (), -1)
+        return data, [written.get(n, written.get(n - len(target), d)) for n, d in enumerate(target)]
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """None: a sequence of axes is passed on unchanged from the data to the target."""
+        return [ANY, ANY]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        data, target = shapes
+        wanted: list[Dim | None] = [*target]
+        for axis in self.copied:
+            wanted[context.axis(axis, len(wanted))] = copied(context, data, axis)
+        for axis in self.inferred or ():
+            wanted[context.axis(axis, len(wanted))] = None
+        places = sequence_place(data), sequence_place(target)
+        if places == (None, None):
+            return reshape(context, data, wanted)
+        if places[0] is None or places[1] is None or data[places[0]] != target[places[1]]:
+            context.refuse("takes axes of unknown number only if data and target have the same sequence of them")
+        if self.copied and places[0] != places[1]:
+            context.refuse("copies sizes only if data and target have their sequence of axes in the same place")
+        return reshape_beside(context, data, wanted, data[places[0]])
+
+
+@recorded
+class Flatten(Operator):
+    """The axes from ``start`` to ``end``, both included, merged into one."""
+
+    name = "flatten"
+    operands = ("data",)
+    parameters = (Parameter("start", 0), Parameter("end", -1))
+    kinds = reading(start=kind.whole, end=kind.whole)
+    start: int
+    end: int
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The merged axes, if both ends are counted from the same side; a scalar counts as one axis of size 1."""
+        if (self.start < 0) is not (self.end < 0):
+            return super().reaches(shapes)
+        found = reach_of((self.start, self.end))
+        return [found._replace(least=0) if found.last == 1 else found]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        dims = shapes[0] or (1,)
+        start, end = context.axis(self.start, len(dims)), context.axis(self.end, len(dims))
+        if start > end:
+            context.refuse(f"start={self.start} must not come after end={self.end}")
+        return flatten(dims, start, end + 1)
+
+
+@recorded
+class Transpose(Operator):
+    """`numpy.transpose`."""
+
+    name = "transpose"
+    operands = ("data",)
+    parameters = (Parameter("order", None),)
+    kinds = reading(order=kind.order)
+    order: tuple[int | Others, ...] | None
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """All axes, as listed in the order; with an ellipsis, only the named ones."""
+        if self.order is None:
+            return super().reaches(shapes)
+        named = [a for a in self.order if isinstance(a, int)]
+        return [Reach(rank=len(named)) if len(named) == len(self.order) else reach_of(named)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        (dims,) = shapes
+        if self.order is None:
+            return transpose(context, dims, None)
+        named = {context.axis(a, len(dims)) for a in self.order if isinstance(a, int)}
+        others = [n for n in range(len(dims)) if n not in named]
+        order: list[int] = []
+        for axis in self.order:
+            order += [context.axis(axis, len(dims))] if isinstance(axis, int) else others
+        return transpose(context, dims, order)
+
+
+@recorded
+class Squeeze(Operator):
+    """`numpy.squeeze` with named axes."""
+
+    name = "squeeze"
+    operands = ("data",)
+    parameters = (Parameter("axes", None),)
+    kinds = reading(axes=kind.axes_or_all)
+    axes: tuple[int, ...] | None
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The removed axes, if they are named."""
+        return [None if self.axes is None else reach_of(self.axes)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        (dims,) = shapes
+        if self.axes is not None:
+            return squeeze(context, dims, context.distinct_axes(self.axes, len(dims), TWICE))
+        unknown = [n for n, d in enumerate(dims) if not isinstance(d, int) and not context.bounds.is_at_least(d, 2)]
+        if unknown:
+            context.refuse(f"whether axis {unknown[0]} is 1 depends on the sizes: name the axes to remove")
+        return squeeze(context, dims, [n for n, d in enumerate(dims) if d == 1])
+
+
+@recorded
+class Unsqueeze(Operator):
+    """`numpy.expand_dims`."""
+
+    name = "unsqueeze"
+    operands = ("data",)
+    parameters = (Parameter("axes", ()),)
+    kinds = reading(axes=kind.axes)
+    axes: tuple[int, ...]
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """The axes before the last one counted from the front, and after the first one counted from the end."""
+        return [reach_beside_new(self.axes)]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        return unsqueeze(context, shapes[0], self.axes)
+
+
+@recorded
+class Expand(Operator):
+    """`numpy.broadcast_to`."""
+
+    name = "expand"
+    operands = ("data", "target")
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """None: the broadcast aligns the axes."""
+        return [ANY, ANY]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        data, target = shapes
+        if len(data) > len(target) and sequence_place(data) is sequence_place(target) is None:
+            context.refuse(f"the target, of rank {len(target)}, must have at least the {len(data)} axes of the data")
+        return expand(context, data, target)
+
+
+@recorded
+class Tile(Operator):
+    """`numpy.tile`: shapes are aligned at the right."""
+
+    name = "tile"
+    operands = ("data", "repeats")
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        """As many of the last axes of the data as there are repeats; missing axes count as size 1."""
+        return [Reach(last=len(shapes[1]), least=0), None]
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        rank = max(map(len, shapes))
+        data, repeats = ((1,) * (rank - len(s)) + s for s in shapes)
+        return tile(context, data, repeats)

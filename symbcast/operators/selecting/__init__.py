@@ -1,1 +1,0 @@
-"""Operators that pick elements: by indices, by rank, on a grid."""

@@ -1,0 +1,1 @@
+"""Values of tensors: their shapes, their known elements, and bounds of the elements that are unknown."""

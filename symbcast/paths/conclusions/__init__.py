@@ -1,1 +1,0 @@
-"""Conclusions from all paths of a run: regions, conditions, findings, and the answer."""

@@ -1,0 +1,220 @@
+"""The answer about all paths of a run as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symbcast.answers.explanation.words import Namer
+from symbcast.answers.show.broadcast import LONG, TONES, condition_lines
+from symbcast.answers.show.document import (
+    Document,
+    Field,
+    JointFormulas,
+    NamedSizes,
+    Records,
+    Room,
+    Span,
+    code,
+    condition_line,
+    conjunction,
+    field,
+    fields,
+    heading,
+    whole,
+    words,
+)
+from symbcast.answers.show.program import generic_field
+from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
+from symbcast.core.text.printing import shape_text
+from symbcast.core.verdicts import Verdict
+from symbcast.paths.answer import conclusions_of, first_findings, working_cases
+from symbcast.paths.places import is_cell, line_text
+
+if TYPE_CHECKING:
+    from symbcast.answers.show.document import Line
+    from symbcast.core.account import Account
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.paths.answer import PathFinding, PathsAnswer
+
+WIDTH = 100
+SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
+"""The maximum number of findings, and of cases, to show."""
+_HEADS = ("asked by", "operands", "fails at", "fix")
+
+
+def document(report: PathsAnswer, room: Room = Room.SCREEN) -> Document:
+    """Return the answer about a run: what is open first, then what is proved."""
+    most, namer = SHOWN[room], Namer.of(conclusions_of(report).names)
+    first, count = first_findings(report, most)
+    head = "works when" if report.complete else "requires"
+    rows = tuple(tuple(_finding(f, n, namer, head)) for n, f in enumerate(first))
+    records = Records("what the code requires", (head, *_HEADS), rows)
+    title = heading(shorten_middle(visible(report.title), 70), verdict_words(report))
+    known = () if report.complete else (fields(list(_known(report, namer))),)
+    closing = fields(list(_closing(report, namer, most, count - most)))
+    return Document(title, TONES[report.verdict], (*known, records, closing))
+
+
+def verdict_words(report: PathsAnswer) -> str:
+    """Return the verdict in words."""
+    match report.verdict:
+        case Verdict.SOMETIMES | Verdict.UNKNOWN if not report.complete:
+            return _open_words(report.account)
+        case Verdict.ALWAYS:
+            return _all_sizes(report)
+        case Verdict.SOMETIMES if conclusions_of(report).formula == TRUE:
+            return f"{_all_sizes(report)}, if the data suit"
+        case Verdict.SOMETIMES:
+            return "works only for some sizes"
+        case Verdict.UNKNOWN:
+            return "was followed on all paths, but its condition was not decided"
+        case Verdict.NEVER:
+            return "fails at every size"
+
+
+def _all_sizes(report: PathsAnswer) -> str:
+    return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
+
+
+def _open_words(account: Account) -> str:
+    if not account.is_open:
+        return "open for some data"
+    return "open for some sizes" if account.works != FALSE else "open"
+
+
+def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
+    """Yield what an open answer knows: the sizes that work, those that fail, and those that are open, with reasons."""
+    account = report.account
+    if account.works != FALSE:
+        suited = ", if the data suit" if conclusions_of(report).works_for_data else ""
+        *before, last = _lines(account.works, namer, ".account.works")
+        yield field("works" if account.works == TRUE else "works when", *before, (*last, Span(suited)))
+    if account.needed != TRUE:
+        fails = _lines(account.fails, namer, ".condition")
+        unless = () if len(fails) == 1 else _lines(account.needed, namer, ".condition")
+        yield field("fails unless" if unless else "fails when", *(unless or fails))
+    for number, part in enumerate(account.open):
+        label = "" if number else "open"
+        if account.is_open and part.where not in (TRUE, FALSE):
+            lines = _lines(part.where, namer, f".account.open[{number}]")
+            yield _condition(label, lines, "when ", f": {part.reason}", most=5)
+        else:
+            yield field(label, (Span(f"{_everywhere(account)}: {part.reason}"),), most=5)
+    observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
+    for number, point in enumerate(account.failing[:_POINTS]):
+        found = observed.get(tuple(point.items()))
+        error = f": {_on_line(found.error)}" if found is not None else ""
+        sizes = Span(sizes_text(point), True, math=NamedSizes(point))
+        yield field("" if number else "fails at", (sizes, Span(error)), most=2)
+    for number, point in enumerate(account.working[:_POINTS]):
+        yield field("" if number else "works at", code(sizes_text(point), NamedSizes(point)), most=1)
+
+
+def _everywhere(account: Account) -> str:
+    if not account.is_open:
+        return "for some data"
+    if account.working == ({},):
+        return "for other data"
+    is_all = (account.works, account.needed) == (FALSE, TRUE) and not account.working and not account.failing
+    return "at all sizes" if is_all else "at all other sizes"
+
+
+def _lines(formula: Formula, namer: Namer, place: str) -> tuple[Line, ...]:
+    """Return a condition in lines; no size is below 0."""
+    formula = _of_sizes(formula)
+    return ((Span("at all sizes"),),) if formula == TRUE else tuple(condition_lines(formula, namer, place))
+
+
+def _condition(label: str, lines: Sequence[Line], before: str = "", after: str = "", most: int = 0) -> Field:
+    """Return a field with a condition and its context, which has its own lines if the condition has several."""
+    if len(lines) == 1:
+        return field(label, (Span(before), *lines[0], Span(after)), most=most)
+    return field(label, *([words(f"{after.removeprefix(': ')}, when")] if before else ()), *lines)
+
+
+def _on_line(error: str) -> str:
+    """Return an error on one line, cut."""
+    return shorten_end(" ".join(error.split()), 160)
+
+
+def _of_sizes(formula: Formula) -> Formula:
+    match formula:
+        case AllOf(parts):
+            return all_of(map(_of_sizes, parts))
+        case AnyOf(parts):
+            return any_of(map(_of_sizes, parts))
+        case Comparison("<", Symbol() as size, 1) | Comparison("<=", Symbol() as size, 0):
+            return equal(size, 0)
+    return formula
+
+
+_POINTS = 2
+"""How many points of each kind an open answer shows."""
+
+
+def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[Field]:
+    most = 0 if head == "works when" else 4  # tried numbers make long requirements
+    math = None if finding.formula == FALSE else JointFormulas((namer.renamed_formula(finding.formula),))
+    text = condition_line(finding.words, namer.formula(finding.formula), math)
+    lines = _lines(finding.formula, namer, ".findings") if most else (text,)
+    yield field("and" if number else head, *lines)
+    if finding.line:
+        short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
+        where = Span(short, whole="" if is_cell(finding.file) else whole_name)
+        yield field("asked by", (where, Span(": "), Span(shorten_end(finding.source, 160), True)), most=3)
+    shapes = ", ".join(shape_text(o) for o in finding.operands)
+    yield field("operands", code(shapes, longest=160) if shapes else (), most=2)
+    if finding.counterexample:
+        sizes = Span(sizes_text(finding.counterexample, 6), True, math=NamedSizes(finding.counterexample))
+        error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {_on_line(finding.error)}"
+        yield field("fails at", (sizes, Span(error)), most=3)
+    yield field("fix", (Span(finding.fix),) if finding.fix and (not most or len(finding.fix) <= LONG) else ())
+
+
+def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterator[Field]:
+    if left > 0:
+        yield field("and", words(f"{left} more; .findings has them all"), most=1)
+    working = working_cases(report)
+    for number, case in enumerate(working[:most]):
+        label, value = "" if number else "returns", value_text(case.value)
+        if len(working) == 1:
+            yield field(label, whole(value))
+        elif len(str(case.condition)) <= LONG:
+            yield field(label, whole(f"{value} when {case.condition}"))
+        else:
+            when = condition_lines(case.condition.formula, namer, ".cases", in_code=True)
+            yield field(label, whole(f"{value} when"), *when)
+    if len(working) > most:
+        yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
+    found = conclusions_of(report)
+    if report.complete and found.formula not in (TRUE, FALSE):
+        yield generic_field(found.program, namer, is_open=found.program.is_open)
+        yield field("condition", *conjunction(clauses(found.formula), namer, is_repeated=True))
+    if found.suitable.data and report.complete:
+        yield field("of the data", *conjunction(found.suitable.data, namer))
+    yield field("assuming", whole("; ".join(report.assumptions)))
+    if report.unconfirmed.formula != FALSE:
+        lines = _lines(report.unconfirmed.formula, namer, ".unconfirmed")
+        yield _condition("unconfirmed", lines, "when ", ": no real call at small sizes confirmed it")
+    is_undecided = report.complete and report.verdict is Verdict.UNKNOWN
+    yield field("because", words(report.reason) if is_undecided else (), most=4)
+    for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
+        yield field("" if number else "data decide", words(f"{name}: {shorten_middle(text, 90)}"), most=1)
+    witness = report.witness() if report.complete else None
+    if witness:
+        yield field("works at", code(sizes_text(witness), NamedSizes(witness)), most=1)
+
+
+def value_text(value: Any) -> str:
+    """Return a result as text, in its original structure, with shapes instead of arrays."""
+    if hasattr(value, "dims"):
+        return shape_text(value.dims)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k!r}: {value_text(v)}' for k, v in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(map(value_text, value))
+        return f"[{inner}]"
+    return "a number" if value is float else str(value)

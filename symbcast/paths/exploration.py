@@ -1,0 +1,357 @@
+"""Explore all paths of a run, and restore the caches in which a run leaves sizes or arrays without data."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
+from types import CellType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.characters import number_hint
+from symbcast.core.effort import Effort, counting
+from symbcast.errors import ShapeTypeError
+from symbcast.paths.path import Path, current
+from symbcast.paths.places import NOWHERE, CodePlace, home_of, is_own_fault, place_of_error
+from symbcast.paths.steps import Alternative, LoopRefusedError, PathStep, UntracedError
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.symbols import Unknown
+    from symbcast.core.algebra.terms import Symbol
+    from symbcast.operators.context import Dims
+
+
+# What traced code keeps: arrays without data and sizes without values in its caches, which no real call must find.
+#
+# A function may keep results in a global name, in a dict, list or set of its module, in a default, in an attribute, or
+# in `functools.lru_cache`. Such places are copied before a trace. Where a trace leaves something symbolic in one, its
+# state from before the trace is restored; all other changes are effects of the function, and stay.
+
+
+MAX_PLACES = 2000
+"""The maximum number of places to copy: a notebook may reach everything ever created there."""
+MAX_ENTRIES = 4096
+"""The maximum number of entries of a place that is copied: larger ones hold data, not results of calls."""
+MAX_DEPTH = 3
+"""How deep values are searched for something symbolic."""
+_DICTS = (dict, OrderedDict, defaultdict)
+_LISTS = (list, deque)
+_CACHE: type = type(lru_cache(len))
+
+
+@contextmanager
+def restoring_caches(
+    values: Iterable[Any], symbolic: tuple[type, ...], real_of: Callable[[Any], Any] = lambda value: value
+) -> Iterator[None]:
+    """Restore the places that can be reached from some values, in which a trace leaves something symbolic.
+
+    ``symbolic`` are the types of values that mean something in a trace only, and ``real_of`` returns what a stand-in
+    stands for.
+    """
+    before = list(_copies(values, partial(_is_symbolic, kinds=symbolic), real_of))
+    try:
+        yield
+    finally:
+        for restore in before:
+            restore()
+
+
+Symbolic = Callable[[Any], bool]
+
+
+def _copies(
+    values: Iterable[Any], is_symbolic: Symbolic, real_of: Callable[[Any], Any]
+) -> Iterator[Callable[[], None]]:
+    """Yield a function for each place, which restores it if necessary."""
+    seen: set[int] = set()
+    waiting = list(values)
+    while waiting and len(seen) < MAX_PLACES:
+        value = waiting.pop()
+        kind = type(value)
+        if id(value) in seen or kind in _PLAIN:
+            continue
+        seen.add(id(value))
+        if kind in _DICTS or kind in _LISTS or kind is set:
+            if len(value) > MAX_ENTRIES:
+                continue
+            copy = dict(value) if kind in _DICTS else list(value)
+            yield partial(_restore, value, copy, is_symbolic, real_of)
+            waiting += copy.values() if isinstance(copy, dict) else copy
+        elif kind is _CACHE:
+            yield partial(_clear, value, is_symbolic)
+            waiting.append(value.__wrapped__)
+        elif kind is CellType:
+            with suppress(ValueError):  # an empty cell
+                yield partial(_restore_cell, value, value.cell_contents, is_symbolic)
+                waiting.append(value.cell_contents)
+        else:
+            waiting += _within(value, kind)
+
+
+_ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), range})
+_PLAIN = _ATOMS | {tuple, frozenset, slice}
+
+
+def _within(value: Any, kind: type) -> Iterator[Any]:
+    """Yield what a function, a method, a class, a module or an object of a user's class may keep values in."""
+    if kind is FunctionType:
+        yield from value.__closure__ or ()
+        yield from value.__defaults__ or ()
+        yield from (value.__kwdefaults__ or {}).values()
+        yield value.__dict__
+        if _is_of_user(value.__globals__.get("__name__"), value.__globals__.get("__file__")):
+            yield value.__globals__
+    elif kind is MethodType:
+        yield from (value.__self__, value.__func__)
+    elif kind is partial:
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif kind is ModuleType:
+        if _is_of_user(value.__name__, getattr(value, "__file__", None)):
+            yield vars(value)
+    elif isinstance(value, type):
+        if _is_of_user_class(value):
+            yield from list(vars(value).values())
+    elif _is_of_user_class(kind):
+        yield from (kind, getattr(value, "__dict__", None))
+
+
+def _is_of_user_class(kind: type) -> bool:
+    module = sys.modules.get(kind.__module__)
+    return module is None or _is_of_user(kind.__module__, getattr(module, "__file__", None))
+
+
+@cache
+def _is_of_user(name: str | None, file: str | None) -> bool:
+    """Return whether a module is the user's own: neither installed, nor of Python, nor of this package."""
+    top = str(name).partition(".")[0]
+    is_known = top != "__main__" and (top in sys.stdlib_module_names or top == "symbcast")
+    return not is_known and "site-packages" not in str(file) and "dist-packages" not in str(file)
+
+
+def _restore(place: Any, before: Any, is_symbolic: Symbolic, real_of: Callable[[Any], Any]) -> None:
+    """Restore a dict, a list or a set if a value that it has got is symbolic; a stand-in becomes the real one."""
+    new: Iterable[Any] = ()
+    if isinstance(before, dict):
+        changed = [k for k, v in place.items() if before.get(k, before) is not v]
+        for key in changed:
+            place[key] = real_of(place[key])
+        new = [(key, place[key]) for key in changed]
+    elif type(place) is set:
+        new = place.difference(before)
+    elif len(place) != len(before) or any(a is not b for a, b in zip(place, before, strict=True)):
+        new = place
+    if any(map(is_symbolic, new)):
+        place.clear()
+        (place.extend if type(place) in _LISTS else place.update)(before)
+
+
+def _restore_cell(cell: CellType, before: Any, is_symbolic: Symbolic) -> None:
+    with suppress(ValueError):  # the function has emptied it
+        if cell.cell_contents is not before and is_symbolic(cell.cell_contents):
+            cell.cell_contents = before
+
+
+def _clear(cached: Any, is_symbolic: Symbolic) -> None:
+    """Clear a cache in which a result or an argument is symbolic."""
+    if cached.cache_info().currsize and any(map(is_symbolic, gc.get_referents(cached))):
+        cached.cache_clear()
+
+
+def _is_symbolic(value: Any, kinds: tuple[type, ...], depth: int = MAX_DEPTH) -> bool:
+    """Return whether a value is symbolic or contains something symbolic."""
+    kind = type(value)
+    if issubclass(kind, kinds):
+        return True
+    if not depth or kind in _ATOMS or isinstance(value, (type, ModuleType, FunctionType)):
+        return False
+    return any(_is_symbolic(v, kinds, depth - 1) for v in gc.get_referents(value))
+
+
+# Explore all paths of a run: a later run takes each alternative that a run leaves open, up to a limit.
+
+
+MAX_PATHS = 128
+EFFORT = 1_000_000
+"""Units of effort (`symbcast.core.effort`) for all runs: the run that exhausts them is aborted."""
+MAX_NUMBERS = 8
+"""How many numbers are tried where a size must become a number; numbers forced by the facts do not count."""
+
+
+UNTOLD = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
+"""Errors that may occur only because traced sizes are not numbers and traced arrays have no data."""
+WITHOUT_DATA: set[str] = set()
+"""The names of stand-in classes whose real counterparts compiled code reads; each registers its name here."""
+
+
+@dataclass(frozen=True, eq=False)
+class PathOutcome:
+    """The outcome of one path.
+
+    Attributes:
+        steps: its decisions and requirements.
+        value: the result, if the run returned.
+        error: the error raised; None if the run returned.
+        place: the line that raised.
+        untraced: why the outcome is unknown; None if the path was traced.
+        numbers: the lines that turned sizes into numbers.
+        sizes: sizes at which all its steps hold, as far as is known.
+        raw: the unconverted result of the run, until the outcome is confirmed.
+        is_doubtful: whether the error may be caused by tracing itself; it counts only if a real call agrees.
+        is_confirmed: whether a real call at sizes of the path agreed.
+        pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
+    """
+
+    steps: tuple[PathStep, ...]
+    value: Any = None
+    error: BaseException | None = None
+    place: CodePlace = NOWHERE
+    untraced: UntracedError | None = None
+    numbers: tuple[CodePlace, ...] = ()
+    sizes: Mapping[Symbol, int] = field(default_factory=dict)
+    raw: Any = None
+    is_doubtful: bool = False
+    is_confirmed: bool = False
+    pairs: tuple[tuple[CodePlace, tuple[Dims, ...]], ...] = ()
+
+    @property
+    def works(self) -> bool:
+        """Whether the path was traced and returned."""
+        return self.error is None and self.untraced is None
+
+
+@dataclass(frozen=True)
+class ObservedCall:
+    """What a real call did at some sizes, by name: it returned, or raised ``error`` at a line."""
+
+    sizes: Mapping[str, int]
+    error: str = ""
+    place: CodePlace = NOWHERE
+
+
+@dataclass
+class Exploration:
+    """The paths of a run, and the alternatives that were not followed.
+
+    Attributes:
+        outcomes: the outcome of each path.
+        pending: the alternatives that the facts allow but that were not tried.
+        data: the data-dependent numbers, each with its line and what it counts.
+        observed: what real calls did, each at other sizes; one that raised did so for all data that were tried.
+    """
+
+    outcomes: list[PathOutcome] = field(default_factory=list)
+    pending: list[Alternative] = field(default_factory=list)
+    data: dict[Unknown, tuple[CodePlace, str]] = field(default_factory=dict)
+    observed: tuple[ObservedCall, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the outcomes cover everything that can happen."""
+        return not self.pending and all(o.untraced is None for o in self.outcomes)
+
+
+def explore_all(  # noqa: PLR0913 - the inputs of a run, and its limits
+    run: Callable[[Path], Any],
+    assumed: Sequence[Formula],
+    *,
+    told: Callable[[Any], Any] = lambda value: value,
+    min_size: int = 0,
+    home: str = "",
+    limit: int = MAX_PATHS,
+    untold: tuple[type[BaseException], ...] = (),
+) -> Exploration:
+    """Run a function along its paths.
+
+    ``told`` converts the result to a value that outlives the run. Errors of the types ``untold`` may be caused by
+    tracing itself, so they are doubtful. If a run differs from the earlier run whose first answers it repeats, nothing
+    is known about the function at any sizes.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise ShapeTypeError(limit, "a number of paths to follow", number_hint("max_paths", limit, "write 1 or more"))
+    found = Exploration()
+    data: dict[tuple[Any, ...], Unknown] = {}
+    waiting = deque([Alternative((), {})])
+    effort = Effort(EFFORT)
+    while waiting and len(found.outcomes) < limit and effort.left > 0:
+        begun = waiting.popleft()
+        path = Path(assumed, begun, min_size, data)
+        path.home = home
+        path.room = limit - len(found.outcomes) - 1 - len(waiting)
+        with counting(effort):
+            outcome = _outcome(run, path, untold, told)
+        if effort.left < 0:  # code that caught the effort error and went on got no answer to its comparison
+            untraced = UntracedError(f"the runs exceed the budget of {EFFORT} units of effort", outcome.place)
+            steps = outcome.steps if path.is_begun_alike() else begun.steps  # it may have reached fewer of them
+            outcome = replace(outcome, untraced=untraced, steps=steps)
+        elif path.diverged or not path.is_begun_alike():
+            what = path.diverged or "it makes fewer comparisons than before"
+            return unsteady_exploration(what, path.untraced.place if path.untraced else NOWHERE, _by_size(data))
+        if path.loops.refused is not None:  # code that catches everything went on
+            raise LoopRefusedError(path.loops.refused)
+        found.outcomes.append(outcome)
+        for alternative in path.alternatives:
+            is_left = alternative.refused_numbers > MAX_NUMBERS
+            (found.pending if is_left else waiting).append(alternative)
+    found.pending += waiting
+    found.data = _by_size(data)
+    return found
+
+
+def unsteady_exploration(what: str, place: CodePlace, data: Mapping[Unknown, tuple[CodePlace, str]]) -> Exploration:
+    """Return the empty exploration of a function whose runs differ: nothing is known about it."""
+    error = UntracedError(f"the function behaves differently from run to run: {what}", place)
+    return Exploration([PathOutcome((), untraced=error)], data=dict(data))
+
+
+def _by_size(data: Mapping[tuple[Any, ...], Unknown]) -> dict[Unknown, tuple[CodePlace, str]]:
+    return {size: (key[0], key[2]) for key, size in data.items()}
+
+
+def _outcome(
+    run: Callable[[Path], Any], path: Path, untold: tuple[type[BaseException], ...], told: Callable[[Any], Any]
+) -> PathOutcome:
+    token = current.set(path)
+    path.root = sys._getframe()
+    raw, value, error, place, is_doubtful = None, None, None, NOWHERE, False
+    try:
+        raw = run(path)
+        value = told(raw)
+        if path.has_told and path.untraced is None:
+            path.untraced = UntracedError("the function catches an error whose message contains a size")
+    except (KeyboardInterrupt, LoopRefusedError):
+        raise
+    except BaseException as raised:  # a function may raise SystemExit, or its own error type
+        place = place_of_error(raised, path.root, path.home)
+        is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
+        if isinstance(raised, TypeError) and any(name in str(raised) for name in WITHOUT_DATA):
+            # Compiled code refused an array without data. A real call cannot safely confirm the path: compiled code
+            # may not check sizes, and other sizes could make it write out of bounds.
+            what = f"compiled code does not accept an array without data: {type(raised).__name__}"
+            untraced = UntracedError(what, place, is_compiled=True)
+            path.untraced = path.untraced or untraced
+        error = raised.with_traceback(None)
+        error.__context__ = error.__cause__ = None
+    finally:
+        path.root = None
+        path.turns.clear()
+        current.reset(token)
+    return PathOutcome(
+        tuple(path.steps),
+        value,
+        error,
+        place,
+        path.untraced,
+        tuple(path.numbers),
+        dict(path.sizes),
+        raw,
+        is_doubtful,
+        pairs=tuple(path.pairs),
+    )
+
+
+__all__ = ["Exploration", "PathOutcome", "current", "explore_all", "home_of"]

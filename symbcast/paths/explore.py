@@ -1,0 +1,102 @@
+"""Run any code over sizes along all its paths: the public entry point, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symbcast.core.advice import with_advice
+from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.scope import Scope
+from symbcast.core.shapes import ShapeLike, known_rank, shape
+from symbcast.errors import ShapeTypeError
+from symbcast.paths.answer import PathsAnswer
+from symbcast.paths.confirmation import confirm
+from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explore_all, restoring_caches
+from symbcast.paths.places import home_of
+from symbcast.paths.real_calls import SizeFunction
+from symbcast.paths.real_numbers import Real
+from symbcast.paths.sizes import Size, lasting_value
+
+# The public answer about all paths of a run.
+
+
+class Paths(PathsAnswer):
+    """The sizes at which a run works, its behaviour in each case, and the line behind each requirement."""
+
+    def explain(self) -> str:
+        """Return the answer in words: the requirements and their lines, failing sizes, and the result."""
+        from symbcast.answers.show.text import render
+        from symbcast.paths.document import WIDTH, document
+
+        return render(document(self), WIDTH)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain data for JSON."""
+        from symbcast.paths.answer import paths_to_dict
+
+        return paths_to_dict(self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def _repr_html_(self) -> str:
+        from symbcast.answers.show import html
+        from symbcast.answers.show.document import Room
+        from symbcast.paths.document import document
+
+        return html.render(document(self, Room.PAGE))
+
+    def _repr_latex_(self) -> str:
+        from symbcast.answers.show import latex
+        from symbcast.answers.show.document import Room
+        from symbcast.paths.document import document
+
+        return latex.render(document(self, Room.PAGE))
+
+
+# The public entry point of the engine: run any code over sizes along all its paths.
+
+
+@with_advice
+def explore_paths(
+    run: Callable[[tuple[Any, ...]], Any],
+    sizes: ShapeLike,
+    assume: Assumptions = (),
+    min_size: int = 0,
+    *,
+    max_paths: int = MAX_PATHS,
+) -> Paths:
+    """Run a function of sizes along all its paths, and return the sizes at which it works.
+
+    ``run`` is called once per path, with one tuple of sizes that behave like ints. It may compute, compare, branch and
+    raise, but must be deterministic. Each path is confirmed by calls with numbers up to 4096: pairwise different ones,
+    and 0 and 1 if the path has them. There are two calls per path, plus at most 160 more. If a call disagrees with the
+    trace, the path is left unknown. ``assume`` and ``min_size`` are as in `symbcast.broadcast`. At most ``max_paths``
+    paths are followed; if there are more, the answer is not `complete`.
+
+    >>> def halves(sizes):
+    ...     (n,) = sizes
+    ...     if n % 2:
+    ...         raise ValueError("odd")
+    ...     return n // 2
+    >>> found = explore_paths(halves, "N")
+    >>> found.condition, found.cases[0].value, found.cases[1].error
+    (Condition('N % 2 == 0'), floor(N/2), 'ValueError: odd')
+    """
+    if not callable(run):
+        hint = "the function comes first: explore_paths(f, 'N')" if callable(sizes) else "pass the function"
+        raise ShapeTypeError(run, "a function", hint)
+    given = known_rank(shape(sizes), "paths", "give each size its own name")
+    scope = Scope((given,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
+    (bound,) = scope.shapes
+    calls = SizeFunction(run, bound.dims)
+    assumed = [a.formula for a in scope.assumptions]
+    home = home_of(run)
+    least = scope.min_size
+    with restoring_caches([run], (Size, Real)):
+        found = explore_all(
+            calls.on, assumed, told=lasting_value, min_size=least, home=home, limit=max_paths, untold=UNTOLD
+        )
+    found = confirm(found, calls, scope.names, assumed, min_size=least, home=home)
+    return Paths(scope, found)

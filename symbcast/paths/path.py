@@ -1,0 +1,600 @@
+"""One path of a run: it answers questions from its decisions and requirements, and turns sizes into numbers."""
+
+from __future__ import annotations
+
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from symbcast.core.algebra.arithmetic import join, modulo
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    Comparison,
+    Compatible,
+    Formula,
+    at_most,
+    dims_of,
+    equal,
+    negate,
+    opposite,
+)
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.terms import Symbol
+from symbcast.core.effort import EffortSpentError, charge, share
+from symbcast.core.effort import current as effort_in_force
+from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.facts import Facts
+from symbcast.core.rules import Joined, find_rule
+from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.solver.evaluation import UndefinedError, holds_at, size_at
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.incremental import GrowingConjunction
+from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.solver.size_sets import ALL
+from symbcast.core.text.printing import formula_text
+from symbcast.errors import DimensionError
+from symbcast.operators.context import Context, Dims, evaluated
+from symbcast.paths.places import CodePlace, message_of, place_of, would_be_caught
+from symbcast.paths.sizes import sized
+from symbcast.paths.steps import (
+    MAX_REFUSED,
+    Alternative,
+    IterationCounts,
+    Loops,
+    PathQuestion,
+    PathStep,
+    UntracedError,
+    is_linear,
+    iteration_limit,
+)
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.programs.facts import Facts
+    from symbcast.core.solver.incremental import GrowingConjunction
+    from symbcast.paths.places import CodePlace
+    from symbcast.paths.steps import Alternative, Loops, PathQuestion
+
+
+# Integers that sizes decide but that are not terms, such as ``int(n * 0.7)`` or ``math.isqrt(n)``.
+#
+# Such an integer is a symbol of its own, with bounds. That is exact as long as it only becomes the size of results,
+# and the bounds decide all questions and requirements about it. At any other question it is given up: the exploration
+# starts again, and there the sizes in it become numbers.
+
+
+class OpaqueSizes:
+    """The opaque integers of one run: equal ones have one symbol."""
+
+    def __init__(self, loops: Loops) -> None:
+        self._loops = loops
+        self._by_key: dict[Hashable, Symbol] = {}
+        self._places: dict[Symbol, Hashable] = {}
+        self._origins: dict[Any, tuple[str, Any]] = {}
+
+    def known(self, key: Hashable) -> Symbol | None:
+        """Return the symbol of an integer that was made before."""
+        return self._by_key.get(key)
+
+    def is_refused(self, place: Hashable) -> bool:
+        """Return whether the integers of a place were given up in an earlier run."""
+        return bool(self._loops.tries.get(("opaque", place)))
+
+    def add(self, symbol: Symbol, key: Hashable, place: Hashable, origin: tuple[str, Any]) -> None:
+        """Add a symbol for an integer."""
+        self._by_key[key], self._places[symbol], self._origins[symbol] = symbol, ("opaque", place), origin
+
+    def origin(self, dim: Any) -> tuple[str, Any]:
+        """Return what computed an opaque integer; empty for other sizes."""
+        return self._origins.get(dim, ("", None))
+
+    def are_in(self, formula: Formula) -> bool:
+        """Return whether a formula mentions an opaque integer."""
+        return bool(self._places) and any(s in self._places for s in symbols_in(formula))
+
+    def refuse(self, formula: Formula) -> None:
+        """Give up the first opaque integer in a formula, if any."""
+        for symbol in symbols_in(formula):
+            if symbol in self._places:
+                self._loops.refuse(self._places[symbol])
+
+
+def facts(symbol: Symbol, low: Dim, high: Dim | None, is_even: bool) -> Iterator[Formula]:
+    """Yield what is known about an opaque integer."""
+    yield at_most(low, symbol)
+    if high is not None:
+        yield at_most(symbol, high)
+    if is_even:
+        yield equal(modulo(symbol, 2), 0)
+
+
+# Numbers on a path: sizes that become numbers, numbers that data decide, and numbers that sizes decide.
+
+
+class NumbersOnPath(Context):
+    """The part of a path that makes numbers.
+
+    Attributes:
+        numbers: the places where sizes had to become numbers.
+        opaque_sizes: the integers that sizes decide but that are not terms.
+        takes_opaque: whether there may be such integers; otherwise the sizes in them become numbers.
+    """
+
+    numbers: list[CodePlace]
+    opaque_sizes: OpaqueSizes
+    takes_opaque: bool
+    questions: list[PathQuestion]
+    loops: Loops
+    size_class: Callable[..., Any] | None
+    _begun: Alternative
+    _growing: GrowingConjunction
+    _facts: Facts
+    _data: dict[tuple[Any, ...], Unknown]
+    _data_count: dict[CodePlace, int]
+
+    @abstractmethod
+    def ask(self, formula: Formula, *, is_number: bool = False) -> bool: ...
+
+    @abstractmethod
+    def suppose(self, formula: Formula) -> None: ...
+
+    @abstractmethod
+    def place(self) -> CodePlace: ...
+
+    @abstractmethod
+    def check_current(self) -> None: ...
+
+    @abstractmethod
+    def fail_to_trace(self, what: str) -> NoReturn: ...
+
+    @abstractmethod
+    def _meet(self, formula: Formula) -> None: ...
+
+    def number(self, dim: Dim) -> int:
+        """Return a dimension as a number, and restrict this path to that number."""
+        if isinstance(dim, int):
+            return dim
+        self.check_current()
+        known = self._facts.dim(dim)
+        if isinstance(known, int):
+            return known
+        self.numbers.append(self.place())
+        while True:
+            value = self._value_to_try(dim)
+            if self.ask(equal(dim, value), is_number=True):
+                return value
+
+    def _value_to_try(self, dim: Dim) -> int:
+        number = len(self.questions)
+        if number < len(self._begun.questions):
+            begun = self._begun.questions[number].formula
+            if isinstance(begun, Comparison) and begun.left == dim and isinstance(begun.right, int):
+                return begun.right
+        self._meet(equal(dim, 0))
+        try:
+            return size_at(dim, self._growing.sizes)
+        except (ZeroDivisionError, UndefinedError):
+            self.fail_to_trace(f"{dim} has no value")
+
+    def shown(self, dim: Dim) -> int:
+        """Return a number that a dimension can be on this path, without deciding anything."""
+        self._meet(equal(dim, 0))
+        return size_at(dim, self._growing.sizes)
+
+    def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
+        """Return numbers for symbols, and restrict this path to them."""
+        return {s: self.number(s) for s in symbols}
+
+    def sized(self: Any, dim: Dim) -> Any:
+        """Return a dimension as a number or size that code can compute with."""
+        return sized(dim, self)
+
+    def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
+        """Return a data-dependent number; runs get the same one for the same visit to the same line."""
+        place = self.place()
+        count = self._data_count[place] = self._data_count.get(place, 0) + 1
+        key = (place, count, what, lower, upper)
+        if key not in self._data:
+            self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
+        self.loops.add_data(self._data[key])
+        return self._data[key]
+
+    def opaque(
+        self, key: Hashable, low: Dim | None, high: Dim | None, origin: tuple[str, Any], *, is_even: bool = False
+    ) -> Any:
+        """Return an integer that sizes decide, of which only bounds are known; None if it must become a number."""
+        known, place = self.opaque_sizes.known(key), self.place()
+        if known is not None:
+            return self.sized(known)
+        if not self.takes_opaque or low is None or self.opaque_sizes.is_refused(place):
+            return None
+        if not self.bounds.is_at_least(low, 0) and not self.ask(at_most(0, low)):
+            return None
+        if high is not None and not self.ask(at_most(low, high)):  # sizes at which the function has no such value
+            return None
+        found = self.data_size("rounded")
+        self.opaque_sizes.add(found, key, place, origin)
+        for fact in facts(found, low, high, is_even):
+            self.suppose(fact)
+        return self.sized(found)
+
+    def origin(self, dim: Dim) -> tuple[str, Any]:
+        """Return the function that computed an opaque integer, and its argument; empty for other sizes."""
+        return self.opaque_sizes.origin(dim)
+
+
+# One run along one path: it answers each question from its decisions and requirements so far.
+
+
+current: ContextVar[Path | None] = ContextVar("current", default=None)
+"""The path that is run in this context."""
+
+QUESTION = 200_000
+"""Units of effort for one question about the facts of a path, within what is left for all paths; beyond, it is open."""
+_ASKED = 50
+"""The fixed cost of each question, so that a run with endless questions is stopped."""
+
+
+class Path(NumbersOnPath):
+    """One run: its facts are the assumptions, its decisions and its requirements.
+
+    A comparison that the facts decide is answered from them. Otherwise the run takes the answer that holds at the
+    current sizes and keeps the other answer as an `Alternative`.
+
+    Attributes:
+        steps: the decisions and requirements, in order.
+        questions: the questions, in order; first those of ``begun``, with the same answers.
+        alternatives: the alternatives for other runs to try.
+        size_class: the class of its sizes, if not `symbcast.paths.sizes.Size`.
+        untraced: why the path is unknown; None if it was traced.
+        hashes: whether sizes can be hashed as numbers; False if libraries might keep sizes in their caches.
+        has_told: whether an error with a size in its message may have been caught.
+        is_guarded: whether the tracer itself catches errors of the running code.
+        diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not differ.
+        room: the number of alternatives that may still be followed.
+        numbers: the places where sizes had to become numbers.
+        pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
+        loops: what is known about loops over sizes.
+        takes_opaque: whether integers that are not terms may be symbols, and not numbers.
+    """
+
+    def __init__(
+        self, assumed: Iterable[Formula], begun: Alternative, min_size: int, data: dict[tuple[Any, ...], Unknown]
+    ) -> None:
+        self.min_size = min_size
+        self.bounds = Bounds({})
+        self.steps: list[PathStep] = []
+        self.questions: list[PathQuestion] = []
+        self.alternatives: list[Alternative] = []
+        self.untraced: UntracedError | None = None
+        self.diverged = ""
+        self.room = sys.maxsize
+        self.numbers: list[CodePlace] = []
+        self.pairs: list[tuple[CodePlace, tuple[Dims, ...]]] = []
+        self.home = ""
+        self.loops = Loops()
+        self.takes_opaque = False
+        self.opaque_sizes = OpaqueSizes(self.loops)
+        self.has_told = self.is_guarded = False
+        self._handled = sys.exc_info()[1]
+        self.hashes = True
+        self.size_class: Callable[..., Any] | None = None
+        self.root: FrameType | None = None
+        self.operation = ""
+        self.operands: tuple[Dims, ...] = ()
+        self._begun = begun
+        self._data = data
+        self._data_count: dict[CodePlace, int] = {}
+        self.turns = IterationCounts()
+        self._refused = 0
+        self._facts = Facts(0)  # the minimum size is for inputs only: data may leave nothing
+        self._growing = GrowingConjunction()
+        for size, value in begun.sizes.items():
+            self._growing.start(size, value)
+        self._known: dict[Formula, bool] = {}
+        self._met: set[Symbol] = set()
+        self.assumed = tuple(assumed)
+        for formula in self.assumed:
+            self._learn(formula)
+
+    # Questions.
+
+    def ask(self, formula: Formula, *, is_number: bool = False) -> bool:
+        """Return whether a formula holds on this path; decide it if the facts leave it open."""
+        self.check_current()
+        charge(_ASKED)
+        formula = evaluated(formula)
+        if formula in (TRUE, FALSE):
+            return formula == TRUE
+        self._meet(formula)
+        settled = self._settled(formula)
+        if settled is not None:
+            return settled
+        number = len(self.questions)
+        if number < len(self._begun.questions):
+            question = self._begun.questions[number]
+            if question.formula != formula:
+                now, before = map(formula_text, (formula, question.formula))
+                self.diverged = f"it compares {now} where it compared {before} earlier"
+                self.fail_to_trace(self.diverged)
+            if question.is_open and not is_number:
+                self._check_turns(formula, question.answer)
+        else:
+            question = self._answered(formula, is_number)
+        self.questions.append(question)
+        # The code computed these terms: on this path they have values.
+        self._known[formula] = question.answer
+        self._known[opposite(formula)] = not question.answer
+        if question.is_open:
+            decided = formula if question.answer else opposite(formula)
+            self.steps.append(PathStep("decide", decided, self.place()))
+            self._learn(decided)
+        return question.answer
+
+    def _check_turns(self, formula: Formula, answer: bool) -> bool | None:
+        """End the path after too many turns of a loop whose end is an open question.
+
+        Return the answer that leaves a loop that data decide, if another turn would begin like the one before; this is
+        no decision, since all data lead to the same.
+        """
+        symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
+        if symbols and not any(True for d in dims_of(formula) if not isinstance(d, int) for _ in d.operations()):
+            return None  # no term grows from turn to turn: counted effort is the limit
+        found = self.turns.turn(sys._getframe(1), self.root, symbols, answer)
+        if found.is_over:
+            self.fail_to_trace(
+                f"more than {iteration_limit(symbols)} turns of a loop, or nested calls, are not followed"
+            )
+        return None if symbols else found.way_out
+
+    def _answered(self, formula: Formula, is_number: bool) -> PathQuestion:
+        """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
+
+        If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
+        """
+        answer = holds_at(formula, self._growing.sizes)
+        other = opposite(formula) if answer else formula
+        effort = effort_in_force()
+        has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
+        found, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
+        if found is Satisfiability.UNSATISFIABLE:
+            return PathQuestion(formula, answer, False)
+        self.loops.check(symbols_in(formula))
+        self.opaque_sizes.refuse(formula)
+        if not is_number:
+            left = self._check_turns(formula, answer)
+            if left is not None:
+                return PathQuestion(formula, left, False)
+        question = PathQuestion(formula, answer, True, is_number)
+        self._refused += question.is_refused
+        if self._refused > MAX_REFUSED:
+            self.fail_to_trace(f"more than {MAX_REFUSED} turns of a loop over a size are not followed one by one")
+        turned = (*self.questions, question._replace(answer=not answer))
+        steps = (*self.steps, PathStep("decide", other, self.place()))
+        self.alternatives.append(Alternative(turned, sizes or dict(self._growing.sizes), steps))
+        return question
+
+    def _checked(self, other: Formula) -> tuple[Satisfiability, dict[Symbol, int]]:
+        """Return whether a formula is consistent with the facts, and sizes at which it holds."""
+        with suppress(EffortSpentError), share(QUESTION):
+            return self._growing.check([other])
+        return Satisfiability.UNKNOWN, {}
+
+    def _can_hold(self) -> Satisfiability:
+        """Return whether the facts are consistent."""
+        with suppress(EffortSpentError), share(QUESTION):
+            return self._growing.can_hold()
+        return Satisfiability.UNKNOWN
+
+    # Requirements.
+
+    def require(self, formula: Formula, reason: str, error: type[Exception] = ValueError) -> None:
+        """Require that a formula holds; raise the error if it cannot.
+
+        The sizes at which it fails are not a separate path, unless the code would catch the error.
+        """
+        formula = evaluated(formula)
+        settled = self._settled(formula)
+        if formula == TRUE or settled:
+            return
+        if formula == FALSE or settled is False:
+            raise error(reason)
+        if self.loops.varying and self._requires_ends(formula, reason, error):
+            return
+        if self.opaque_sizes.are_in(formula):
+            if not self.implies(formula):
+                self.opaque_sizes.refuse(formula)
+            return
+        if self.is_guarded or would_be_caught(sys._getframe(1), self.root):
+            if not self.ask(formula):
+                raise error(reason)
+            return
+        length = len(self._growing)
+        self._meet(formula)
+        self._growing.add(formula)
+        if self._can_hold() is Satisfiability.UNSATISFIABLE:
+            self._growing.shrink(length)
+            raise error(reason)
+        self._told(formula)
+        place = self.place()
+        self.steps.append(PathStep("require", formula, place, self.operation, reason, self.operands, error.__name__))
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise ValueError(reason)
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        emission = find_rule(rule, attributes).emit(shapes)
+        for asked in emission.constraints:
+            self.require(asked.requirement, asked.reason)
+        found = []
+        for dim in emission.output:
+            if isinstance(dim, Joined):
+                members = [m for m in dict.fromkeys(dim) if m != 1]
+                if len(members) > 1:
+                    self.require(Compatible(tuple(members)), "the sizes must be equal or 1")
+                    found.append(self._facts.join(members))
+                else:
+                    found.append(join(members))
+            else:
+                found.append(dim)
+        output = tuple(self.written(found))
+        self._note_pairs(shapes, output)
+        return output
+
+    def _note_pairs(self, shapes: tuple[Dims, ...], output: Dims) -> None:
+        """Note a broadcast that puts one size on two axes, though no operand has it twice: (N,) with (N, 1)."""
+        named = [d for d in output if not isinstance(d, int)]
+        if any(named.count(d) > max(s.count(d) for s in shapes) for d in dict.fromkeys(named)):
+            self.pairs.append((self.place(), tuple(map(tuple, shapes))))
+
+    def is_within(self, start: Dim, stop: Dim, size: Dim) -> bool:
+        """Return whether the facts imply ``0 <= start <= stop <= size`` where an index or an opaque integer occurs.
+
+        The bounds of terms know nothing of these.
+        """
+        asked = (at_most(0, start), at_most(start, stop), at_most(stop, size))
+        if not any(self.opaque_sizes.are_in(f) or self.loops.are_in(f) for f in asked):
+            return False
+        return all(self.implies(f) for f in asked)
+
+    def implies(self, formula: Formula) -> bool:
+        """Return whether the facts are known to imply a formula."""
+        return evaluated(formula) == TRUE or self._checked(negate(formula))[0] is Satisfiability.UNSATISFIABLE
+
+    def written(self, dims: Iterable[Dim]) -> Dims:
+        """Return dimensions simplified by the facts."""
+        return tuple(d if isinstance(d, int) else self._facts.dim(d) for d in dims)
+
+    # Facts.
+
+    def _settled(self, formula: Formula) -> bool | None:
+        """Return whether a formula holds, from known answers and sets of sizes; None if these do not decide it."""
+        found = self._known.get(formula)
+        if found is None:
+            dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
+            sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
+            is_fixed = bool(dims) and len(sizes) == len(dims)
+            found = holds_at(formula, sizes) if is_fixed else self._facts.decides(formula)
+            if found is not None:
+                self._known[formula] = found
+        return found
+
+    def _learn(self, formula: Formula) -> None:
+        self._meet(formula)
+        self._growing.add(formula)
+        self._can_hold()
+        self._told(formula)
+
+    def _told(self, formula: Formula) -> None:
+        self._known[formula] = True
+        try:
+            self._facts.tell([formula])
+            self._facts.keep()
+        except DimensionError:
+            return
+        for size in symbols_in(formula):
+            self.bounds.learn(size, self._facts.least(size))
+
+    def _meet(self, formula: Formula) -> None:
+        for size in symbols_in(formula):
+            if size not in self._met:
+                self._met.add(size)
+                least = 0 if size in self._data.values() else self.min_size
+                own = own_set(size, least)
+                if own is not ALL:
+                    self._growing.add(set_formula(size, own))
+                    self._facts.tell([set_formula(size, own)])
+                    self._facts.keep()
+                    self.bounds.learn(size, max(least, size.lower))
+                least = max(2, least, size.lower) if size.upper is None else size.lower
+                self._growing.start(size, least)
+
+    # Loops.
+
+    def loop_index(self, key: Hashable, last: Dim, facts: Callable[[Symbol], Iterable[Formula]]) -> Symbol:
+        """Return a symbol for the index of a loop: at least 0, at most ``last``, and with more facts."""
+        symbol = self.loops.index(key, last)
+        for fact in (at_most(symbol, last), *facts(symbol)):
+            self._learn(fact)
+        return symbol
+
+    def _requires_ends(self, formula: Formula, reason: str, error: type[Exception]) -> bool:
+        """Require a formula for all indices of loops: one that is linear in an index must hold at both ends."""
+        found = [s for s in symbols_in(formula) if s in self.loops.varying]
+        if not found:
+            return False
+        if self.implies(formula):
+            return True
+        key, last = self.loops.varying[found[0]]
+        if last is None:
+            return False
+        if len(found) > 1 or not is_linear(formula, found[0]):
+            self.loops.refuse(key)
+        for end in (0, last):
+            self.require(replace_in_formula(formula, {found[0]: end}), reason, error)
+        return True
+
+    def suppose(self, formula: Formula) -> None:
+        """Add a fact that always holds, such as: the count of true elements is at most the element count."""
+        self._learn(formula)
+        self.steps.append(PathStep("suppose", formula, self.place()))
+
+    @property
+    def sizes(self) -> Mapping[Symbol, int]:
+        """Sizes at which, as far as is known, all decisions and requirements hold."""
+        return self._growing.sizes
+
+    # Where it is.
+
+    def place(self) -> CodePlace:
+        """Return the line of the user's code that is running."""
+        return place_of(sys._getframe(1), self.root, self.home)
+
+    def check_current(self) -> None:
+        """Raise `UntracedError` if another path or thread is running: then a size outlived its run."""
+        running = current.get()
+        if running is not self:
+            (running or self).fail_to_trace("a size is used outside its own run or thread")
+
+    def is_running(self) -> bool:
+        """Return whether this path is the one that runs in this thread."""
+        return current.get() is self
+
+    def is_for_message(self, frame: FrameType) -> bool:
+        """Return whether the text that a frame makes is used only in an error or in an uncaught warning.
+
+        An error with a size in its message may be caught by a handler that raises no other error. Such a path is
+        unknown unless the run ends in an error.
+        """
+        is_handling = sys.exc_info()[1] not in (None, self._handled)
+        kind = "raise" if is_handling else message_of(frame, self.root)
+        is_caught = is_handling or (bool(kind) and would_be_caught(frame, self.root))
+        self.has_told = self.has_told or (kind == "raise" and is_caught)
+        return kind == "raise" or (kind == "warn" and not is_caught)
+
+    def is_begun_alike(self) -> bool:
+        """Return whether the run repeated the steps of the earlier run whose first answers it was given."""
+        begun = self._begun.steps
+        return [s.formula for s in begun] == [s.formula for s in self.steps[: len(begun)]]
+
+    def fail_to_trace(self, what: str, *, is_compiled: bool = False) -> NoReturn:
+        """Mark this path as unknown from here on, with the reason. Raises `UntracedError`."""
+        error = UntracedError(what, self.place(), is_compiled=is_compiled)
+        self.untraced = self.untraced or error
+        raise error
+
+    def doing(self, operation: str, operands: Iterable[Dims] = ()) -> Callable[[], None]:
+        """Set the current operation and its operands; return a function that restores the previous ones."""
+        before = self.operation, self.operands
+        self.operation, self.operands = operation, tuple(operands)
+
+        def undo() -> None:
+            self.operation, self.operands = before
+
+        return undo

@@ -1,1 +1,0 @@
-"""Runs of code over symbolic sizes: steps, paths, and all paths of a run."""

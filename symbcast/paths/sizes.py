@@ -1,0 +1,357 @@
+"""Sizes that code computes with like ints: arithmetic returns terms, and the path of a size answers comparisons."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
+from symbcast.core.algebra.formulas import Comparison, Formula, at_most, different, equal
+from symbcast.paths.places import is_formatting
+from symbcast.paths.real_numbers import ArrayHook, Real, power_of_two
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from symbcast.core.algebra.terms import Dim, Term
+    from symbcast.paths.real_numbers import SizePath
+
+
+# Sizes that behave like ints: arithmetic returns terms, and the path of a size answers comparisons.
+
+
+MAX_EXPONENT = 64
+MAX_SHIFT = 63
+
+
+class SizeAsKeyError(TypeError):
+    """A size was used as a key, where different sizes are not followed."""
+
+
+class Size:
+    """An integer that depends on sizes, on one path of a run.
+
+    For ``isinstance`` it is an ``int``. Where an actual number is needed (``range``, ``int``, a list index, a hash),
+    the path continues with one number, and other paths take the other numbers.
+    """
+
+    __slots__ = ("dim", "path")
+
+    def __init__(self, dim: Term, path: SizePath) -> None:
+        self.dim = dim
+        self.path = path
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return int
+
+    def __repr__(self) -> str:
+        return str(self._told(sys._getframe(1)))
+
+    def __hash__(self) -> int:
+        if not self.path.hashes:
+            raise SizeAsKeyError("unhashable type: a size")
+        return hash(self._number())
+
+    def _of(self, dim: Dim) -> Any:
+        return sized(dim, self.path)
+
+    def __add__(self, other: Any) -> Any:
+        return self._operate(other, add, lambda a, b: a + b)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._operate(other, lambda a, b: add(b, a), lambda a, b: b + a)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._operate(other, subtract, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._operate(other, lambda a, b: subtract(b, a), lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, (list, tuple, str, bytes)):
+            return other * self.path.number(self.dim)
+        return self._operate(other, multiply, lambda a, b: a * b)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._divide(other, floor_divide, lambda a, b: a // b)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._divided(other, floor_divide, lambda a, b: a // b)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._divide(other, modulo, lambda a, b: a % b)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self._divided(other, modulo, lambda a, b: a % b)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __truediv__(self, other: Any) -> Any:
+        if is_whole(other):
+            self._no_zero(dim_of(other), "division by zero")
+            return Real.quotient(self.dim, dim_of(other), self.path)
+        return Real.of(self) / other if isinstance(other, (float, Real)) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if is_whole(other):
+            self._no_zero(self.dim, "division by zero")
+            return Real.quotient(dim_of(other), self.dim, self.path)
+        return other / Real.of(self) if isinstance(other, (float, Real)) else NotImplemented
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is None and type(other) is int and 0 <= other <= MAX_EXPONENT:
+            return self._of(multiply(*[self.dim] * other))
+        if issubclass(type(other), Size) or modulus is not None:
+            return pow(self._number(), int(other), modulus)
+        return Real.of(self) ** other if isinstance(other, (int, float, Real)) else NotImplemented
+
+    def __rpow__(self, other: Any) -> Any:
+        if isinstance(other, (float, Real)):
+            return Real.applied(pow, [other, self], self.path)
+        return self._power_of(other) if isinstance(other, int) else NotImplemented
+
+    def _power_of(self, base: int) -> Any:
+        """Return a power of a number: an integer of which only bounds are known."""
+        if base < 2 or not self.path.bounds.is_at_least(self.dim, 0):
+            return base ** self._number()
+        key = ("power", base, self.dim)
+        found = power_of_two(self.path, self, key) if base == 2 else self.path.opaque(key, 1, None, ("power", self))
+        return base ** self._number() if found is None else found
+
+    def __neg__(self) -> Any:
+        return self._of(multiply(-1, self.dim))
+
+    def __pos__(self) -> Size:
+        return self
+
+    def __abs__(self) -> Any:
+        if self.path.bounds.is_at_least(self.dim, 0):
+            return self
+        return self._of(maximum((self.dim, multiply(-1, self.dim))))
+
+    def __and__(self, other: Any) -> Any:
+        if type(other) is int and other > 0 and other & (other + 1) == 0:
+            return self % (other + 1)
+        return self._number() & other
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        return self._number() | other
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Any:
+        return self._number() ^ other
+
+    __rxor__ = __xor__
+
+    def __lshift__(self, other: Any) -> Any:
+        return self * 2**other if type(other) is int and 0 <= other <= MAX_SHIFT else self._number() << other
+
+    def __rlshift__(self, other: int) -> Any:
+        return self._power_of(2) if type(other) is int and other == 1 else other << self._number()
+
+    def __rshift__(self, other: Any) -> Any:
+        return self // 2**other if type(other) is int and 0 <= other <= MAX_SHIFT else self._number() >> other
+
+    def __rrshift__(self, other: int) -> Any:
+        return other >> self._number()
+
+    def __invert__(self) -> Any:
+        return -self - 1
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare(other, equal, "__eq__")
+
+    def __ne__(self, other: object) -> Any:
+        return self._compare(other, different, "__ne__")
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare(other, at_most, "__le__")
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare(other, _below, "__lt__")
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: at_most(b, a), "__ge__")
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: _below(b, a), "__gt__")
+
+    def __bool__(self) -> bool:
+        return self.path.ask(different(self.dim, 0))
+
+    def _number(self) -> int:
+        return self.path.number(self.dim)
+
+    def _told(self, frame: FrameType) -> Dim:
+        """Return a size as text: its name if nothing can depend on the text, otherwise its number."""
+        return self.dim if not self.path.is_running() or self.path.is_for_message(frame) else self._number()
+
+    def __index__(self) -> int:
+        frame = sys._getframe(1)
+        is_shown = is_formatting(frame) and self.path.is_for_message(frame)
+        return self.path.shown(self.dim) if is_shown else self._number()
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __trunc__(self) -> Size:
+        return self
+
+    __floor__ = __ceil__ = conjugate = __trunc__
+
+    def __round__(self, digits: int | None = None) -> Size:
+        return self
+
+    def __format__(self, spec: str) -> str:
+        told = self._told(sys._getframe(1))
+        return format(told, spec) if isinstance(told, int) else str(told)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a size cannot be pickled: it exists only during its run")
+
+    def __copy__(self) -> Size:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Size:
+        return self
+
+    def bit_length(self) -> Any:
+        """Return the bit length: an integer of which only bounds are known."""
+        size = -self if self < 0 else self
+        if not hasattr(type(size), "dim"):
+            return size.bit_length()
+        found = self.path.opaque(("bits", size.dim), 0, size.dim, ("bits", size.dim))
+        return self._number().bit_length() if found is None else found
+
+    def is_integer(self) -> bool:
+        """Return True."""
+        return True
+
+    @property
+    def real(self) -> Size:
+        """The number itself."""
+        return self
+
+    numerator = real
+
+    @property
+    def imag(self) -> int:
+        """0."""
+        return 0
+
+    @property
+    def denominator(self) -> int:
+        """1."""
+        return 1
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return NotImplemented if ArrayHook.apply is None else ArrayHook.apply(ufunc, method, *inputs, **options)
+
+    # Inside.
+
+    def _dim_of(self, other: Any) -> Dim:
+        """Return an integer or a size of this path as a dimension."""
+        if type(other) is not int and issubclass(type(other), Size) and other.path is not self.path:
+            self.path.check_current()
+            other.path.check_current()
+        return dim_of(other)
+
+    def _operate(self, other: Any, exact: Callable[[Dim, Dim], Dim], other_way: Callable[[Any, Any], Any]) -> Any:
+        if is_whole(other):
+            return self._of(exact(self.dim, self._dim_of(other)))
+        if isinstance(other, (float, complex)) or type(other) is Real:
+            return other_way(Real.of(self), other)
+        return NotImplemented
+
+    def _divide(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
+        if not is_whole(other):
+            return real(Real.of(self), other) if isinstance(other, float) or type(other) is Real else NotImplemented
+        divisor = self._dim_of(other)
+        self._no_zero(divisor)
+        return self._of(exact(self.dim, divisor))
+
+    def _divided(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
+        if not is_whole(other):
+            return real(other, Real.of(self)) if isinstance(other, float) or type(other) is Real else NotImplemented
+        self._no_zero(self.dim)
+        return self._of(exact(dim_of(other), self.dim))
+
+    def _no_zero(self, divisor: Dim, error: str = "integer division or modulo by zero") -> None:
+        if self.path.ask(equal(divisor, 0)):
+            raise ZeroDivisionError(error)
+
+    def _compare(self, other: object, relation: Callable[[Dim, Dim], Formula], name: str) -> Any:
+        if is_whole(other):
+            return self.path.ask(relation(self.dim, self._dim_of(other)))
+        if isinstance(other, float) or type(other) is Real:
+            return getattr(Real.of(self), name)(other)
+        return NotImplemented
+
+
+def _below(left: Dim, right: Dim) -> Comparison:
+    return Comparison("<", left, right)
+
+
+def is_whole(value: object) -> TypeGuard[Any]:
+    """Return whether a value is an integer, NumPy's included, or a size."""
+    kind = type(value)
+    return kind is Size or issubclass(kind, int) or (hasattr(kind, "__index__") and not hasattr(kind, "__len__"))
+
+
+def dim_of(value: Any) -> Dim:
+    """Return an integer or a size as a dimension."""
+    if type(value) is int:
+        return value
+    return value.dim if issubclass(type(value), Size) else int(value.__index__())
+
+
+def sized(dim: Dim, path: SizePath) -> Any:
+    """Return a dimension as a number, or as a size of the path's size class."""
+    return dim if isinstance(dim, int) else (path.size_class or Size)(dim, path)
+
+
+def smallest(values: list[Any], path: SizePath) -> Any:
+    """Return the minimum of sizes and numbers as a term, without deciding which is smallest."""
+    return sized(reduce(path.bounds.smaller, map(dim_of, values)), path)
+
+
+def greatest(values: list[Any], path: SizePath) -> Any:
+    """Return the maximum of sizes and numbers as a term, without deciding which is greatest."""
+    return sized(reduce(path.bounds.larger, map(dim_of, values)), path)
+
+
+# Convert the result of a run to a value that outlives the run.
+
+
+def lasting_value(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:
+    """Return a value in its own structure, with sizes as expressions and ``leaf`` applied to anything else.
+
+    A number that depends on sizes but is not a size becomes the type ``float``.
+    """
+    if issubclass(type(value), Size):
+        from symbcast.core.algebra.sympy_conversion import to_sympy
+
+        return to_sympy(value.dim)
+    if type(value) is Real:
+        return float
+    if type(value) in (tuple, list):
+        return type(value)(lasting_value(v, leaf) for v in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(lasting_value(v, leaf) for v in value))
+    if isinstance(value, Mapping):
+        return {lasting_value(k, leaf): lasting_value(v, leaf) for k, v in value.items()}
+    return leaf(value)

@@ -1,1 +1,0 @@
-"""Recompilations of ``torch.compile``: which guards failed, and which axes to mark."""

@@ -1,0 +1,557 @@
+"""Messages of ``torch.export`` and of exported programs: fixed sizes, data-dependent sizes, calls that do not fit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from symbcast.torch.errors.messages import Message, MessageRow, guard_message, message_row
+from symbcast.torch.graph import is_of_torch, source_of
+from symbcast.torch.guards.guard_texts import SIZE, SOURCE
+from symbcast.torch.guards.guards import Specialised
+
+if TYPE_CHECKING:
+    from symbcast.torch.guards.guard_texts import SizeNames
+
+
+# Messages of ``torch.export`` and ``mark_dynamic`` about sizes that cannot be as free as the caller asked.
+
+
+EXAMPLE_OF_ONE = (
+    "the example has size {size} there, and torch always treats 0 and 1 as constants",
+    "export with an example of 2 or more on that axis; the dynamic shapes can stay",
+)
+"""Why a size is fixed at 0 or 1, and what to do."""
+_FIXES = (
+    "the code fixes it: it uses the size as a Python number (range(), int(), a list index, a loop over the axis), "
+    "compares it with {size}, or an operator needs exactly {size} there, such as a weight, a view with written sizes "
+    "or a recurrent layer"
+)
+_LEFT_FIXED = "leave the axis out of dynamic_shapes (or Dim.STATIC), or change the line that needs exactly {size}"
+
+
+def _fixed(name: str, size: str, names: SizeNames, text: str, said: str) -> Message:
+    why, advice = EXAMPLE_OF_ONE if size in ("0", "1") else (_FIXES, _LEFT_FIXED)
+    axis = names.axis_of(name)
+    line = source_of(text)
+    return Message(
+        said[:300],
+        f"torch fixed {axis} at {size}",
+        why.format(size=size),
+        advice.format(size=size),
+        fixed=Specialised(axis, int(size), name, True, "" if line is None else f"line {line}"),
+        line="" if line is None else f"line {line}",
+    )
+
+
+def _marked(found: re.Match[str], names: SizeNames) -> Message:
+    message = _fixed(found["name"], found["size"], names, found["stack"] or "", found[0])
+    if "export" in found.string or not found["stack"]:
+        return message
+    # Only torch.compile writes a stack without a word about exports: the axis was marked, and has no dynamic_shapes.
+    return message._replace(advice=_UNMARK_ONE if found["size"] in ("0", "1") else _UNMARK.format(size=found["size"]))
+
+
+_UNMARK = (
+    "remove the mark, or use torch._dynamo.maybe_mark_dynamic, which lets torch fix the size; or change the line that "
+    "needs exactly {size}"
+)
+_UNMARK_ONE = "make the first call with a size of 2 or more there, or use torch._dynamo.decorators.mark_unbacked"
+
+
+def _inferred(found: re.Match[str], names: SizeNames) -> Message:
+    """Read "was inferred to be a constant (6)" and "was inferred to be equal to 2*s0"."""
+    name, value = found["name"], found["value"].strip(" .()")
+    wrapped = re.fullmatch(r"RelaxedUnspecConstraint\((.+)\)", name)
+    name = wrapped[1] if wrapped else name
+    if value.isdecimal():
+        return _fixed(name, value, names, "", found[0])
+    left = name if SIZE.fullmatch(name) else found["source"] or name
+    return guard_message(found, names, f"{left} == {value}")
+
+
+def _solved(found: re.Match[str], names: SizeNames) -> Message:
+    size, name = found["size"], names.name_of(found["source"])
+    return Message(
+        found[0],
+        f"torch fixed {names.axis_of(found['source'])} at {size}",
+        f"the listed requirements hold at the example's size, and torch could not show that another size satisfies "
+        f"them; {name} appears in quotients or in several of them",
+        "leave the axis to torch (Dim.AUTO), which keeps such requirements as checks at run time; or Dim.STATIC",
+        fixed=Specialised(names.axis_of(found["source"]), int(size), found["source"], True),
+    )
+
+
+def _related(found: re.Match[str], names: SizeNames) -> Message:
+    left, right = found["left"], found["right"].strip().rstrip(".")
+    other = names.name_of(found["other"])
+    text = f"{left} == {right}".replace(names.name_of(found["source"]), found["source"], 1)
+    text = re.sub(rf"(?<![\w'\]]){re.escape(other)}(?![\w'])", lambda _: found["other"], text)
+    return guard_message(found, names, text)
+
+
+def _unequal(found: re.Match[str], names: SizeNames) -> Message:
+    return guard_message(found, names, f"{found['left']} == {found['right']}")
+
+
+def _conflict(found: re.Match[str], names: SizeNames) -> Message:
+    axis, size = found["axis"].removeprefix("inputs"), found["one"] or found["static"]
+    axis = re.sub(r"^\['(\w+)'\]", r"\1", axis)
+    why, advice = EXAMPLE_OF_ONE if found["one"] else (_FIXES, "use Dim.AUTO or Dim.STATIC for that axis")
+    source = f"L['{axis.partition('.')[0].partition('[')[0]}']"
+    inner = axis.partition(".shape")[0]
+    rest = inner[len(inner.partition("[")[0]) :]
+    source = f"{source}{rest}.size(){axis.rpartition('.shape')[2]}"
+    fixed = Specialised(axis, int(size), source, True)
+    return Message(found[0], f"torch fixed {axis} at {size}", why.format(size=size), advice, fixed=fixed)
+
+
+def _ranges(found: re.Match[str], names: SizeNames) -> Message:
+    axis = re.sub(r"^inputs\['(\w+)'\]", r"\1", found["axis"])
+    low, high = found["low"], found["high"]
+    bound = f"{low} <= {axis}" + ("" if high in ("int_oo", "oo") else f" <= {high}")
+    return Message(
+        found[0],
+        f"torch found that {bound}; the given range is {found['given']}",
+        "the code needs that range at run time, or the branch that the example took holds only there",
+        "give the Dim a range inside it, or leave the axis to torch without a range (Dim.AUTO)",
+    )
+
+
+def _outside(found: re.Match[str], names: SizeNames) -> Message:
+    value, low, high = found["value"], found["low"], found["high"]
+    return Message(
+        found[0],
+        f"the example's size {value} is not between {low} and {high}",
+        "a Dim's range must contain the size of the example",
+        f"widen the Dim (min, max) to include {value}, or export with an example of a size from {low} to {high}",
+    )
+
+
+def _generated(found: re.Match[str], names: SizeNames) -> Message | None:
+    return guard_message(found, names, found["guard"])
+
+
+def _build(pattern: str, build: object) -> MessageRow:
+    return MessageRow(re.compile(pattern), build)  # type: ignore[arg-type]
+
+
+CONSTRAINT_ROWS = (
+    _build(
+        r"Not all values of [^\n]+? satisfy the generated guard:? (?P<guard>[^\n]+?)"
+        r"(?=Specializations unexpectedly|\.?[ \t]*(?:\n|$))",
+        _generated,
+    ),
+    _build(
+        rf"Not all values of (?:\w+ = )?(?P<source>{SOURCE})?[^\n]*? are valid because "
+        r"(?P<name>\S+) was inferred to be (?:equal to|a constant) (?P<value>[^\n]+)",
+        _inferred,
+    ),
+    _build(
+        r"You marked (?P<name>[^\n]+?) as dynamic but your code\s+specialized it to be a constant \((?P<size>\d+)\)"
+        r"(?:[^\n]*\n\nUser stack:\n(?P<stack>(?:[ \t]+[^\n]*\n?)+))?",
+        _marked,
+    ),
+    _build(
+        rf"The values of (?:\w+ = )?(?P<left>{SOURCE}) and (?:\w+ = )?(?P<right>{SOURCE}) must always be equal",
+        _unequal,
+    ),
+    _build(
+        rf"The values of (?:\w+ = )?(?P<source>{SOURCE}) must always be related to the values of (?:\w+ = )?"
+        rf"(?P<other>{SOURCE}) by (?P<left>\S+) = (?P<right>[^\n]+)",
+        _related,
+    ),
+    _build(
+        rf"solving the guards generated for (?:\w+ = )?(?P<source>{SOURCE}) resulted in a specialized value of "
+        r"(?P<size>\d+)",
+        _solved,
+    ),
+    _build(
+        rf"(?P<source>{SOURCE}) must be specialized to (?P<size>\d+) because the guards generated for it are too "
+        rf"complex",
+        _solved,
+    ),
+    _build(
+        r"Received user-specified dim hint [^\n]+?, but (?:export 0/1 specialized due to hint of (?P<one>\d+)|"
+        r"tracing inferred a static shape of (?P<static>\d+)) for dimension (?P<axis>[^\n]+?)\.?(?=\n|$)",
+        _conflict,
+    ),
+    _build(
+        r"Received user-specified min/max range of (?P<given>\[[^\]]*\]), conflicting with the inferred min/max "
+        r"range of "
+        r"\[(?P<low>\w+), (?P<high>\w+)\], for (?P<axis>[^\n]+?)\.?(?=\n|$)",
+        _ranges,
+    ),
+    _build(r"(?P<value>\d+) not in range \[(?P<low>\d+), (?P<high>\w+)\]", _outside),
+    message_row(
+        r"Invalid ranges \[(?P<low>[^:\]]+):(?P<high>[^\]]+)\]",
+        "no size satisfies all requirements: they leave the empty range from {low} to {high}",
+        "two requirements contradict each other, such as torch._check(n > 4) and a Dim with max=4",
+        "compare the Dim's range with the torch._check lines and the branches in the code",
+    ),
+)
+
+
+# Messages about sizes that data decide: results of ``item()``, ``nonzero``, masks and ``unique``.
+
+
+_NAMES = re.compile(r"(?<!\w)(?:zu|zuf|u|f)\d+(?!\w)")
+_CHECKS = re.compile(
+    r"To fix the error, insert one of the following checks before this call:\n(?P<checks>(?:\s+\d+\. [^\n]+\n?)+)"
+)
+_CAUSED = re.compile(
+    r"Caused by: (?P<code>[^\n]*?)(?:\s*#\s*)?\(?(?P<file>[^\s():]+):(?P<line>\d+) in (?P<function>[^)\n]*)\)?"
+)
+_BROADCAST = re.compile(r"(?:Eq|Ne)\((?:.*, )?[01](?:, .*)?\)")
+_TRIVIAL = ("True", "False")
+_NEGATED: dict[type[ast.cmpop], str] = {
+    ast.Eq: "!=", ast.NotEq: "==", ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<",
+}  # fmt: skip
+
+
+def _unbacked(expression: str) -> str:
+    found = list(dict.fromkeys(_NAMES.findall(expression)))
+    return ", ".join(found) or expression
+
+
+_RELATIONS: dict[str, type[ast.cmpop]] = {"Eq": ast.Eq, "Ne": ast.NotEq, "Lt": ast.Lt, "Le": ast.LtE}
+_RELATIONS |= {"Gt": ast.Gt, "Ge": ast.GtE}
+_OPERATORS: dict[str, type[ast.operator]] = {"Mod": ast.Mod, "PythonMod": ast.Mod, "FloorDiv": ast.FloorDiv}
+
+
+class _Python(ast.NodeTransformer):
+    """Writes torch's functions of two numbers as Python's operators."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        found = self.generic_visit(node)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if len(node.args) == 2 and name in _RELATIONS:
+            return ast.Compare(node.args[0], [_RELATIONS[name]()], [node.args[1]])
+        if len(node.args) == 2 and name in _OPERATORS:
+            return ast.BinOp(node.args[0], _OPERATORS[name](), node.args[1])
+        return found
+
+
+def _tight(node: ast.AST) -> str:
+    """Return an expression with products and quotients written as torch writes them."""
+    return ast.unparse(node).replace(" * ", "*").replace(" // ", "//")
+
+
+def _as_python(expression: str) -> str:
+    text = expression.replace(" | ", " or ").replace(" & ", " and ")
+    if not any(f"{name}(" in text for name in (*_RELATIONS, *_OPERATORS)):
+        return text
+    try:
+        return _tight(_Python().visit(ast.parse(text, mode="eval")))
+    except (SyntaxError, ValueError, RecursionError):
+        return text
+
+
+def _opposite(expression: str) -> str:
+    shown = _as_python(expression)
+    try:
+        node = ast.parse(shown, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return f"not ({shown})"
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _NEGATED:
+            left_text, right_text = (ast.get_source_segment(shown, side) for side in (left, right))
+            return f"{left_text} {_NEGATED[type(op)]} {right_text}"
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return str(ast.get_source_segment(shown, inner))
+    return f"not ({shown})"
+
+
+def _line_of(text: str) -> str:
+    stack, caused = source_of(text), _CAUSED.search(text)
+    if stack is not None and not is_of_torch(stack.file):
+        return f"line {stack}"
+    return "" if caused is None else f"line {caused['file']}:{caused['line']}"
+
+
+def _undecided(found: re.Match[str], names: SizeNames) -> Message:
+    """Read "Could not guard on data-dependent expression" and its variant for integers."""
+    expression = found["expression"].strip()
+    text = found.string[found.start() : found.start() + 20_000]
+    if expression in _TRIVIAL:  # torch simplified it after it gave up; the original expression follows
+        asked = re.search(r"\(unhinted: (?P<asked>[^\n]+?)\)\.", text)
+        expression = expression if asked is None else asked["asked"]
+    unbacked, shown = _unbacked(expression), _as_python(expression)
+    line = _line_of(text)
+    if "extract specialized integer" in found[0]:
+        return Message(
+            " ".join(found[0].split()),
+            f"the code needs {unbacked} as a Python integer, but data decide it",
+            "int(), range(), a list index or a shape that must be a number needs the value while torch traces",
+            f"keep it a tensor or a size: use torch.arange({unbacked}) or a mask instead of a Python loop; or make the "
+            f"integer an argument of forward",
+            line=line,
+        )
+    checks = _CHECKS.search(text)
+    lines = [c.partition(". ")[2].strip() for c in checks["checks"].strip().splitlines()] if checks else []
+    if any(line in (f"torch._check({value})" for value in _TRIVIAL) for line in lines):
+        lines = []
+    is_of_size_one = bool(_BROADCAST.search(expression))
+    why = f"data decide {unbacked} (item(), nonzero, a mask, unique), and torch must take one branch while it traces"
+    if is_of_size_one:
+        why += "; a size of 0 or 1 broadcasts, is contiguous or is skipped, so operators ask for it"
+    options = lines or [f"torch._check({_opposite(expression)})", f"torch._check({shown})"]
+    advice = f"if it never holds, insert {options[0]} before the line" if not lines else f"insert {options[0]}"
+    if len(options) > 1:
+        advice += f"; if it always holds, {options[1]}" if not lines else f", or {options[1]}"
+    advice += "; if both occur, use torch.cond or torch.where"
+    return Message(" ".join(found[0].split()), f"torch cannot tell whether {shown}", why, advice, line=line)
+
+
+def _evaluated(found: re.Match[str], names: SizeNames) -> Message:
+    """Read a failure of ``draft_export``: a condition on data that it evaluated with the example."""
+    expression = found["expression"].strip()
+    shown = _as_python(expression)
+    text = found.string[found.start() : found.start() + 20_000]
+    result = re.search(r"specialized to a constant \(e\.g\. `(\w+)`", text)
+    held = result[1] == "True" if result else True
+    check = shown if held else _opposite(expression)
+    return Message(
+        " ".join(found[0].split()),
+        f"torch cannot tell whether {shown}; draft_export assumed {'that it holds' if held else 'that it does not'}",
+        f"data decide {_unbacked(expression)}, and torch must take one branch while it traces",
+        f"if this is so for all data, insert torch._check({check}) before the line; otherwise use torch.cond or "
+        f"torch.where",
+    )
+
+
+DATA_ROWS = (
+    MessageRow(
+        re.compile(
+            r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
+            r"(?P<expression>[^\n]+?) "
+            r"\(unhinted: [^\n]*"
+        ),
+        _undecided,
+    ),
+    MessageRow(
+        re.compile(
+            r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
+            r"(?P<expression>[^\n(]+(?:\([^\n]*?\))?)"
+        ),
+        _undecided,
+    ),
+    MessageRow(re.compile(r"we were unable to evaluate the value of `(?P<expression>[^`]+)`"), _evaluated),
+    message_row(
+        r"propagate_real_tensors evaluate_expr\((?P<condition>[^\n]+)\) -> (?P<result>\w+)",
+        "torch took {condition} as {result} from the example's data",
+        "draft_export uses real data where torch.export cannot decide",
+        "assert it with torch._check, or use torch.cond, before exporting with torch.export",
+    ),
+    message_row(
+        r"could not evaluate (?P<condition>[^\n]+?) due to data dependency, it was assumed to be (?P<result>\w+)",
+        "torch assumed that {condition} is {result}, without a check at run time",
+        "data decide it, and the operator has a general path",
+        "nothing to do, unless the assumption is wrong for your data",
+    ),
+    message_row(
+        r"Pending unbacked symbols \{?(?P<symbols>[^}\n]+)\}? not in returned outputs",
+        "an operator created sizes ({symbols}) that none of its outputs has",
+        "a custom operator's fake kernel creates a size and does not return it, or the size was replaced by a number",
+        "return the size in an output's shape, or create it only where it is used",
+    ),
+    message_row(
+        r"(?:Data dependent operator|Data-dependent "
+        r"operator|DataDependentOutputException)[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
+        "the result of an operator is a Python number that data decide: {operator}",
+        "torch traces without data",
+        "keep the value a tensor (torch.where, torch.cond); for a size, use item() with torch._check on its range",
+    ),
+    message_row(
+        r"(?:Dynamic shape operator|DynamicOutputShapeException)[^\n]*?(?P<operator>aten[.\w]+)?(?:\n|$)",
+        "data decide the shape of an output: {operator}",
+        "nonzero, masks, unique and repeat_interleave have as many elements as the data say",
+        "torch.compile: set torch._dynamo.config.capture_dynamic_output_shape_ops = True; or pad to a fixed size",
+    ),
+    message_row(
+        r"Data-dependent branching",
+        "an if or while in the code depends on a tensor's data",
+        "torch must take one branch while it traces",
+        "use torch.cond, torch.where or torch.while_loop",
+    ),
+)
+
+
+# Messages about a call of an exported program, and about dynamic shapes that do not fit the arguments.
+
+
+_CHECKED = "the program was exported for sizes with that property, and checks it before it runs"
+_AGAIN = "call it with that size, or export again with the axis in dynamic_shapes; torch fixed it at export"
+_PASS = "call it with such sizes (pad or crop), or export again with an example for which the code takes another path"
+_STRUCTURE = "dynamic_shapes must be nested as the arguments are: lists as lists, dictionaries with the same keys"
+
+
+def _failed(found: re.Match[str], names: SizeNames) -> Message:
+    message = guard_message(found, names, found["guard"])
+    shown = names.spelled(found["guard"].strip())
+    is_fixed = re.fullmatch(rf"{SOURCE} == \d+", found["guard"].strip()) is not None
+    advice = _AGAIN if is_fixed else _PASS
+    return message._replace(meaning=f"the sizes of the call do not satisfy {shown}", why=_CHECKED, advice=advice)
+
+
+def _fitted(found: re.Match[str], names: SizeNames) -> Message:
+    wanted, got = found["wanted"], found["got"]
+    is_number = wanted.isdecimal()
+    sign = {"be equal to": "==", "be >=": ">=", "be <=": "<="}[found["how"]]
+    axis = found["axis"].removeprefix("*args").lstrip(".") or found["axis"]
+    why = "the size was fixed at export, because it was not in dynamic_shapes or because the code fixes it"
+    if sign != "==":
+        why = "the size has that bound in the program: from the Dim's range, or from the code"
+    elif not is_number:
+        why = "torch found that these sizes are always equal, or computed from one another"
+    return Message(
+        found[0],
+        f"the call has {found['axis']} = {got}, but the program accepts {found['axis']} {sign} {wanted}",
+        why,
+        f"pass such a size, or export again with a Dim for {axis} in dynamic_shapes"
+        if sign == "==" and is_number
+        else "pass such a size, or export again with another range or an example for which the code takes another path",
+    )
+
+
+CALL_ROWS = (
+    MessageRow(re.compile(r"Guard failed: (?P<guard>[^\n]+)"), _failed),
+    MessageRow(
+        re.compile(
+            r"Expected input at (?P<axis>\S+) to (?P<how>be equal to|be >=|be <=) (?P<wanted>[^\n]+?), but got "
+            r"(?P<got>[\w-]+)[^\n]*"
+        ),
+        _fitted,
+    ),
+    message_row(
+        r"Unable to specify input integers as dynamic through named Dims",
+        "a named Dim is given for an argument that is an integer",
+        "torch names the sizes of axes only; an integer argument is left open, or it is fixed at the example's number",
+        "write Dim.AUTO or Dim.DYNAMIC for the integer in dynamic_shapes, or None to fix it",
+    ),
+    message_row(
+        r"Expected input (?P<axis>\S+\.size\(\)\[\d+\]) to be equal to (?P<form>[^\n]+?), where (?P<where>[^\n]+?), "
+        r"but got (?P<got>\d+)",
+        "the example's size {axis} is {got}, but it must be {form}, where {where}",
+        "the example must satisfy the derived Dim",
+        "export with an example whose size is {form}, or leave the axis to torch (Dim.AUTO)",
+    ),
+    message_row(
+        r"Expected input (?:at )?(?P<axis>\S+) = (?P<got>\d+) to be of the form (?P<form>[^\n]+?), where "
+        r"(?P<name>\w+) is "
+        r"an integer",
+        "{axis} is {got}, but must be {form} for some integer {name}",
+        "the program was exported with a derived Dim, or torch computed the size from another one",
+        "pass a size of that form",
+    ),
+    message_row(
+        r"Unexpected number of dimensions in input at (?P<axis>\S+) \(expected (?P<wanted>.+?), got (?P<got>[^\n]+)\)",
+        "{axis} must have the shape {wanted}, but has {got}",
+        "an exported program fixes the number of axes of each argument",
+        "add or remove axes (unsqueeze, squeeze), or export again with an example of that rank",
+    ),
+    message_row(
+        r"Unexpected number of inputs \(expected (?P<wanted>\d+), got (?P<got>\d+)\)",
+        "the program takes {wanted} tensors, but was called with {got}",
+        "an exported program fixes the number and the structure of its arguments",
+        "call it as it was exported, or export again",
+    ),
+    message_row(
+        r"Trying to flatten user inputs with exported input tree spec",
+        "the call's arguments are nested otherwise than those of the export",
+        "an exported program fixes the number and the structure of its arguments",
+        "call it with the same positional and keyword arguments as in the export",
+    ),
+    message_row(
+        r"Runtime assertion failed for expression (?P<condition>[^\n]+?) on node '(?P<node>[^']*)'",
+        "the data or sizes of this call do not satisfy {condition}",
+        "the program asserts it: torch._check in the code, or a requirement that depends on data, checked at run time",
+        "call it with data that satisfy {condition}, or remove what asserts it before exporting again",
+    ),
+    message_row(
+        r"Expected dynamic shape spec (?P<given>.+?) specified at `(?P<place>[^`]+)` to have the same length as the "
+        r"actual "
+        r"tensor shape (?P<shape>.+?) \(expected (?P<wanted>\d+), but got (?P<got>\d+) instead\)",
+        "{place} lists {got} axes, but the tensor has {wanted}",
+        "a tuple or list in dynamic_shapes has one entry for each axis",
+        "write a dictionary of the open axes, such as {{0: Dim('batch')}}, or one entry for each axis (None for "
+        "fixed ones)",
+    ),
+    message_row(
+        r"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names "
+        r"(?P<wanted>\[.*?\]) of "
+        r"`inputs`, but here they are (?P<got>\[.*?\])",
+        "dynamic_shapes has the keys {got}, but the arguments are {wanted}",
+        "keys are the parameter names of forward, also for arguments given by position; *args is one key with a tuple",
+        "use exactly the keys {wanted}; None for an argument without open axes",
+    ),
+    message_row(
+        r"Cannot associate shape (?P<given>.+?) specified at `(?P<place>[^`]+)` to non-tensor type (?P<kind>.+?) at "
+        r"`(?P<input>[^`]+)`",
+        "{place} gives axes to an argument that is not a tensor ({kind})",
+        "only tensors have axes; integers are left open with Dim.AUTO or Dim.DYNAMIC",
+        "write None for it, or Dim.AUTO for an integer",
+    ),
+    message_row(
+        r"Detected mismatch between the structure of `(?P<tree>\w+)` and `dynamic_shapes`: (?P<problem>[^\n]+)",
+        "dynamic_shapes is nested otherwise than the arguments: {problem}",
+        _STRUCTURE,
+        "copy the structure of the arguments; None stands for an argument without open axes",
+    ),
+    message_row(
+        r"Found different definitions (?P<one>Dim\([^)]*\)) and (?P<other>Dim\([^)]*\)) for the same symbolic "
+        r"dimension",
+        "two Dims have one name but different ranges: {one} and {other}",
+        "a name is one size, with one range",
+        "create one Dim and use that object for all axes with this size, or give them different names",
+    ),
+    message_row(
+        r"Expected shape\[(?P<axis>\d+)\] = (?P<size>\d+) of input Tensor to be of the form (?P<form>.+?), where "
+        r"(?P<name>\w+) is an integer",
+        "the example's size {size} on axis {axis} is not {form} for any integer {name}",
+        "the example must satisfy the derived Dim",
+        "export with an example whose size is of the form {form}, or leave the axis to torch (Dim.AUTO)",
+    ),
+    message_row(
+        r"Unexpected (?:dimension mapped to index|dimension #)\s*(?P<axis>\d+) in input tensor shape (?P<shape>.+?) "
+        r"specified at `(?P<place>[^`]+)`\s*\(expected.+?but got (?P<got>.+?) instead\)",
+        "axis {axis} at {place} is {got}, which is neither a Dim nor an integer",
+        "torch.onnx.export with dynamic_axes takes names; torch.export takes Dim objects",
+        "write Dim('name'), Dim.AUTO, Dim.DYNAMIC or Dim.STATIC",
+    ),
+    message_row(
+        r"Unexpected input tensor shape (?P<shape>.+?) specified at `(?P<place>[^`]+)`",
+        "{place} is {shape}, which does not list axes",
+        "a tensor's entry is a dictionary from axis to Dim, or one entry for each axis",
+        "write {{0: Dim('batch')}} for an open first axis, or None for a fixed shape",
+    ),
+    message_row(
+        r"Cannot create Dim with inconsistent min=(?P<low>\w+), max=(?P<high>\w+)",
+        "no size is at least {low} and at most {high}",
+        "a Dim's min must not be above its max",
+        "exchange the two, or leave one out",
+    ),
+    message_row(
+        r"Attempted to (?P<what>negate|add|subtract|multiply)(?P<rest>[^\n]*?)(?:\.|,) [^\n]*",
+        "a Dim can only be derived as a*Dim + b with integers a >= 1 and b; this one would {what}{rest}",
+        "torch solves derived Dims for their root, so only increasing linear forms of one Dim are allowed. Torch "
+        "itself "
+        "fails so when two sizes have a fixed sum",
+        "leave the axis that depends on the others to torch: Dim.AUTO",
+    ),
+    message_row(
+        r"Expected derived (?P<end>min|max) value of (?P<name>\S+) to be (?P<bound>[<>]= \S+)\. Please specify an "
+        r"appropriate "
+        r"(?P=end) value for (?P<root>\w+)",
+        "the derived Dim {name} would leave the range of sizes: its {end} must be {bound}",
+        "torch checks the ends of a derived Dim's range",
+        "give {root} a {end}",
+    ),
+    message_row(
+        r"name 'oo' is not defined",
+        "torch suggested a Dim with max=oo; oo means no upper bound and is not a Python name",
+        "torch prints its own infinity in suggested fixes",
+        "leave max out: Dim('_n', min=...)",
+    ),
+)

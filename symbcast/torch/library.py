@@ -1,0 +1,46 @@
+"""PyTorch, loaded on demand, and the ONNX numbers of its element types."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from symbcast.errors import MissingExtraError
+
+# PyTorch, loaded on demand.
+
+
+def load_torch(module: str = "torch") -> Any:
+    """Return a module of torch; raise `MissingExtraError` if torch is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "torch":
+            raise
+        raise MissingExtraError("symbcast.torch", "torch") from error
+
+
+@cache
+def node_class() -> Any:
+    """Return the class of nodes of `torch.fx`."""
+    return load_torch("torch.fx").Node
+
+
+# The ONNX numbers of torch's element types, as `symbcast.graphs.values` uses them.
+
+
+INT64 = 7
+_NUMBERS = {
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": INT64, "bool": 9, "float16": 10,
+    "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15, "bfloat16": 16,
+}  # fmt: skip
+
+
+def onnx_type_number(dtype: object) -> int:
+    """Return the number of a torch element type; 0 if it is unknown.
+
+    >>> onnx_type_number("torch.int64"), onnx_type_number(None)
+    (7, 0)
+    """
+    return _NUMBERS.get(str(dtype).removeprefix("torch."), 0)

@@ -1,1 +1,0 @@
-"""Exported programs as graphs: nodes, inputs, constants and element types."""
