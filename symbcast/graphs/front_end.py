@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 from symbcast.core.isolation import load_nothing
 from symbcast.graphs.inputs import NO_LAYOUTS, Layouts
@@ -65,6 +66,12 @@ class OperatorTable(dict[tuple[str, str], Operator[Call]]):
             return function
 
         return put
+
+    def with_files(self, package: str) -> Self:
+        """Return the table after importing each file of a package; the files register their operators in it."""
+        for file in iter_modules(import_module(package).__path__):
+            import_module(f"{package}.{file.name}")
+        return self
 
 
 def unknown_operator(call: NodeCall) -> Sequence[Value]:

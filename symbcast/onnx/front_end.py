@@ -52,7 +52,7 @@ _LAYOUTS = Layouts.of(
 FRONT_END = FrontEnd(
     name="onnx",
     read=read,
-    operators=OPERATORS,
+    operators=OPERATORS.with_files("symbcast.onnx.operators"),
     report=ModelReport,
     runtimes={
         "spec": "",

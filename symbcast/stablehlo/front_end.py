@@ -164,7 +164,7 @@ def decider_of_output(name: str, inputs: Sequence[Value | None]) -> Decider:
 FRONT_END = FrontEnd(
     name="stablehlo",
     read=read,
-    operators=OPERATORS,
+    operators=OPERATORS.with_files("symbcast.stablehlo.operators"),
     report=HloReport,
     runtimes={
         "stablehlo": "StableHLO's specification and the module's assertions; integers that do not overflow",
