@@ -11,6 +11,20 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from symbcast.errors import ModelError
+from symbcast.operators.values.contents import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    FLOAT16,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+)
 
 # Reading model files in the format of their file extension, and recognising other kinds of file.
 
@@ -188,8 +202,8 @@ MAX_REALS = 1024
 """How many real numbers are read: the scales of a few axes decide shapes; longer tensors are weights."""
 
 _EXTERNAL = 1
-_INTEGERS = {2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 12: 4, 13: 8}
-_REALS = {1: 4, 10: 2, 11: 8}
+_BYTES_OF_WHOLE = {UINT8: 1, INT8: 1, UINT16: 2, INT16: 2, INT32: 4, INT64: 8, BOOL: 1, UINT32: 4, UINT64: 8}
+_BYTES_OF_REAL = {FLOAT: 4, FLOAT16: 2, DOUBLE: 8}
 
 
 def read_external_data(tensors: Iterator[Any], folders: Sequence[Path]) -> None:
@@ -229,9 +243,9 @@ def _size(tensor: Any) -> int | None:
     count = prod(tensor.dims)
     if any(d < 0 for d in tensor.dims):
         return None
-    if tensor.data_type in _REALS:
-        return count * _REALS[tensor.data_type] if count <= MAX_REALS else None
-    each = _INTEGERS.get(tensor.data_type)
+    if tensor.data_type in _BYTES_OF_REAL:
+        return count * _BYTES_OF_REAL[tensor.data_type] if count <= MAX_REALS else None
+    each = _BYTES_OF_WHOLE.get(tensor.data_type)
     return count * each if each and count * each <= MAX_EXTERNAL_BYTES else None
 
 

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, Formula
 from symbcast.graphs.graph import Graph, Node, module_path
-from symbcast.operators.values.contents import MAX_ELEMENTS, from_array, from_numbers
+from symbcast.operators.values.contents import (
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    FLOAT16,
+    INT32,
+    INT64,
+    INTEGERS,
+    MAX_ELEMENTS,
+    from_array,
+    from_numbers,
+)
 from symbcast.operators.values.value import CommonShape, Constant, OptionalValue, SequenceValue, Value, whole_shape
 
 if TYPE_CHECKING:
@@ -72,12 +83,11 @@ EXTERNAL = 1
 
 _SHORT = 16
 """Largest number of elements to read without numpy; importing numpy takes longer than reading them."""
-_CODES = {1: "f", 6: "i", 7: "q", 9: "?", 11: "d"}
+_CODES = {FLOAT: "f", INT32: "i", INT64: "q", BOOL: "?", DOUBLE: "d"}
 """Element types used in shape computations, with their `struct` format letters."""
 
-_INT64 = 7
-_INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 9, 12, 13})
-_REALS = frozenset({1, 10, 11})
+_WHOLE = INTEGERS | {BOOL}
+_REALS = frozenset({FLOAT, FLOAT16, DOUBLE})
 
 
 class StoredTensor:
@@ -130,7 +140,7 @@ class TensorPool:
         if not is_short or tensor.data_location:
             return StoredTensor(tensor)
         data = tensor.raw_data
-        if not data and kind[0] == _INT64 and not tensor.HasField("raw_data"):
+        if not data and kind[0] == INT64 and not tensor.HasField("raw_data"):
             data = tuple(tensor.int64_data[:])
         if not data:
             return StoredTensor(tensor)
@@ -178,7 +188,7 @@ class TensorConstant(Constant):
         """Return the content, for integers, truth values and real numbers that are short fractions."""
         tensor = self.raw
         is_short_real = tensor.data_type in _REALS and prod(tensor.dims) <= MAX_ELEMENTS
-        if tensor.data_type not in _INTEGERS and not is_short_real:
+        if tensor.data_type not in _WHOLE and not is_short_real:
             return None
         numbers = read_short(tensor)
         if numbers is not None:
@@ -201,8 +211,8 @@ def unnamed(tensor: Any) -> bytes:
     """Return a tensor as bytes that do not depend on its name."""
     if tensor.HasField("raw_data"):
         return b"%d %r " % (tensor.data_type, list(tensor.dims)) + bytes(tensor.raw_data)
-    if tensor.data_type == _INT64:
-        return b"%d %r of %r" % (_INT64, list(tensor.dims), list(tensor.int64_data))
+    if tensor.data_type == INT64:
+        return b"%d %r of %r" % (INT64, list(tensor.dims), list(tensor.int64_data))
     made = type(tensor)()
     made.CopyFrom(tensor)
     made.ClearField("name")
@@ -218,7 +228,7 @@ def read_short(tensor: Any) -> list[Any] | None:
     if code is None or not 0 < count <= _SHORT or tensor.data_location == EXTERNAL:
         return None
     raw = tensor.raw_data
-    if not raw and tensor.data_type == _INT64:
+    if not raw and tensor.data_type == INT64:
         numbers = tensor.int64_data[:]
         return numbers if len(numbers) == count else None
     layout = f"<{count}{code}"

@@ -14,6 +14,8 @@ from symbcast.onnx.protobuf import definition_of, with_defaults
 from symbcast.operators.values.contents import (
     BOOL,
     FLOATS,
+    INT32,
+    INT64,
     INTEGERS,
     MAX_ELEMENTS,
     Element,
@@ -47,8 +49,6 @@ _WITHOUT_REQUIREMENTS = frozenset({"ImageDecoder"})
 
 _MAX_HANDED = 1024
 """The largest constant passed to onnx, in elements; longer ones are weights."""
-
-_INTEGERS = (6, 7)
 
 
 class FunctionWalk(Protocol):
@@ -143,7 +143,7 @@ def _tensor_of(value: Value | None) -> Any:
         return None
     if isinstance(value, Constant):
         return value.raw
-    items = numbers_of(sizes_of(value.content, shape)) if value.dtype in _INTEGERS else None
+    items = numbers_of(sizes_of(value.content, shape)) if value.dtype in (INT32, INT64) else None
     return None if items is None else helper.make_tensor("", value.dtype, shape, items)
 
 

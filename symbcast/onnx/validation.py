@@ -23,11 +23,12 @@ from symbcast.onnx.schemas import (
     title,
     versions,
 )
+from symbcast.operators.values.contents import STRING
 
 # Check that a model's tensors have the amount of data that their shapes require.
 
 
-_STRING, _EXTERNAL = 8, 1
+_EXTERNAL = 1
 _MAX_READ = 1 << 16
 """The largest tensor, in bytes, whose data are counted: protobuf copies them, and weights are large."""
 _MAX_EMBEDDED = 1 << 31
@@ -51,7 +52,7 @@ _FIELDS: Mapping[int, tuple[str, int]] = {
     15: ("double_data", 2),
     **dict.fromkeys((12, 13), ("uint64_data", 1)),
     7: ("int64_data", 1),
-    _STRING: ("string_data", 1),
+    STRING: ("string_data", 1),
 }
 """The fields for elements outside ``raw_data``, and how many numbers each element takes.
 
@@ -67,7 +68,7 @@ def tensor_problem(tensor: Any) -> str | None:
     'has 8 bytes of data, and its shape (2, 3) takes 24'
     """
     dtype = tensor.data_type
-    if dtype not in _BITS and dtype != _STRING and (not dtype or dtype not in _known_types()):
+    if dtype not in _BITS and dtype != STRING and (not dtype or dtype not in _known_types()):
         return f"has the unknown element type {dtype}"
     dims = tensor.dims
     if dims and min(dims) < 0:
@@ -75,13 +76,13 @@ def tensor_problem(tensor: Any) -> str | None:
     if tensor.data_location == _EXTERNAL:
         is_located = any(entry.key == "location" for entry in tensor.external_data)
         return None if is_located else "has its data in another file, but does not name it"
-    return _of_data(tensor, _count(dims)) if dtype in _BITS or dtype == _STRING else None
+    return _of_data(tensor, _count(dims)) if dtype in _BITS or dtype == STRING else None
 
 
 def _of_data(tensor: Any, count: int) -> str | None:
     dtype = tensor.data_type
     if tensor.HasField("raw_data"):
-        if dtype == _STRING:
+        if dtype == STRING:
             return "holds strings, which cannot be in raw_data"
         needed, found, what = (count * _BITS[dtype] + 7) // 8, None, "bytes of data"
         if needed <= _MAX_READ:

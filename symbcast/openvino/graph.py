@@ -13,7 +13,27 @@ from symbcast.graphs.front_end import OperatorTable
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import INTEGERS, MAX_ELEMENTS, Content, from_array, is_size
+from symbcast.operators.values.contents import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    FLOAT16,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    INTEGERS,
+    MAX_ELEMENTS,
+    STRING,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    Content,
+    from_array,
+    is_size,
+)
 from symbcast.operators.values.value import Constant, Value
 
 if TYPE_CHECKING:
@@ -24,23 +44,21 @@ if TYPE_CHECKING:
 # OpenVINO's element types as the numbers of `TensorProto.DataType` that `symbcast.onnx` uses.
 
 
-BOOL, FLOAT, INT32, INT64 = 9, 1, 6, 7
-
 NUMBERS = {
-    "f32": 1,
-    "u8": 2,
-    "i8": 3,
-    "u16": 4,
-    "i16": 5,
-    "i32": 6,
-    "i64": 7,
-    "string": 8,
-    "boolean": 9,
-    "f16": 10,
-    "f64": 11,
-    "u32": 12,
-    "u64": 13,
-    "bf16": 16,
+    "f32": FLOAT,
+    "u8": UINT8,
+    "i8": INT8,
+    "u16": UINT16,
+    "i16": INT16,
+    "i32": INT32,
+    "i64": INT64,
+    "string": STRING,
+    "boolean": BOOL,
+    "f16": FLOAT16,
+    "f64": DOUBLE,
+    "u32": UINT32,
+    "u64": UINT64,
+    "bf16": BFLOAT16,
 }
 
 
@@ -52,7 +70,7 @@ def element_type_number(element_type: Any) -> int:
 # Constants of a model, whose elements are read on demand.
 
 
-_REALS = frozenset({1, 10, 11})
+_REALS = frozenset({FLOAT, FLOAT16, DOUBLE})
 _READ = INTEGERS | _REALS | {BOOL}
 
 

@@ -11,7 +11,27 @@ from typing import Any, NamedTuple
 
 from symbcast.errors import MissingExtraError
 from symbcast.graphs.walking.reshaping import filled
-from symbcast.operators.values.contents import INTEGERS, MAX_ELEMENTS, Content, Elements, from_array, from_numbers
+from symbcast.operators.values.contents import (
+    BFLOAT16,
+    BOOL,
+    DOUBLE,
+    FLOAT,
+    FLOAT16,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    INTEGERS,
+    MAX_ELEMENTS,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    Content,
+    Elements,
+    from_array,
+    from_numbers,
+)
 from symbcast.operators.values.value import Constant
 
 # The MLIR bindings that ship in jaxlib: contexts that know StableHLO's dialects, and modules parsed in them.
@@ -91,10 +111,9 @@ def _first_error(message: str) -> str:
 # Attributes of operations as plain values, and the types of tensors.
 
 
-BOOL, INT32, INT64 = 9, 6, 7
 ELEMENT_TYPES = {
-    "f32": 1, "ui8": 2, "i8": 3, "ui16": 4, "i16": 5, "i32": INT32, "i64": INT64, "index": INT64, "i1": BOOL,
-    "f16": 10, "f64": 11, "ui32": 12, "ui64": 13, "bf16": 16,
+    "f32": FLOAT, "ui8": UINT8, "i8": INT8, "ui16": UINT16, "i16": INT16, "i32": INT32, "i64": INT64, "index": INT64,
+    "i1": BOOL, "f16": FLOAT16, "f64": DOUBLE, "ui32": UINT32, "ui64": UINT64, "bf16": BFLOAT16,
 }  # fmt: skip
 """Element types as the numbers of ``TensorProto.DataType``; other types, such as complex ones, are 0."""
 

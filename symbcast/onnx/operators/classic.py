@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import at_most
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.onnx.operators.declarations import operator
+from symbcast.onnx.operators.declarations import ML, operator
 from symbcast.onnx.operators.differences import FEATURES_FROM_FRONT, crashes
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import BOOL
+from symbcast.operators.values.contents import BOOL, FLOAT, INT64, STRING
 from symbcast.operators.values.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 
 # Classic machine learning operators of the domain ``ai.onnx.ml``: a row of features for each batch element.
-
-
-FLOAT, INT64, STRING = 1, 7, 8
-ML = "ai.onnx.ml"
 
 
 @operator("Normalizer", domain=ML)

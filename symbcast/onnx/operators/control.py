@@ -25,7 +25,7 @@ from symbcast.onnx.operators.declarations import operator
 from symbcast.onnx.operators.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
 from symbcast.onnx.protobuf import declared_value
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import Element, Elements, is_size
+from symbcast.operators.values.contents import BOOL, Element, Elements, is_size
 from symbcast.operators.values.value import UNKNOWN, OptionalValue, Value
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def if_(call: NodeCall) -> Sequence[Value]:
 # Loop and Scan.
 
 
-BOOL = 9
 _FOREVER = 1 << 31
 """Trip counts from here on mean no limit."""
 

@@ -51,6 +51,7 @@ from symbcast.operators.convolution import (
     weights_of_rank,
 )
 from symbcast.operators.layers import per_channel
+from symbcast.operators.values.contents import FLOAT, INT32, INT64
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
@@ -159,9 +160,6 @@ def transposed_positions(call: NodeCall, size: Dim, window: SlidingWindow, asked
 
 
 # Convolutions and transposed convolutions.
-
-
-INT32 = 6
 
 
 @operator("Conv")
@@ -358,9 +356,6 @@ def columns_to_image(call: NodeCall) -> Value:
 
 
 # Pooling and unpooling.
-
-
-FLOAT, INT64 = 1, 7
 
 
 @operator("MaxPool", "AveragePool", "LpPool")

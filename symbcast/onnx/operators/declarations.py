@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeAlias
 
 from symbcast.graphs.front_end import OperatorTable
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.operators.values.contents import BOOL, INT32
 
 # The table of ONNX operators; those that ONNX Runtime adds have their own domains.
 
@@ -36,7 +37,6 @@ operator = OPERATORS.offer
 
 
 ML = "ai.onnx.ml"
-FLOAT, BOOL = 1, 9
 
 DType: TypeAlias = "int | str"
 """An element type: a number of ``TensorProto.DataType``, the name of an attribute, or an input as #n."""
@@ -104,7 +104,6 @@ DECLARATIONS = (
 # Operators with CPU kernels in ONNX Runtime are tested against recorded runs; the others follow ContribOperators.md.
 
 
-INT32 = 6
 _HIDDEN = "@num_heads*D"
 
 CONTRIB_DECLARATIONS = tuple(

@@ -208,7 +208,7 @@ def read_signature(text: str) -> DeclaredSignature:
     """Parse a signature.
 
     >>> read_signature("(N, C, ...), (C)? -> X").inputs[1]
-    Pattern(name='', sizes=('C',), rest=None, is_optional=True)
+    ShapePattern(name='', sizes=('C',), rest=None, is_optional=True)
     """
     before, _, after = text.partition("->")
     inputs, outputs = (tuple(map(_pattern, re.findall(r"\([^)]*\)\??|[^,\s]+", part))) for part in (before, after))

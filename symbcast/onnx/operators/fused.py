@@ -31,6 +31,7 @@ from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.indexing import gather
 from symbcast.operators.layers import group_norm, layer_norm
 from symbcast.operators.products import matmul, reduce
+from symbcast.operators.values.contents import BOOL, INT32, UINT8
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 
 # Operators that ONNX Runtime's optimiser fuses from others: products, activations, embeddings, norms.
-
-
-INT32 = 6
 
 
 @operator("BiasSplitGelu", domain=MICROSOFT)
@@ -251,8 +249,6 @@ def _check_positions(call: NodeCall, ids: Dims) -> None:
 # ONNX Runtime operators that differ from those of ONNX in a detail.
 
 
-BOOL = 9
-
 operator("GridSample", domain=MICROSOFT)(grid_sample)
 operator("GatherND", domain=MICROSOFT)(gather_nd_)
 operator("FusedMatMulActivation", domain=MICROSOFT)(fused_matmul)
@@ -405,7 +401,7 @@ def crop(call: NodeCall) -> Value:
 def gather_of_blocks(call: NodeCall) -> Sequence[Value]:
     """Slices of quantized data, as real numbers; a byte may hold several of them, on the last axis."""
     data, indices = call.shape(0), call.shape(1)
-    each = 8 // call.integer("bits", 4) if call.dtype() == 2 else 1
+    each = 8 // call.integer("bits", 4) if call.dtype() == UINT8 else 1
     whole = (*data[:-1], multiply(data[-1], each))
     call.note("not checked: the shapes of the scales, zero points and indices")
     return [Value(gather(call, whole, indices, call.integer("gather_axis")), call.dtype(2))]

@@ -43,13 +43,22 @@ from symbcast.operators.indexing import (
     scatter_nd,
     top_k,
 )
-from symbcast.operators.values.contents import MAX_ELEMENTS, Elements, IndexRamp, from_array, is_size, listed
+from symbcast.operators.values.contents import (
+    BOOL,
+    FLOAT,
+    INT32,
+    INT64,
+    MAX_ELEMENTS,
+    STRING,
+    Elements,
+    IndexRamp,
+    from_array,
+    is_size,
+    listed,
+)
 from symbcast.operators.values.value import Value
 
 # Operators that create tensors: constants, ranges, shapes as tensors.
-
-
-FLOAT, INT64, STRING, BOOL = 1, 7, 8, 9
 
 
 @operator("Constant")
@@ -130,7 +139,7 @@ def multinomial(call: NodeCall) -> Value:
     if call.does(MULTINOMIAL_EMPTY):
         for size, what in ((rows, "a line"), (classes, "a class"), (count, "a sample")):
             call.at_most(1, size, f"there must be {what}")
-    return Value((rows, count), call.integer("dtype", 6))
+    return Value((rows, count), call.integer("dtype", INT32))
 
 
 @operator("HannWindow", "HammingWindow", "BlackmanWindow")

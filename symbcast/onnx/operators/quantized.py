@@ -15,6 +15,7 @@ from symbcast.onnx.operators.layout import joined_shape
 from symbcast.onnx.operators.reductions import gemm_product
 from symbcast.operators.context import Dims
 from symbcast.operators.products import matmul, reduce
+from symbcast.operators.values.contents import FLOAT, INT32, UINT8
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 # Operators that quantize, dequantize, and work on quantized elements.
 
 
-FLOAT, UINT8 = 1, 2
 _SCALE, _ZERO = 1, 2
 
 
@@ -173,9 +173,6 @@ def quantized_concat(call: NodeCall) -> Value:
 
 
 # Products of quantized matrices; operands have scales and zero points.
-
-
-INT32 = 6
 
 
 @operator("MatMulInteger")

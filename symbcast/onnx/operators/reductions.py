@@ -28,7 +28,7 @@ from symbcast.onnx.reference import infer
 from symbcast.operators.context import Dims
 from symbcast.operators.layers import check_channels, group_norm, layer_norm, per_channel
 from symbcast.operators.products import einsum, matmul, matrix_product, reduce, search
-from symbcast.operators.values.contents import Content, Elements, IndexRamp
+from symbcast.operators.values.contents import BOOL, DOUBLE, FLOAT, INT32, INT64, Content, Elements, IndexRamp
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.intervals import extent
 from symbcast.operators.values.value import Value
@@ -75,8 +75,7 @@ def einsum_(call: NodeCall) -> Value:
 # Operators that reduce axes, and those that normalise along them.
 
 
-INT64, _BOOL = 7, 9
-_WIDE = frozenset({1, 6, 7, 11})
+_WIDE = frozenset({FLOAT, INT32, INT64, DOUBLE})
 """Element types that can hold sums of sizes."""
 
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
@@ -89,7 +88,7 @@ def reduced(call: NodeCall) -> Dims | None:
     if axes is None:
         return dims
     shape = reduce(call, dims, axes or None, keepdims=call.integer("keepdims", 1) == 1)
-    if call.dtype() == _BOOL and call.does(REDUCE_EMPTY):
+    if call.dtype() == BOOL and call.does(REDUCE_EMPTY):
         call.require(any_of([call.empty(shape), negate(call.empty(dims))]), "there must be a truth value to reduce")
     return shape
 

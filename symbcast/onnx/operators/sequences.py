@@ -16,7 +16,7 @@ from symbcast.onnx.operators.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGT
 from symbcast.onnx.operators.layout import join_skipping_empty
 from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import concat, split_as, stack
-from symbcast.operators.values.contents import Elements, is_size
+from symbcast.operators.values.contents import FLOAT, INT64, Elements, is_size
 from symbcast.operators.values.value import (
     NEVER,
     UNKNOWN,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.formulas import Formula
     from symbcast.core.algebra.terms import Dim, Symbol
 
-FLOAT, INT64 = 1, 7
 MAX_ITEMS = 256
 """How many elements of a sequence are tracked individually."""
 MAX_MAPPED = 16

@@ -32,7 +32,7 @@ from symbcast.operators.context import Dims
 from symbcast.operators.resizing import DOCUMENT, SINGLE, Scale
 from symbcast.operators.resizing import affine_grid as affine_grid_shape
 from symbcast.operators.resizing import grid_sample as grid_sample_shape
-from symbcast.operators.values.contents import Element, is_size
+from symbcast.operators.values.contents import FLOAT, Element, is_size
 from symbcast.operators.values.value import Constant, Value
 
 if TYPE_CHECKING:
@@ -299,9 +299,6 @@ def affine_grid(call: NodeCall) -> Value:
 
 
 # Fourier transforms, and the matrix of the mel scale.
-
-
-FLOAT = 1
 
 
 @operator("DFT")

@@ -18,6 +18,7 @@ from symbcast.onnx.session.types import (
     tensor_type,
     without_shape,
 )
+from symbcast.operators.values.contents import INT64
 
 # onnx's inference of one node, from types and tensors as bytes.
 #
@@ -67,9 +68,9 @@ def _example() -> tuple[Any, Any, Written, Written, Mapping[str, int]]:
 
     types = {
         "x": helper.make_tensor_type_proto(TensorProto.FLOAT, ["N", 2]),
-        "s": helper.make_tensor_type_proto(TensorProto.INT64, [2]),
+        "s": helper.make_tensor_type_proto(INT64, [2]),
     }
-    held = {"s": helper.make_tensor("s", TensorProto.INT64, [2], [0, -1])}
+    held = {"s": helper.make_tensor("s", INT64, [2], [0, -1])}
     return (
         defs.get_schema("Reshape", 18, ""),
         helper.make_node("Reshape", ["x", "s"], ["y"]),
@@ -85,15 +86,12 @@ def _example() -> tuple[Any, Any, Written, Written, Mapping[str, int]]:
 # ``Range`` from a real number to a size refuses a model, because its inputs seem to have different types.
 
 
-_INT64 = 7
-
-
 def tensor_of(sizes: Sizes) -> Any:
     """Return sizes as a constant."""
     from onnx import helper
 
     items, dims = ([sizes], ()) if isinstance(sizes, int) else (sizes, (len(sizes),))
-    return helper.make_tensor("", _INT64, dims, items)
+    return helper.make_tensor("", INT64, dims, items)
 
 
 _MAKERS = frozenset({"Cast", "Gather", "Shape", "Squeeze", "Unsqueeze"})
@@ -172,9 +170,9 @@ def _tensor_of(attribute: Any) -> Any:
         case "value":
             return attribute.t
         case "value_int":
-            return helper.make_tensor("", _INT64, (), [attribute.i])
+            return helper.make_tensor("", INT64, (), [attribute.i])
         case "value_ints":
-            return helper.make_tensor("", _INT64, (len(attribute.ints),), list(attribute.ints))
+            return helper.make_tensor("", INT64, (len(attribute.ints),), list(attribute.ints))
         case "value_float":
             return helper.make_tensor("", TensorProto.FLOAT, (), [attribute.f])
         case "value_floats":
@@ -222,7 +220,7 @@ def _shape(node: OnnxNode, of: ValueType) -> list[Any]:
         return []
     bounds = node.attributes
     part = [n for n in sizes[bounds.get("start", 0) : bounds.get("end")] if n is not None]
-    return [helper.make_tensor("", _INT64, (len(part),), part)]
+    return [helper.make_tensor("", INT64, (len(part),), part)]
 
 
 @lru_cache(maxsize=1024)
@@ -270,7 +268,7 @@ def stub(graph: Any, outputs: Sequence[ValueType | None] | None) -> Any:
 def _loop(node: Any, scope: TypeScope) -> list[ValueType | None]:
     """The iteration number, the condition and the carried values, whose shapes may change."""
     return [
-        without_shape(tensor_type(_INT64, ())),
+        without_shape(tensor_type(INT64, ())),
         scope.type_of(node.input[1]) if len(node.input) > 1 and node.input[1] else None,
         *(_without_shape(scope.type_of(name)) for name in node.input[2:]),
     ]

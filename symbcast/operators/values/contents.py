@@ -276,23 +276,25 @@ __all__ = [
 ]
 
 
-BOOL = 9
-INTEGERS = frozenset({2, 3, 4, 5, 6, 7, 12, 13})
-UNSIGNED = frozenset({2, 4, 12, 13})
-FLOAT16, BFLOAT16 = 10, 16
-FLOATS = frozenset({1, FLOAT16, 11, BFLOAT16})
+# Element types, numbered as in ONNX's `TensorProto.DataType`.
+FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING, BOOL = range(1, 10)
+FLOAT16, DOUBLE, UINT32, UINT64 = range(10, 14)
+BFLOAT16 = 16
+INTEGERS = frozenset({UINT8, INT8, UINT16, INT16, INT32, INT64, UINT32, UINT64})
+UNSIGNED = frozenset({UINT8, UINT16, UINT32, UINT64})
+FLOATS = frozenset({FLOAT, FLOAT16, DOUBLE, BFLOAT16})
 
 _RANGES = {
-    2: (0, (1 << 8) - 1),
-    3: (-(1 << 7), (1 << 7) - 1),
-    4: (0, (1 << 16) - 1),
-    5: (-(1 << 15), (1 << 15) - 1),
-    6: (-(1 << 31), (1 << 31) - 1),
-    7: (-(1 << 63), (1 << 63) - 1),
-    12: (0, (1 << 32) - 1),
-    13: (0, (1 << 64) - 1),
-    1: (-(1 << 24), 1 << 24),
-    11: (-(1 << 53), 1 << 53),
+    UINT8: (0, (1 << 8) - 1),
+    INT8: (-(1 << 7), (1 << 7) - 1),
+    UINT16: (0, (1 << 16) - 1),
+    INT16: (-(1 << 15), (1 << 15) - 1),
+    INT32: (-(1 << 31), (1 << 31) - 1),
+    INT64: (-(1 << 63), (1 << 63) - 1),
+    UINT32: (0, (1 << 32) - 1),
+    UINT64: (0, (1 << 64) - 1),
+    FLOAT: (-(1 << 24), 1 << 24),
+    DOUBLE: (-(1 << 53), 1 << 53),
     FLOAT16: (-(1 << 11), 1 << 11),
     BFLOAT16: (-(1 << 8), 1 << 8),
 }

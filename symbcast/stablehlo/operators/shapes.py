@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import all_of, equal
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import Elements, from_array
+from symbcast.operators.values.contents import INT64, Elements, from_array
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HloCall, operator
-from symbcast.stablehlo.mlir import INT64
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
