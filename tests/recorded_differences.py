@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import sys
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,11 +16,16 @@ from recorded_nodes import checked, disagreement, is_closed, recorded
 
 import symbcast.onnx
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.onnx.operators import differences
+from symbcast.onnx.operators.declarations import RuntimeDifference
 
 DATA = Path(__file__).parent / "data" / "onnx"
 FILES = ("differences", "windows", "resampling", "nodes", "sequences", "contrib")
-NAMED = differences.differences_by_name()
+NAMED = {
+    name: value
+    for module in [m for n, m in sys.modules.items() if n.startswith("symbcast.onnx.operators.")]
+    for name, value in vars(module).items()
+    if isinstance(value, RuntimeDifference)
+}
 
 
 @cache

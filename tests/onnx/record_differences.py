@@ -1,6 +1,7 @@
 """Runs single nodes that no other file of recorded runs has, and keeps which run shows each difference.
 
-A difference is what ONNX Runtime does otherwise than the documents (`symbcast.onnx.operators.differences`).
+A difference is what ONNX Runtime does otherwise than the documents: see `RuntimeDifference` in
+`symbcast.onnx.operators.declarations`.
 """
 
 from __future__ import annotations

@@ -9,18 +9,7 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.formulas import any_of, at_most
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, known_rank, known_shape
-from symbcast.onnx.operators.declarations import MICROSOFT, operator
-from symbcast.onnx.operators.differences import (
-    ATTENTION_EMPTY,
-    ATTENTION_HEADS,
-    ATTENTION_MASK,
-    ATTENTION_SCALE,
-    BY_FUNCTION,
-    RECURRENT_HIDDEN_SIZE,
-    RECURRENT_LAYOUT,
-    ROTARY_CACHE,
-    crashes,
-)
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.reference import infer
 from symbcast.operators.context import Dims, OptionalOperand
 from symbcast.operators.layers import (
@@ -48,6 +37,13 @@ if TYPE_CHECKING:
 
 
 _MASK, _PAST_KEY, _LENGTHS = 3, 4, 6
+
+
+ATTENTION_EMPTY = RuntimeDifference(
+    "Attention",
+    "refuses Q, K and V that are empty",
+    "requires nothing",
+)
 
 
 @operator("Attention")
@@ -91,6 +87,13 @@ _WINDOWS = ("left_window_size", "right_window_size")
 _SCORES, _SCORES_OF = 3, range(4)
 
 
+ATTENTION_SCALE = RuntimeDifference(
+    "Attention",
+    "requires a scale above 0, before opset 25",
+    "requires nothing",
+)
+
+
 def _check_attributes(call: NodeCall) -> None:
     for name in _WINDOWS:
         if call.integer(name, -1) < -1:
@@ -100,6 +103,13 @@ def _check_attributes(call: NodeCall) -> None:
     scale = call.attribute("scale")
     if scale is not None and scale <= 0 and call.version < 25 and call.does(ATTENTION_SCALE):
         call.refuse("scale must be above 0")
+
+
+ATTENTION_HEADS = RuntimeDifference(
+    "Attention",
+    "ignores negative numbers of heads if Q, K and V have four axes, before opset 25",
+    "these are the heads that Q, K and V have",
+)
 
 
 def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) -> Dims:
@@ -115,6 +125,13 @@ def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) ->
     if count > 0 or (count < 0 and not call.does(ATTENTION_HEADS)):
         call.equal(dims[1], count, f"axis 1 of {name} must be {count}, the attribute {heads}")
     return dims
+
+
+ATTENTION_MASK = RuntimeDifference(
+    "Attention",
+    "broadcasts the mask over batch and heads only",
+    "a mask is broadcast onto the scores",
+)
 
 
 def _check_mask(call: NodeCall, scores: Dims) -> None:
@@ -148,6 +165,13 @@ def rotary_embedding(call: NodeCall) -> Value:
     expect(call, 1, "cos_cache", (*leading, half))
     expect(call, 2, "sin_cache", (*leading, half))
     return Value(dims, call.dtype())
+
+
+ROTARY_CACHE = RuntimeDifference(
+    "RotaryEmbedding",
+    "refuses a sequence longer than the caches, even with position_ids",
+    "position_ids may name a position more than once",
+)
 
 
 def _check_positions(call: NodeCall, places: Sequence[Dim], held: Dim | None) -> None:
@@ -197,6 +221,13 @@ def tensor_scatter(call: NodeCall) -> Value:
 
 _RULES = {"linear": (), "gated": (4,), "delta": (5,), "gated_delta": (4, 5)}
 _BY_INPUT = {4: "decay", 5: "beta"}
+
+
+BY_FUNCTION = RuntimeDifference(
+    "CausalConvWithState LinearAttention",
+    "runs the definition by other operators, which broadcasts",
+    "the sizes of inputs are equal",
+)
 
 
 @operator("LinearAttention")
@@ -325,6 +356,13 @@ def _run(call: NodeCall, layer: RecurrentLayer) -> Sequence[Value]:
     return [Value(shape, call.dtype()) for shape in shapes]
 
 
+RECURRENT_LAYOUT = RuntimeDifference(
+    "RNN GRU LSTM",
+    "has no kernel for layout 1",
+    "the batch comes first then",
+)
+
+
 def _layer(call: NodeCall, kind: str, weights: str = "DRC") -> RecurrentLayer:
     direction = call.text("direction", "forward")
     if direction not in _DIRECTIONS:
@@ -349,6 +387,13 @@ def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None
     )
     for size in sizes:
         crashes(call, at_most(1, size), "X is empty")
+
+
+RECURRENT_HIDDEN_SIZE = RuntimeDifference(
+    "RNN GRU LSTM",
+    "needs the attribute hidden_size",
+    "it may be left out",
+)
 
 
 def _hidden_size(call: NodeCall) -> Dim:

@@ -14,8 +14,7 @@ from symbcast.graphs.walking.gathering_and_slicing import check_rows
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape, requested_shape
 from symbcast.onnx.operators.attention import past_length
-from symbcast.onnx.operators.declarations import MICROSOFT, operator
-from symbcast.onnx.operators.differences import ATTENTION_ROTARY, DECODER_BUFFER, crashes
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.layers import cached, check_scores_bias, head_width
 from symbcast.operators.values.contents import is_size
@@ -46,6 +45,13 @@ def quantized_attention(call: NodeCall) -> Sequence[Value]:
     expect_numbers(call, 3, 6)
     call.note("not checked: the shapes of the scale and zero point of the weights")
     return _self_attention(call, mask=5, past=8)[0]
+
+
+ATTENTION_ROTARY = RuntimeDifference(
+    "Attention",
+    "does not rotate queries and keys, on the processor",
+    "do_rotary does so",
+)
 
 
 def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value], Dims]:
@@ -372,6 +378,13 @@ def _check_lines(call: NodeCall, position: int) -> None:
     batch = lines[0] if lines else None
     expect(call, position, "token_offset", (None, None))
     expect(call, position + 1, "cumulative_sequence_length", (None if batch is None else add(batch, 1),))
+
+
+DECODER_BUFFER = RuntimeDifference(
+    "DecoderMaskedMultiHeadAttention",
+    "needs caches that are updated in place, on the processor",
+    "they may grow",
+)
 
 
 @operator("DecoderMaskedMultiHeadAttention", domain=MICROSOFT)

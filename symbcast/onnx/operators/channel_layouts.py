@@ -22,8 +22,7 @@ from symbcast.onnx.operators.convolutions import (
     quantized_convolution,
     transposed_convolution,
 )
-from symbcast.onnx.operators.declarations import MICROSOFT, operator
-from symbcast.onnx.operators.differences import crashes
+from symbcast.onnx.operators.declarations import MICROSOFT, crashes, operator
 from symbcast.onnx.operators.layout import depth_to_space_, space_to_depth_
 from symbcast.onnx.operators.reductions import batch_normalization, instance_normalization, local_response_normalization
 from symbcast.onnx.operators.signals import grid_sample, resize

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import at_most
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.onnx.operators.declarations import ML, operator
-from symbcast.onnx.operators.differences import FEATURES_FROM_FRONT, crashes
+from symbcast.onnx.operators.declarations import ML, RuntimeDifference, crashes, operator
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import BOOL, FLOAT, INT64, STRING
 from symbcast.operators.values.value import UNKNOWN, Value
@@ -70,6 +69,13 @@ def extractor(call: NodeCall) -> Value:
     _check_features(call, dims[-1], count)
     leading = dims[:-1] if len(dims) > 1 else (1,)
     return Value((*leading, count), call.dtype())
+
+
+FEATURES_FROM_FRONT = RuntimeDifference(
+    "ArrayFeatureExtractor",
+    "requires an index, and none below 0",
+    "an index may be counted from the end",
+)
 
 
 def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:

@@ -21,8 +21,7 @@ from symbcast.graphs.walking.control_flow import (
 )
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers
-from symbcast.onnx.operators.declarations import operator
-from symbcast.onnx.operators.differences import LOOP_NO_TURNS, SCAN_DECLARED, SCAN_EMPTY, SCAN_STATES
+from symbcast.onnx.operators.declarations import RuntimeDifference, operator
 from symbcast.onnx.protobuf import declared_value
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import BOOL, Element, Elements, is_size
@@ -108,6 +107,13 @@ def _is_unlimited(call: NodeCall) -> bool:
     return bool(numbers and numbers[0] >= _FOREVER)
 
 
+LOOP_NO_TURNS = RuntimeDifference(
+    "Loop",
+    "gives outputs of other sizes if there is no iteration",
+    "they have the sizes of one iteration",
+)
+
+
 def _stacked_results(call: NodeCall, found: LoopResult, position: int, value: Value) -> Value:
     """Return the stacked results of all iterations."""
     found.check_alike(call, position, value)
@@ -158,6 +164,23 @@ def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
         call.note("not checked: sequence_lens must not be above the length", is_about_data=True, by=[0])
     last, made = _scanned(call, length, inner[:states], parts)
     return [stacked(batch, v, 0) for v in (*last, *(stacked(length, v, 0) for v in made))]
+
+
+SCAN_EMPTY = RuntimeDifference(
+    "Scan",
+    "refuses to scan nothing",
+    "there may be no iterations",
+)
+SCAN_DECLARED = RuntimeDifference(
+    "Scan",
+    "requires the contents of the body's outputs to have the sizes that it declares",
+    "a declared size decides nothing",
+)
+SCAN_STATES = RuntimeDifference(
+    "Scan",
+    "lets a state change its shape once, if the shape is inferred as numbers",
+    "a state keeps its shape",
+)
 
 
 def _scanned(

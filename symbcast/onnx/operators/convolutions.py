@@ -10,29 +10,7 @@ from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, mod
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import known_rank, known_shapes, requested_shape
-from symbcast.onnx.operators.declarations import operator
-from symbcast.onnx.operators.differences import (
-    COL2IM_BLOCK_FITS,
-    COL2IM_EMPTY,
-    CONV_EMPTY_WINDOW,
-    CONV_INTEGER_POINT,
-    CONV_SAME_PADDING,
-    CONV_TRANSPOSE_EMPTY,
-    CONV_TRANSPOSE_EXTRA,
-    CONV_TRANSPOSE_SAME,
-    CONV_TRANSPOSE_SHAPE,
-    CONV_WINDOW_FITS,
-    CRASHES,
-    DEFORM_CONV_EMPTY,
-    DEFORM_CONV_POSITIONS,
-    GLOBAL_POOL_EMPTY,
-    POOL_INPUT,
-    POOL_POSITIONS,
-    POOL_SAME_PADDING,
-    UNPOOL_EMPTY,
-    UNPOOL_PADDING,
-    UNPOOL_SHAPE,
-)
+from symbcast.onnx.operators.declarations import CRASHES, RuntimeDifference, operator
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.convolution import (
     NOT_NEGATIVE,
@@ -70,6 +48,13 @@ def auto_pad(call: NodeCall) -> str:
     if found not in (*SAME, "VALID", "NOTSET"):
         call.refuse(f"auto_pad must not be {found!r}")
     return "" if found == "NOTSET" else found
+
+
+CONV_EMPTY_WINDOW = RuntimeDifference(
+    "ConvInteger QLinearConv",
+    "accepts a window of size 0",
+    "a window is not empty",
+)
 
 
 def windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
@@ -168,6 +153,13 @@ def convolution(call: NodeCall) -> Value:
     return Value(_convolved(call, call.shape(0), call.shape(1), 2), call.dtype())
 
 
+CONV_INTEGER_POINT = RuntimeDifference(
+    "ConvInteger",
+    "accepts only one zero point for all weights",
+    "one, or one for each output channel",
+)
+
+
 @operator("ConvInteger")
 def integer_convolution(call: NodeCall) -> Value:
     """A convolution of small integers; a zero point is one number, or one for each filter."""
@@ -232,6 +224,18 @@ def _windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
     return windows(call, kernel)
 
 
+CONV_SAME_PADDING = RuntimeDifference(
+    "Conv ConvInteger QLinearConv",
+    "finds no padding for windows with gaps, nor for an empty axis",
+    "finds it for all",
+)
+CONV_WINDOW_FITS = RuntimeDifference(
+    "Conv ConvInteger QLinearConv",
+    "requires the window to fit into the padded axis",
+    "otherwise the output has no positions",
+)
+
+
 def _positions(call: NodeCall, padding: str, _: Context, size: Dim, window: SlidingWindow) -> Dim:
     if padding not in SAME:
         return fitting(call, size, window) if call.does(CONV_WINDOW_FITS) else rounded_down(call, size, window)
@@ -257,6 +261,13 @@ def transposed_convolution(call: NodeCall) -> Value:
     return Value((dims[0], channels, *(_undone(call, *axis) for axis in axes)), call.dtype())
 
 
+CONV_TRANSPOSE_EMPTY = RuntimeDifference(
+    "ConvTranspose",
+    "refuses an empty output",
+    "an output may be empty",
+)
+
+
 def _requested_sizes(call: NodeCall, rank: int) -> list[int | None]:
     """Return the output sizes that a node requests, if any."""
     found = call.integers("output_shape")
@@ -267,6 +278,23 @@ def _requested_sizes(call: NodeCall, rank: int) -> list[int | None]:
     if min(found) < (1 if call.does(CONV_TRANSPOSE_EMPTY) else 0):
         call.refuse("no size in output_shape may be negative, and for ONNX Runtime none may be 0")
     return [*found]
+
+
+CONV_TRANSPOSE_EXTRA = RuntimeDifference(
+    "ConvTranspose",
+    "requires output_padding below the stride, and an element to add it to",
+    "requires neither",
+)
+CONV_TRANSPOSE_SHAPE = RuntimeDifference(
+    "ConvTranspose",
+    "requires an element for each window in the requested output_shape",
+    "any output_shape works",
+)
+CONV_TRANSPOSE_SAME = RuntimeDifference(
+    "ConvTranspose",
+    "uses no negative padding: a window that does not reach ends the output",
+    "the output is the input times the strides",
+)
 
 
 def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, asked: int | None) -> Dim:
@@ -298,6 +326,18 @@ def _require_extra(call: NodeCall, size: Dim, stride: int, extra: int) -> None:
         call.refuse("output_padding must be smaller than the stride")
     if extra:
         call.at_most(1, size, "there must be an element to add output_padding to")
+
+
+DEFORM_CONV_EMPTY = RuntimeDifference(
+    "DeformConv",
+    "refuses no output channels, and an input of no elements",
+    "requires neither",
+)
+DEFORM_CONV_POSITIONS = RuntimeDifference(
+    "DeformConv",
+    "divides towards zero: a window somewhat too large has a position",
+    "rounds down",
+)
 
 
 @operator("DeformConv")
@@ -337,6 +377,18 @@ def _require_elements(call: NodeCall, dims: Dims, out: Sequence[Dim]) -> None:
             call.require(any_of([*is_empty, at_most(1, size)]), "windows need an input that is not empty")
 
 
+COL2IM_EMPTY = RuntimeDifference(
+    "Col2Im",
+    "refuses no rows",
+    "there may be no channels",
+)
+COL2IM_BLOCK_FITS = RuntimeDifference(
+    "Col2Im",
+    "requires the block to fit into the padded image",
+    "otherwise there are no columns",
+)
+
+
 @operator("Col2Im")
 def columns_to_image(call: NodeCall) -> Value:
     """Place the columns as blocks of an image, and add them where they overlap."""
@@ -356,6 +408,13 @@ def columns_to_image(call: NodeCall) -> Value:
 
 
 # Pooling and unpooling.
+
+
+POOL_INPUT = RuntimeDifference(
+    "MaxPool AveragePool LpPool",
+    "refuses padding as wide as the window, and an input that is empty but for its batch",
+    "requires neither",
+)
 
 
 @operator("MaxPool", "AveragePool", "LpPool")
@@ -382,6 +441,18 @@ def _require_padding(call: NodeCall, found: Sequence[SlidingWindow]) -> None:
             call.refuse("the padding must be smaller than the window")
 
 
+POOL_POSITIONS = RuntimeDifference(
+    "MaxPool AveragePool LpPool",
+    "divides towards zero: a window somewhat too large has a position",
+    "rounds down",
+)
+POOL_SAME_PADDING = RuntimeDifference(
+    "MaxPool AveragePool LpPool",
+    "computes the padding of an undilated window, and some kernels refuse negative padding",
+    "as many positions as the padding gives",
+)
+
+
 def _pooled_positions(call: NodeCall, _: Context, size: Dim, window: SlidingWindow) -> Dim:
     rounds_up = bool(call.integer("ceil_mode"))
     if auto_pad(call) in SAME:
@@ -402,6 +473,13 @@ def _is_strict(call: NodeCall) -> bool:
     return call.node.op_type == "AveragePool" and call.version < 19
 
 
+GLOBAL_POOL_EMPTY = RuntimeDifference(
+    "GlobalAveragePool GlobalMaxPool GlobalLpPool",
+    "refuses an input that is empty but for its batch",
+    "requires nothing",
+)
+
+
 @operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
 def global_pool(call: NodeCall) -> Value:
     """Every axis after the channels becomes 1."""
@@ -410,6 +488,18 @@ def global_pool(call: NodeCall) -> Value:
     if call.does(GLOBAL_POOL_EMPTY):
         nonempty(call, dims, "no size but the batch may be 0")
     return Value((*dims[:2], *[1] * len(sizes)), call.dtype())
+
+
+UNPOOL_PADDING = RuntimeDifference(
+    "MaxUnpool",
+    "refuses padding as wide as the window",
+    "requires nothing",
+)
+UNPOOL_SHAPE = RuntimeDifference(
+    "MaxUnpool",
+    "requires an output_shape at least as large as the pool's input",
+    "any output_shape works",
+)
 
 
 @operator("MaxUnpool")
@@ -439,6 +529,13 @@ def max_unpool(call: NodeCall) -> Value:
         elif call.does(UNPOOL_SHAPE):
             call.at_most(inferred, asked, "the requested output must be at least as large as the pool's input")
     return Value(shape, call.dtype())
+
+
+UNPOOL_EMPTY = RuntimeDifference(
+    "MaxUnpool",
+    "refuses an empty output",
+    "an output may be empty",
+)
 
 
 def _unpooled(call: NodeCall, size: Dim, window: SlidingWindow) -> Dim:

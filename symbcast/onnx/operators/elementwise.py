@@ -13,8 +13,13 @@ from symbcast.core.text.printing import dim_text
 from symbcast.graphs.front_end import Operator
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape, real_number, summed_along
-from symbcast.onnx.operators.declarations import CONTRIB_DECLARATIONS, DECLARATIONS, OperatorDeclaration, operator
-from symbcast.onnx.operators.differences import CUMULATED_AXIS, DIVISION_BY_ZERO, PRELU_BOTH_WAYS, SOFTMAX_AXIS
+from symbcast.onnx.operators.declarations import (
+    CONTRIB_DECLARATIONS,
+    DECLARATIONS,
+    OperatorDeclaration,
+    RuntimeDifference,
+    operator,
+)
 from symbcast.onnx.operators.reductions import reduced, reduced_content
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import BOOL, FLOATS, INTEGERS, ConstantNumbers, Content, Elements, is_size
@@ -36,6 +41,13 @@ def identity(call: NodeCall) -> Value:
     return call.value(0)
 
 
+SOFTMAX_AXIS = RuntimeDifference(
+    "Softmax LogSoftmax Hardmax",
+    "refuses an axis at the end of the shape",
+    "before opset 11 the shape may be cut there",
+)
+
+
 @operator("Hardmax", "LogSoftmax", "Softmax")
 def along_axis(call: NodeCall) -> Value:
     """Each line along an axis is mapped to a new one."""
@@ -45,6 +57,13 @@ def along_axis(call: NodeCall) -> Value:
     if axis != len(dims) or call.version >= 11 or call.does(SOFTMAX_AXIS):
         call.axis(axis, len(dims))
     return Value(dims, call.dtype())
+
+
+CUMULATED_AXIS = RuntimeDifference(
+    "CumProd CumSum",
+    "does not look at the axis of an empty tensor, nor of a scalar",
+    "the axis is one of the input's",
+)
 
 
 @operator("CumProd", "CumSum")
@@ -101,6 +120,13 @@ def dropout(call: NodeCall) -> Sequence[Value]:
         elif not 0 <= ratio < 1:
             call.refuse("the ratio must be at least 0 and below 1")
     return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
+
+
+DIVISION_BY_ZERO = RuntimeDifference(
+    "Div Mod",
+    "refuses to divide integers by 0",
+    "leaves the result open",
+)
 
 
 def pair_broadcast(call: NodeCall) -> Dims:
@@ -170,6 +196,13 @@ def where(call: NodeCall) -> Value:
     values = [call.value(n) for n in range(3)]
     content = chosen(call.place.name, values, shape, call.asker)
     return Value(shape, call.dtype(1) or call.dtype(2), content)
+
+
+PRELU_BOTH_WAYS = RuntimeDifference(
+    "PRelu",
+    "broadcasts slope and data both ways",
+    "the slope is broadcast onto the data",
+)
 
 
 @operator("PRelu")

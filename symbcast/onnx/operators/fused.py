@@ -21,8 +21,7 @@ from symbcast.graphs.walking.reshaping import (
 )
 from symbcast.onnx.operators.attention_contrib import check_angles
 from symbcast.onnx.operators.convolutions import pool_, transposed_convolution
-from symbcast.onnx.operators.declarations import MICROSOFT, OPERATORS, operator
-from symbcast.onnx.operators.differences import EXPERTS_LAYERS, SKIP_NORM_BATCH, SKIP_NORM_EMPTY, crashes
+from symbcast.onnx.operators.declarations import MICROSOFT, OPERATORS, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.indexing import gather_nd_
 from symbcast.onnx.operators.layout import pad_
 from symbcast.onnx.operators.reductions import gemm_product
@@ -179,6 +178,13 @@ def fused_conv(call: NodeCall) -> Value:
     return found
 
 
+SKIP_NORM_EMPTY = RuntimeDifference(
+    "SkipLayerNormalization SkipSimplifiedLayerNormalization",
+    "refuses an empty last axis",
+    "requires nothing",
+)
+
+
 @operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain=MICROSOFT)
 def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     """The sum of the input and the skip connection, normalised along the last axis."""
@@ -191,6 +197,13 @@ def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     kept = layer_norm(call, dims, len(dims) - 1, known_shapes(call, *range(2, 2 + count)))
     statistics, found = Value(kept, 1), Value(dims, call.dtype())
     return found, statistics, statistics, found
+
+
+SKIP_NORM_BATCH = RuntimeDifference(
+    "SkipLayerNormalization SkipSimplifiedLayerNormalization",
+    "ignores the batch of skip",
+    "it is that of the input, or 1",
+)
 
 
 def _check_skip(call: NodeCall, dims: Dims) -> None:
@@ -412,6 +425,13 @@ def gather_of_blocks(call: NodeCall) -> Sequence[Value]:
 
 _ACTIVATION = "activation_type"
 _ACTIVATIONS = ("relu", "gelu", "silu", "swiglu", "identity")
+
+
+EXPERTS_LAYERS = RuntimeDifference(
+    "MoE",
+    "has no third layer, and a gate only in the first weights, on the processor",
+    "an expert may have them",
+)
 
 
 @operator("MoE", domain=MICROSOFT)

@@ -20,17 +20,7 @@ from symbcast.graphs.walking.reshaping import (
     requested_shape,
 )
 from symbcast.onnx.operators.attention import check_lengths
-from symbcast.onnx.operators.declarations import operator
-from symbcast.onnx.operators.differences import (
-    GATHER_ND_BATCHES,
-    GATHER_ND_EMPTY,
-    MULTINOMIAL_EMPTY,
-    NMS_THRESHOLDS,
-    NON_ZERO_SCALAR,
-    ONE_HOT_DEPTH,
-    ONE_HOT_VALUES,
-    crashes,
-)
+from symbcast.onnx.operators.declarations import RuntimeDifference, crashes, operator
 from symbcast.onnx.protobuf import TensorConstant
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.indexing import (
@@ -131,6 +121,13 @@ def random(call: NodeCall) -> Value:
     return Value(tuple(call.integers("shape") or ()), call.integer("dtype", FLOAT))
 
 
+MULTINOMIAL_EMPTY = RuntimeDifference(
+    "Multinomial",
+    "refuses an empty batch, and no classes",
+    "requires nothing",
+)
+
+
 @operator("Multinomial")
 def multinomial(call: NodeCall) -> Value:
     """Samples for each line of the input."""
@@ -188,6 +185,18 @@ def gather_elements_(call: NodeCall) -> Value:
     return Value(shape, call.dtype())
 
 
+GATHER_ND_BATCHES = RuntimeDifference(
+    "GatherND",
+    "requires equally many indices for each batch element, whatever their axes",
+    "the sizes of the batch are equal",
+)
+GATHER_ND_EMPTY = RuntimeDifference(
+    "GatherND",
+    "ignores indices of empty slices",
+    "each index is within its axis",
+)
+
+
 @operator("GatherND")
 def gather_nd_(call: NodeCall) -> Value:
     """Slices of the data, one for each index vector in the last axis of the indices."""
@@ -227,6 +236,13 @@ def scatter_nd_(call: NodeCall) -> Value:
 
 
 # Operators that select by value; data often decide how many elements are selected.
+
+
+NON_ZERO_SCALAR = RuntimeDifference(
+    "NonZero",
+    "treats a scalar as a tensor of one axis",
+    "the indices of a scalar have no axis",
+)
 
 
 @operator("NonZero")
@@ -290,6 +306,18 @@ def unique(call: NodeCall) -> Sequence[Value]:
     return Value(shape, call.dtype()), one, Value((most,), INT64), one
 
 
+ONE_HOT_VALUES = RuntimeDifference(
+    "OneHot",
+    "requires two values in one axis",
+    "they are two values",
+)
+ONE_HOT_DEPTH = RuntimeDifference(
+    "OneHot",
+    "refuses a depth of 0",
+    "there may be no classes",
+)
+
+
 @operator("OneHot")
 def one_hot_(call: NodeCall) -> Value:
     """A new axis for the classes."""
@@ -333,6 +361,13 @@ def reverse_sequence(call: NodeCall) -> Value:
 
 
 # Operators of detectors: non-maximum suppression.
+
+
+NMS_THRESHOLDS = RuntimeDifference(
+    "NonMaxSuppression",
+    "uses the first of several thresholds",
+    "a threshold is one number",
+)
 
 
 @operator("NonMaxSuppression")

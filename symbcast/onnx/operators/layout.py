@@ -19,17 +19,7 @@ from symbcast.graphs.walking.reshaping import (
     requested_shape,
     reshaped,
 )
-from symbcast.onnx.operators.declarations import operator
-from symbcast.onnx.operators.differences import (
-    CENTER_CROP_SIZES,
-    CONCAT_EMPTY,
-    PAD_ELEMENTS,
-    PAD_NUMBER,
-    RESHAPE_BESIDE_ZERO,
-    SLICE_GREATEST_END,
-    SPLIT_EMPTY,
-    SQUEEZE_NO_AXES,
-)
+from symbcast.onnx.operators.declarations import RuntimeDifference, operator
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.joining_and_slicing import (
     MODES,
@@ -78,6 +68,13 @@ def unsqueeze_(call: NodeCall) -> Value:
     axes = call.axes("axes", 1, 13) or []
     places = new_axes(call, len(dims), axes)
     return Value(unsqueeze(call, dims, axes), data.dtype, with_axes(data.content, places, len(dims)))
+
+
+SQUEEZE_NO_AXES = RuntimeDifference(
+    "Squeeze",
+    "treats an empty list of axes as none given",
+    "no axis is removed",
+)
 
 
 @operator("Squeeze")
@@ -173,6 +170,13 @@ def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, given: 
 
 
 # Reshape and Flatten: the same elements in the same order, in another shape.
+
+
+RESHAPE_BESIDE_ZERO = RuntimeDifference(
+    "Reshape",
+    "leaves sizes of 0 out of both products to work out a -1, with allowzero",
+    "a -1 together with a 0 is an error",
+)
 
 
 @operator("Reshape")
@@ -273,6 +277,13 @@ def concat_(call: NodeCall) -> Value:
     return Value(shape, call.dtype(), contents_joined(values, axis, shape))
 
 
+CONCAT_EMPTY = RuntimeDifference(
+    "Concat ConcatFromSequence",
+    "ignores empty tensors",
+    "their sizes on the other axes must be equal too",
+)
+
+
 def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     """Return the shape of tensors concatenated along the attribute ``axis``, and that axis; require that they fit."""
     axis = call.integer("axis", 1 if call.version < 4 else 0)
@@ -298,6 +309,13 @@ def split(call: NodeCall) -> Sequence[Value]:
         values.append(Value((*dims[:axis], part, *dims[axis + 1 :]), call.dtype(), content))
         start = add(start, part)
     return values
+
+
+SPLIT_EMPTY = RuntimeDifference(
+    "Split",
+    "takes an empty list of sizes as none, and splits evenly",
+    "there is a size for each part",
+)
 
 
 def _open_parts(call: NodeCall, size: Dim, count: int) -> list[Dim]:
@@ -333,6 +351,13 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
 
 
 # Slice: a part of a tensor, from a start to an end, in steps.
+
+
+SLICE_GREATEST_END = RuntimeDifference(
+    "Slice",
+    "treats the greatest integer of 32 or 64 bits as the end of the whole axis, even for negative steps",
+    "for negative steps the least integer does so; the greatest is the last element, which leaves nothing",
+)
 
 
 @operator("Slice")
@@ -391,6 +416,18 @@ def _require_elements(context: Context, mode: str, paddings: Sequence[Padding]) 
 _IS_DATA = "not checked: the pads, which are data, must be possible"
 
 
+PAD_NUMBER = RuntimeDifference(
+    "Pad",
+    "refuses a number without an axis",
+    "there is nothing to pad then",
+)
+PAD_ELEMENTS = RuntimeDifference(
+    "Pad",
+    "requires elements even on unpadded axes, and removes more than there is if as much is added",
+    "requires that of padded axes only",
+)
+
+
 @operator("Pad")
 def pad_(call: NodeCall) -> Value:
     """Padding at the ends of axes: a constant, or elements reflected, repeated from the edge or wrapped around."""
@@ -441,6 +478,13 @@ def _padded_by_data(call: NodeCall, dims: Dims, axes: Sequence[int]) -> Value:
     call.note(_IS_DATA)
     shape = [call.fresh(f"size_{n}", f"axis {n} padded", by=[1]) if n in axes else d for n, d in enumerate(dims)]
     return Value(tuple(shape), call.dtype())
+
+
+CENTER_CROP_SIZES = RuntimeDifference(
+    "CenterCropPad",
+    "treats a negative size as 0",
+    "a size is not negative",
+)
 
 
 @operator("CenterCropPad")

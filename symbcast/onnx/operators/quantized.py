@@ -9,8 +9,7 @@ from symbcast.core.algebra.arithmetic import ceil_divide, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, different, equal, negate
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_number_or_line, expect_numbers, known_shape
-from symbcast.onnx.operators.declarations import MICROSOFT, operator
-from symbcast.onnx.operators.differences import COLUMN_POINTS, LINEAR_BLOCKS, ROW_POINTS, crashes
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.layout import joined_shape
 from symbcast.onnx.operators.reductions import gemm_product
 from symbcast.operators.context import Dims
@@ -61,6 +60,13 @@ def _check_parameters(call: NodeCall, dims: Dims) -> None:
     else:
         _check_line(call, dims, scale)
         _check_zero(call, scale)
+
+
+LINEAR_BLOCKS = RuntimeDifference(
+    "QuantizeLinear DequantizeLinear",
+    "has no blocks for a scale of one axis with one number",
+    "one block works",
+)
 
 
 def _check_blocks(call: NodeCall, dims: Dims, scale: Dims, block: int) -> None:
@@ -235,6 +241,13 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
     return Value(shape, FLOAT)
 
 
+ROW_POINTS = RuntimeDifference(
+    "MatMulInteger QLinearMatMul",
+    "accepts only one scale and zero point for all rows",
+    "one, or one for each row",
+)
+
+
 def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
     """Require one scale and zero point or, by the documents, one for each row."""
     if call.does(ROW_POINTS):
@@ -244,6 +257,13 @@ def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
         found = known_shape(call, n, call.input_name(n))
         if found is not None:
             _check_either(call, n, found, dims, (*dims[:-1], 1), dims[-2] if len(dims) > 1 else None)
+
+
+COLUMN_POINTS = RuntimeDifference(
+    "MatMulInteger QLinearMatMul",
+    "accepts a vector of scales for the columns of a single matrix only",
+    "of a stack of matrices too",
+)
 
 
 def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:

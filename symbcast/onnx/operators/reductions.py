@@ -14,16 +14,7 @@ from symbcast.core.algebra.formulas import any_of, negate
 from symbcast.core.algebra.symbols import AxisSequence, Unknown
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import expect, expect_line, folded, known_shape, known_shapes
-from symbcast.onnx.operators.declarations import operator
-from symbcast.onnx.operators.differences import (
-    ARG_EMPTY,
-    GROUP_NORM_FUNCTION,
-    INSTANCE_NORM_AXES,
-    LAYER_NORM_EMPTY,
-    LOSS_FUNCTION,
-    LRN_IMAGES,
-    REDUCE_EMPTY,
-)
+from symbcast.onnx.operators.declarations import RuntimeDifference, operator
 from symbcast.onnx.reference import infer
 from symbcast.operators.context import Dims
 from symbcast.operators.layers import check_channels, group_norm, layer_norm, per_channel
@@ -80,6 +71,13 @@ _WIDE = frozenset({FLOAT, INT32, INT64, DOUBLE})
 
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
+
+
+REDUCE_EMPTY = RuntimeDifference(
+    "ReduceMax ReduceMin",
+    "refuses to reduce no truth values to one",
+    "requires nothing",
+)
 
 
 def reduced(call: NodeCall) -> Dims | None:
@@ -151,6 +149,13 @@ def _reduced_ramp(call: NodeCall, ramp: IndexRamp, places: Sequence[int]) -> Con
     return IndexRamp(start, tuple(strides)) if strides else Elements((start,))
 
 
+ARG_EMPTY = RuntimeDifference(
+    "ArgMax ArgMin",
+    "searches an empty axis if another axis is empty too",
+    "an axis to search is not empty",
+)
+
+
 @operator("ArgMax", "ArgMin")
 def arg(call: NodeCall) -> Value:
     """The axis, which must not be empty, becomes 1 or is removed."""
@@ -161,6 +166,13 @@ def arg(call: NodeCall) -> Value:
         place = call.axis(axis, len(dims))
         unless = [call.empty(d for n, d in enumerate(dims) if n != place)]
     return Value(search(call, dims, axis, keepdims=call.integer("keepdims", 1) == 1, unless=unless), INT64)
+
+
+LAYER_NORM_EMPTY = RuntimeDifference(
+    "LayerNormalization RMSNormalization SimplifiedLayerNormalization",
+    "refuses empty axes to normalise over",
+    "requires nothing",
+)
 
 
 def _normalised(call: NodeCall) -> tuple[Dims, int]:
@@ -215,6 +227,13 @@ def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
     return call.walk.open.opened(ends, call.dtype())
 
 
+INSTANCE_NORM_AXES = RuntimeDifference(
+    "InstanceNormalization",
+    "requires an axis after batch and channels",
+    "requires a batch and channels",
+)
+
+
 @operator("InstanceNormalization")
 def instance_normalization(call: NodeCall) -> Value:
     """Each channel of each batch element normalised; scale and bias have one number for each channel."""
@@ -235,6 +254,13 @@ def lp_normalization(call: NodeCall) -> Value:
     return Value(dims, call.dtype())
 
 
+LRN_IMAGES = RuntimeDifference(
+    "LRN",
+    "normalises only images, over an odd number of channels",
+    "requires a batch and channels",
+)
+
+
 @operator("LRN")
 def local_response_normalization(call: NodeCall) -> Value:
     """Each element normalised by its neighbouring channels."""
@@ -243,6 +269,13 @@ def local_response_normalization(call: NodeCall) -> Value:
     if call.does(LRN_IMAGES) and (len(dims) != 4 or size < 1 or size % 2 == 0):
         call.refuse("ONNX Runtime needs an input of rank 4, and a size that is odd")
     return Value(dims, call.dtype())
+
+
+GROUP_NORM_FUNCTION = RuntimeDifference(
+    "GroupNormalization",
+    "runs the definition by other operators, which broadcasts",
+    "scale and bias have one number for each channel",
+)
 
 
 @operator("GroupNormalization")
@@ -263,6 +296,13 @@ def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
 
 
 # Losses: how far class scores are from the target classes.
+
+
+LOSS_FUNCTION = RuntimeDifference(
+    "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss",
+    "runs the definition by other operators, which gathers",
+    "there is a weight for each class, and a target for each place",
+)
 
 
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")

@@ -11,9 +11,8 @@ from symbcast.core.algebra.arithmetic import add, ceil_divide, modulo, multiply,
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, equal
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.reshaping import expect_numbers
-from symbcast.onnx.operators.declarations import ML, operator
-from symbcast.onnx.operators.differences import CONCAT_EMPTY, SEQUENCE_MAP_LENGTHS, SPLIT_TO_SEQUENCE_KEEPDIMS
-from symbcast.onnx.operators.layout import join_skipping_empty
+from symbcast.onnx.operators.declarations import ML, RuntimeDifference, operator
+from symbcast.onnx.operators.layout import CONCAT_EMPTY, join_skipping_empty
 from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import concat, split_as, stack
 from symbcast.operators.values.contents import FLOAT, INT64, Elements, is_size
@@ -185,6 +184,13 @@ def split(call: NodeCall) -> Value:
     return sequence_of([Value((*dims[:axis], p, *dims[axis + 1 :]), call.dtype()) for p in parts], call.dtype())
 
 
+SPLIT_TO_SEQUENCE_KEEPDIMS = RuntimeDifference(
+    "SplitToSequence",
+    "leaves the axis out where keepdims is 0 and split is one number: the parts must be 1 long",
+    "keepdims is ignored where split is given",
+)
+
+
 def _cut_evenly(call: NodeCall, dims: Dims, axis: int, each: Dim | None) -> Value:
     """Return the parts of a tensor that is split into parts of equal size, if that is known."""
     keeps = call.integer("keepdims", 1) != 0 or not call.does(SPLIT_TO_SEQUENCE_KEEPDIMS)
@@ -285,6 +291,13 @@ def _sum_of_parts(call: NodeCall, parts: SequenceParts, axis: int) -> Dim:
 
 
 # A graph for each element.
+
+
+SEQUENCE_MAP_LENGTHS = RuntimeDifference(
+    "SequenceMap",
+    "accepts further sequences that are longer than the first one",
+    "all sequences have as many tensors",
+)
 
 
 @operator("SequenceMap")

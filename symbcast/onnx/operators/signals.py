@@ -12,22 +12,7 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import read_scale, real_number, requested_shape, scaled
-from symbcast.onnx.operators.declarations import operator
-from symbcast.onnx.operators.differences import (
-    AFFINE_GRID_EMPTY,
-    DFT_EMPTY,
-    DFT_HALF,
-    FLOAT_RATIO,
-    FLOAT_SCALES,
-    GRID_SAMPLE_RANKS,
-    MEL_EDGES,
-    RESIZE_CROP,
-    RESIZE_MODES,
-    RESIZE_SIZES,
-    STFT_FRAME,
-    STFT_REAL,
-    crashes,
-)
+from symbcast.onnx.operators.declarations import RuntimeDifference, crashes, operator
 from symbcast.operators.context import Dims
 from symbcast.operators.resizing import DOCUMENT, SINGLE, Scale
 from symbcast.operators.resizing import affine_grid as affine_grid_shape
@@ -78,6 +63,13 @@ def upsample(call: NodeCall) -> Value:
     return _resized(call, dims, {n: _scaled(call, dims[n], f, n) for n, f in enumerate(factors)})
 
 
+RESIZE_MODES = RuntimeDifference(
+    "Resize Upsample",
+    "has kernels for some modes and ranks only",
+    "requires nothing of the rank",
+)
+
+
 def _resized(call: NodeCall, dims: Dims, found: Mapping[int, ResizedAxis]) -> Value:
     every = [found.get(n, ResizedAxis(d, TRUE, TRUE)) for n, d in enumerate(dims)]
     if call.does(RESIZE_MODES):
@@ -114,6 +106,13 @@ def _require_region(call: NodeCall, count: int) -> None:
 # By scales.
 
 
+RESIZE_CROP = RuntimeDifference(
+    "Resize",
+    "multiplies the whole axis by its scale, where a region is cut out",
+    "multiplies the region",
+)
+
+
 def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -> dict[int, ResizedAxis]:
     if _keeps_ratio(call):
         call.refuse("the aspect ratio can be kept only with sizes, not scales")
@@ -133,6 +132,13 @@ def _scales(call: NodeCall, position: int) -> Sequence[Element | float] | None:
         found: list[float] = value.array.ravel().tolist()
         return found
     return call.elements(position)
+
+
+FLOAT_SCALES = RuntimeDifference(
+    "Resize Upsample",
+    "multiplies by scales that are rounded to 32 bits",
+    "by the numbers as they are written",
+)
 
 
 def _counted(call: NodeCall, given: Sequence[Element | float] | None, count: int) -> list[Scale | None]:
@@ -183,6 +189,13 @@ def _keeps_ratio(call: NodeCall) -> bool:
     return policy != "stretch"
 
 
+RESIZE_SIZES = RuntimeDifference(
+    "Resize",
+    "refuses a size of 0 for an axis that has elements",
+    "a size may be 0",
+)
+
+
 def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> ResizedAxis:
     if not call.does(RESIZE_SIZES):
         call.is_size(wanted, "a size must not be negative")
@@ -192,6 +205,13 @@ def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> ResizedAxis:
         both = all_of([at_most(1, size), at_most(1, wanted)]), all_of([equal(size, 0), equal(wanted, 0)])
         call.require(any_of(both), "an empty axis must stay empty, and another must not become so")
     return ResizedAxis(wanted, equal(wanted, size), at_most(size, wanted))
+
+
+FLOAT_RATIO = RuntimeDifference(
+    "Resize",
+    "computes the kept aspect ratio and the resulting sizes in 32-bit floats",
+    "the ratio is exact",
+)
 
 
 def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) -> list[ResizedAxis]:
@@ -278,6 +298,13 @@ def _cubic(call: NodeCall, axes: Sequence[ResizedAxis]) -> list[list[Formula | N
 # Grids.
 
 
+GRID_SAMPLE_RANKS = RuntimeDifference(
+    "GridSample",
+    "samples images and volumes that are not empty",
+    "requires nothing of the rank",
+)
+
+
 @operator("GridSample")
 def grid_sample(call: NodeCall) -> Value:
     """Sample the input at each place of a grid."""
@@ -285,6 +312,13 @@ def grid_sample(call: NodeCall) -> Value:
     is_limited = call.does(GRID_SAMPLE_RANKS)
     ranks = range(3, len(dims) + 1) if not is_limited else (4,) if "cubic" in call.text("mode") else (4, 5)
     return Value(grid_sample_shape(call, dims, grid, ranks=ranks, is_filled=is_limited), call.dtype())
+
+
+AFFINE_GRID_EMPTY = RuntimeDifference(
+    "AffineGrid",
+    "refuses an empty grid",
+    "a grid may be empty",
+)
 
 
 @operator("AffineGrid")
@@ -299,6 +333,18 @@ def affine_grid(call: NodeCall) -> Value:
 
 
 # Fourier transforms, and the matrix of the mel scale.
+
+
+DFT_EMPTY = RuntimeDifference(
+    "DFT",
+    "requires elements of the signal only for an output that is not empty",
+    "the length must be positive",
+)
+DFT_HALF = RuntimeDifference(
+    "DFT",
+    "gives half the frequencies of complex numbers too",
+    "of real ones only",
+)
 
 
 @operator("DFT")
@@ -364,6 +410,18 @@ def _number(call: NodeCall, position: int, label: str) -> Dim | None:
     return call.fresh(label, f"what {call.input_name(position)} holds", least=1, by=[position])
 
 
+STFT_FRAME = RuntimeDifference(
+    "STFT",
+    "needs a window or frame_length",
+    "without both, a frame is the whole signal",
+)
+STFT_REAL = RuntimeDifference(
+    "STFT",
+    "accepts a real signal without an axis for its parts",
+    "there is an axis of 1",
+)
+
+
 @operator("STFT")
 def short_transform(call: NodeCall) -> Value:
     """The frequencies of each frame."""
@@ -389,6 +447,13 @@ def short_transform(call: NodeCall) -> Value:
     frames = add(floor_divide(subtract(whole, length), step), 1)
     bins = add(floor_divide(length, 2), 1) if call.integer("onesided", 1) else length
     return Value((batch, frames, bins, 2), call.dtype())
+
+
+MEL_EDGES = RuntimeDifference(
+    "MelWeightMatrix",
+    "requires both edges to be among the frequencies",
+    "requires nothing",
+)
 
 
 @operator("MelWeightMatrix")
