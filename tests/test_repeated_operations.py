@@ -137,7 +137,7 @@ def test_masks_of_names_that_meet_neighbours_stay_short():
     for n in range(500):
         env.transpose(f"a{n}, b{n}", (1, 0))
         env.broadcast(f"a{n}, 3", f"b{n}, 1")
-    sets = env._program._recording.plain.joins._sets._sets
+    sets = env._program._names.joins._sets._sets
     assert sum(mask.bit_length() for _, mask in sets) <= 2 * len(sets)
     assert len(env.clauses) == 500
 
@@ -146,7 +146,7 @@ def test_names_that_are_far_apart_share_no_masks():
     env, count = sb.ShapeEnv(), 3000
     for n in range(count):
         env.broadcast(f"n{n}, 3", f"n{n * 7919 % count}, 1")
-    sets = env._program._recording.plain.joins._sets._sets
+    sets = env._program._names.joins._sets._sets
     assert sum(value[1].bit_length() for value in sets if len(value) == 2) <= 100 * count
     assert len(sets) <= 3 * count
     assert len(env.clauses) == len(

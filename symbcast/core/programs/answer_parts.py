@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible, Formula, all_of, at_most, dims_of, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
@@ -28,8 +28,7 @@ from symbcast.errors import AssumptionError, SymbcastError
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.effort import CostedValue
-    from symbcast.core.programs.assumptions import Assumption, Assumptions
-    from symbcast.core.solver.points import Point
+    from symbcast.core.programs.program import Program
 
 
 # The answer for large sizes: those from some bounds on, where the rare cases of a program are decided one way.
@@ -47,29 +46,11 @@ _DROPPED = 4
 """With more bounds, none of them is tried to be left out."""
 
 Bounds: TypeAlias = "dict[Symbol, int]"
-
-
-class BoundedProgram(Protocol):
-    """What is needed of a `Program`."""
-
-    @property
-    def decided_verdict(self) -> Verdict: ...
-    @property
-    def clauses(self) -> tuple[Formula, ...]: ...
-    @property
-    def unproven(self) -> tuple[Formula, ...]: ...
-    @property
-    def shown(self) -> Mapping[Symbol, str]: ...
-    def fork(self) -> Self: ...
-    def assume(self, *assumptions: Assumptions) -> None: ...
-
-
-P = TypeVar("P", bound=BoundedProgram)
-AnswerUnder: TypeAlias = Callable[[Sequence[Assumption]], P]
+AnswerUnder: TypeAlias = "Callable[[Sequence[Assumption]], Program]"
 """Returns a program whose answer holds under assumptions."""
 
 
-class LargeSizes(NamedTuple, Generic[P]):
+class LargeSizes(NamedTuple):
     """The answer of a program for sizes from some bounds on.
 
     Attributes:
@@ -78,7 +59,7 @@ class LargeSizes(NamedTuple, Generic[P]):
     """
 
     least: Bounds
-    program: P
+    program: Program
 
     @property
     def bounds(self) -> tuple[Comparison, ...]:
@@ -91,7 +72,7 @@ class LargeSizes(NamedTuple, Generic[P]):
         return formula_text(all_of(self.bounds), self.program.shown)
 
 
-def large_sizes(program: P, ask: AnswerUnder[P] | None = None) -> LargeSizes[P] | None:
+def large_sizes(program: Program, ask: AnswerUnder | None = None) -> LargeSizes | None:
     """Return the answer for large sizes, if that for all sizes is undecided or long, and this one is not.
 
     ``ask`` returns the program under assumptions, if it cannot take them itself. The search counts as a call of its
@@ -114,7 +95,7 @@ def large_sizes(program: P, ask: AnswerUnder[P] | None = None) -> LargeSizes[P] 
     return None
 
 
-def _under(program: P, assumptions: Sequence[Assumption]) -> P:
+def _under(program: Program, assumptions: Sequence[Assumption]) -> Program:
     made = program.fork()
     made.assume(assumptions)
     return made
@@ -124,13 +105,13 @@ def _stated(least: Bounds) -> tuple[Comparison, ...]:
     return tuple(at_most(low, size) for size, low in least.items())
 
 
-class _BoundsSearch(NamedTuple, Generic[P]):
+class _BoundsSearch(NamedTuple):
     """A search for bounds: how the program is asked under them, and the most characters of its condition there."""
 
-    ask: AnswerUnder[P]
+    ask: AnswerUnder
     most: int
 
-    def asked(self, least: Bounds) -> LargeSizes[P] | None:
+    def asked(self, least: Bounds) -> LargeSizes | None:
         """Return the answer under bounds; None if it is undecided, long, or that no sizes work."""
         try:
             found = LargeSizes(least, self.ask([Assumption(f) for f in _stated(least)]))
@@ -140,7 +121,7 @@ class _BoundsSearch(NamedTuple, Generic[P]):
             return None
         return found if len(text_of(found.program)) <= self.most else None
 
-    def with_fewest(self, found: LargeSizes[P]) -> LargeSizes[P]:
+    def with_fewest(self, found: LargeSizes) -> LargeSizes:
         """Return the same answer under fewer bounds, if it holds there too."""
         wanted = set(found.program.clauses)
         for size in list(found.least) if 1 < len(found.least) <= _DROPPED else ():
@@ -151,7 +132,7 @@ class _BoundsSearch(NamedTuple, Generic[P]):
         return found
 
 
-def text_of(program: BoundedProgram) -> str:
+def text_of(program: Program) -> str:
     """Return the condition of a program as text."""
     return formula_text(all_of(program.clauses), program.shown)
 
@@ -470,29 +451,10 @@ def _together(
 # No two parts are about the same sizes. What effort did not suffice for is named, and leaves the verdict unknown.
 
 
-class DivisibleProgram(BoundedProgram, Protocol):
-    """What is needed of the `Program` that is divided into parts."""
-
-    @property
-    def assumptions(self) -> Sequence[Assumption]: ...
-    @property
-    def min_size(self) -> int: ...
-    @property
-    def budget(self) -> float | None: ...
-    @property
-    def evidence_reason(self) -> str: ...
-    def witness(self) -> dict[str, int] | None: ...
-    def counterexample(self) -> dict[str, int] | None: ...
-    def symbol_sizes(self, sizes: Mapping[str, int]) -> Mapping[Symbol, int]: ...
-
-
-D = TypeVar("D", bound=DivisibleProgram)
-
-
-class AnswerParts(Generic[D]):
+class AnswerParts:
     """What is known about a program part by part. ``large`` is the answer for sizes from some bounds on."""
 
-    def __init__(self, program: D, large: LargeSizes[D]) -> None:
+    def __init__(self, program: Program, large: LargeSizes) -> None:
         self._program = program
         self.large = large
         self._small: CostedValue[SmallSizes] | None = None
@@ -545,7 +507,7 @@ class AnswerParts(Generic[D]):
         return None if found is None else {name: found[s] for s, name in shown.items()}
 
 
-def answer_parts(program: D, ask: AnswerUnder[D] | None = None) -> AnswerParts[D] | None:
+def answer_parts(program: Program, ask: AnswerUnder | None = None) -> AnswerParts | None:
     """Return the answer in parts, if that for all sizes is undecided or long, and that for large sizes is not."""
     large = large_sizes(program, ask)
     return None if large is None else AnswerParts(program, large)

@@ -48,24 +48,24 @@ class ProgramView:
     ``unrolled`` says how many axes of each sequence are distinguished; None if the program has no sequences.
     """
 
-    def __init__(self, trace: ProgramState, unrolled: UnrolledSequences | None = None) -> None:
-        order = trace.names.order
+    def __init__(self, state: ProgramState, unrolled: UnrolledSequences | None = None) -> None:
+        order = state.names.order
         self.unrolled = unrolled
         self.symbols = tuple(order) if unrolled is None else (*unrolled.symbols(order), *unrolled.hidden)
-        self._assumptions = trace.assumptions if unrolled is None else unrolled.known(trace.assumptions)
-        self._min_size = trace.min_size
+        self._assumptions = state.assumptions if unrolled is None else unrolled.known(state.assumptions)
+        self._min_size = state.min_size
 
     @staticmethod
-    def of(trace: ProgramState, mentioned: Iterable[Formula] = ()) -> ProgramView:
-        """Return the solver's view of a trace in its present state; axes in ``mentioned`` are distinguished too."""
-        sequences = sequences_of(trace.names.order)
+    def of(state: ProgramState, mentioned: Iterable[Formula] = ()) -> ProgramView:
+        """Return the solver's view of a state in its present state; axes in ``mentioned`` are distinguished too."""
+        sequences = sequences_of(state.names.order)
         if not sequences:
-            return ProgramView(trace)
+            return ProgramView(state)
         from symbcast.core.programs.unknown_rank import UnrolledSequences
 
-        asked = [formula for op in trace.ops for formula in operation_requirements(op)]
-        assumed = [a.formula for a in trace.assumptions]
-        return ProgramView(trace, UnrolledSequences([*asked, *assumed, *mentioned], sequences, trace.min_size))
+        asked = [formula for op in state.ops for formula in operation_requirements(op)]
+        assumed = [a.formula for a in state.assumptions]
+        return ProgramView(state, UnrolledSequences([*asked, *assumed, *mentioned], sequences, state.min_size))
 
     @cached_property
     def knowledge(self) -> AssumptionSet:
@@ -110,15 +110,15 @@ Needs: TypeAlias = "Callable[[Op], tuple[Formula, ...]]"
 """Returns the requirements of an operation as distinct clauses, in the symbols of the decision."""
 
 
-def clashing_operations(trace: ProgramState, knowledge: AssumptionSet, needs: Needs) -> tuple[Op, ...]:
+def clashing_operations(state: ProgramState, knowledge: AssumptionSet, needs: Needs) -> tuple[Op, ...]:
     """Return the fewest operations that cannot hold together, in order."""
     from symbcast.core.solver.counterexamples import smallest_conflict
 
-    groups = _distinct((op for op in trace.ops if op.kind != "assume"), needs)
-    refused = [trace.ops[n] for n in trace.refused]
+    groups = _distinct((op for op in state.ops if op.kind != "assume"), needs)
+    refused = [state.ops[n] for n in state.refused]
     # Everything before the first refused operation can hold, so if only one was refused, it is in every clash.
     required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
-    found = smallest_conflict([asked for _, asked in groups], knowledge, required, trace.sizes())
+    found = smallest_conflict([asked for _, asked in groups], knowledge, required, state.sizes())
     return tuple(groups[n][0] for n in found)
 
 
@@ -140,12 +140,12 @@ def clashing_clauses(
 class Origins:
     """Finds the operations that the conjuncts of a condition come from."""
 
-    def __init__(self, trace: ProgramState, order: Iterable[Symbol], assumed: Sequence[Formula], needs: Needs) -> None:
-        self._min_size = trace.min_size
+    def __init__(self, state: ProgramState, order: Iterable[Symbol], assumed: Sequence[Formula], needs: Needs) -> None:
+        self._min_size = state.min_size
         self._assumed = [f for f in assumed if symbols_in(f)]
         self._ties = TiedSymbols(order)
         self._ties.tie(self._assumed)
-        asked = [(op, [f for f in needs(op) if symbols_in(f)]) for op in trace.ops if op.kind != "assume"]
+        asked = [(op, [f for f in needs(op) if symbols_in(f)]) for op in state.ops if op.kind != "assume"]
         for _, formulas in asked:
             self._ties.tie(formulas)
         self._asking: dict[Hashable, list[Op]] = defaultdict(list)
@@ -220,16 +220,16 @@ class ProgramRequirement(NamedTuple):
 
 
 class ProgramAnswers:
-    """The answers about a trace in its present state; created again when the trace grows.
+    """The answers about a state in its present state; created again when the state grows.
 
     ``known`` is a decision made elsewhere, perhaps of the same question.
     """
 
-    def __init__(self, trace: ProgramState, known: Decision | None = None) -> None:
-        self.trace = trace
+    def __init__(self, state: ProgramState, known: Decision | None = None) -> None:
+        self.state = state
         self._known = known
-        self.extent = program_extent(trace)
-        self.view = ProgramView.of(trace)
+        self.extent = program_extent(state)
+        self.view = ProgramView.of(state)
         self.knowledge = self.view.knowledge
         self._decision: CostedValue[Decision] | None = None
         self._shortest: CostedValue[Decision] | None = None
@@ -249,7 +249,7 @@ class ProgramAnswers:
         return found
 
     def _decide(self) -> Decision:
-        asked = [FALSE] if self.trace.refused else self.view.seen(_in_order(self.trace))
+        asked = [FALSE] if self.state.refused else self.view.seen(_in_order(self.state))
         if self._known is not None and self._known.is_taken_over(self.knowledge, asked):
             return self._known
         return Decision(self.knowledge, asked)
@@ -291,7 +291,7 @@ class ProgramAnswers:
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown."""
         found = self.decision.verdict
-        return within_bound(found, self.view.bound) if not self.trace.refused else found
+        return within_bound(found, self.view.bound) if not self.state.refused else found
 
     def samples(self) -> tuple[dict[str, int] | None, dict[str, int] | None]:
         """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""
@@ -306,7 +306,7 @@ class ProgramAnswers:
     @property
     def clauses(self) -> Sequence[Formula]:
         """The conjuncts of the condition; none when it is true."""
-        return self._shown if not self.view.bound else normal_conjuncts(_in_order(self.trace))
+        return self._shown if not self.view.bound else normal_conjuncts(_in_order(self.state))
 
     @property
     def unproven(self) -> Collection[Formula]:
@@ -316,7 +316,7 @@ class ProgramAnswers:
     @property
     def tiers(self) -> dict[Tier, list[str]]:
         """The tiers that decided the program, each with the names of the sizes concerned."""
-        return self.decision.tiers(self.trace.names.shown)
+        return self.decision.tiers(self.state.names.shown)
 
     @property
     def reason(self) -> str:
@@ -346,7 +346,7 @@ class ProgramAnswers:
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by their display names."""
-        return None if sizes is None else self.view.named(sizes, self.trace.names.shown)
+        return None if sizes is None else self.view.named(sizes, self.state.names.shown)
 
     @property
     def conflict(self) -> tuple[Op, ...]:
@@ -355,7 +355,7 @@ class ProgramAnswers:
             self._conflict = (
                 ()
                 if self.verdict is not Verdict.NEVER
-                else clashing_operations(self.trace, self.knowledge, self.view.needs)
+                else clashing_operations(self.state, self.knowledge, self.view.needs)
             )
         return self._conflict
 
@@ -370,9 +370,9 @@ class ProgramAnswers:
     @cached_property
     def valid_sizes(self) -> ValidSizes:
         """The sizes at which the program is valid."""
-        trace = self.trace
+        state = self.state
         formulas = [*self.view.assumed, *self.clauses]
-        return ValidSizes(self.view.symbols, trace.min_size, formulas, self.decision)
+        return ValidSizes(self.view.symbols, state.min_size, formulas, self.decision)
 
     def valid_sizes_of(self, sizes: Iterable[Symbol]) -> ValidSizes:
         """Return `valid_sizes` with additional sizes, which may be unconstrained."""
@@ -381,8 +381,8 @@ class ProgramAnswers:
         others = [s for s in sizes if not isinstance(s, Rest) and s not in self.view.symbols]
         if not others:
             return self.valid_sizes
-        view = ProgramView.of(self.trace, [Compatible(tuple(others))])
-        return ValidSizes(view.symbols, self.trace.min_size, [*view.assumed, *view.seen(self.clauses)], None)
+        view = ProgramView.of(self.state, [Compatible(tuple(others))])
+        return ValidSizes(view.symbols, self.state.min_size, [*view.assumed, *view.seen(self.clauses)], None)
 
     def failing(self, clause: Formula) -> dict[str, int] | None:
         """Return the smallest sizes at which a formula fails, whether or not other requirements hold."""
@@ -394,7 +394,7 @@ class ProgramAnswers:
         """Return a conjunct of the condition with the operations that it comes from."""
         if self._origins is None:
             view = self.view
-            self._origins = Origins(self.trace, view.symbols, view.assumed, view.needs)
+            self._origins = Origins(self.state, view.symbols, view.assumed, view.needs)
         return ProgramRequirement(clause, *self._origins.of(clause))
 
     def breaking(self, clause: Formula) -> Mapping[str, int] | None:
@@ -412,7 +412,7 @@ class ProgramAnswers:
             return self.named(sizes)
         if self._named_witness is None:
             self._named_witness = self.named(sizes.maps[-1]) or {}
-        names, changed = self.trace.names.shown, sizes.maps[0]
+        names, changed = self.state.names.shown, sizes.maps[0]
         return ChainMap({names[s]: size for s, size in changed.items() if s in names}, self._named_witness)
 
     @property
@@ -430,34 +430,34 @@ def _length(clauses: Iterable[Formula]) -> int:
     return len(formula_text(all_of(clauses)))
 
 
-def _in_order(trace: ProgramState) -> list[Formula]:
+def _in_order(state: ProgramState) -> list[Formula]:
     """Return the standing requirements, with the names of each join in the program's order.
 
     This matches programs held as masks (`symbcast.core.solver.f1_names.many_broadcasts`), which know no other order.
     """
-    places: dict[Any, int] = {s: n for n, s in enumerate(trace.names.order)}
+    places: dict[Any, int] = {s: n for n, s in enumerate(state.names.order)}
     return [
         Compatible(tuple(sorted(f.dims, key=places.__getitem__)))
         if isinstance(f, Compatible) and all(m in places for m in f.dims)
         else f
-        for f in trace.standing
+        for f in state.standing
     ]
 
 
-def program_extent(trace: ProgramState) -> tuple[int, int]:
+def program_extent(state: ProgramState) -> tuple[int, int]:
     """Return the number of operations and the number of sizes that the answers cover."""
-    return len(trace.ops), len(trace.names.order)
+    return len(state.ops), len(state.names.order)
 
 
-def check_assumptions(trace: ProgramState) -> None:
+def check_assumptions(state: ProgramState) -> None:
     """Raise `AssumptionError` if the assumptions contradict each other, naming the fewest that do."""
-    _ = ProgramView.of(trace).knowledge
+    _ = ProgramView.of(state).knowledge
 
 
-def check_sizes(trace: ProgramState, known: int) -> None:
+def check_sizes(state: ProgramState, known: int) -> None:
     """Raise `AssumptionError` if a size added after the first ``known`` ones has no possible value."""
-    order = trace.names.order
+    order = state.names.order
     added = islice(reversed(order), len(order) - known)
-    new = [s for s in added if type(s) is not Symbol and not own_set(s, trace.min_size)]
+    new = [s for s in added if type(s) is not Symbol and not own_set(s, state.min_size)]
     if new:
-        assumption_set(new, (), trace.min_size)
+        assumption_set(new, (), state.min_size)

@@ -70,7 +70,7 @@ class Certificate:
     """The claims of an answer; it is true if every claim is proved.
 
     >>> import symbcast
-    >>> bool(symbcast.broadcast("N, 3", "M, 1").certify_call())
+    >>> bool(symbcast.broadcast("N, 3", "M, 1").certify())
     True
     """
 

@@ -59,6 +59,8 @@ class NamesState:
         self._sized: set[Dim] = set()
         """The terms of outputs, which are sizes wherever the requirements hold."""
         self._ones = 0
+        self._clauses: tuple[int, Sequence[Formula]] = (0, ())
+        """The conjuncts of the condition, and the number of records that they are about."""
 
     def copy(self) -> NamesState:
         """Return an independent copy."""
@@ -250,6 +252,44 @@ class NamesState:
         """The display name of each size, in order of appearance."""
         return {s: s.name for s in self.joins.names}
 
+    # The answers about the program. It is possible: an operation that clashes is left to the general state.
+
+    unproven: frozenset[Formula] = frozenset()
+    reason = evidence_reason = ""
+    conflict: tuple[Op, ...] = ()
+
+    @property
+    def clauses(self) -> Sequence[Formula]:
+        """The conjuncts of the condition."""
+        length, clauses = self._clauses
+        if length != len(self._records):
+            clauses = self.joins.clauses()
+            self._clauses = len(self._records), clauses
+        return clauses
+
+    @property
+    def verdict(self) -> Verdict:
+        """Always or sometimes."""
+        return Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
+
+    @property
+    def tiers(self) -> dict[Tier, list[str]]:
+        """The tier that decides it, with the names that the condition constrains."""
+        if not self.joins.names:
+            return {Tier.F0: []}
+        constrained = {s for clause in self.clauses for s in symbols_in(clause)}
+        names = [s.name for s in self.joins.names if s in constrained]
+        return {Tier.F1: names} if names else {}
+
+    def witness(self) -> dict[str, int]:
+        """Return the smallest sizes at which every operation is valid, by name."""
+        return {s.name: size for s, size in self.joins.witness().items()}
+
+    def counterexample(self) -> dict[str, int] | None:
+        """Return the smallest sizes at which some operation is not valid, by name; None if there are none."""
+        sizes = self.joins.counterexample()
+        return None if sizes is None else {s.name: size for s, size in sizes.items()}
+
 
 def _join(joins: MaskProgram, code: int) -> Dim:
     return join(joins.members(code))
@@ -310,39 +350,3 @@ def _joined(
             return None
         found.append((of, members))
     return found
-
-
-class NamesAnswers:
-    """The answers about a program of this tier in its present state."""
-
-    unproven: frozenset[Formula] = frozenset()
-    reason = ""
-    conflict: tuple[Op, ...] = ()
-
-    def __init__(self, program: NamesState) -> None:
-        self._joins = program.joins
-        self.extent = len(program)
-        self.clauses: Sequence[Formula] = self._joins.clauses()
-
-    @property
-    def tiers(self) -> dict[Tier, list[str]]:
-        """The tier that decides it, with the names that the condition constrains."""
-        if not self._joins.names:
-            return {Tier.F0: []}
-        constrained = {s for clause in self.clauses for s in symbols_in(clause)}
-        names = [s.name for s in self._joins.names if s in constrained]
-        return {Tier.F1: names} if names else {}
-
-    @property
-    def verdict(self) -> Verdict:
-        """Always or sometimes: this tier does not hold impossible programs."""
-        return Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
-
-    def witness(self) -> dict[str, int]:
-        """Return the smallest sizes at which every operation is valid, by name."""
-        return {s.name: size for s, size in self._joins.witness().items()}
-
-    def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest sizes at which some operation is not valid, by name; None if there are none."""
-        found = self._joins.counterexample()
-        return None if found is None else {s.name: size for s, size in found.items()}

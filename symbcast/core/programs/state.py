@@ -25,18 +25,15 @@ if TYPE_CHECKING:
     from symbcast.core.programs.assumptions import Assumption
 
 
-# The trace of a program: its operations in order, the facts that they established, and their output shapes.
-#
-# Nearly every operation of a real program broadcasts sizes that met before: these are looked up pair by pair. The
-# others take the slow path: their requirements are added to the facts and admitted to the groups, or refused.
-
-
 class ProgramState:
-    """The state of a `symbcast.ShapeEnv`.
+    """The operations of a program in order, the facts that they established, and their output shapes.
 
-    ``asked`` holds every distinct requirement;
-    ``standing`` holds those that no later one implies: their conjunction is the condition of the program. ``refused``
-    holds the operations that cannot hold together with those before them; their requirements are in neither.
+    Nearly every operation of a real program broadcasts sizes that met before: these are looked up pair by pair. The
+    others take the slow path: their requirements are added to the facts and admitted to the groups, or refused.
+
+    ``asked`` holds every distinct requirement; ``standing`` those that no later one implies: their conjunction is the
+    condition of the program. ``refused`` holds the operations that cannot hold together with those before them; their
+    requirements are in neither.
     """
 
     def __init__(self, min_size: int) -> None:
@@ -53,7 +50,7 @@ class ProgramState:
         """Dimensions that are sizes wherever the requirements hold."""
         self._pairs: dict[tuple[Dim, Dim], Dim] = {}
         self._alone: dict[Dim, Dim] = {}
-        self._version = 0
+        self._cached_at = 0
         self.repeatable: dict[Key, Repeatable] = {}
         self._admitted = 0
         """Counts the operations and assumptions that added requirements, or tried to."""
@@ -64,7 +61,7 @@ class ProgramState:
         made.names, made.facts, made.groups = self.names.copy(), self.facts.copy(), self.groups.copy()
         made.ops, made.assumptions, made.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
         made.asked, made.standing, made._sized = self.asked.copy(), self.standing.copy(), self._sized.copy()
-        made._pairs, made._alone, made._version = self._pairs.copy(), self._alone.copy(), self._version
+        made._pairs, made._alone, made._cached_at = self._pairs.copy(), self._alone.copy(), self._cached_at
         made.repeatable, made._admitted = self.repeatable.copy(), self._admitted
         return made
 
@@ -110,21 +107,13 @@ class ProgramState:
         op, columns, _ = self.repeatable[key]
         output = self._shape(op, columns)
         self._take_sizes(output)
-        found = self.repeatable[key] = Repeatable(op._replace(output=output), columns, self.state)
+        found = self.repeatable[key] = Repeatable(op._replace(output=output), columns, self.version)
         return found
 
     @property
-    def state(self) -> int:
+    def version(self) -> int:
         """A number that grows whenever an output may be simplified further."""
         return self.facts.version + self._admitted
-
-    def bound(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
-        """Return shapes over this program's sizes; each is paired with whether the caller still holds it."""
-        return self.names.bind_all(shapes)
-
-    def bound_formula(self, formula: Formula) -> Formula:
-        """Return a formula over this program's sizes."""
-        return self.names.bind_formula(formula)
 
     def add(self, op: Op, key: Key | None = None, demand: Demand | None = None) -> bool:
         """Add an operation and its output; return whether all operations so far can hold together.
@@ -147,7 +136,7 @@ class ProgramState:
             self.refused.append(op.number)
             return False
         if key is not None:
-            self.repeatable[key] = Repeatable(op, columns, self.state)
+            self.repeatable[key] = Repeatable(op, columns, self.version)
         if (
             op.rule is not None
             and not any(map(is_open, op.operands))
@@ -195,12 +184,12 @@ class ProgramState:
 
     @staticmethod
     def replayed(ops: Iterable[Op], min_size: int, names: NameTable) -> ProgramState:
-        """Return the trace of recorded operations, with their recorded outputs; it takes over ``names``."""
+        """Return the state after recorded operations, with their recorded outputs; it takes over ``names``."""
         made = ProgramState(min_size)
         made.names = names
         for op in ops:
             shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
-            made.bound(shapes)
+            made.names.bind_all(shapes)
             if op.kind == "assume":
                 made.assume(op)
             else:
@@ -267,8 +256,8 @@ class ProgramState:
             self._pairs[left, right] = self._pairs[right, left] = joined
 
     def _forget_what_is_stale(self) -> None:
-        if self._version != self.facts.version:
-            self._version = self.facts.version
+        if self._cached_at != self.facts.version:
+            self._cached_at = self.facts.version
             self._pairs.clear()
             self._alone.clear()
 
@@ -280,18 +269,18 @@ TRIED = 12
 """How many assumptions are left out one by one. Each takes as long as recording the operations that clash."""
 
 
-def needed_assumptions(trace: ProgramState, clash: Sequence[Op]) -> list[Assumption]:
+def needed_assumptions(state: ProgramState, clash: Sequence[Op]) -> list[Assumption]:
     """Return assumptions together with which some operations cannot hold, each of them needed, in order.
 
     Among more than `TRIED` that share sizes with the operations, some may not be needed.
     """
     operations = [op for op in clash if op.kind != "assume"]
-    kept = _linked(trace.assumptions, operations)
+    kept = _linked(state.assumptions, operations)
     if len(kept) > TRIED:
         return kept
     for assumption in list(kept):
         others = [a for a in kept if a is not assumption]
-        if _clash(trace, others, operations):
+        if _clash(state, others, operations):
             kept = others
     return kept
 
@@ -304,8 +293,8 @@ def _linked(assumptions: Sequence[Assumption], operations: Iterable[Op]) -> list
     return [a for a, found in zip(assumptions, symbols, strict=True) if not linked.isdisjoint(found)]
 
 
-def _clash(trace: ProgramState, assumptions: Iterable[Assumption], operations: Iterable[Op]) -> bool:
+def _clash(state: ProgramState, assumptions: Iterable[Assumption], operations: Iterable[Op]) -> bool:
     """Return whether operations cannot hold together under some assumptions."""
     assumed = [Op(0, "assume", None, formula=a.formula, text=a.text) for a in assumptions]
     renumbered = [op._replace(number=n) for n, op in enumerate([*assumed, *operations])]
-    return bool(ProgramState.replayed(renumbered, trace.min_size, trace.names.copy()).refused)
+    return bool(ProgramState.replayed(renumbered, state.min_size, state.names.copy()).refused)

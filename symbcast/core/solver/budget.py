@@ -159,7 +159,7 @@ def stop_reason() -> str:
 
 
 def budget_share(units: int) -> AbstractContextManager[Effort]:
-    """Open a stage of ``units`` units, which the caller's clock also stops: see `symbcast.core.effort.budget_share`."""
+    """Open a stage of ``units`` units, which the caller's clock also stops: see `symbcast.core.effort.share`."""
     return effort_share(units, _current.get())
 
 
