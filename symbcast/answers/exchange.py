@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
+from symbcast.answers.data import ProgramAnswerData, ProgramData
 from symbcast.answers.explanation.words import Namer
-from symbcast.answers.show.json import AccountData, account_data, sizes_data
-from symbcast.core.algebra.formulas import all_of
+from symbcast.answers.show.json import account_data, condition_text, sizes_data
 from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.programs.assumptions import check_min_size
@@ -19,7 +19,6 @@ from symbcast.core.programs.scope import NameTable
 from symbcast.core.rules import find_rule
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.text import parse_formula, parse_shape
-from symbcast.core.verdicts import Verdict
 from symbcast.errors import ExchangeError, SymbcastError
 from symbcast.operators.operator import find_operator, operator_names
 
@@ -142,32 +141,6 @@ _FLAGS = ("positive", "even", "odd", "zero")
 """What sympy may know about a symbol, other than that it is a size."""
 
 
-class AnswerData(TypedDict):
-    """The answer about a program; conflicting operations are listed by number."""
-
-    verdict: str
-    condition: str
-    clauses: list[str]
-    unproven: list[str]
-    reason: str
-    witness: dict[str, int] | None
-    counterexample: dict[str, int] | None
-    conflict: list[int]
-    account: AccountData
-
-
-class ProgramData(TypedDict):
-    """A program and the answer about it, as `program_schema` describes them."""
-
-    format: str
-    version: int
-    min_size: int
-    on_conflict: str
-    symbols: list[dict[str, object]]
-    operations: list[dict[str, object]]
-    answer: AnswerData
-
-
 def program_schema() -> dict[str, object]:
     """Return the JSON Schema of the data that `program_to_dict` returns."""
     found: dict[str, object] = json.loads(Path(__file__).with_name("program.schema.json").read_text("utf-8"))
@@ -229,11 +202,10 @@ def _shape(dims: Shape, namer: Namer) -> str:
     return f"({''.join(f'{namer.dim(d)}, ' for d in dims.dims).rstrip(' ' if len(dims.dims) == 1 else ', ')})"
 
 
-def _answer(env: Program, namer: Namer) -> AnswerData:
-    never = env.verdict is Verdict.NEVER
+def _answer(env: Program, namer: Namer) -> ProgramAnswerData:
     return {
         "verdict": env.verdict.value,
-        "condition": "False" if never else namer.formula(all_of(env.clauses)) if env.clauses else "True",
+        "condition": condition_text(env, namer),
         "clauses": [namer.formula(c) for c in env.clauses],
         "unproven": [namer.formula(c) for c in env.unproven],
         "reason": env.reason,

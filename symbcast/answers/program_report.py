@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from symbcast.answers.data import FindingData, ReportData
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Finding, findings_of
 from symbcast.answers.outcomes import CheckOutcome, Level, Notice, NoticeKind, kind_of, lines
-from symbcast.core.algebra.formulas import FALSE, all_of
+from symbcast.answers.show.json import condition_text
+from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.characters import prose_list
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
@@ -27,49 +29,6 @@ if TYPE_CHECKING:
 FORMAT = "symbcast.report"
 VERSION = 1
 """It is incremented when a key changes meaning or is removed."""
-
-
-class OperandData(TypedDict):
-    """An operand; a size is a number, or text that `symbcast.core.text` reads back; an unknown shape is null."""
-
-    name: str
-    shape: list[int | str] | None
-
-
-class FindingData(TypedDict):
-    """A finding: see `Finding`."""
-
-    operation: str
-    kind: str
-    rule: str
-    operands: list[OperandData]
-    shown: list[int]
-    condition: str
-    words: str
-    code: str
-    reason: str
-    counterexample: dict[str, int] | None
-    sizes_there: str
-    stops_at: str
-    origins: list[str]
-    is_joint: bool
-    verdict: str
-
-
-class ReportData(TypedDict):
-    """The report of a program, as `report_schema` describes it."""
-
-    format: str
-    version: int
-    source: str
-    min_size: int
-    assumptions: list[str]
-    verdict: str
-    reason: str
-    condition: str
-    witness: dict[str, int] | None
-    counterexample: dict[str, int] | None
-    findings: list[FindingData]
 
 
 def report_schema() -> dict[str, object]:
@@ -89,7 +48,7 @@ def report_to_dict(program: Program, source: str = "") -> ReportData:
         "assumptions": [a.text for a in program.assumptions],
         "verdict": program.verdict.value,
         "reason": program.reason,
-        "condition": _condition(program, namer),
+        "condition": condition_text(program, namer),
         "witness": program.witness(),
         "counterexample": program.counterexample(),
         "findings": [_finding(f, namer) for f in findings_of(program)],
@@ -99,12 +58,6 @@ def report_to_dict(program: Program, source: str = "") -> ReportData:
 def dims_data(dims: Sequence[Dim], namer: Namer) -> list[int | str]:
     """Return sizes as numbers and text."""
     return [d if isinstance(d, int) else namer.dim(d) for d in dims]
-
-
-def _condition(program: Program, namer: Namer) -> str:
-    if program.verdict is Verdict.NEVER:
-        return "False"
-    return namer.formula(all_of(program.clauses)) if program.clauses else "True"
 
 
 def _finding(finding: Finding, namer: Namer) -> FindingData:

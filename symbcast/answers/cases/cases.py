@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from symbcast.answers.cases.division import Case, CaseDivision, question_of
+from symbcast.answers.data import CasesData, LayoutData
 from symbcast.answers.explanation.evidence import Alignment, constraint_conflict_lines
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.guards.clauses import LARGEST_SIZE, guarded_clauses, magnitude
@@ -138,38 +139,6 @@ _COUNTED = 10**6
 """For a program of many operations, the number of naive cases is too large to show."""
 VERSION = 1
 """The version of the data: incremented when a key changes meaning or is removed."""
-
-
-class LayoutData(TypedDict):
-    """A broadcast in a case, see `symbcast.answers.cases.choices.CaseLayout`."""
-
-    name: str
-    shape: list[str]
-    operands: list[list[str]]
-    strides: list[list[str]]
-    stretched: list[list[bool]]
-
-
-class CaseData(TypedDict):
-    """A case: its guard as text that parses back, example sizes, and the broadcasts."""
-
-    guard: str
-    witness: dict[str, int]
-    hints: list[int]
-    broadcasts: list[LayoutData]
-
-
-class CasesData(TypedDict):
-    """The cases of a broadcast or a program; ``complete`` says whether the list is complete.
-
-    ``naive`` is null if a rank is not known.
-    """
-
-    version: int
-    condition: str
-    complete: bool
-    naive: int | None
-    cases: list[CaseData]
 
 
 def cases_document(cases: CaseDivision, room: Room = Room.SCREEN) -> Document:

@@ -7,8 +7,6 @@ from itertools import product
 from typing import NoReturn
 
 from symbcast.answers.comparison.comparison_document import (
-    ComparisonData,
-    RelationData,
     comparison_document,
     comparison_schema,
     comparison_to_dict,
@@ -25,6 +23,7 @@ from symbcast.answers.comparison.regions import (
     order_of,
 )
 from symbcast.answers.comparison.rule_answers import ComparisonQuestion, Example, answer_of, read_rule
+from symbcast.answers.data import ComparisonData, RelationData
 from symbcast.answers.explanation.words import rule_text
 from symbcast.answers.show import html, text
 from symbcast.core.advice import Guessable, with_advice

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from symbcast.answers.comparison.regions import Order, Pair, Region
 from symbcast.answers.comparison.rule_answers import Example
+from symbcast.answers.data import ComparisonData, ExampleData, PairData, RegionData, RelationData, RuleAnswerData
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.answers.show.broadcast import VERDICTS
 from symbcast.answers.show.document import (
@@ -214,79 +215,6 @@ def relation_document(relation: RankRelation) -> Document:
 FORMAT = "symbcast.comparison"
 VERSION = 1
 """It is incremented when a key changes meaning or is removed."""
-
-
-class ExampleData(TypedDict):
-    """Sizes, the shapes at these sizes, and the output of each of two rules there; null if it refuses."""
-
-    sizes: dict[str, int]
-    shapes: list[list[int]]
-    first: list[int] | None
-    second: list[int] | None
-
-
-class RegionData(TypedDict):
-    """The sizes at which two rules relate in one way."""
-
-    verdict: str
-    condition: str
-    example: ExampleData | None
-    reason: str
-
-
-class RuleAnswerData(TypedDict):
-    """The answer of one rule."""
-
-    rule: str
-    verdict: str
-    condition: str
-    shape: str | None
-    refusal: str
-
-
-class PairData(TypedDict):
-    """The comparison of two rules."""
-
-    first: str
-    second: str
-    order: str
-    agree: RegionData
-    apart: RegionData
-    differ: RegionData
-    only_first: RegionData
-    only_second: RegionData
-
-
-class ComparisonData(TypedDict):
-    """A comparison, as `comparison_schema` describes it."""
-
-    format: str
-    version: int
-    shapes: list[str]
-    symbols: list[str]
-    assumptions: list[str]
-    min_size: int
-    rules: list[RuleAnswerData]
-    pairs: list[PairData]
-
-
-class SeparationData(TypedDict):
-    """Shapes on which two rules differ."""
-
-    shapes: list[list[int]]
-    first: list[int] | None
-    second: list[int] | None
-
-
-class RelationData(TypedDict):
-    """How two rules relate up to a rank."""
-
-    first: str
-    second: str
-    rank: int
-    order: str
-    separations: list[SeparationData]
-    reason: str
 
 
 def comparison_schema() -> dict[str, object]:

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, islice, permutations, zip_longest
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from symbcast.answers.data import RepairData
 from symbcast.answers.explanation.evidence import Alignment
 from symbcast.answers.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
 from symbcast.answers.explanation.surprises import outer_products
@@ -278,20 +279,6 @@ FRAMEWORKS: tuple[Framework, ...] = ("numpy", "torch", "onnx")
 MOST_OPERANDS = 4
 """With more operands, none is edited."""
 _TARGET = "target"
-
-
-class RepairData(TypedDict):
-    """A repair, see `Repair`; shapes and conditions are text that parses back."""
-
-    kind: str
-    text: str
-    operands: list[str]
-    rule: str
-    assume: list[str]
-    verdict: str
-    shape: str | None
-    condition: str
-    code: dict[str, str]
 
 
 class Repair(Struct):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from symbcast.answers.data import SurpriseData
 from symbcast.answers.explanation.evidence import Alignment
 from symbcast.core.algebra.formulas import Compatible, Formula, all_of, at_most, different, equal
 from symbcast.core.algebra.symbols import Rest, axis_of, is_sequence, rank_of
@@ -20,16 +21,6 @@ if TYPE_CHECKING:
     from symbcast.core.programs.broadcast_call import BroadcastCall
 
 SurpriseKind: TypeAlias = Literal["outer-product", "stretch"]
-
-
-class SurpriseData(TypedDict):
-    """A surprise, see `Surprise`."""
-
-    kind: str
-    text: str
-    operands: list[int]
-    axis: int
-    sizes: dict[str, int]
 
 
 class Surprise(Struct):

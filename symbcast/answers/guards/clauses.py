@@ -66,9 +66,9 @@ def identifiers(
     for size, name in names.items():
         if size not in found:
             spelled = spell(name)
-            found[symbol] = next(c for c in _choices(spelled, taken) if c not in taken and not is_refused(c))
-            taken.add(found[symbol])
-    return {symbol: found[symbol] for symbol in names}
+            found[size] = next(c for c in _choices(spelled, taken) if c not in taken and not is_refused(c))
+            taken.add(found[size])
+    return {size: found[size] for size in names}
 
 
 def ascii_identifier(name: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, TypedDict
+from typing import TYPE_CHECKING, NoReturn
 
+from symbcast.answers.data import ExpansionData, ProvedData, ProvedRelationData
 from symbcast.answers.explanation.evidence import Alignment
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
 from symbcast.answers.public.conditions import Condition
@@ -58,27 +59,6 @@ class ProvedRelation:
     relation: str
     sizes: dict[str, int] | None = None
     reason: str = ""
-
-
-class ProvedRelationData(TypedDict):
-    """A relation, and whether it holds: null if that was not decided."""
-
-    relation: str
-    holds: bool | None
-    counterexample: dict[str, int] | None
-    reason: str
-
-
-class ProvedData(TypedDict):
-    """Relations, and whether they hold at all sizes at which a broadcast is valid."""
-
-    version: int
-    rule: str
-    operands: list[str]
-    assumptions: list[str]
-    min_size: int
-    verdict: str
-    relations: list[ProvedRelationData]
 
 
 def prove_relations(call: BroadcastCall, relation: str) -> ProvedRelation:
@@ -164,19 +144,6 @@ _TONES = {
     Verdict.NEVER: Tone.FINE,
     Verdict.UNKNOWN: Tone.UNDECIDED,
 }
-
-
-class ExpansionData(TypedDict):
-    """An `Expansion` as plain data."""
-
-    operation: str
-    operand: str
-    axis: int
-    rank: int | None
-    verdict: str
-    condition: str
-    known: str
-    reason: str
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, NoReturn
 from warnings import warn
 
+from symbcast.answers.data import ProgramData
 from symbcast.answers.public.answer import ModuleAnswer
 from symbcast.core.advice import guessed_meanings
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from symbcast.answers.cases.cases import Cases
     from symbcast.answers.cases.division import Hint
-    from symbcast.answers.exchange import ProgramData
     from symbcast.answers.findings import Finding
     from symbcast.answers.program_report import Format
     from symbcast.answers.public.conditions import GenericAnswer

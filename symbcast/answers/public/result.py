@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from symbcast.answers.data import ResultData
 from symbcast.answers.public.answer import Answer
 from symbcast.core.advice import guessed_meanings
 from symbcast.core.programs.arguments import plain_dims
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from symbcast.answers.findings import Finding
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.consequences import Expansion
-    from symbcast.answers.show.json import ResultData
     from symbcast.core.algebra.formulas import Formula
     from symbcast.core.programs.arguments import Sizes
     from symbcast.core.programs.assumptions import Assumption, Assumptions

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NoReturn, TypedDict
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
+from symbcast.answers.data import SolutionData
 from symbcast.answers.explanation.evidence import Alignment, at_evidence
 from symbcast.answers.explanation.words import Namer, rule_text
 from symbcast.answers.public.answer import ModuleAnswer
 from symbcast.answers.show.broadcast import TONES, answer_fields, operand_table
 from symbcast.answers.show.document import Document, Field, NamedSizes, Room, Span, field, fields, heading
+from symbcast.answers.show.json import condition_text
 from symbcast.core.advice import guessed_meanings, with_advice
-from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, one_or_equal
+from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal, one_or_equal
 from symbcast.core.algebra.symbols import Unknown, is_sequence
 from symbcast.core.characters import shorten_end, sizes_text
 from symbcast.core.programs.broadcast_call import BroadcastCall
@@ -171,20 +173,6 @@ _WORDS = {
 _OF_VALIDITY = ("fails at", "works at")
 
 
-class SolutionData(TypedDict):
-    """A question about a wanted output, the condition on the sizes that give it, and an example of these."""
-
-    version: int
-    rule: str
-    operands: list[str]
-    wanted: str
-    verdict: str
-    condition: str
-    example: dict[str, int] | None
-    shapes: list[list[int]] | None
-    reason: str
-
-
 def solution_document(call: BroadcastCall, room: Room = Room.SCREEN) -> Document:
     """Return for which sizes the output is the wanted one, the last operand.
 
@@ -233,14 +221,13 @@ def solution_data(call: BroadcastCall) -> SolutionData:
     """Return the answer as data that `json.dumps` accepts."""
     namer, shapes = Namer(call), example_shapes(call)
     operands = list(map(namer.shape, call.operands))
-    condition = FALSE if call.verdict is Verdict.NEVER else all_of(call.clauses)
     return {
         "version": VERSION,
         "rule": rule_text(call.rule),
         "operands": operands[:-1],
         "wanted": operands[-1],
         "verdict": call.verdict.value,
-        "condition": namer.formula(condition),
+        "condition": condition_text(call, namer),
         "example": call.witness(),
         "shapes": None if shapes is None else list(map(list, shapes)),
         "reason": call.reason,

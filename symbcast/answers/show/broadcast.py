@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
+from symbcast.answers.data import RepairsData
 from symbcast.answers.explanation.evidence import (
     Alignment,
     AxisMark,
@@ -54,8 +55,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import UnknownRankError
 
 if TYPE_CHECKING:
-    from symbcast.answers.explanation.repairs import Repair, RepairData
-    from symbcast.answers.explanation.surprises import SurpriseData
+    from symbcast.answers.explanation.repairs import Repair
     from symbcast.answers.explanation.words import Namer
     from symbcast.core.account import Account, OpenPart, Sizes
     from symbcast.core.algebra.formulas import Formula
@@ -581,17 +581,6 @@ def repairs_document(result: BroadcastCall, repairs: Sequence[Repair]) -> Docume
     return Document(
         title, TONES[result.verdict], (operand_table(Alignment(result)), fields(_repair_fields(result, repairs)))
     )
-
-
-class RepairsData(TypedDict):
-    """The repairs of a broadcast, and its surely unintended effects at valid sizes.
-
-    ``surprises`` is null if they cannot be determined for all ranks.
-    """
-
-    version: int
-    repairs: list[RepairData]
-    surprises: list[SurpriseData] | None
 
 
 def repairs_data(result: BroadcastCall, repairs: Sequence[Repair]) -> RepairsData:

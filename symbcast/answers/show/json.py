@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
+from symbcast.answers.data import AccountData, ConstraintData, ResultData
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Records, Row, Span, Table, Tone, plain
-from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.formulas import FALSE, all_of
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.core.account import Account
     from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.programs.program import Program
     from symbcast.core.rules.constraints import Constraint
 
 
@@ -21,71 +23,6 @@ if TYPE_CHECKING:
 
 FORMAT_VERSION = 1
 """The version of the format: incremented when a key changes meaning or is removed."""
-
-
-class RuleData(TypedDict):
-    """A rule: its name, the name that the caller used, and its attributes."""
-
-    name: str
-    called: str
-    attributes: dict[str, object]
-
-
-class ShapeData(TypedDict):
-    """A shape as text, whole and size by size."""
-
-    text: str
-    dims: list[str]
-
-
-class ConstraintData(TypedDict):
-    """A constraint, and where it comes from."""
-
-    requirement: str
-    operands: list[int]
-    axis: int | None
-    rank: int | None
-    rule: str
-    operation: str | None
-    reason: str
-
-
-class OpenData(TypedDict):
-    """Something that was not decided: why, and the sizes concerned; ``False`` if each size is decided alone."""
-
-    reason: str
-    where: str
-
-
-class AccountData(TypedDict):
-    """What is known: the sizes proved to work, the proved requirement, points that work or fail, and what is open."""
-
-    works: str
-    needed: str
-    working: list[dict[str, int] | None]
-    failing: list[dict[str, int] | None]
-    open: list[OpenData]
-
-
-class ResultData(TypedDict):
-    """An answer about one broadcast; `result_to_dict` documents each key."""
-
-    version: int
-    rule: RuleData
-    operands: list[str]
-    symbols: list[str]
-    assumptions: list[str]
-    min_size: int
-    verdict: str
-    shape: ShapeData | None
-    condition: str
-    clauses: list[str]
-    unproven: list[str]
-    reason: str
-    witness: dict[str, int] | None
-    counterexample: dict[str, int] | None
-    conflict: list[ConstraintData]
-    account: AccountData
 
 
 def result_to_dict(result: BroadcastCall) -> ResultData:
@@ -118,7 +55,7 @@ def result_to_dict(result: BroadcastCall) -> ResultData:
         "shape": None
         if shape is None
         else {"text": namer.shape(shape), "dims": [namer.bounded(d) for d in shape.dims]},
-        "condition": _condition(result, namer),
+        "condition": condition_text(result, namer),
         "clauses": [namer.formula(c) for c in clauses],
         "unproven": [namer.formula(c) for c in result.unproven],
         "reason": result.reason,
@@ -145,10 +82,9 @@ def sizes_data(sizes: Mapping[str, int] | None) -> dict[str, int] | None:
     return None if sizes is None else {name: _plain(size) for name, size in sizes.items()}
 
 
-def _condition(result: BroadcastCall, namer: Namer) -> str:
-    if result.verdict is Verdict.NEVER:
-        return "False"
-    return namer.formula(all_of(result.clauses)) if result.clauses else "True"
+def condition_text(answer: BroadcastCall | Program, namer: Namer) -> str:
+    """Return the condition of an answer as text: an impossible program keeps its clauses, but no sizes meet them."""
+    return namer.formula(FALSE if answer.verdict is Verdict.NEVER else all_of(answer.clauses))
 
 
 def _constraint(constraint: Constraint, namer: Namer) -> ConstraintData:
