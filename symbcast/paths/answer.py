@@ -222,6 +222,9 @@ class PathsAnswer(ModuleAnswer):
     to be required, and ``account`` says which sizes are proved to work, which are open and why, and at which points
     real calls worked or failed. The condition is about input sizes only; conditions on data-dependent sizes are in
     `data_condition`.
+
+    The verdict is "sometimes" if some sizes are known to work and others to fail, even if others still are open, and if
+    data can make the run fail, even if `condition` is always true. Evidence fails whatever the data.
     """
 
     _meant = guessed_meanings(
@@ -308,38 +311,6 @@ class PathsAnswer(ModuleAnswer):
         return Condition(self._conclusions.unconfirmed)
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the run works always, sometimes or never, or this is unknown.
-
-        It is "sometimes" if some sizes are known to work and others to fail, even if others still are open, and if data
-        can make it fail, even if `condition` is always true.
-        """
-        return self._conclusions.verdict
-
-    @property
-    def account(self) -> Account:
-        """What is known: the sizes proved to work and to fail, points of both kinds, and what is open, with reasons."""
-        return self._conclusions.account
-
-    @property
-    def reason(self) -> str:
-        """Why something is unknown; empty if nothing was left open."""
-        return self._conclusions.reason
-
-    def witness(self) -> dict[str, int] | None:
-        """Return the smallest input sizes at which the run works; None if none are known."""
-        return self._conclusions.witness()
-
-    def counterexample(self) -> dict[str, int] | None:
-        """Return the smallest input sizes at which the run fails whatever the data; None if none are known."""
-        return self._conclusions.counterexample()
-
-    @property
-    def unproven(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition that were not proved necessary given the others."""
-        return self._conclusions.unproven
-
-    @property
     def findings(self) -> tuple[PathFinding, ...]:
         """The conjuncts of the condition, each with the line that fails first where it does not hold."""
         return self._findings
@@ -393,6 +364,10 @@ class PathsAnswer(ModuleAnswer):
     @property
     def _subject(self) -> Program:
         return self._conclusions.program
+
+    @property
+    def _known(self) -> Conclusions:
+        return self._conclusions
 
     @property
     def _shown(self) -> Mapping[Symbol, str]:

@@ -265,7 +265,7 @@ class Cases(CaseDivision):
     >>> cases = sb.broadcast("N, 3", "M, 1").cases()
     >>> len(cases), cases.naive, cases.is_complete, cases.find(N=1, M=5).shape
     (3, 9, True, Shape('(M, 3)'))
-    >>> print(cases.certify_cases())
+    >>> print(cases.certify())
     proved: case 1 and those before it share no sizes
     ...
     proved: the witness of case 2 lies in it

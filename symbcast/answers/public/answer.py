@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from symbcast.answers.public.guard_methods import GuardMethods
 from symbcast.core.account import Account
@@ -28,6 +28,21 @@ if TYPE_CHECKING:
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.shapes import Shape
     from symbcast.core.verdicts import Verdict
+
+
+class Known(Protocol):
+    """What is known about a question: an account, and what derives from it."""
+
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def account(self) -> Account: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def unproven(self) -> tuple[Formula, ...]: ...
+    def witness(self) -> dict[str, int] | None: ...
+    def counterexample(self) -> dict[str, int] | None: ...
 
 
 class Answer(Guessable, GuardMethods, PublicAnswer):
@@ -71,14 +86,19 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
             raise TypeError(f"{type(self).__name__!r} object has no items: use {use}")
 
     @property
+    def _known(self) -> Known:
+        """What verdict, account and evidence derive from: the plain answer, unless its condition leaves sizes open."""
+        return self._subject
+
+    @property
     def verdict(self) -> Verdict:
         """Whether it works for all sizes, some or none, or this is unknown: then ``reason`` says why."""
-        return self._subject.verdict
+        return self._known.verdict
 
     @property
     def account(self) -> Account:
         """What is known: the sizes proved to work and to fail, points of both kinds, and what is open, with reasons."""
-        return self._subject.account
+        return self._known.account
 
     @property
     def _account(self) -> Account:
@@ -88,16 +108,16 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which it works; None if there are none."""
-        return self._subject.witness()
+        return self._known.witness()
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes at which it does not work; None if there are none."""
-        return self._subject.counterexample()
+        return self._known.counterexample()
 
     @property
     def reason(self) -> str:
         """Why something is unknown or unproven; empty when nothing was left open."""
-        return self._subject.reason
+        return self._known.reason
 
     @abstractmethod
     def explain(self) -> str:
@@ -125,7 +145,7 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
     @property
     def unproven(self) -> tuple[Formula, ...]:
         """The conjuncts of the condition that were not proved irredundant given the others."""
-        return self._subject.unproven
+        return self._known.unproven
 
     @property
     def unanalysed(self) -> tuple[Any, ...]:

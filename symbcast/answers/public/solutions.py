@@ -243,6 +243,8 @@ class Solution(ModuleAnswer):
         ranks: The possible ranks of the second operand, if the question was about that operand.
     """
 
+    __slots__ = ("__weakref__", "_subject", "ranks")
+
     _meant = guessed_meanings(
         "sizes solutions assignment values -> witness()",
         "output result -> out",
@@ -250,48 +252,41 @@ class Solution(ModuleAnswer):
         base=ModuleAnswer._meant,
     )
 
+    _subject: BroadcastCall
+
     def __init__(self, call: BroadcastCall, ranks: tuple[int, ...] = ()) -> None:
-        self._call = call
+        self._subject = call
         self.ranks = ranks
 
     @property
     def operands(self) -> tuple[Shape, ...]:
         """The shapes, in the order of the rule's operands."""
-        return self._call.operands[:-1]
+        return self._subject.operands[:-1]
 
     @property
     def out(self) -> Shape:
         """The wanted output."""
-        return self._call.operands[-1]
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether all sizes give the output, some, none, or it is unknown (then `reason` says why)."""
-        return self._call.verdict
-
-    @property
-    def _subject(self) -> BroadcastCall:
-        return self._call
+        return self._subject.operands[-1]
 
     @property
     @one_call
     def shapes(self) -> tuple[tuple[int, ...], ...] | None:
         """The operands at the witness; None if there is none."""
-        return example_shapes(self._call)
+        return example_shapes(self._subject)
 
     @one_call
     def explain(self) -> str:
         """Return the answer in words: the shapes aligned, the condition, an example, or why there is none."""
         from symbcast.answers.show.text import render
 
-        return render(solution_document(self._call))
+        return render(solution_document(self._subject))
 
     __str__ = explain
 
     @one_call
     def to_dict(self) -> SolutionData:
         """Return the answer as plain data for JSON, as `question_schema` describes it."""
-        return solution_data(self._call)
+        return solution_data(self._subject)
 
     @staticmethod
     def json_schema() -> dict[str, object]:
@@ -301,10 +296,10 @@ class Solution(ModuleAnswer):
         return question_schema("solution")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Solution) and (self._call, self.ranks) == (other._call, other.ranks)
+        return isinstance(other, Solution) and (self._subject, self.ranks) == (other._subject, other.ranks)
 
     def __hash__(self) -> int:
-        return hash((self._call, self.ranks))
+        return hash((self._subject, self.ranks))
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a solution has no truth value: compare its .verdict")
@@ -320,12 +315,12 @@ class Solution(ModuleAnswer):
         from symbcast.answers.show import html
         from symbcast.answers.show.document import Room
 
-        return html.render(solution_document(self._call, Room.PAGE))
+        return html.render(solution_document(self._subject, Room.PAGE))
 
 
 def call_with_output(solution: Solution) -> BroadcastCall:
     """Return the plain answer that a solution shows."""
-    return solution._call
+    return solution._subject
 
 
 @with_advice

@@ -283,7 +283,7 @@ class GraphAnswer(ModuleAnswer):
     def __init__(self, checked: CheckedModel) -> None:
         self._checked = checked
         self._findings: tuple[Finding, ...] | None = None
-        self._known: Account | None = None
+        self._partial_account: Account | None = None
 
     # The question.
 
@@ -388,9 +388,9 @@ class GraphAnswer(ModuleAnswer):
         if not self._partial_reason:
             return model_account(self._checked)
         # Walks at single sizes are not repeated for each question.
-        if self._known is None:
-            self._known = model_account(self._checked)
-        return self._known
+        if self._partial_account is None:
+            self._partial_account = model_account(self._checked)
+        return self._partial_account
 
     @property
     def reason(self) -> str:

@@ -62,8 +62,8 @@ def periodic_part(clause: Formula) -> PeriodicPart | None:
     """Return the alternatives of a clause that depend on remainders only; None if there are none.
 
     >>> from symbcast.core.text import parse_formula
-    >>> from symbcast.core.programs.scope import Names
-    >>> part = periodic_part(Names().bind_formula(parse_formula("H % 4 == W % 2 or H <= 3")))
+    >>> from symbcast.core.programs.scope import NameTable
+    >>> part = periodic_part(NameTable().bind_formula(parse_formula("H % 4 == W % 2 or H <= 3")))
     >>> [(str(s), period) for s, period in part.periods.items()], part.is_whole
     ([('H', 4), ('W', 2)], False)
     """
