@@ -281,12 +281,12 @@ class _FindingReader:
 
     def conjunct(self, requirement: ProgramRequirement) -> Finding:
         """Return the finding about a conjunct of the condition."""
-        clause, origins, is_asked = requirement
+        clause, origins, is_direct = requirement
         if not origins:
             # If no smaller set was found within the time limit, all operations together require it.
             origins = tuple(op for op in self._program.operations if op.kind != "assume")
         found = self._finding(clause, origins, self._program.breaking(clause))
-        return replace(found, is_joint=not is_asked and len(found.origins) > 1)
+        return replace(found, is_joint=not is_direct and len(found.origins) > 1)
 
     def clash(self, requirement: ProgramRequirement) -> Finding:
         """Return the finding about one of the operations that clash."""

@@ -494,7 +494,7 @@ def without_aliases(
         name: contents._replace(items=tuple(replace_symbols(d, own_sizes) for d in contents.items))
         for name, contents in given.values.items()
     }
-    renamed = (Assumption(with_own_names(a.formula, aliases), a.text, a.is_written, a.given) for a in assume)
+    renamed = (Assumption(with_own_names(a.formula, aliases), a.text, a.is_written, a.source) for a in assume)
     return tuple(renamed), KnownInputs(bind, given.shapes, values)
 
 

@@ -494,7 +494,7 @@ class Path(NumbersOnPath):
     def _told(self, formula: Formula) -> None:
         self._known[formula] = True
         try:
-            self._facts.tell([formula])
+            self._facts.add([formula])
             self._facts.keep()
         except DimensionError:
             return
@@ -509,7 +509,7 @@ class Path(NumbersOnPath):
                 own = own_set(size, least)
                 if own is not ALL:
                     self._growing.add(set_formula(size, own))
-                    self._facts.tell([set_formula(size, own)])
+                    self._facts.add([set_formula(size, own)])
                     self._facts.keep()
                     self.bounds.learn(size, max(least, size.lower))
                 least = max(2, least, size.lower) if size.upper is None else size.lower

@@ -29,7 +29,7 @@ def test_no_size_of_a_loose_island_is_one_or_covered(formulas):
     facts = Facts(0)
     for formula in formulas:
         mark = facts.mark()
-        if not facts.tell(normal_conjuncts([formula])):
+        if not facts.add(normal_conjuncts([formula])):
             facts.undo(mark)
     classes, islands = facts._classes, facts._islands
     loose = [n for n in NAMES if islands.is_loose(n) and classes.find(n) is n and classes.set_of(n).only is None]
@@ -41,10 +41,10 @@ def test_no_size_of_a_loose_island_is_one_or_covered(formulas):
 @given(st.lists(FORMULAS, min_size=1, max_size=4), st.lists(FORMULAS, min_size=1, max_size=4))
 def test_islands_are_undone(kept, undone):
     facts = Facts(0)
-    facts.tell(normal_conjuncts(kept))
+    facts.add(normal_conjuncts(kept))
     before = [facts._islands.is_loose(n) for n in NAMES]
     mark = facts.mark()
-    facts.tell(normal_conjuncts(undone))
+    facts.add(normal_conjuncts(undone))
     facts.undo(mark)
     assert [facts._islands.is_loose(n) for n in NAMES] == before
 

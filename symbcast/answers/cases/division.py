@@ -341,7 +341,7 @@ class _QuestionSizes:
     @staticmethod
     def of_ranks(found: RankedSizes) -> _QuestionSizes:
         """Return the sizes of a question with sequences of axes."""
-        return _QuestionSizes(found.asked, found.names, found.knowledge, found.unrolled, Ranks(found))
+        return _QuestionSizes(found.required, found.names, found.knowledge, found.unrolled, Ranks(found))
 
     def broadcast(self, name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> HintedSizes:
         """Return a broadcast to divide into cases; ``output`` is given for an operator."""

@@ -119,7 +119,7 @@ class ComparisonQuestion:
     ) -> None:
         self.budget = check_budget(budget)
         operands = [known_rank(shape(s), "a comparison of rules", _HINT) for s in shapes]
-        self.scope = Scope.asked(shapes, operands, assume, min_size, is_linked=True)
+        self.scope = Scope.of_call(shapes, operands, assume, min_size, is_linked=True)
 
     @property
     def shapes(self) -> tuple[Shape, ...]:

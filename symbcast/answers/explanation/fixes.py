@@ -51,7 +51,7 @@ class Fix(NamedTuple):
     def ask(self, result: BroadcastCall) -> BroadcastCall:
         """Return the answer to the changed question."""
         assume = [*result.assumptions, *self.assume]
-        return BroadcastCall.asked(self.operands, self.rule, {}, assume or NOTHING, result.min_size or ZERO)
+        return BroadcastCall.of(self.operands, self.rule, {}, assume or NOTHING, result.min_size or ZERO)
 
     def verdict(self, result: BroadcastCall) -> Verdict:
         """Return the verdict on the changed question; raise a `SymbcastError` if its assumptions exclude each other."""

@@ -220,7 +220,7 @@ class _ValidSizes:
 
         result, ranked = self._result, self._ranked
         if ranked is not None:
-            found = Decision(ranked.knowledge, [*ranked.asked, *formulas]).witness()
+            found = Decision(ranked.knowledge, [*ranked.required, *formulas]).witness()
             return None if found is None else ranked.named(found)
         if result.scope is None:
             from symbcast.core.algebra.formulas import holds

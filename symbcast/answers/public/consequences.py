@@ -224,7 +224,7 @@ class Expansion(Guessable):
 
 def all_expansions(result: BroadcastCall) -> tuple[Expansion, ...]:
     """Return for each operand of a valid broadcast whether it is stretched on each output axis."""
-    ranks, unknown = [s.rank for s in result.laid], result.open_axes
+    ranks, unknown = [s.rank for s in result.aligned], result.open_axes
     places = [
         ExpansionPlace(operand, len(ranks), axis, rank, unknown)
         for rank in (result.rule.places(ranks).rank,)

@@ -265,7 +265,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         if self.verdict is Verdict.NEVER:
             raise IncompatibleProgramError(op, self.conflict, [a.text for a in program.needed_assumptions()])
         assert op.rule is not None
-        place = ExpansionPlace.of(op.rule, list(map(len, op.laid)), operand, axis, program.open_axes(op))
+        place = ExpansionPlace.of(op.rule, list(map(len, op.aligned)), operand, axis, program.open_axes(op))
         found = program.stretch(op, place.operand, place.axis)
         return expansion_of(found, condition_of_answer(Condition, found.formula, program), op.rule, place, op.name)
 

@@ -96,7 +96,7 @@ def broadcast(
             return made
     seconds = check_budget(budget)
     with within_optional(seconds):
-        call = BroadcastCall.asked(shapes, rule, attributes, assume, min_size)
+        call = BroadcastCall.of(shapes, rule, attributes, assume, min_size)
     call.budget = seconds
     return Result(call)
 
@@ -290,7 +290,7 @@ class Result(Answer):
             call.check_ranks("expands")
         if self.verdict is Verdict.NEVER:
             raise IncompatibleShapesError(self)
-        place = ExpansionPlace.of(self.rule, [s.rank for s in call.laid], operand, axis, call.open_axes)
+        place = ExpansionPlace.of(self.rule, [s.rank for s in call.aligned], operand, axis, call.open_axes)
         return expansion_at(call, place)
 
     @one_call

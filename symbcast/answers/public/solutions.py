@@ -349,7 +349,7 @@ def solve(
     made = WithOutput(find_rule(rule, attributes), len(shapes))
     seconds = check_budget(budget)
     with within_optional(seconds):
-        call = BroadcastCall.asked([*shapes, out], made, {}, assume, min_size)
+        call = BroadcastCall.of([*shapes, out], made, {}, assume, min_size)
     call.budget = seconds
     return Solution(call)
 
@@ -389,7 +389,7 @@ def broadcastable_to(
     for wanted in range(first.rank + 1) if rank is None else (rank,):
         second = shape_of(Unknown() for _ in range(wanted))
         try:
-            call = BroadcastCall.asked([first, second, first], WithOutput(found, 2), {}, assume, min_size)
+            call = BroadcastCall.of([first, second, first], WithOutput(found, 2), {}, assume, min_size)
         except RuleArgumentError:
             continue  # the rule's attributes do not fit this rank
         if call.verdict is not Verdict.NEVER:

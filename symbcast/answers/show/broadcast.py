@@ -241,7 +241,7 @@ class _Operands:
 
     def output(self) -> Iterator[Row]:
         """Yield the row of the output shape, if there is one."""
-        shape = self._aligned.result.laid_output
+        shape = self._aligned.result.aligned_output
         if shape is not None:
             found = [[shape[a]] if a is not None and 0 <= a < len(shape) else [] for a in self.axes]
             cells = zip(self.axes, found, strict=True)

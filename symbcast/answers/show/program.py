@@ -222,7 +222,7 @@ def _requirement_records(
     yield field(
         "and" if number else "valid when", condition_line(in_words(condition, namer), namer.formula(condition), math)
     )
-    if origins and (requirement.is_asked or len(origins) == 1):
+    if origins and (requirement.is_direct or len(origins) == 1):
         others = prose_list([op_name(o) for o in origins[1:]], limit=NAMED)
         also = shorten_end(f", then by {others}" if others else "", 120)
         yield field("", (*_operation(origins[0], namer), Span(also)), lead="first asked by ")
@@ -268,7 +268,7 @@ def _failure(env: Program, sizes: Mapping[str, int]) -> str:
 
     bound = env.symbol_sizes(sizes)
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
-    asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_asked else r.origins)}
+    asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_direct else r.origins)}
     for op in [asking[n] for n in sorted(asking)]:
         constraint = failing_constraint(op, bound)
         if constraint is not None:

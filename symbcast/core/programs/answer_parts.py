@@ -89,16 +89,16 @@ def large_sizes(program: Program, ask: AnswerUnder | None = None) -> LargeSizes 
         for candidate in _candidates(program.clauses):
             # Axes of unknown number have no names here, so that nothing can be assumed of them.
             least = {size: candidate[size] for size in order if size in candidate}
-            found = search.asked(least) if least else None
-            if found is not None:
-                return search.with_fewest(found)
+            large = search.under(least) if least else None
+            if large is not None:
+                return search.with_fewest(large)
     return None
 
 
 def _under(program: Program, assumptions: Sequence[Assumption]) -> Program:
-    made = program.fork()
-    made.assume(assumptions)
-    return made
+    branch = program.fork()
+    branch.assume(assumptions)
+    return branch
 
 
 def _stated(least: Bounds) -> tuple[Comparison, ...]:
@@ -111,25 +111,25 @@ class _BoundsSearch(NamedTuple):
     ask: AnswerUnder
     most: int
 
-    def asked(self, least: Bounds) -> LargeSizes | None:
+    def under(self, least: Bounds) -> LargeSizes | None:
         """Return the answer under bounds; None if it is undecided, long, or that no sizes work."""
         try:
-            found = LargeSizes(least, self.ask([Assumption(f) for f in _stated(least)]))
+            large = LargeSizes(least, self.ask([Assumption(f) for f in _stated(least)]))
         except SymbcastError:  # no sizes are that large
             return None
-        if found.program.decided_verdict in (Verdict.NEVER, Verdict.UNKNOWN):
+        if large.program.decided_verdict in (Verdict.NEVER, Verdict.UNKNOWN):
             return None
-        return found if len(text_of(found.program)) <= self.most else None
+        return large if len(text_of(large.program)) <= self.most else None
 
-    def with_fewest(self, found: LargeSizes) -> LargeSizes:
+    def with_fewest(self, large: LargeSizes) -> LargeSizes:
         """Return the same answer under fewer bounds, if it holds there too."""
-        wanted = set(found.program.clauses)
-        for size in list(found.least) if 1 < len(found.least) <= _DROPPED else ():
-            fewer = {s: low for s, low in found.least.items() if s != size}
-            again = self.asked(fewer) if fewer else None
-            if again is not None and set(again.program.clauses) == wanted:
-                found = again
-        return found
+        conjuncts = set(large.program.clauses)
+        for size in list(large.least) if 1 < len(large.least) <= _DROPPED else ():
+            fewer = {s: low for s, low in large.least.items() if s != size}
+            again = self.under(fewer) if fewer else None
+            if again is not None and set(again.program.clauses) == conjuncts:
+                large = again
+        return large
 
 
 def text_of(program: Program) -> str:
@@ -151,11 +151,11 @@ def _candidates(clauses: Sequence[Formula]) -> Iterator[Bounds]:
 
 
 def _greatest(bounds: Iterable[tuple[Symbol, int]]) -> Bounds:
-    found: Bounds = {}
+    greatest: Bounds = {}
     for size, low in bounds:
         if 0 < low <= _LARGEST:
-            found[size] = max(low, found.get(size, 0))
-    return found
+            greatest[size] = max(low, greatest.get(size, 0))
+    return greatest
 
 
 def _operations(value: Dim) -> Iterator[Operation]:
@@ -183,7 +183,7 @@ def _single(clause: Formula) -> Iterator[tuple[Symbol, int]]:
         if isinstance(part, Comparison):
             yield from _starts(part)
         elif part is not clause:
-            yield from (found for inner in getattr(part, "parts", ()) for found in _single(inner))
+            yield from (start for inner in getattr(part, "parts", ()) for start in _single(inner))
 
 
 def _starts(formula: Formula) -> Iterator[tuple[Symbol, int]]:
@@ -335,9 +335,9 @@ class _BandSearch(NamedTuple):
 
     def _whole(self, region: tuple[Formula, ...]) -> None:
         """Answer for a region in one piece."""
-        found, is_decided = self._asked(region)
-        if found is not None:
-            self.cases.append(SmallCase(all_of(region), found.verdict, tuple(found.clauses), (found,)))
+        decision, is_decided = self._decided(region)
+        if decision is not None:
+            self.cases.append(SmallCase(all_of(region), decision.verdict, tuple(decision.clauses), (decision,)))
         elif not is_decided:
             self.unanalysed.append(all_of(region))
 
@@ -345,10 +345,10 @@ class _BandSearch(NamedTuple):
         """Return what was decided about the values of a size from one to another."""
         size = self.bounds[position][0]
         here = (set_formula(size, SizeSet.interval(low, high), self.subject.domain(size)),)
-        found, is_decided = self._asked((*region, *here))
-        if found is None and is_decided:
+        decision, is_decided = self._decided((*region, *here))
+        if decision is None and is_decided:
             return []
-        band = None if found is None else _Band(low, high, found, found.verdict, tuple(found.clauses))
+        band = None if decision is None else _Band(low, high, decision, decision.verdict, tuple(decision.clauses))
         if band is not None and (low == high or band.length <= _SHORT):
             return [band]
         if is_spent():
@@ -389,28 +389,30 @@ class _BandSearch(NamedTuple):
         del self.cases[counts[0] :], self.unanalysed[counts[1] :]
         return [band]
 
-    def _asked(self, region: Iterable[Formula]) -> _RegionAnswer:
+    def _decided(self, region: Iterable[Formula]) -> _RegionAnswer:
         """Return what is decided about a region within its share of effort."""
         if not is_spent():
             try:
                 with budget_share(_BAND):
-                    found = self.subject.decided(region)
-                    if found is None or _is_decided(found):
-                        return _RegionAnswer(found, is_decided=True)
+                    decision = self.subject.decided(region)
+                    if decision is None or _is_decided(decision):
+                        return _RegionAnswer(decision, is_decided=True)
             except EffortSpentError:
                 pass
         return _RegionAnswer(None, is_decided=False)
 
 
-def _is_decided(found: Decision) -> bool:
+def _is_decided(decision: Decision) -> bool:
     """Return whether the answer about a region is decided, and its clauses; the share of effort covers both.
 
     If none of its sizes work, it must have some.
     """
-    if found.verdict is Verdict.UNKNOWN:
+    if decision.verdict is Verdict.UNKNOWN:
         return False
-    _ = found.clauses
-    return found.verdict is not Verdict.NEVER or not found.knowledge.others or found.counterexample() is not None
+    _ = decision.clauses
+    return (
+        decision.verdict is not Verdict.NEVER or not decision.knowledge.others or decision.counterexample() is not None
+    )
 
 
 def _middles(low: int, high: int) -> list[int]:
@@ -465,8 +467,8 @@ class AnswerParts:
         program = self._program
         subject = PartQuestion(program.clauses, tuple(program.shown), program.assumptions, program.min_size)
         with within_optional(program.budget):
-            found, self._small = compute_once(self._small, lambda: small_sizes(subject, self.large.least))
-        return found
+            small, self._small = compute_once(self._small, lambda: small_sizes(subject, self.large.least))
+        return small
 
     @property
     def verdict(self) -> Verdict:
@@ -503,8 +505,8 @@ class AnswerParts:
     ) -> dict[str, int] | None:
         shown = self._program.shown
         points = [dict(self.large.program.symbol_sizes(large))] if large else []
-        found = smallest_of(tuple(shown), [*points, *map(of_case, self.small.cases)])
-        return None if found is None else {name: found[s] for s, name in shown.items()}
+        smallest = smallest_of(tuple(shown), [*points, *map(of_case, self.small.cases)])
+        return None if smallest is None else {name: smallest[s] for s, name in shown.items()}
 
 
 def answer_parts(program: Program, ask: AnswerUnder | None = None) -> AnswerParts | None:

@@ -63,9 +63,9 @@ class ProgramView:
             return ProgramView(state)
         from symbcast.core.programs.unknown_rank import UnrolledSequences
 
-        asked = [formula for op in state.ops for formula in operation_requirements(op)]
+        required = [formula for op in state.ops for formula in operation_requirements(op)]
         assumed = [a.formula for a in state.assumptions]
-        return ProgramView(state, UnrolledSequences([*asked, *assumed, *mentioned], sequences, state.min_size))
+        return ProgramView(state, UnrolledSequences([*required, *assumed, *mentioned], sequences, state.min_size))
 
     @cached_property
     def knowledge(self) -> AssumptionSet:
@@ -86,7 +86,7 @@ class ProgramView:
         """Return formulas in the symbols of this view."""
         if self.unrolled is None:
             return list(formulas)
-        return [found for formula in formulas for found in self.unrolled.formulas(formula)]
+        return [instance for formula in formulas for instance in self.unrolled.formulas(formula)]
 
     def needs(self, op: Op) -> tuple[Formula, ...]:
         """Return the requirements of an operation as distinct clauses."""
@@ -118,8 +118,8 @@ def clashing_operations(state: ProgramState, knowledge: AssumptionSet, needs: Ne
     refused = [state.ops[n] for n in state.refused]
     # Everything before the first refused operation can hold, so if only one was refused, it is in every clash.
     required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
-    found = smallest_conflict([asked for _, asked in groups], knowledge, required, state.sizes())
-    return tuple(groups[n][0] for n in found)
+    clash = smallest_conflict([needed for _, needed in groups], knowledge, required, state.sizes())
+    return tuple(groups[n][0] for n in clash)
 
 
 def clashing_clauses(
@@ -131,10 +131,10 @@ def clashing_clauses(
     """
     from symbcast.core.solver.counterexamples import smallest_conflict
 
-    asked = [(op, clause) for op in ops for clause in needs(op)]
-    found = smallest_conflict([(clause,) for _, clause in asked], knowledge) if len(asked) > len(ops) else ()
-    kept = [asked[n] for n in found] or asked
-    return tuple((op, tuple(clause for other, clause in kept if other is op)) for op in ops)
+    required = [(op, clause) for op in ops for clause in needs(op)]
+    clash = smallest_conflict([(clause,) for _, clause in required], knowledge) if len(required) > len(ops) else ()
+    clashing = [required[n] for n in clash] or required
+    return tuple((op, tuple(clause for other, clause in clashing if other is op)) for op in ops)
 
 
 class Origins:
@@ -145,12 +145,12 @@ class Origins:
         self._assumed = [f for f in assumed if symbols_in(f)]
         self._ties = TiedSymbols(order)
         self._ties.tie(self._assumed)
-        asked = [(op, [f for f in needs(op) if symbols_in(f)]) for op in state.ops if op.kind != "assume"]
-        for _, formulas in asked:
+        required = [(op, [f for f in needs(op) if symbols_in(f)]) for op in state.ops if op.kind != "assume"]
+        for _, formulas in required:
             self._ties.tie(formulas)
         self._asking: dict[Hashable, list[Op]] = defaultdict(list)
         self._near: dict[Symbol, dict[tuple[Formula, ...], Op]] = defaultdict(dict)
-        for op, formulas in asked:
+        for op, formulas in required:
             for formula in formulas:
                 self._asking[_key(formula)].append(op)
             for root, tied in self._ties.sorted(formulas).items():
@@ -169,10 +169,10 @@ class Origins:
         root = self._ties.find(next(iter(symbols_in(clause))))
         near = self._near[root]
         groups = [*near, (negate(clause),)]
-        found = smallest_conflict(groups, self._knowledge(root), required=(len(near),))
-        found = found or tuple(range(len(groups)))  # together they imply it, even if a smaller set might
+        implying = smallest_conflict(groups, self._knowledge(root), required=(len(near),))
+        implying = implying or tuple(range(len(groups)))  # together they imply it, even if a smaller set might
         ops = list(near.values())
-        return tuple(ops[n] for n in found if n < len(ops)), False
+        return tuple(ops[n] for n in implying if n < len(ops)), False
 
     def _knowledge(self, root: Symbol) -> AssumptionSet:
         if root not in self._known:
@@ -185,12 +185,12 @@ class Origins:
 
 def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formula]]]:
     """Return the first operation of each distinct set of requirements, and these requirements."""
-    found: dict[tuple[Formula, ...], Op] = {}
+    first: dict[tuple[Formula, ...], Op] = {}
     for op in ops:
-        asked = needs(op)
-        if asked:
-            found.setdefault(asked, op)
-    return [(op, asked) for asked, op in found.items()]
+        needed = needs(op)
+        if needed:
+            first.setdefault(needed, op)
+    return [(op, needed) for needed, op in first.items()]
 
 
 def _key(formula: Formula) -> Hashable:
@@ -209,7 +209,7 @@ class ProgramRequirement(NamedTuple):
 
     condition: Formula
     origins: tuple[Op, ...]
-    is_asked: bool = True
+    is_direct: bool = True
     """Whether each origin requires it by itself."""
 
     def __repr__(self) -> str:
@@ -245,63 +245,63 @@ class ProgramAnswers:
     @property
     def decision(self) -> Decision:
         """The decision that the answers rest on."""
-        found, self._decision = compute_once(self._decision, self._decide)
-        return found
+        decision, self._decision = compute_once(self._decision, self._decide)
+        return decision
 
     def _decide(self) -> Decision:
-        asked = [FALSE] if self.state.refused else self.view.seen(_in_order(self.state))
-        if self._known is not None and self._known.is_taken_over(self.knowledge, asked):
+        required = [FALSE] if self.state.refused else self.view.seen(_in_order(self.state))
+        if self._known is not None and self._known.is_taken_over(self.knowledge, required):
             return self._known
-        return Decision(self.knowledge, asked)
+        return Decision(self.knowledge, required)
 
     @property
     def shortest(self) -> Decision:
         """The decision whose clauses are shown: if they are long, one more about them, as they simplify each other."""
-        found, self._shortest = compute_once(self._shortest, self._decide_again)
-        return found
+        decision, self._shortest = compute_once(self._shortest, self._decide_again)
+        return decision
 
     def _decide_again(self) -> Decision:
-        found = self.decision
-        length = _length(found.clauses)
-        if length <= LONG_TEXT or found.satisfiable is None:
-            return found
-        least = {s: members.least() or 0 for s, members in found.wanted.items()}
-        single = [clause for clause in found.clauses if len(symbols_in(clause)) == 1]
-        tied = [clause for clause in found.clauses if len(symbols_in(clause)) != 1]
+        first = self.decision
+        length = _length(first.clauses)
+        if length <= LONG_TEXT or first.satisfiable is None:
+            return first
+        least = {s: members.least() or 0 for s, members in first.wanted.items()}
+        single = [clause for clause in first.clauses if len(symbols_in(clause)) == 1]
+        tied = [clause for clause in first.clauses if len(symbols_in(clause)) != 1]
         if _length([*single, *propagated(tied, least, single)]) >= length:
-            return found
-        again = Decision(self.knowledge, found.clauses)
-        is_better = _length(again.clauses) < length and len(again.unproven) <= len(found.unproven)
-        return again if is_better else found
+            return first
+        again = Decision(self.knowledge, first.clauses)
+        is_better = _length(again.clauses) < length and len(again.unproven) <= len(first.unproven)
+        return again if is_better else first
 
     @property
     def _shown(self) -> Sequence[Formula]:
         """The conjuncts of the condition; if they are long, in a form that writes once what they share."""
-        found, self._written = compute_once(self._written, self._write)
-        return found
+        clauses, self._written = compute_once(self._written, self._write)
+        return clauses
 
     def _write(self) -> Sequence[Formula]:
-        found = self.shortest
-        if _length(found.clauses) <= LONG_TEXT or found.unproven:
-            return found.clauses
-        shorter = factored(found.clauses, self.knowledge.domains)
+        shortest = self.shortest
+        if _length(shortest.clauses) <= LONG_TEXT or shortest.unproven:
+            return shortest.clauses
+        shorter = factored(shortest.clauses, self.knowledge.domains)
         return shorter if _length(shorter) <= LONG_TEXT else without_extremes(shorter, self.knowledge)
 
     @property
     def verdict(self) -> Verdict:
         """Whether the program is valid always, sometimes, never, or it is unknown."""
-        found = self.decision.verdict
-        return within_bound(found, self.view.bound) if not self.state.refused else found
+        verdict = self.decision.verdict
+        return within_bound(verdict, self.view.bound) if not self.state.refused else verdict
 
     def samples(self) -> tuple[dict[str, int] | None, dict[str, int] | None]:
         """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""
         from symbcast.core.account import samples_of
 
-        found = self._samples
-        if found is None:
-            found = samples_of(self.decision)
-            self._samples = None if was_stopped() else found
-        return self.named(found.working), self.named(found.failing)
+        samples = self._samples
+        if samples is None:
+            samples = samples_of(self.decision)
+            self._samples = None if was_stopped() else samples
+        return self.named(samples.working), self.named(samples.failing)
 
     @property
     def clauses(self) -> Sequence[Formula]:
@@ -338,11 +338,11 @@ class ProgramAnswers:
 
     def _smallest(self, evidence: Callable[[Decision], Point | None]) -> Point | None:
         """Return evidence; if it may not be the smallest, that of the shorter clauses is searched for too."""
-        found = self.decision
-        point = evidence(found)
-        if not found.evidence_reason or self.shortest is found:
+        decision = self.decision
+        point = evidence(decision)
+        if not decision.evidence_reason or self.shortest is decision:
             return point
-        return smallest_of(found.knowledge.symbols, [point, evidence(self.shortest)])
+        return smallest_of(decision.knowledge.symbols, [point, evidence(self.shortest)])
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by their display names."""
@@ -420,8 +420,8 @@ class ProgramAnswers:
         """The conjuncts of the condition with the operations that they come from, ordered by their first operation."""
         if self._requirements is None:
             clauses = [] if self.verdict is Verdict.NEVER else self._shown
-            found = map(self.requirement, clauses)
-            self._requirements = tuple(sorted(found, key=lambda r: [op.number for op in r.origins[:1]]))
+            requirements = map(self.requirement, clauses)
+            self._requirements = tuple(sorted(requirements, key=lambda r: [op.number for op in r.origins[:1]]))
         return self._requirements
 
 

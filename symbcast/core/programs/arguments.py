@@ -60,12 +60,12 @@ def plain_dims(value: Any) -> Dims | None:
     if kind is Shape:
         return _if_plain(value.dims)
     if kind is str:
-        found = _texts.get(value)
-        return _read_text(value) if found is None else found
+        dims = _texts.get(value)
+        return _read_text(value) if dims is None else dims
     if kind is tuple or kind is list:
-        found = _looked_up(value)
-        if found is not None:
-            return found
+        dims = _looked_up(value)
+        if dims is not None:
+            return dims
     return _if_plain(shape(value).dims)
 
 
@@ -79,44 +79,44 @@ def _if_plain(dims: Dims) -> Dims | None:
 
 def _read_text(text: str) -> Dims | None:
     global _texts, _older_texts
-    found = _older_texts.get(text)
-    if found is None:
-        found = _if_plain(shape(text).dims)
-    if found is not None:
+    dims = _older_texts.get(text)
+    if dims is None:
+        dims = _if_plain(shape(text).dims)
+    if dims is not None:
         if len(_texts) >= _KEPT_AT_MOST:
             _texts, _older_texts = {}, _texts
-        _texts[text] = found
-    return found
+        _texts[text] = dims
+    return dims
 
 
 def _looked_up(sizes: tuple[Any, ...] | list[Any]) -> Dims | None:
     """Return the sizes of integers and known sympy symbols; None if there is anything else to read."""
-    found: list[Dim] = []
+    dims: list[Dim] = []
     for size in sizes:
         # By type: ``True == 1``, but it is not a size.
         if type(size) is int:
             if not 0 <= size <= MAX_SIZE:
                 return None
-            found.append(size)
+            dims.append(size)
         else:
             name = _symbols.get(size) if type(size).__name__ == "Symbol" else None
             if name is None and (name := _learnt(size)) is None:
                 return None
-            found.append(name)
-    return tuple(found)
+            dims.append(name)
+    return tuple(dims)
 
 
 def _learnt(size: Any) -> Symbol | None:
     """Return the name that a sympy symbol represents, None for a user's own symbol or anything else."""
     if type(size).__module__ != "sympy.core.symbol":
         return None
-    found = shape((size,)).dims[0]
-    if type(found) is not Symbol:
+    dim = shape((size,)).dims[0]
+    if type(dim) is not Symbol:
         return None
     if len(_symbols) >= _KEPT_AT_MOST:
         _symbols.clear()
-    _symbols[size] = found
-    return found
+    _symbols[size] = dim
+    return dim
 
 
 # Arguments of the methods of a program, read and checked.
@@ -162,29 +162,29 @@ class GivenSizes(NamedTuple):
     @property
     def by_name(self) -> dict[str, Any]:
         """All given values by name; for a sequence, those of all its axes together."""
-        return {**self.sizes, **{s.name: found for s, found in self.axes.items()}}
+        return {**self.sizes, **{s.name: axes for s, axes in self.axes.items()}}
 
     @staticmethod
-    def read(names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> GivenSizes:
+    def read(names: Mapping[Symbol, str], sizes: Sizes | None, named: Mapping[str, int]) -> GivenSizes:
         """Return the values given for names and sequences: see `read_given_sizes`. Raises `BindingError`."""
         plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
         sequences = {s.name: s for s in sequences_of(names)}
         axes: dict[AxisSequence, tuple[int, ...]] = {}
         others: list[dict[Any, Any]] = [{}, {}]
-        is_mapping = isinstance(given, Mapping)
-        for other, part in zip(others, (given if is_mapping and given else {}, named), strict=True):
+        is_mapping = isinstance(sizes, Mapping)
+        for other, part in zip(others, (sizes if is_mapping and sizes else {}, named), strict=True):
             for key, value in part.items():
                 sequence = None if key in plain.values() else _sequence_of(key, sequences)
                 if sequence is None:
                     other[key] = value
                     continue
-                found = _read_axes(sequence.name, value)
-                if axes.setdefault(sequence, found) != found:
+                shape = _read_axes(sequence.name, value)
+                if axes.setdefault(sequence, shape) != shape:
                     raise BindingError(
-                        f"{sequence.name} is given twice, as {axes[sequence]} and {found}", "give it only once"
+                        f"{sequence.name} is given twice, as {axes[sequence]} and {shape}", "give it only once"
                     )
         return GivenSizes(
-            read_given_sizes(plain, others[0] if is_mapping else given, others[1], tuple(sequences)), axes
+            read_given_sizes(plain, others[0] if is_mapping else sizes, others[1], tuple(sequences)), axes
         )
 
 
@@ -193,43 +193,43 @@ def _sequence_of(key: Any, sequences: Mapping[str, AxisSequence]) -> AxisSequenc
     if isinstance(key, str):
         forms = (key, key.removeprefix("*"), normalize("NFKC", key))
         return next((sequences[form] for form in forms if form in sequences), None)
-    found = _symbol_of(key)
-    if not isinstance(found, Rest) or found.place:
+    own = _symbol_of(key)
+    if not isinstance(own, Rest) or own.place:
         return None
-    return next((s for s in sequences.values() if s.number == found.sequence.number and s == found.sequence), None)
+    return next((s for s in sequences.values() if s.number == own.sequence.number and s == own.sequence), None)
 
 
 def _read_axes(name: str, value: Any) -> tuple[int, ...]:
     """Return the sizes of the axes of a sequence; raise `BindingError` for values that are not sizes or not ordered."""
     try:
-        found = None if isinstance(value, (str, bytes, Mapping, Set)) else tuple(value)
+        axes = None if isinstance(value, (str, bytes, Mapping, Set)) else tuple(value)
     except TypeError:
-        found = None
-    if found is None:
+        axes = None
+    if axes is None:
         raise BindingError(f"{name} is a sequence of axes, not one size", f"write {name}=(2, 3), or () for none")
-    if len(found) > MAX_RANK:
-        raise BindingError(f"{name} is given {len(found)} axes", f"no sequence has more than {MAX_RANK}")
-    return tuple(read_given_size(f"{name}[{n}]", size) for n, size in enumerate(found))
+    if len(axes) > MAX_RANK:
+        raise BindingError(f"{name} is given {len(axes)} axes", f"no sequence has more than {MAX_RANK}")
+    return tuple(read_given_size(f"{name}[{n}]", size) for n, size in enumerate(axes))
 
 
 def read_given_sizes(
-    names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], others: Sequence[str] = ()
+    names: Mapping[Symbol, str], by_key: Sizes | None, named: Mapping[str, int], others: Sequence[str] = ()
 ) -> dict[str, int]:
     """Return sizes by name, given by a mapping (by name or symbol) and by keywords.
 
     Python normalizes keywords (NFKC), so a name is also found by its normal form. Raises `BindingError`; ``others`` are
     other names that the user of a wrong name may have meant.
     """
-    if given is not None and not isinstance(given, Mapping):
-        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
-    wanted = dict.fromkeys(names.values())
+    if by_key is not None and not isinstance(by_key, Mapping):
+        raise BindingError(f"{by_key!r:.80} is not a mapping of names to sizes", "write N=2, or {'N': 2}")
+    known = dict.fromkeys(names.values())
     sizes: dict[str, int] = {}
-    for key, value in (*(given or {}).items(), *named.items()):
+    for key, value in (*(by_key or {}).items(), *named.items()):
         name = key if isinstance(key, str) else _name_of(key, names)
-        if name not in wanted:
-            name = next((n for n in wanted if normalize("NFKC", n) == name), name)
-        if name not in wanted:
-            raise unknown_name_error(name, [*wanted, *others])
+        if name not in known:
+            name = next((n for n in known if normalize("NFKC", n) == name), name)
+        if name not in known:
+            raise unknown_name_error(name, [*known, *others])
         size = read_given_size(name, value)
         if sizes.setdefault(name, size) != size:
             raise duplicate_size_error(name, sizes[name], size)
@@ -243,10 +243,10 @@ def _name_of(key: Any, names: Mapping[Symbol, str]) -> str:
         return called.get(key.identity, key.name)
     if isinstance(key, Symbol):
         return names.get(key, key.name)
-    found = _symbol_of(key)
-    if isinstance(found, Unknown):
-        return _name_of(found, names)
-    return str(key) if found is None else names.get(found, str(key))
+    own = _symbol_of(key)
+    if isinstance(own, Unknown):
+        return _name_of(own, names)
+    return str(key) if own is None else names.get(own, str(key))
 
 
 def _symbol_of(key: Any) -> Symbol | None:
@@ -256,10 +256,10 @@ def _symbol_of(key: Any) -> Symbol | None:
     from symbcast.core.algebra.sympy_conversion import from_sympy
 
     try:
-        found = from_sympy(key)
+        own = from_sympy(key)
     except DimensionError:
         return None
-    return found if isinstance(found, Symbol) else None
+    return own if isinstance(own, Symbol) else None
 
 
 def example_sizes(names: Mapping[Symbol, str]) -> dict[str, object]:
@@ -268,12 +268,12 @@ def example_sizes(names: Mapping[Symbol, str]) -> dict[str, object]:
     return {**plain, **{s.name: (2, 2) for s in sequences_of(names)}}
 
 
-def check_all_sizes(needed: Iterable[str] | Mapping[str, object], given: Mapping[str, object], call: str) -> None:
+def check_all_sizes(needed: Iterable[str] | Mapping[str, object], sizes: Mapping[str, object], call: str) -> None:
     """Raise `BindingError` if a needed size is not given; ``call`` is the name of the method that takes it."""
-    missing = [name for name in needed if name not in given]
+    missing = [name for name in needed if name not in sizes]
     if missing:
         axes = {name for name, example in needed.items() if example != 2} if isinstance(needed, Mapping) else set()
-        texts = {name: repr(size) for name, size in given.items()}
+        texts = {name: repr(size) for name, size in sizes.items()}
         texts |= {name: "(2, 2)" if name in axes else "..." for name in missing}
         by_keyword = all(name.isidentifier() and not iskeyword(name) for name in texts)
         pairs = [f"{name}={text}" if by_keyword else f"{name!r}: {text}" for name, text in texts.items()]
@@ -281,10 +281,10 @@ def check_all_sizes(needed: Iterable[str] | Mapping[str, object], given: Mapping
         raise BindingError(f"no size was given for {', '.join(dict.fromkeys(missing))}", f"write {call}({example})")
 
 
-def unknown_name_error(name: str, wanted: Sequence[str]) -> BindingError:
-    """Return the error for a name that no size has; ``wanted`` are the valid names."""
-    close = closest(name, wanted)
-    hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(wanted) or 'all given'}"
+def unknown_name_error(name: str, known: Sequence[str]) -> BindingError:
+    """Return the error for a name that no size has; ``known`` are the valid names."""
+    close = closest(name, known)
+    hint = f"did you mean {close!r}?" if close else f"the sizes are {', '.join(known) or 'all given'}"
     return BindingError(f"no size here is named {name!r}", hint)
 
 

@@ -45,23 +45,23 @@ Assumptions: TypeAlias = "AssumptionLike | Iterable[AssumptionLike] | None"
 class Assumption:
     """One assumption: its formula, and its text, which is made from the formula if nobody wrote it.
 
-    ``is_written`` means that a user wrote it as text, so that a name in it may be mistyped. ``given`` is the sympy
+    ``is_written`` means that a user wrote it as text, so that a name in it may be mistyped. ``source`` is the sympy
     Boolean that it was read from: a symbol in it is never a dummy, while a name in text may refer to one. ``lost`` are
     names in its text that the formula does not mention.
     """
 
-    __slots__ = ("_text", "formula", "given", "is_written", "lost")
+    __slots__ = ("_text", "formula", "is_written", "lost", "source")
 
     def __init__(
         self,
         formula: Formula,
         text: str | None = None,
         is_written: bool = False,
-        given: object = None,
+        source: object = None,
         lost: tuple[Symbol, ...] = (),
     ) -> None:
         self.formula = formula
-        self.given = given
+        self.source = source
         self.lost = lost
         self._text = text
         self.is_written = is_written
@@ -93,10 +93,10 @@ def read_assumptions(assume: Assumptions) -> list[Assumption]:
         raise ShapeTypeError(assume, "an assumption", hint)
     if isinstance(assume, str) or hasattr(type(assume), "free_symbols") or not isinstance(assume, Iterable):
         assume = [assume]
-    found = list(assume)
-    if len(found) == 2 and isinstance(found[0], str) and type(found[1]) is int:
-        raise ShapeTypeError(assume, "an assumption", f"write '{found[0]} == {found[1]}'")
-    return [_read_assumption(item) for item in found]
+    items = list(assume)
+    if len(items) == 2 and isinstance(items[0], str) and type(items[1]) is int:
+        raise ShapeTypeError(assume, "an assumption", f"write '{items[0]} == {items[1]}'")
+    return [_read_assumption(item) for item in items]
 
 
 def _read_assumption(item: Any) -> Assumption:
@@ -114,7 +114,7 @@ def _read_assumption(item: Any) -> Assumption:
     from symbcast.core.algebra.sympy_conversion import formula_from_sympy
 
     formula = formula_from_sympy(item)
-    return Assumption(with_values(formula), formula_text(formula), given=item)
+    return Assumption(with_values(formula), formula_text(formula), source=item)
 
 
 def check_min_size(value: object) -> int:
@@ -166,9 +166,9 @@ def _unlinked(
     assumptions: Iterable[Assumption], own: Iterable[Symbol], names: Mapping[Symbol, str]
 ) -> Iterator[tuple[Assumption, list[str]]]:
     """Yield each assumption without a link to ``own``, and the names in it."""
-    found = [(a, frozenset(map(_subject, symbols_in(a.formula)))) for a in assumptions]
-    linked = linked_sizes(own, [symbols for _, symbols in found])
-    for assumption, symbols in found:
+    mentioned = [(a, frozenset(map(_subject, symbols_in(a.formula)))) for a in assumptions]
+    linked = linked_sizes(own, [symbols for _, symbols in mentioned])
+    for assumption, symbols in mentioned:
         if symbols and linked.isdisjoint(symbols):
             yield assumption, [names.get(s, s.name) for s in symbols_in(assumption.formula)]
 
@@ -218,8 +218,8 @@ def own_set(s: Symbol, min_size: int) -> SizeSet:
             return SizeSet.interval(0, MAX_RANK)
         return SizeSet.interval(min_size, None) | SizeSet.of([1]) if min_size else ALL
     lower = max(min_size, s.lower)
-    found = ALL if lower == 0 and s.upper is None else SizeSet.interval(lower, s.upper)
-    return found if s.parity is None else found & SizeSet.residues(2, [s.parity])
+    sizes = ALL if lower == 0 and s.upper is None else SizeSet.interval(lower, s.upper)
+    return sizes if s.parity is None else sizes & SizeSet.residues(2, [s.parity])
 
 
 def assumed_formulas(symbols: Iterable[Symbol], assumptions: Iterable[Assumption], min_size: int) -> list[Formula]:
@@ -235,10 +235,10 @@ def assumption_set(symbols: Iterable[Symbol], assumptions: Sequence[Assumption],
     order = tuple(symbols)
     if not min_size and not assumptions and all(type(s) is Symbol for s in order):
         return AssumptionSet.of_names(order)
-    found = _assumption_set(order, [a.formula for a in assumptions], min_size)
-    if found is None:
+    known = _assumption_set(order, [a.formula for a in assumptions], min_size)
+    if known is None:
         raise _contradiction(order, list(assumptions), min_size)
-    return found
+    return known
 
 
 def _assumption_set(symbols: tuple[Symbol, ...], formulas: Iterable[Formula], min_size: int) -> AssumptionSet | None:
@@ -249,21 +249,23 @@ def _assumption_set(symbols: tuple[Symbol, ...], formulas: Iterable[Formula], mi
         return None
 
 
-def _contradiction(symbols: tuple[Symbol, ...], kept: list[Assumption], min_size: int) -> AssumptionError:
-    for assumption in list(kept):
-        fewer = [a for a in kept if a is not assumption]
+def _contradiction(symbols: tuple[Symbol, ...], needed: list[Assumption], min_size: int) -> AssumptionError:
+    for assumption in list(needed):
+        fewer = [a for a in needed if a is not assumption]
         if _assumption_set(symbols, [a.formula for a in fewer], min_size) is None:
-            kept = fewer
-    mentioned = {s for a in kept for s in symbols_in(a.formula)}
+            needed = fewer
+    mentioned = {s for a in needed for s in symbols_in(a.formula)}
     bounded = [s for s in symbols if s.lower or s.upper is not None or s.parity is not None]
-    own = [_own_text(s) for s in bounded if s in mentioned or (not kept and not own_set(s, min_size))]
-    needs_minimum = min_size > 0 and (not kept or _assumption_set(symbols, [a.formula for a in kept], 0) is not None)
+    own = [_own_text(s) for s in bounded if s in mentioned or (not needed and not own_set(s, min_size))]
+    needs_minimum = min_size > 0 and (
+        not needed or _assumption_set(symbols, [a.formula for a in needed], 0) is not None
+    )
     minimum = [f"min_size={min_size}"] if needs_minimum else []
-    if not kept:
+    if not needed:
         return AssumptionError("the sizes leave nothing", [*own, *minimum])
-    several = len(kept) + len(own) + len(minimum) > 1
+    several = len(needed) + len(own) + len(minimum) > 1
     problem = "these assumptions contradict each other" if several else "this assumption is never true"
-    return AssumptionError(problem, [*(a.text for a in kept), *own, *minimum])
+    return AssumptionError(problem, [*(a.text for a in needed), *own, *minimum])
 
 
 def _own_text(s: Symbol) -> str:

@@ -35,7 +35,7 @@ class BoundOperands(NamedTuple):
     sizes: dict[str, int]
 
 
-def bind(result: BroadcastCall, given: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
+def bind(result: BroadcastCall, by_key: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
     """Return the operands of a result at the given sizes, by name or by symbol.
 
     Raises `BindingError` for a missing size, for an unknown name, for a value that is not a size, and for sizes that
@@ -43,9 +43,9 @@ def bind(result: BroadcastCall, given: Sizes | None, named: Mapping[str, int]) -
     """
     if result.is_open:
         assert result.scope is not None
-        return _bind_open(result, result.scope, given, named)
+        return _bind_open(result, result.scope, by_key, named)
     names = result.shown
-    sizes = read_given_sizes(names, given, named)
+    sizes = read_given_sizes(names, by_key, named)
     check_all_sizes([names[s] for s in symbols_of(chain.from_iterable(result.dims))], sizes, "evaluate")
     if not result.is_plain:
         _check_assumptions(result, sizes)
@@ -62,14 +62,14 @@ def operands_at(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape,
     return tuple(map(shape_of, at))
 
 
-def _bind_open(result: BroadcastCall, scope: Scope, given: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
+def _bind_open(result: BroadcastCall, scope: Scope, by_key: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
     """Return operands, some of unknown rank, at given sizes of the axes of their sequences and of all other symbols."""
     from symbcast.core.programs.unknown_rank import sizes_at
     from symbcast.core.solver.evaluation import AxisSizes, holds_at
 
-    found = GivenSizes.read(scope.names, given, named)
-    check_all_sizes(example_sizes(scope.names), found.by_name, "evaluate")
-    sizes, axes, whole = found.sizes, found.axes, found.by_name
+    values_given = GivenSizes.read(scope.names, by_key, named)
+    check_all_sizes(example_sizes(scope.names), values_given.by_name, "evaluate")
+    sizes, axes, whole = values_given.sizes, values_given.axes, values_given.by_name
     for sequence, there in axes.items():
         if any(size < scope.min_size for size in there):
             raise BindingError(f"{sequence.name}={there} has a size below min_size", "see min_size")
@@ -78,13 +78,15 @@ def _bind_open(result: BroadcastCall, scope: Scope, given: Sizes | None, named: 
     at = AxisSizes(values, axes)
     for assumption in result.assumptions:
         if not holds_at(assumption.formula, at):
-            told = ", ".join(f"{name}={size}" for name, size in whole.items())
-            raise BindingError(f"{told} contradicts the assumption {assumption.text}", "ask without assuming it")
+            shown = ", ".join(f"{name}={size}" for name, size in whole.items())
+            raise BindingError(f"{shown} contradicts the assumption {assumption.text}", "ask without assuming it")
     values.update(sizes_at(scope.names, axes))
     return BoundOperands(_shapes_of_ranks(result, axes, values), whole)
 
 
-def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int]) -> bool:
+def holds_of_axes(
+    formula: Formula, names: Mapping[Symbol, str], by_key: Sizes | None, named: Mapping[str, int]
+) -> bool:
     """Return whether a formula holds at given sizes, including those of the axes of sequences.
 
     Raises `BindingError` if a size of the formula is missing, or a value is not a size.
@@ -92,11 +94,11 @@ def holds_of_axes(formula: Formula, names: Mapping[Symbol, str], given: Sizes | 
     from symbcast.core.solver.evaluation import holds_at
     from symbcast.core.solver.normal_form import symbols_in
 
-    return holds_at(formula, read_needed(symbols_in(formula), names, given, named, "holds"))
+    return holds_at(formula, read_needed(symbols_in(formula), names, by_key, named, "holds"))
 
 
 def read_needed(
-    needed: Collection[Symbol], names: Mapping[Symbol, str], given: Sizes | None, named: Mapping[str, int], call: str
+    needed: Collection[Symbol], names: Mapping[Symbol, str], by_key: Sizes | None, named: Mapping[str, int], call: str
 ) -> Mapping[Symbol, int]:
     """Return the given sizes by symbol; they must include those that are needed.
 
@@ -105,11 +107,11 @@ def read_needed(
     """
     from symbcast.core.solver.evaluation import AxisSizes
 
-    found = GivenSizes.read(names, given, named)
-    asked = {s: names.get(s, s.name) for s in needed}
-    check_all_sizes(example_sizes(asked), found.by_name, call)
-    sizes = {s: found.sizes[name] for s, name in names.items() if name in found.sizes}
-    return AxisSizes(sizes, found.axes) if sequences_of(names) else sizes
+    read = GivenSizes.read(names, by_key, named)
+    needed_names = {s: names.get(s, s.name) for s in needed}
+    check_all_sizes(example_sizes(needed_names), read.by_name, call)
+    sizes = {s: read.sizes[name] for s, name in names.items() if name in read.sizes}
+    return AxisSizes(sizes, read.axes) if sequences_of(names) else sizes
 
 
 def _shapes_of_ranks(
@@ -127,9 +129,9 @@ def _shapes_of_ranks(
     def size(dim: Dim) -> int:
         if isinstance(dim, int):
             return dim
-        found = symbols_of((dim,))
-        at = {**values, **sizes_at(found, axes)}
-        return value_function(dim, found)(*(at[s] for s in found))
+        symbols = symbols_of((dim,))
+        at = {**values, **sizes_at(symbols, axes)}
+        return value_function(dim, symbols)(*(at[s] for s in symbols))
 
     def sizes_in(dim: Dim) -> Iterable[int]:
         if not is_sequence(dim):
@@ -156,8 +158,8 @@ def _check_assumptions(result: BroadcastCall, sizes: Mapping[str, int]) -> None:
         if any(names[s] not in sizes for s in symbols):
             continue
         if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):
-            given = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
-            raise BindingError(f"{given} contradicts the assumption {assumption.text}", "ask without assuming it")
+            shown = ", ".join(f"{names[s]}={sizes[names[s]]}" for s in symbols)
+            raise BindingError(f"{shown} contradicts the assumption {assumption.text}", "ask without assuming it")
 
 
 def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
@@ -203,14 +205,14 @@ MOST = 8
 class RankedSizes:
     """The ranks and the axes of the sequences of a question, and its other sizes.
 
-    ``asked`` must hold, ``names`` are the names of the sizes, in order; ``mentioned`` are additional formulas whose
+    ``required`` must hold, ``names`` are the names of the sizes, in order; ``mentioned`` are additional formulas whose
     axes must be distinguished. Raises `UnknownRankError` if a sequence meets itself at a shifted axis, since
     not all ranks are then tried; the error names the ``question``.
 
     Attributes:
         unrolled: The depth to which sequences are unrolled.
         knowledge: What is known about ranks, axes and sizes.
-        asked: The formulas over ranks, axes and sizes that must hold.
+        required: The formulas over ranks, axes and sizes that must hold.
         names: The name of each rank, axis and size.
         greatest: The greatest rank of each sequence that its own constraints allow.
     """
@@ -218,14 +220,14 @@ class RankedSizes:
     def __init__(
         self,
         question: str,
-        asked: Sequence[Formula],
+        required: Sequence[Formula],
         names: Mapping[Symbol, str],
         assumptions: tuple[Sequence[Assumption], int],
         mentioned: Iterable[Formula] = (),
     ) -> None:
         self._names, self._sequences = names, sequences_of(names)
         self._assumptions, self._min_size = assumptions
-        formulas = [*asked, *mentioned, *(a.formula for a in self._assumptions)]
+        formulas = [*required, *mentioned, *(a.formula for a in self._assumptions)]
         first = self._unrolled(formulas)
         check_cuts(question, first)
         known = self._known(first)
@@ -233,7 +235,7 @@ class RankedSizes:
         axes = [Compatible((s.axis(most),)) for s, most in few if most is not None and 0 < most <= MOST]
         self.unrolled = self._unrolled([*formulas, *axes])
         self.knowledge = self._known(self.unrolled)
-        self.asked = [f for formula in asked for f in self.unrolled.formulas(formula)]
+        self.required = [f for formula in required for f in self.unrolled.formulas(formula)]
         self.names = {s: names.get(s, s.name) for s in self.unrolled.symbols(names)}
         self.greatest = {s: greatest_rank(self.knowledge, s) for s in self._sequences}
 
@@ -243,8 +245,8 @@ class RankedSizes:
         scope = call.scope
         assert scope is not None and scope.unrolled is not None
         check_cuts(question, scope.unrolled)
-        asked = [c.requirement for c in call.constraints]
-        return RankedSizes(question, asked, scope.names, (call.assumptions, scope.min_size), mentioned)
+        required = [c.requirement for c in call.constraints]
+        return RankedSizes(question, required, scope.names, (call.assumptions, scope.min_size), mentioned)
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
         """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""

@@ -86,7 +86,7 @@ def _assumptions(assume: Assumptions, min_size: int) -> tuple[list[Assumption], 
 def _scope_of(shapes: Sequence[ShapeLike], operands: tuple[Shape, ...], assumed: list[Assumption], least: int) -> Scope:
     from symbcast.core.programs.scope import Scope
 
-    return Scope.asked(shapes, operands, assumed, least, is_linked=True)
+    return Scope.of_call(shapes, operands, assumed, least, is_linked=True)
 
 
 class BroadcastCall:
@@ -105,12 +105,12 @@ class BroadcastCall:
     _tier: int = SIZES
     _scope: Scope | None = None
     _masks: MaskBroadcast | None = None
-    _laid: tuple[Shape, ...] | None = None
+    _aligned: tuple[Shape, ...] | None = None
     _output: Shape | None = None
     _emission: Emission | None = None
     _decision: CostedValue[Decision] | None = None
     _conflict: tuple[Constraint, ...] | None = None
-    _laid_output: tuple[Dim, ...] | None = None
+    _aligned_output: tuple[Dim, ...] | None = None
     _ranks: OpenRanks | None = None
     _points: PointVerdict | None = None
     """What may show the verdict before the question is read in full; None if it cannot."""
@@ -128,14 +128,14 @@ class BroadcastCall:
 
     def _read(self, scope: Scope, operands: tuple[Shape, ...]) -> None:
         self._tier = GENERAL
-        self._scope, self._laid = scope, None
+        self._scope, self._aligned = scope, None
         if scope.sequences:
             from symbcast.core.programs.open_ranks import OpenRanks
 
             self._ranks = OpenRanks(self.rule, operands, scope)
-            self._dims, self._emission = self._ranks.laid, self._ranks.emission
+            self._dims, self._emission = self._ranks.aligned, self._ranks.emission
 
-    def _settle(self) -> None:
+    def _read_in_full(self) -> None:
         """Read the question in full if that was put off."""
         if self._later is not None:
             # It counts for no call, as if it were done when the question was put.
@@ -147,13 +147,13 @@ class BroadcastCall:
 
     @property
     def _open(self) -> OpenRanks | None:
-        """The operands where the rank of some is not known; ``_dims`` are then these as the rule lays them."""
+        """The operands where the rank of some is not known; ``_dims`` are then these as the rule aligns them."""
         if self._later is not None:
-            self._settle()
+            self._read_in_full()
         return self._ranks
 
     @classmethod
-    def asked(
+    def of(
         cls,
         shapes: Sequence[ShapeLike],
         rule: str | Rule,
@@ -162,34 +162,34 @@ class BroadcastCall:
         min_size: int,
     ) -> Self:
         """Return the answer to the question for which sizes shapes broadcast: see `symbcast.broadcast`."""
-        found = find_rule(rule, attributes)
+        rule_read = find_rule(rule, attributes)
         operands = tuple([s if type(s) is Shape else shape(s) for s in shapes])
         is_free = assume is NOTHING and min_size is ZERO
         assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
         is_free = is_free or not (assumed or least)
-        made = cls(found, operands, None) if is_free and OpenShape not in map(type, operands) else None
-        if made is not None:
+        call = cls(rule_read, operands, None) if is_free and OpenShape not in map(type, operands) else None
+        if call is not None:
             if all(s.is_concrete for s in operands):
-                return made
-            if all(plain_dims(s) is not None for s in operands) and found.is_join(made._dims):
-                made._tier = JOINS
-                return made
-        dims = [s.dims for s in operands] if made is None else made._dims
-        points = point_verdict(found, dims, assumed, least)
+                return call
+            if all(plain_dims(s) is not None for s in operands) and rule_read.is_join(call._dims):
+                call._tier = JOINS
+                return call
+        dims = [s.dims for s in operands] if call is None else call._dims
+        points = point_verdict(rule_read, dims, assumed, least)
         later = _scope_of, (shapes, operands, assumed, least)
         if points is None:
             scope = _scope_of(*later[1])
-            return cls(found, scope.shapes, scope)
-        made = cls(found, operands, None) if made is None else made
-        made._tier, made._points, made._later = GENERAL, points, later
-        made._is_within = current_budget() is not None
-        return made
+            return cls(rule_read, scope.shapes, scope)
+        call = cls(rule_read, operands, None) if call is None else call
+        call._tier, call._points, call._later = GENERAL, points, later
+        call._is_within = current_budget() is not None
+        return call
 
     @property
     def operands(self) -> tuple[Shape, ...]:
         """The shapes, in the order of the rule's operands."""
         known = self._open
-        return self.laid if known is None else known.operands
+        return self.aligned if known is None else known.operands
 
     @property
     def is_plain(self) -> bool:
@@ -208,21 +208,21 @@ class BroadcastCall:
 
     @property
     def dims(self) -> tuple[tuple[Dim, ...], ...]:
-        """The sizes of the operands as the rule lays them."""
+        """The sizes of the operands as the rule aligns them."""
         if self._later is not None:
-            self._settle()
+            self._read_in_full()
         return self._dims
 
     @property
-    def laid(self) -> tuple[Shape, ...]:
-        """The operands as the rule lays them: an operand of unknown rank has a single axis for all its unknown axes."""
-        if self._laid is None or self._later is not None:
-            self._laid = tuple(map(shape_of, self.dims))
-        return self._laid
+    def aligned(self) -> tuple[Shape, ...]:
+        """The operands as the rule aligns them: one of unknown rank has a single axis for all its unknown axes."""
+        if self._aligned is None or self._later is not None:
+            self._aligned = tuple(map(shape_of, self.dims))
+        return self._aligned
 
     @property
     def open_axes(self) -> int:
-        """The number of axes of the `laid` operands that represent several axes; they come first.
+        """The number of axes of the `aligned` operands that represent several axes; they come first.
 
         Raises `UnknownRankError` if they do not come first, or if the answer covers only some ranks.
         """
@@ -232,7 +232,7 @@ class BroadcastCall:
     def scope(self) -> Scope | None:
         """The sizes of the question, and the knowledge about them; None if there are only integers."""
         if self._later is not None:
-            self._settle()
+            self._read_in_full()
         if self._scope is None and self._tier == JOINS:
             from symbcast.core.programs.scope import Scope
 
@@ -255,17 +255,17 @@ class BroadcastCall:
         if tier == GENERAL:
             if self._points is not None and self._points.verdict is not None:
                 return self._points.verdict
-            found = self._decided
-            return found if found is not Verdict.UNKNOWN else self.account.verdict
+            decided = self._decided
+            return decided if decided is not Verdict.UNKNOWN else self.account.verdict
         return Verdict.NEVER if self._output is None and not self._work_out() else Verdict.ALWAYS
 
     @property
     def _decided(self) -> Verdict:
         """The verdict as far as the solver decided it."""
-        found = self._ask(lambda decision: decision.verdict)
+        verdict = self._ask(lambda decision: decision.verdict)
         if self._open is None or not self._open.reason:
-            return found
-        return Verdict.NEVER if self._open.at_any_rank.impossible else within_bound(found, self._open.reason)
+            return verdict
+        return Verdict.NEVER if self._open.at_any_rank.impossible else within_bound(verdict, self._open.reason)
 
     @property
     def account(self) -> Account:
@@ -273,9 +273,9 @@ class BroadcastCall:
         from symbcast.core.account import exact_account
 
         is_general = self._tier == GENERAL and (self._points is None or self._points.verdict is None)
-        found = self._decided if is_general else self.verdict
+        verdict = self._decided if is_general else self.verdict
         points = self.witness(), self.counterexample()
-        return exact_account(all_of(self.clauses), found, points, self.reason if found is Verdict.UNKNOWN else "")
+        return exact_account(all_of(self.clauses), verdict, points, self.reason if verdict is Verdict.UNKNOWN else "")
 
     @property
     def shape(self) -> Shape | None:
@@ -294,16 +294,16 @@ class BroadcastCall:
             return self._collapse()
         else:
             sizes: Any = self._dims
-            found = self.rule.concrete(sizes)
-            if found is not None:
-                self._output = shape_of(found)
+            concrete = self.rule.concrete(sizes)
+            if concrete is not None:
+                self._output = shape_of(concrete)
         return self._output is not None
 
     @property
-    def laid_output(self) -> tuple[Dim, ...] | None:
-        """The output with one size for each axis of the `laid` operands."""
+    def aligned_output(self) -> tuple[Dim, ...] | None:
+        """The output with one size for each axis of the `aligned` operands."""
         shape = self.shape
-        return self._laid_output if self._open is not None or shape is None else shape.dims
+        return self._aligned_output if self._open is not None or shape is None else shape.dims
 
     @one_call
     def _collapse(self) -> bool:
@@ -315,10 +315,12 @@ class BroadcastCall:
         known = self._open
         if known is None:
             output = self.emission.output
-            self._output = shape_of(self._ask(lambda found: [collapsed_join(members_of(d), found) for d in output]))
+            self._output = shape_of(
+                self._ask(lambda decision: [collapsed_join(members_of(d), decision) for d in output])
+            )
         else:
-            laid = self._laid_output = self._ask(known.laid_output)
-            self._output = self._ask(lambda decision: known.output(laid, decision))
+            aligned_output = self._aligned_output = self._ask(known.aligned_output)
+            self._output = self._ask(lambda decision: known.output(aligned_output, decision))
         return True
 
     def _ask(self, question: Callable[[Decision], T]) -> T:
@@ -415,8 +417,8 @@ class BroadcastCall:
     @property
     def decision(self) -> Decision:
         """The decision behind the answer; only for symbolic shapes."""
-        found, self._decision = compute_once(self._decision, self._decide)
-        return found
+        decision, self._decision = compute_once(self._decision, self._decide)
+        return decision
 
     def _decide(self) -> Decision:
         from symbcast.core.solver.decision import Decision
@@ -438,12 +440,12 @@ class BroadcastCall:
         if self._tier != GENERAL:
             return ""
 
-        def found(decision: Decision) -> str:
+        def reason_of(decision: Decision) -> str:
             decision.witness()
             decision.counterexample()
             return decision.evidence_reason
 
-        return self._ask(found) or (self.reason if self._decided is Verdict.UNKNOWN else "")
+        return self._ask(reason_of) or (self.reason if self._decided is Verdict.UNKNOWN else "")
 
     def witness(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the shapes broadcast; None if there are none.
@@ -454,8 +456,8 @@ class BroadcastCall:
             return {} if self.verdict is Verdict.ALWAYS else None
         if self._tier == JOINS:
             return self._named(self.masks.witness())
-        found = self._ask(lambda decision: decision.witness())
-        return self._named(self._sample(0) if found is None else found)
+        sizes = self._ask(lambda decision: decision.witness())
+        return self._named(self._sample(0) if sizes is None else sizes)
 
     def counterexample(self) -> dict[str, int] | None:
         """Return the smallest sizes at which the shapes do not broadcast; None if the assumptions allow none."""
@@ -463,8 +465,8 @@ class BroadcastCall:
             return None if self.verdict is Verdict.ALWAYS else {}
         if self._tier == JOINS:
             return self._named(self.masks.counterexample())
-        found = self._ask(lambda decision: decision.counterexample())
-        return self._named(self._sample(1) if found is None else found)
+        sizes = self._ask(lambda decision: decision.counterexample())
+        return self._named(self._sample(1) if sizes is None else sizes)
 
     def _sample(self, kind: int) -> Mapping[Symbol, int] | None:
         """Return sizes that work (0) or fail (1) where the solver decided too little to find the smallest ones."""
@@ -477,7 +479,7 @@ class BroadcastCall:
     @one_call
     def stretch(self, operand: int, axis: int) -> AxisStretch:
         """Return where an operand is stretched on an output axis; only for shapes that can broadcast."""
-        self._settle()
+        self._read_in_full()
         return self.valid_sizes().stretch(self.rule, self._dims, operand, axis)
 
     def valid_sizes(self) -> ValidSizes:
@@ -497,10 +499,10 @@ class BroadcastCall:
         if self._conflict is None:
             self._stopped = ""
             never = self.verdict is Verdict.NEVER
-            found = answer_within_budget(self.budget, self._clash, self._forget) if never else ()
+            clash = answer_within_budget(self.budget, self._clash, self._forget) if never else ()
             if self._stopped:
-                return found
-            self._conflict = found
+                return clash
+            self._conflict = clash
         return self._conflict
 
     def _question(self) -> tuple[Any, ...]:
@@ -537,18 +539,18 @@ class BroadcastCall:
         """Return the constraints that make every dimension of the operands a size."""
         if self._tier != GENERAL:
             return []
-        self._settle()
-        found: list[Constraint] = []
+        self._read_in_full()
+        constraints: list[Constraint] = []
         for position, dims in enumerate(self._dims):
             for axis, dim in enumerate(dims):
                 if isinstance(dim, int) or dim.is_Symbol:
                     continue
                 origin = Origin("size", (position,), axis, len(dims))
-                found.extend(Constraint(need, origin, SIZE) for need in definedness(dim))
+                constraints.extend(Constraint(need, origin, SIZE) for need in definedness(dim))
         unrolled = None if self.scope is None else self.scope.unrolled
         if unrolled is None:
-            return found
-        return [Constraint(f, c.origin, SIZE) for c in found for f in unrolled.formulas(c.requirement)]
+            return constraints
+        return [Constraint(f, c.origin, SIZE) for c in constraints for f in unrolled.formulas(c.requirement)]
 
     def _clash(self) -> tuple[Constraint, ...]:
         if self._tier == SIZES:
@@ -561,8 +563,8 @@ class BroadcastCall:
 
         assert self.scope is not None
         constraints = self.constraints
-        found = smallest_conflict([[c.requirement] for c in constraints], self.scope.knowledge)
-        return tuple(constraints[n] for n in found) or constraints
+        clash = smallest_conflict([[c.requirement] for c in constraints], self.scope.knowledge)
+        return tuple(constraints[n] for n in clash) or constraints
 
     def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         if sizes is None:

@@ -93,16 +93,16 @@ class PointVerdict:
     def _put_in_equal_names(self) -> None:
         """Put one name, or an integer, for all names that are assumed to equal it."""
         self._equal = dict(self._equalities())
-        found: dict[Any, Any] = {}
+        values: dict[Any, Any] = {}
         for name, other in self._equal.items():
-            left, right = found.get(name, name), found.get(other, other)
+            left, right = values.get(name, name), values.get(other, other)
             if type(left) is int:
                 left, right = right, left
             if left is not right and type(left) is not int and (type(right) is int or right in self._names):
-                found = {bound: right if value is left else value for bound, value in found.items()}
-                found[left] = right
-        if found:
-            changed = [(kind, tuple([found.get(s, s) for s in sizes])) for kind, sizes in self._relations]
+                values = {bound: right if value is left else value for bound, value in values.items()}
+                values[left] = right
+        if values:
+            changed = [(kind, tuple([values.get(s, s) for s in sizes])) for kind, sizes in self._relations]
             self._relations = [r for r in changed if not _is_trivial(r)]
 
     def _separate(self) -> list[Formula] | None:
@@ -179,9 +179,9 @@ class PointVerdict:
 
     def _suggested(self) -> dict[Any, int]:
         """Return sizes of 1, or the least size, except where a requirement names another size."""
-        found: dict[Any, int] = dict.fromkeys(self._names, max(1, self._least))
+        point: dict[Any, int] = dict.fromkeys(self._names, max(1, self._least))
         if all(kind == JOINS for kind, _ in self._relations):
-            return found
+            return point
         fixed: dict[Any, int] = {}
         for _ in range(len(self._relations)):
             before = len(fixed)
@@ -195,8 +195,8 @@ class PointVerdict:
                     fixed[data] = target
             if len(fixed) == before:
                 break
-        found.update((s, size) for s, size in fixed.items() if s in found)
-        return found
+        point.update((s, size) for s, size in fixed.items() if s in point)
+        return point
 
     def _holds(self, point: Mapping[Any, int]) -> bool:
         """Return whether all sizes exist at a point and satisfy the requirements."""
@@ -278,15 +278,15 @@ def point_verdict(rule: Rule, dims: Sequence[Dims], assumed: Sequence[Assumption
             return None
         if any(isinstance(s, SequenceSymbol) for a in assumed for s in symbols_of(dims_of(a.formula))):
             return None
-        laid = _laid(rule, dims)
-        if laid is None:
+        expanded = _expanded(rule, dims)
+        if expanded is None:
             return None
-        dims = laid
+        dims = expanded
     relations = rule.relations(dims)
     if relations is None:
         return None
-    found = PointVerdict(relations, chain.from_iterable(dims), [a.formula for a in assumed], least)
-    return found if found.verdict is not None else None
+    question = PointVerdict(relations, chain.from_iterable(dims), [a.formula for a in assumed], least)
+    return question if question.verdict is not None else None
 
 
 _PLAIN = frozenset((int, Symbol))
@@ -297,8 +297,8 @@ def _is_plain(dim: Dim) -> bool:
     return type(dim) in _PLAIN or (isinstance(dim, Term) and _PLAIN.issuperset(map(type, dim.symbols())))
 
 
-def _laid(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
-    """Return shapes, some of unknown rank, as a rule lays them; None unless it joins each axis of each sequence.
+def _expanded(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
+    """Return shapes, some of unknown rank, as a rule aligns them; None unless it joins each axis of each sequence.
 
     Each sequence may be cut at one place only, so that its axes are sizes of their own, as its rank is free.
     """
@@ -314,6 +314,6 @@ def _laid(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
     names = {s.name for shape in dims for d in shape if isinstance(d, Term) for s in d.symbols() if type(s) is Symbol}
     if not names.isdisjoint(sequence.name for sequence in rests) or not rule.is_uniform or not rule.is_join(dims):
         return None
-    found = rule.expand(dims)
-    cut = {s for shape in found for s in shape if isinstance(s, Rest)}
-    return found if len(cut) == len(rests) else None
+    expanded = rule.expand(dims)
+    cut = {s for shape in expanded for s in shape if isinstance(s, Rest)}
+    return expanded if len(cut) == len(rests) else None

@@ -114,8 +114,8 @@ def _claims(result: BroadcastCall, raw: Sequence[Formula]) -> Iterable[tuple[str
         yield "the constraints cannot hold", [whole]
         sizes = [c.requirement for c in result.size_constraints()]
         yield "the constraints of the conflict clash", [*sizes, *(c.requirement for c in result.conflict)]
-    elif result.laid_output is not None:
-        for axis, (dim, emitted) in enumerate(zip(result.laid_output, result.emission.output, strict=True)):
+    elif result.aligned_output is not None:
+        for axis, (dim, emitted) in enumerate(zip(result.aligned_output, result.emission.output, strict=True)):
             if mentions_rest(dim):
                 continue  # each of its axes is a join of the same members
             yield f"output axis {axis} is {dim_text(dim)}", [whole, is_other(dim, emitted)]
@@ -154,8 +154,8 @@ class Prover:
         for formulas in questions:
             answer = self._session.check(formulas)
             if answer is Satisfiability.SATISFIABLE:
-                found = self._session.model()
-                shown = ", ".join(f"{s.name}={size}" for s, size in found.items())
+                point = self._session.model()
+                shown = ", ".join(f"{s.name}={size}" for s, size in point.items())
                 return Claim(text, Proof.REFUTED, f"at {shown}" if shown else "")
             if answer is Satisfiability.UNKNOWN:
                 open_reason = open_reason or f"z3: {self._session.reason}: {_shortened(formulas)}"
@@ -179,16 +179,16 @@ def _evidence(result: BroadcastCall, raw: Sequence[Formula]) -> list[Claim]:
     known = [*(a.formula for a in result.scope.assumed), *_own_bounds(result)]
     assumed = predicate(all_of(known), result.scope.symbols)
     claims = []
-    for word, sizes, wanted in (
+    for word, sizes, is_valid in (
         ("witness", result.witness(), True),
         ("counterexample", result.counterexample(), False),
     ):
         if sizes is not None and result.is_open:
-            proof = Proof.PROVED if _is_valid_at(result, sizes) is wanted else Proof.REFUTED
+            proof = Proof.PROVED if _is_valid_at(result, sizes) is is_valid else Proof.REFUTED
             claims.append(Claim(f"the {word} is valid", proof))
         elif sizes is not None:
             values = [sizes[name] for name in result.scope.names.values()]
-            right = assumed(*values) and bool(test(*values)) is wanted
+            right = assumed(*values) and bool(test(*values)) is is_valid
             claims.append(Claim(f"the {word} is valid", Proof.PROVED if right else Proof.REFUTED))
     expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(result.verdict)
     if expected is not None and len(claims) != expected:
@@ -352,11 +352,11 @@ def evidence_claims(question: ProofQuestion) -> list[Claim]:
     """Return the claims about the sizes shown, checked by evaluation."""
     claims = []
     whole, known = all_of(question.raw), all_of(question.known)
-    for word, sizes, wanted in zip(("witness", "counterexample"), question.points, (True, False), strict=True):
+    for word, sizes, is_valid in zip(("witness", "counterexample"), question.points, (True, False), strict=True):
         if sizes is None:
             continue
         at = {s: sizes[name] for s, name in question.names.items()}
-        is_right = holds_at(known, at) and holds_at(whole, at) is wanted
+        is_right = holds_at(known, at) and holds_at(whole, at) is is_valid
         claims.append(Claim(f"the {word} is valid", Proof.PROVED if is_right else Proof.REFUTED))
     expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(question.verdict)
     if expected is None:
@@ -371,15 +371,15 @@ def evidence_claims(question: ProofQuestion) -> list[Claim]:
 
 def certify_condition(statement: Statement, assume: Assumptions, min_size: int) -> Certificate:
     """Return z3's verdict on what is said of a condition, from its formula as it was read."""
-    given = read_assumptions(assume)
-    known = [s for a in given for s in symbols_in(a.formula)]
+    assumptions = read_assumptions(assume)
+    known = [s for a in assumptions for s in symbols_in(a.formula)]
     names = {s: condition_names(statement).get(s, s.name) for s in (*condition_names(statement), *known)}
     if any(isinstance(s, SequenceSymbol) for s in names):
         reason = "the condition is about sequences of axes"
         return Certificate((Claim("the simplified condition is the same", Proof.UNDECIDED, reason),))
     question = ProofQuestion(
         names,
-        assumed_formulas(names, given, check_min_size(min_size)),
+        assumed_formulas(names, assumptions, check_min_size(min_size)),
         clauses(statement.formula),
         clauses(statement.simplified(assume, min_size).formula),
         statement.verdict_under(assume, min_size),

@@ -81,7 +81,7 @@ class QuestionFormulas(NamedTuple):
     """The formulas of a question: those that users wrote, those that rules require, and others known to hold."""
 
     written: Iterable[Formula]
-    asked: Iterable[Formula]
+    required: Iterable[Formula]
     assumed: list[Formula]
 
 
@@ -102,10 +102,10 @@ class ConditionSizes:
     ) -> None:
         assumed = formulas.assumed
         written = [c for formula in formulas.written for c in clauses(formula)]
-        conjuncts = [*(c for formula in formulas.asked for c in clauses(formula)), *written]
-        found = {s: None for f in (*conjuncts, *assumed) for s in symbols_in(f)}
+        conjuncts = [*(c for formula in formulas.required for c in clauses(formula)), *written]
+        mentioned = {s: None for f in (*conjuncts, *assumed) for s in symbols_in(f)}
         # Simplification keeps the order of the question.
-        symbols = tuple(dict.fromkeys((*(s for s in order if s in found), *found)))
+        symbols = tuple(dict.fromkeys((*(s for s in order if s in mentioned), *mentioned)))
         self.unrolled: UnrolledSequences | None = None
         if any(isinstance(s, SequenceSymbol) for s in symbols):
             check_kinds(symbols)
@@ -152,20 +152,20 @@ class ConditionSizes:
     def verdict(self, formula: Formula) -> Verdict:
         """Return whether a condition holds always, sometimes or never, or this is unknown."""
         decision = self.decision(formula)
-        found = within_bound(decision.verdict, self.bound)
-        return found if found is not Verdict.UNKNOWN else sampled_verdict(decision)
+        verdict = within_bound(decision.verdict, self.bound)
+        return verdict if verdict is not Verdict.UNKNOWN else sampled_verdict(decision)
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
         """Return sizes by name, without those that no formula mentions."""
         if self.unrolled is None:
             return {name: sizes[s] for s, name in names.items() if s in sizes}
         depths = self.unrolled.depths
-        told = {
+        known_names = {
             s: name
             for s, name in names.items()
             if (s.sequence in depths if isinstance(s, SequenceSymbol) else s in sizes)
         }
-        return self.unrolled.named(sizes, told)
+        return self.unrolled.named(sizes, known_names)
 
 
 class Refutation:
@@ -192,17 +192,17 @@ class Refutation:
         """
         if self.is_impossible:
             return None
-        found = self._decision.witness()
-        if found is None:
+        point = self._decision.witness()
+        if point is None:
             raise UndecidedError(self._decision.evidence_reason or stop_reason())
-        return self._sizes.named(found, names)
+        return self._sizes.named(point, names)
 
 
 def check_kinds(symbols: Iterable[Symbol]) -> None:
     """Raise `DimensionError` if a size and a sequence have the same name."""
-    found = list(symbols)
-    names = {s.name for s in found if not isinstance(s, SequenceSymbol)}
-    for sequence in sequences_of(found):
+    both_kinds = list(symbols)
+    names = {s.name for s in both_kinds if not isinstance(s, SequenceSymbol)}
+    for sequence in sequences_of(both_kinds):
         if sequence.name in names:
             raise DimensionError(sequence.name, "it is a size and a sequence of axes", "give one of them another name")
 
@@ -217,17 +217,17 @@ ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | Broadca
 class Statement:
     """A condition on sizes, from text, a sympy Boolean, another condition, or a valid `BroadcastCall` or `Program`.
 
-    `symbcast.Condition` is its public form. ``formula`` is its content; ``_asked`` are the sizes in its question, in
+    `symbcast.Condition` is its public form. ``formula`` is its content; ``_order`` are the sizes in its question, in
     order, including those that the answer does not mention. ``_spoken`` are the unknowns that text refers to by their
     labels (``?a``, ``?0``): combined with another condition, they mean the unknowns with these labels there. Other
     unknowns are sizes of their own, whatever their label; no two in one condition share a label. ``_own`` maps the
     sizes of the answers that it came from to the form that sympy should see: symbols that a user passed in.
     """
 
-    __slots__ = ("_asked", "_own", "_spoken", "formula")
+    __slots__ = ("_order", "_own", "_spoken", "formula")
 
     formula: Formula
-    _asked: tuple[Symbol, ...]
+    _order: tuple[Symbol, ...]
     _spoken: frozenset[Symbol]
     _own: Mapping[Symbol, Symbol]
 
@@ -236,17 +236,17 @@ class Statement:
         plain = value.plain_names if isinstance(value, BroadcastCall) else None
         if plain is not None and isinstance(value, BroadcastCall):
             # Names that only text has: each is its own symbol here, and none needs another label.
-            self.formula, self._asked = all_of(value.clauses), plain
+            self.formula, self._order = all_of(value.clauses), plain
             self._spoken, self._own = frozenset(), {}
             return
         if isinstance(value, str):
             read = with_values(parse_formula(value))
             self.formula = _with_extremes_compared(read)
             # A comparison that holds or fails whatever its names are leaves the formula, but they are sizes here.
-            asked: Iterable[Symbol] = (*symbols_in(read), *names_lost(value))
+            sizes: Iterable[Symbol] = (*symbols_in(read), *names_lost(value))
         else:
-            self.formula, asked = _formula(value), _question_sizes(value)
-        self._asked = tuple(dict.fromkeys((*asked, *symbols_in(self.formula))))
+            self.formula, sizes = _formula(value), _question_sizes(value)
+        self._order = tuple(dict.fromkeys((*sizes, *symbols_in(self.formula))))
         self._spoken = frozenset()
         self._own = _own(value)
         if isinstance(value, Statement):
@@ -254,9 +254,9 @@ class Statement:
         elif isinstance(value, str):
             self._spoken = frozenset(u for u in self._unknowns if u.is_spoken)
         self._put(distinct_labels(self._unknowns))
-        if sequences_of(self._asked):
-            self._put(without_clashes(self._asked))
-            check_kinds(self._asked)
+        if sequences_of(self._order):
+            self._put(without_clashes(self._order))
+            check_kinds(self._order)
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
@@ -292,9 +292,9 @@ class Statement:
         Eq(2, M) | Eq(M, 1)
         """
         named = {str(s): s for s in self.symbols}
-        given = {k: v for k, v in options.items() if k not in ("simultaneous", "real", "evaluate")}
-        if given:
-            raise CallError("subs", "sizes are given in a mapping", f"write subs({given!r})")
+        sizes = {k: v for k, v in options.items() if k not in ("simultaneous", "real", "evaluate")}
+        if sizes:
+            raise CallError("subs", "sizes are given in a mapping", f"write subs({sizes!r})")
         if len(args) == 2:
             args = ({args[0]: args[1]},)
         if len(args) == 1 and isinstance(args[0], Mapping):
@@ -304,10 +304,10 @@ class Statement:
             raise CallError("subs", "the new size is missing", f"write subs({{{args[0]!r}: 3}})")
         return self.sympy.subs(*args, **options)
 
-    def _check_names(self, given: Mapping[Any, Any], named: Mapping[str, SympySymbol]) -> None:
+    def _check_names(self, values: Mapping[Any, Any], named: Mapping[str, SympySymbol]) -> None:
         known = {*named, *self._shown.values()}
-        if named and given and all(isinstance(name, str) and name not in known for name in given):
-            first = next(iter(given))
+        if named and values and all(isinstance(name, str) and name not in known for name in values):
+            first = next(iter(values))
             raise BindingError(f"the condition has no size {first!r}", f"the sizes are {', '.join(named)}")
 
     @property
@@ -320,7 +320,7 @@ class Statement:
     @property
     def _shown(self) -> Mapping[Symbol, str]:
         """What each size of the question is called, also those that the condition does not mention."""
-        return names_of(self._asked)
+        return names_of(self._order)
 
     @property
     def _account(self) -> Account:
@@ -330,7 +330,7 @@ class Statement:
     @property
     def _assumed(self) -> Formula:
         """The bounds of each size: a condition has no other assumptions."""
-        return all_of(assumed_formulas(self._asked, (), 0))
+        return all_of(assumed_formulas(self._order, (), 0))
 
     @property
     def _symbols(self) -> tuple[Symbol, ...]:
@@ -358,7 +358,7 @@ class Statement:
 
     @property
     def _unknowns(self) -> list[Unknown]:
-        return [s for s in self._asked if isinstance(s, Unknown)]
+        return [s for s in self._order if isinstance(s, Unknown)]
 
     @property
     def _is_of_all_axes(self) -> bool:
@@ -368,7 +368,7 @@ class Statement:
     def _put(self, bound: Mapping[Any, Any]) -> None:
         """Replace some unknowns or unnamed sequences by others."""
         if bound:
-            self._asked = tuple(dict.fromkeys(bound.get(s, s) for s in self._asked))
+            self._order = tuple(dict.fromkeys(bound.get(s, s) for s in self._order))
             self._spoken = frozenset(bound.get(s, s) for s in self._spoken)
             self.formula = replace_in_formula(self.formula, dict(bound))
 
@@ -378,23 +378,23 @@ class Statement:
         for by, to in ((ours, theirs), (theirs, ours)):
             labelled = {u.name: u for u in to._unknowns}
             bound = {u: labelled.get(u.name, u) for u in by._unknowns if u in by._spoken}
-            by._spoken = frozenset(u for u, meant in bound.items() if meant is u or meant in to._spoken)
-            by._put({u: meant for u, meant in bound.items() if meant is not u})
+            by._spoken = frozenset(u for u, other in bound.items() if other is u or other in to._spoken)
+            by._put({u: other for u, other in bound.items() if other is not u})
         apart = distinct_labels([*ours._unknowns, *theirs._unknowns])
         ours._put(apart)
         theirs._put(apart)
         for by, to in ((theirs, ours), (ours, theirs)):
-            by._put(without_clashes(by._asked, to._asked))
+            by._put(without_clashes(by._order, to._order))
         return ours, theirs
 
     def _with(self, formula: Formula, other: Statement | None = None, more: Iterable[Symbol] = ()) -> Self:
         """Return a condition about the sizes of this question and of another one."""
-        made = type(self)(formula)
-        asked = (*self._asked, *(other._asked if other is not None else ()), *more)
-        made._asked = tuple(dict.fromkeys((*asked, *made._asked)))
-        made._spoken = self._spoken | (other._spoken if other is not None else frozenset())
-        made._own = {**(other._own if other is not None else {}), **self._own}
-        return made
+        condition = type(self)(formula)
+        sizes = (*self._order, *(other._order if other is not None else ()), *more)
+        condition._order = tuple(dict.fromkeys((*sizes, *condition._order)))
+        condition._spoken = self._spoken | (other._spoken if other is not None else frozenset())
+        condition._own = {**(other._own if other is not None else {}), **self._own}
+        return condition
 
     @property
     @one_call
@@ -497,25 +497,28 @@ class Statement:
         assume: Assumptions,
         min_size: int,
         min_axis: int | None = None,
-        asked: Iterable[Formula] = (),
+        required: Iterable[Formula] = (),
     ) -> ConditionSizes:
         """Return the sizes of this question that formulas mention, and the knowledge about them.
 
-        ``asked`` are the formulas that rules require.
+        ``required`` are the formulas that rules require.
         """
-        given = read_assumptions(assume)
+        assumptions = read_assumptions(assume)
         labels = set(self._shown.values())
         # An unknown size in an answer's assumptions is known, whether or not the condition mentions it.
         theirs = (
-            s for a, bound in zip(given, _are_bound(assume, given), strict=True) if bound for s in symbols_in(a.formula)
+            s
+            for a, bound in zip(assumptions, _are_bound(assume, assumptions), strict=True)
+            if bound
+            for s in symbols_in(a.formula)
         )
         brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
-        unknown = tuple(dict.fromkeys(s for s in (*self._asked, *brought) if isinstance(s, Unknown)))
-        sequences = tuple(sequence.rank for sequence in sequences_of(self._asked))
-        scope = Scope((shape_of((*unknown, *sequences)),), (True,), given, check_min_size(min_size))
+        unknown = tuple(dict.fromkeys(s for s in (*self._order, *brought) if isinstance(s, Unknown)))
+        sequences = tuple(sequence.rank for sequence in sequences_of(self._order))
+        scope = Scope((shape_of((*unknown, *sequences)),), (True,), assumptions, check_min_size(min_size))
         assumed = [_by_name(a.formula) for a in scope.assumptions]
         least = min_size if min_axis is None else min_axis
-        return ConditionSizes(self._asked, QuestionFormulas(said, asked, assumed), min_size, least)
+        return ConditionSizes(self._order, QuestionFormulas(said, required, assumed), min_size, least)
 
 
 S = TypeVar("S", bound=Statement)
@@ -529,16 +532,16 @@ def public_condition(value: ConditionLike) -> Statement:
 
 def condition_of_answer(kind: type[S], formula: Formula, answer: BroadcastCall | Program) -> S:
     """Return a formula over the sizes of an answer as a condition about all of these."""
-    made = condition_about(kind, named_formula(formula, answer), named_sizes(answer).values())
-    made._own = _own(answer)
-    return made
+    condition = condition_about(kind, named_formula(formula, answer), named_sizes(answer).values())
+    condition._own = _own(answer)
+    return condition
 
 
 def condition_about(kind: type[S], formula: Formula, sizes: Iterable[Symbol]) -> S:
     """Return a condition of a question about some sizes, also of those that the formula does not mention."""
-    made = kind(formula)
-    made._asked = tuple(dict.fromkeys((*sizes, *made._asked)))
-    return made
+    condition = kind(formula)
+    condition._order = tuple(dict.fromkeys((*sizes, *condition._order)))
+    return condition
 
 
 def condition_of_same_sizes(statement: S, formula: Formula) -> S:
@@ -567,8 +570,8 @@ def refuting_sizes(
     ours, theirs = statement._together(other)
     both = ours._with(ours.formula, theirs)
     said = [theirs.formula] if min_axis is not None else [ours.formula, theirs.formula]
-    asked = [ours.formula] if min_axis is not None else []
-    sizes = both._sizes(said, assume, min_size, min_axis, asked)
+    required = [ours.formula] if min_axis is not None else []
+    sizes = both._sizes(said, assume, min_size, min_axis, required)
     # A conjunct of both does not fail where the condition holds; negated, many conjuncts are as many cases.
     known = set(ours.clauses)
     return Refutation(sizes, ours.formula, all_of(c for c in theirs.clauses if c not in known)), both._shown
@@ -578,20 +581,22 @@ _HINT = "ask about ranks and named axes, such as rank(batch) and batch[-1]"
 
 
 def _rest_in(formula: Formula) -> str:
-    told = [s for s in symbols_in(formula) if isinstance(s, SequenceSymbol)]
-    return next((s for s in told if isinstance(s, Rest)), told[0]).name
+    symbols = [s for s in symbols_in(formula) if isinstance(s, SequenceSymbol)]
+    return next((s for s in symbols if isinstance(s, Rest)), symbols[0]).name
 
 
-def _are_bound(assume: Assumptions, given: Sequence[Assumption]) -> list[bool]:
+def _are_bound(assume: Assumptions, assumptions: Sequence[Assumption]) -> list[bool]:
     """Return for each assumption whether it comes from an answer or a condition, and so is about existing sizes."""
     items = list(assume) if isinstance(assume, (list, tuple)) else [assume]
-    return [not isinstance(item, str) for item in items] if len(items) == len(given) else [False] * len(given)
+    return (
+        [not isinstance(item, str) for item in items] if len(items) == len(assumptions) else [False] * len(assumptions)
+    )
 
 
 def _question_sizes(value: ConditionLike) -> Iterable[Symbol]:
     """Return the sizes in the question of a condition."""
     if isinstance(value, Statement):
-        return value._asked
+        return value._order
     if isinstance(value, (BroadcastCall, Program)):
         return named_sizes(value).values()
     free = getattr(value, "free_symbols", ())
@@ -599,8 +604,8 @@ def _question_sizes(value: ConditionLike) -> Iterable[Symbol]:
         return ()
     from symbcast.core.algebra.sympy_conversion import read_symbol
 
-    found = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
-    return [s if s.is_Dummy or isinstance(s, SequenceSymbol) else symbol(s.name) for s in found]
+    symbols = sorted(map(read_symbol, free), key=lambda s: s.atom_key)
+    return [s if s.is_Dummy or isinstance(s, SequenceSymbol) else symbol(s.name) for s in symbols]
 
 
 def _own(value: ConditionLike) -> Mapping[Symbol, Symbol]:

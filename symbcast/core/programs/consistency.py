@@ -57,13 +57,13 @@ class RequirementGroups:
 
     def copy(self) -> RequirementGroups:
         """Return an independent copy."""
-        made = RequirementGroups(self.min_size)
-        made._growing = None if self._growing is None else self._growing.copy()
-        made._tied = set(self._tied)
+        copied = RequirementGroups(self.min_size)
+        copied._growing = None if self._growing is None else self._growing.copy()
+        copied._tied = set(self._tied)
         copies = {id(w): _Waiting(w.formula) for waiting in self._waiting.values() for w in waiting}
-        made._waiting = {s: [copies[id(w)] for w in waiting] for s, waiting in self._waiting.items()}
-        made._by_formula = {f: copies[id(w)] for f, w in self._by_formula.items() if id(w) in copies}
-        return made
+        copied._waiting = {s: [copies[id(w)] for w in waiting] for s, waiting in self._waiting.items()}
+        copied._by_formula = {f: copies[id(w)] for f, w in self._by_formula.items() if id(w) in copies}
+        return copied
 
     def sizes(self) -> Mapping[Symbol, int]:
         """Return sizes at which everything connected to terms holds."""
@@ -125,8 +125,8 @@ class RequirementGroups:
                     growing.add(set_formula(symbol, own))
                 waiting = self._waiting.pop(symbol, [])
                 moved.append((symbol, waiting))
-                for held in waiting:
-                    self._by_formula.pop(held.formula, None)
+                for formula_waiting in waiting:
+                    self._by_formula.pop(formula_waiting.formula, None)
                 also = [*(w.formula for w in waiting), *(f for f in plain if symbol in symbols_in(f))]
                 ahead += [f for f in also if f not in done]
                 done.update(also)
@@ -169,24 +169,24 @@ class RequirementAdmission:
     extend and the one additional member.
     """
 
-    def __init__(self, asked: Container[Formula], facts: Facts, groups: RequirementGroups) -> None:
+    def __init__(self, earlier: Container[Formula], facts: Facts, groups: RequirementGroups) -> None:
         self.new: dict[Formula, None] = {}
         self.lengthened: dict[Formula, tuple[Formula, Term]] = {}
-        self._asked = asked
+        self._earlier = earlier
         self._facts = facts
         self._groups = groups
         self._mark = facts.mark()
         self.can_hold = True
 
-    def ask(self, formulas: Iterable[Formula]) -> None:
+    def require(self, formulas: Iterable[Formula]) -> None:
         """Require that formulas hold."""
         if not self.can_hold:
             return
-        found = [f for f in normal_conjuncts(formulas) if not self._is_old(f)]
-        if not found:
+        new = [f for f in normal_conjuncts(formulas) if not self._is_old(f)]
+        if not new:
             return
-        self.new.update(dict.fromkeys(found))
-        self.can_hold = FALSE not in found and self._facts.tell(found)
+        self.new.update(dict.fromkeys(new))
+        self.can_hold = FALSE not in new and self._facts.add(new)
 
     def join(self, column: Joined) -> None:
         """Require that the join of a column be defined."""
@@ -199,7 +199,7 @@ class RequirementAdmission:
             return
         if self.can_hold and len({self._facts.dim(m) for m in distinct}) == 1:
             return  # sizes known to be equal can always be joined
-        self.ask([Compatible(tuple(dict.fromkeys(m for d in distinct for m in join_members(d))))])
+        self.require([Compatible(tuple(dict.fromkeys(m for d in distinct for m in join_members(d))))])
 
     def admit(self) -> bool:
         """Admit everything to the groups; undo the additions to the facts if it cannot hold."""
@@ -215,7 +215,7 @@ class RequirementAdmission:
         self._facts.undo(self._mark)
 
     def _is_old(self, formula: Formula) -> bool:
-        return formula in self._asked or formula in self.new
+        return formula in self._earlier or formula in self.new
 
     def _lengthen(self, joined: Any, added: Any) -> None:
         """Require that a long, defined join remain defined with one more member, without checking the old members."""
@@ -227,7 +227,7 @@ class RequirementAdmission:
             return
         self.new[formula] = None
         self.lengthened[formula] = Compatible(join_members(joined)), added
-        self.can_hold = self._facts.tell_join(joined, added, after)
+        self.can_hold = self._facts.add_join(joined, added, after)
 
 
 def _is_plain_size(dim: Dim) -> bool:

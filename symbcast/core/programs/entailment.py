@@ -75,8 +75,8 @@ def equivalent(first: Answer | PublicAnswer, second: Answer | PublicAnswer) -> b
     mean the same in both. Raises `UndecidedError` if this is beyond the limits, `AssumptionError` if no sizes
     meet the assumptions of both, and `ShapeTypeError` for an argument that is not an answer.
 
-    >>> by_numpy = BroadcastCall.asked(["N", "M"], "numpy", {}, "N >= 2", 0)
-    >>> equivalent(by_numpy, BroadcastCall.asked(["N", "M"], "pdpd", {}, (), 0))
+    >>> by_numpy = BroadcastCall.of(["N", "M"], "numpy", {}, "N >= 2", 0)
+    >>> equivalent(by_numpy, BroadcastCall.of(["N", "M"], "pdpd", {}, (), 0))
     True
     """
     left, right = plain_answer(first), plain_answer(second)

@@ -69,9 +69,9 @@ class Islands:
 
     def copy(self) -> Islands:
         """Return an independent copy, which cannot be undone beyond this point."""
-        made = Islands()
-        made._parent, made._size, made._tight = self._parent.copy(), self._size.copy(), self._tight.copy()
-        return made
+        copied = Islands()
+        copied._parent, copied._size, copied._tight = self._parent.copy(), self._size.copy(), self._tight.copy()
+        return copied
 
     def is_loose(self, node: SizeKey) -> bool:
         """Return whether the island of a size is loose."""
@@ -164,13 +164,13 @@ class Facts:
 
     def copy(self) -> Facts:
         """Return an independent copy."""
-        made = Facts(self.min_size)
-        made.version = self.version
-        made._classes, made._islands = self._classes.copy(), self._islands.copy()
-        made._introduced = dict(self._introduced)
-        made._watching = {s: list(formulas) for s, formulas in self._watching.items()}
-        made._axis_of = dict(self._axis_of)
-        return made
+        copied = Facts(self.min_size)
+        copied.version = self.version
+        copied._classes, copied._islands = self._classes.copy(), self._islands.copy()
+        copied._introduced = dict(self._introduced)
+        copied._watching = {s: list(formulas) for s, formulas in self._watching.items()}
+        copied._axis_of = dict(self._axis_of)
+        return copied
 
     def mark(self) -> FactsMark:
         """Return the current state, for `undo`."""
@@ -198,7 +198,7 @@ class Facts:
         while len(self._introduced) > mark.introduced:
             self._introduced.popitem()  # the last one added
 
-    def tell(self, formulas: Sequence[Formula]) -> bool:
+    def add(self, formulas: Sequence[Formula]) -> bool:
         """Add formulas that must hold, as `normal_conjuncts` returns them; return False if they are impossible."""
         pending: Sequence[Formula] = formulas
         while pending:
@@ -213,13 +213,13 @@ class Facts:
             pending = self._woken()
         return True
 
-    def tell_join(self, before: SizeKey, added: SizeKey, after: SizeKey) -> bool:
-        """Add the fact that a join stays defined with one more member; like `tell`, but faster."""
+    def add_join(self, before: SizeKey, added: SizeKey, after: SizeKey) -> bool:
+        """Add the fact that a join stays defined with one more member; like `add`, but faster."""
         members = join_members(after)
         number = self._axis_of.get(before)
         new = members if number is None else (added,)
         if not all(map(_is_size, new)) or self._values(new):
-            return self.tell(normal_conjuncts([Compatible(members)]))
+            return self.add(normal_conjuncts([Compatible(members)]))
         try:
             for member in new:
                 self._introduce(member)
@@ -233,9 +233,9 @@ class Facts:
                 self._islands.link((join_members(before)[0], added))
         except PeriodTooLongError:
             self._axis_of.clear()
-            return self.tell(normal_conjuncts([Compatible(members)]))
+            return self.add(normal_conjuncts([Compatible(members)]))
         self._axis_of[after] = number
-        return self._classes.consistent and self.tell(self._woken())
+        return self._classes.consistent and self.add(self._woken())
 
     def dim(self, dim: Dim) -> Dim:
         """Return a dimension rewritten by the facts: with known values substituted, and one name for equal sizes."""
@@ -246,11 +246,11 @@ class Facts:
         members = join_members(dim)
         if len(members) > 1:
             return self.join(members)
-        found = replace_symbols(dim, self._values((dim,)))
-        if isinstance(found, int):
-            return found
-        self._sharpen(found)
-        return self._value(found)
+        value = replace_symbols(dim, self._values((dim,)))
+        if isinstance(value, int):
+            return value
+        self._sharpen(value)
+        return self._value(value)
 
     def join(self, members: Iterable[Any]) -> Dim:
         """Return the join of sizes, which is known to be defined, with the fewest members."""
@@ -262,23 +262,23 @@ class Facts:
             if len(join_members(longest)) > COMPARED_UP_TO:
                 return self._noted(self._lengthened(longest, added))
         flat = (self.dim(m) for d in (longest, *others) for m in join_members(d))
-        kept = list(dict.fromkeys(m for d in flat for m in join_members(d)))
-        number = next((d for d in kept if isinstance(d, int) and d != 1), None)
+        distinct = list(dict.fromkeys(m for d in flat for m in join_members(d)))
+        number = next((d for d in distinct if isinstance(d, int) and d != 1), None)
         if number is not None:
             return number
-        kept = [d for d in kept if not isinstance(d, int)]
-        if not kept:
+        distinct = [d for d in distinct if not isinstance(d, int)]
+        if not distinct:
             return 1
-        joined = reduce(join_with, kept)
+        joined = reduce(join_with, distinct)
         if self._is_simple(joined):
             return joined
-        kept = [d for d in kept if not self._is_one(d)]
-        fixed = next((d for d in kept if not self._classes.may_be_one(d)), None)
+        distinct = [d for d in distinct if not self._is_one(d)]
+        fixed = next((d for d in distinct if not self._classes.may_be_one(d)), None)
         if fixed is not None:
             return fixed
-        if len(kept) <= COMPARED_UP_TO:
-            kept = self._uncovered(kept)
-        return self._noted(reduce(join_with, kept) if kept else 1)
+        if len(distinct) <= COMPARED_UP_TO:
+            distinct = self._uncovered(distinct)
+        return self._noted(reduce(join_with, distinct) if distinct else 1)
 
     def _lengthened(self, joined: Dim, added: Dim) -> Dim:
         """Return a long join with the fewest members, extended by one more; its own members are not checked again."""
@@ -329,14 +329,14 @@ class Facts:
 
     def _uncovered(self, members: list[Any]) -> list[Any]:
         """Drop members that are 1 or equal to another, starting with the last ones, so that the first name remains."""
-        kept = list(members)
+        needed = list(members)
         for member in reversed(members):
             if self._islands.is_loose(member):
                 continue
-            others = [m for m in kept if m is not member]
+            others = [m for m in needed if m is not member]
             if any(not is_violable(OneWay(member, other), self._classes, {}) for other in others):
-                kept = others
-        return kept
+                needed = others
+        return needed
 
     def _value(self, dim: SizeKey) -> Dim:
         only = self._classes.set_of(dim).only
@@ -415,8 +415,8 @@ class Facts:
         if not news:
             return []
         self.version += 1
-        found = {clause: None for node in news for clause in self._watching.get(node, ())}
-        return list(found)
+        woken = {clause: None for node in news for clause in self._watching.get(node, ())}
+        return list(woken)
 
 
 def _is_size(dim: SizeKey) -> bool:
@@ -429,8 +429,8 @@ def _image(dim: SizeKey) -> SizeSet:
     """Return sizes that contain all values of a term over several symbols, or of a multiple of one."""
     value = term(dim)
     low = max(value.lower_bound or 0, 0)
-    found = ALL if low == 0 else SizeSet.interval(low, None)
+    image = ALL if low == 0 else SizeSet.interval(low, None)
     if value.content > 1:
         with suppress(PeriodTooLongError):
-            found = found & SizeSet.residues(value.content, [value.constant])
-    return found
+            image = image & SizeSet.residues(value.content, [value.constant])
+    return image

@@ -64,12 +64,12 @@ class NamesState:
 
     def copy(self) -> NamesState:
         """Return an independent copy."""
-        made = NamesState(self.rule, self.min_size, self.joins.copy())
-        made._records, made._ops, made._ones = self._records.copy(), self._ops.copy(), self._ones
-        made.assumptions, made._has_zero = self.assumptions.copy(), self._has_zero
+        copied = NamesState(self.rule, self.min_size, self.joins.copy())
+        copied._records, copied._ops, copied._ones = self._records.copy(), self._ops.copy(), self._ones
+        copied.assumptions, copied._has_zero = self.assumptions.copy(), self._has_zero
         for name in ("_done", "_shapes", "_codes", "_sizes", "_sized"):
-            setattr(made, name, getattr(self, name).copy())
-        return made
+            setattr(copied, name, getattr(self, name).copy())
+        return copied
 
     def __len__(self) -> int:
         return len(self._records)
@@ -102,7 +102,7 @@ class NamesState:
         return False
 
     def _new(self, key: tuple[Any, ...], shapes: tuple[Any, ...]) -> NamesOperation | None:
-        read = [self._read(raw, given) for raw, given in zip(key, shapes, strict=True)]
+        read = [self._read(raw, operand) for raw, operand in zip(key, shapes, strict=True)]
         if None in read:
             return None
         if any(0 in operand for operand in read if operand):
@@ -135,18 +135,18 @@ class NamesState:
         """
         if not all(map(self._is_passed_on, op.operands)) or (op.rule is None and not _is_same(op.operands)):
             return None
-        columns, asked = columns_and_requirements(op, demand)
-        joined = _joined(size_requirements(self._unsized(op.operands)), asked, columns)
+        columns, required = columns_and_requirements(op, demand)
+        joined = _joined(size_requirements(self._unsized(op.operands)), required, columns)
         if joined is None or not self._takes_zeros(op.operands, joined):
             return None
         mark = self.joins.mark()
         try:
             self.joins.read(symbols_of(d for shape in op.operands for d in shape.dims))
-            met = self.joins.meet([column for _, column in joined])
+            codes = self.joins.meet([column for _, column in joined])
         except IntegerClashError:
             self.joins.undo(mark)
             return None
-        by_column = {id(of): code for (of, _), code in zip(joined, met, strict=True)}
+        by_column = {id(of): code for (of, _), code in zip(joined, codes, strict=True)}
         sizes = [self._output(column, by_column) for column in columns]
         if None in sizes:
             self.joins.undo(mark)
@@ -168,8 +168,8 @@ class NamesState:
 
     def _unsized(self, operands: Iterable[Shape]) -> list[Dim]:
         """Return the terms of operands that no earlier output has."""
-        found = dict.fromkeys(d for shape in operands for d in shape.dims if type(d) is not int)
-        return [d for d in found if type(d) is not Symbol and d not in self._sized]
+        terms = dict.fromkeys(d for shape in operands for d in shape.dims if type(d) is not int)
+        return [d for d in terms if type(d) is not Symbol and d not in self._sized]
 
     def _takes_zeros(self, operands: Iterable[Shape], joined: Iterable[tuple[object, Sequence[Dim]]]) -> bool:
         """Return whether the program can hold the zeros of an operation, if there are any."""
@@ -180,15 +180,15 @@ class NamesState:
         self._has_zero = True
         return True
 
-    def _output(self, column: OutputDim, met: Mapping[int, int]) -> Any:
+    def _output(self, column: OutputDim, codes: Mapping[int, int]) -> Any:
         """Return the size of an output axis; None for a term over a name that is 1."""
         if type(column) is int:
             return column
-        if isinstance(column, Joined) and id(column) not in met:
+        if isinstance(column, Joined) and id(column) not in codes:
             distinct = [d for d in dict.fromkeys(column) if d != 1]
             column = distinct[0] if distinct else 1
         if isinstance(column, Joined) or type(column) is Symbol:
-            code = met[id(column)] if isinstance(column, Joined) else self.joins.read((column,))[0]
+            code = codes[id(column)] if isinstance(column, Joined) else self.joins.read((column,))[0]
             code = self.joins.simplified(code)
             return code if code >= 0 else self._size(code)
         return None if self.joins.ones and any(map(self.joins.is_one, symbols_of((column,)))) else column
@@ -199,16 +199,16 @@ class NamesState:
             self._ones = self.joins.ones
             self._done.clear()
 
-    def _read(self, raw: tuple[Any, ...], given: Any) -> tuple[Any, ...] | None:
+    def _read(self, raw: tuple[Any, ...], value: Any) -> tuple[Any, ...] | None:
         """Return an operand in the form that `MaskProgram` takes, None if it cannot hold it."""
-        if type(given) is Shape:
+        if type(value) is Shape:
             codes = self._codes.get(raw)
             if codes is not None:
                 return codes
-        dims = plain_dims(given)
+        dims = plain_dims(value)
         if dims is not None:
             return dims
-        dims = shape(given).dims
+        dims = shape(value).dims
         if not all(map(_is_held, dims)):
             return None
         return tuple([d if type(d) is int else self._code(d) for d in dims])
@@ -217,22 +217,22 @@ class NamesState:
         return self.joins.code(join_members(dim))
 
     def _shape(self, codes: Codes) -> Shape:
-        found = self._shapes.get(codes)
-        if found is None:
-            found = self._shapes[codes] = shape_of([c if c >= 0 else self._size(c) for c in codes])
-            self._codes[found.raw] = codes
-        return found
+        known = self._shapes.get(codes)
+        if known is None:
+            known = self._shapes[codes] = shape_of([c if c >= 0 else self._size(c) for c in codes])
+            self._codes[known.raw] = codes
+        return known
 
     def _operand(self, read: Sequence[Any]) -> Shape:
         return shape_of([self._size(d) if type(d) is int and d < 0 else d for d in read])
 
     def _size(self, code: int) -> Any:
-        found = self._sizes.get(code)
-        if found is None:
+        size = self._sizes.get(code)
+        if size is None:
             joins = self.joins
-            found = joins.members(code)[0] if joins.is_name(code) else LazySize(self._join, code)
-            self._sizes[code] = found
-        return found
+            size = joins.members(code)[0] if joins.is_name(code) else LazySize(self._join, code)
+            self._sizes[code] = size
+        return size
 
     @property
     def ops(self) -> list[Op]:
@@ -298,11 +298,11 @@ def _join(joins: MaskProgram, code: int) -> Dim:
 _ITS_OWN_KEY = frozenset({str, tuple})
 
 
-def _key(given: Any) -> tuple[Any, ...]:
+def _key(value: Any) -> tuple[Any, ...]:
     """Return the look-up key of an operand; for a foreign object, its current shape, which may change."""
-    if type(given) is Shape:
-        return given.raw
-    return tuple(given) if type(given) is list else shape(given).raw
+    if type(value) is Shape:
+        return value.raw
+    return tuple(value) if type(value) is list else shape(value).raw
 
 
 def _kinds(key: tuple[Any, ...]) -> tuple[tuple[type, ...] | None, ...]:
@@ -322,14 +322,14 @@ def _is_same(operands: Sequence[Shape]) -> bool:
 
 
 def _joined(
-    needed: Iterable[Formula], asked: Iterable[Formula], columns: Iterable[OutputDim]
+    needed: Iterable[Formula], required: Iterable[Formula], columns: Iterable[OutputDim]
 ) -> list[tuple[object, tuple[Any, ...]]] | None:
     """Return the joins that an operation requires, each with the formula or output axis that it is from.
 
     Return None if it requires anything but joins of names and integers.
     """
-    found: list[tuple[object, tuple[Any, ...]]] = []
-    for of in (*needed, *asked, *(column for column in columns if isinstance(column, Joined))):
+    joins: list[tuple[object, tuple[Any, ...]]] = []
+    for of in (*needed, *required, *(column for column in columns if isinstance(column, Joined))):
         match of:
             case Joined() as sizes:
                 pass
@@ -348,5 +348,5 @@ def _joined(
             continue
         if not all(m >= 0 if type(m) is int else type(m) is Symbol for m in members):
             return None
-        found.append((of, members))
-    return found
+        joins.append((of, members))
+    return joins

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 class OpenRanks:
     """Operands of unknown rank under a rule.
 
-    ``laid`` are the sizes of the operands as the rule lays them, with a single axis for all axes of a sequence that are
-    not distinguished; ``emission`` is what the rule emits for these, once for each distinguished axis. The scope is
-    unrolled accordingly.
+    ``aligned`` are the sizes of the operands as the rule aligns them, with a single axis for all axes of a sequence
+    that are not distinguished; ``emission`` is what the rule emits for these, once for each distinguished axis. The
+    scope is unrolled accordingly.
     """
 
     def __init__(self, rule: Rule, operands: tuple[Shape, ...], scope: Scope) -> None:
         self.operands = operands
         self._rule = rule
         self._scope = scope
-        given = [s.dims for s in operands]
-        self.laid = tuple(map(tuple, rule.expand(given)))
-        rule.check_shapes(self.laid)
+        dims = [s.dims for s in operands]
+        self.aligned = tuple(map(tuple, rule.expand(dims)))
+        rule.check_shapes(self.aligned)
         self._emitted = rule.emit_open([s.values for s in operands])
-        unrolled = scope.unrolled or scope.unroll(self._asked)
+        unrolled = scope.unrolled or scope.unroll(self._requirements)
         constraints = [
             Constraint(formula, c.origin, c.why, c.details)
             for c in self._emitted.constraints
@@ -51,8 +51,8 @@ class OpenRanks:
         """Why the answer is about some ranks only; empty where it is about all."""
 
     @property
-    def _asked(self) -> list[Formula]:
-        sizes = [need for dims in self.laid for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
+    def _requirements(self) -> list[Formula]:
+        sizes = [need for dims in self.aligned for dim in dims if not isinstance(dim, int) for need in definedness(dim)]
         return [*sizes, *(c.requirement for c in self._emitted.constraints)]
 
     def check(self, question: str) -> None:
@@ -62,27 +62,27 @@ class OpenRanks:
 
     @property
     def axes(self) -> int:
-        """The number of axes of the laid operands that represent several axes; they come first.
+        """The number of axes of the aligned operands that represent several axes; they come first.
 
         Raises `UnknownRankError` if they do not come first, or if the answer covers only some ranks.
         """
-        found = open_axes(self.emission.output)
-        if found is None or self.reason:
+        count = open_axes(self.emission.output)
+        if count is None or self.reason:
             self.check("axes counted from the end")
-        return found or 0
+        return count or 0
 
     @property
     def clauses(self) -> tuple[Formula, ...]:
         """The requirements, unsimplified; one requirement covers all axes of a sequence at once."""
-        return tuple(normal_conjuncts(self._asked))
+        return tuple(normal_conjuncts(self._requirements))
 
     @cached_property
     def at_any_rank(self) -> Decision:
         """The decision on the requirements that hold at all ranks; only for an answer that covers only some ranks."""
-        return Decision(*self._scope.at_any_rank(self._asked))
+        return Decision(*self._scope.at_any_rank(self._requirements))
 
-    def laid_output(self, decision: Decision) -> tuple[Dim, ...]:
-        """Return the output with one size for each axis of the laid operands."""
+    def aligned_output(self, decision: Decision) -> tuple[Dim, ...]:
+        """Return the output with one size for each axis of the aligned operands."""
         return tuple(self._output_dim(dim, decision) for dim in self.emission.output)
 
     def _output_dim(self, dim: OutputDim, decision: Decision) -> Dim:
@@ -92,10 +92,10 @@ class OpenRanks:
             return join([m for m in members if not _is_empty(m, decision)] or members)
         return collapsed_join(members, self.at_any_rank if self.reason else decision)
 
-    def output(self, laid: Iterable[Dim], decision: Decision) -> Shape:
+    def output(self, sizes: Iterable[Dim], decision: Decision) -> Shape:
         """Return the output, without sequences that are known to have no axes."""
         # All axes of a base exist, so they need not be distinguished if nothing else is known about them.
-        dims = self._rule.rolled([s.values for s in self.operands], tuple(laid))
+        dims = self._rule.rolled([s.values for s in self.operands], tuple(sizes))
         return any_shape_of(d for d in dims if not _is_empty(d, decision))
 
 

@@ -64,21 +64,21 @@ def equalities(left: Shape, right: Shape) -> list[Formula]:
 
 def size_requirements(dims: Iterable[Dim]) -> list[Formula]:
     """Return the requirements that make dimensions sizes: none for integers and symbols."""
-    found: dict[Formula, None] = {}
+    requirements: dict[Formula, None] = {}
     for dim in dims:
         if isinstance(dim, int):
             if dim < 0:  # a member of a join, not a size
-                found[FALSE] = None
+                requirements[FALSE] = None
             continue
         if dim.is_Symbol:
             continue
         members = join_members(dim)
         if len(members) > 1:
-            found[Compatible(members)] = None
-            found.update(dict.fromkeys(size_requirements(members)))
+            requirements[Compatible(members)] = None
+            requirements.update(dict.fromkeys(size_requirements(members)))
         else:
-            found.update(dict.fromkeys(definedness(dim)))
-    return list(found)
+            requirements.update(dict.fromkeys(definedness(dim)))
+    return list(requirements)
 
 
 # The operations of a program, as they were passed in.
@@ -130,8 +130,8 @@ class Op(NamedTuple):
         return self.origin if self.origin is not None else f"{self.kind}_{self.number}"
 
     @property
-    def laid(self) -> list[Sequence[Dim]]:
-        """The operands of a broadcast as its rule lays them: one axis represents all axes of unknown number."""
+    def aligned(self) -> list[Sequence[Dim]]:
+        """The operands of a broadcast as its rule aligns them: one axis represents all axes of unknown number."""
         dims: list[Sequence[Dim]] = [s.dims for s in self.operands]
         return self.rule.expand(dims) if self.rule is not None and any(map(is_open, self.operands)) else dims
 
@@ -178,17 +178,17 @@ def operation_requirements(op: Op) -> tuple[Formula, ...]:
     """Return the requirements of an operation as distinct clauses in normal form, with nested joins flattened."""
     if op.kind == "assume":
         return ()
-    found: dict[Formula, None] = {}
+    distinct: dict[Formula, None] = {}
     for operand in op.operands:
         for dim in operand.dims:
             if not isinstance(dim, int) and not dim.is_Symbol:
-                found.update(dict.fromkeys(_clauses_of_size(dim)))
-    columns, asked = columns_and_requirements(op)
+                distinct.update(dict.fromkeys(_clauses_of_size(dim)))
+    columns, required = columns_and_requirements(op)
     for column in columns:
         if isinstance(column, Joined):
-            found.update(dict.fromkeys(_clauses_of_join(column)))
-    found.update(dict.fromkeys(normal_conjuncts(asked)))
-    return tuple(found)
+            distinct.update(dict.fromkeys(_clauses_of_join(column)))
+    distinct.update(dict.fromkeys(normal_conjuncts(required)))
+    return tuple(distinct)
 
 
 @lru_cache(maxsize=4096)
@@ -216,8 +216,8 @@ def columns_and_requirements(op: Op, demand: Demand | None = None) -> tuple[Sequ
     rule = SAME if op.rule is None else op.rule
     if not is_of_any_rank and rule.is_join([s.dims for s in op.operands]):
         return [Joined(size for _, size in column) for column in right_aligned([s.values for s in op.operands])], []
-    output, found = demand_of(rule, op.operands) if demand is None else demand
-    return output, [f for asked in found for f in clauses(joins_spelled_out(asked))]
+    output, required = demand_of(rule, op.operands) if demand is None else demand
+    return output, [f for formula in required for f in clauses(joins_spelled_out(formula))]
 
 
 # Operations of a program that occurred before: recognised by what the caller wrote, without reading it again.
@@ -255,28 +255,28 @@ def operation_key(kind: Hashable, attributes: Mapping[str, Any], shapes: Iterabl
         if frozen is _NO_KEY:
             return None
         called += (name, frozen)
-    found: list[Hashable] = [tuple(called)]
-    for given in shapes:
-        own = type(given)
+    key: list[Hashable] = [tuple(called)]
+    for operand in shapes:
+        own = type(operand)
         if own is str:
-            found.append(given)
+            key.append(operand)
         elif own is Shape or own is OpenShape:
-            found.append(given.raw)
+            key.append(operand.raw)
         else:
-            frozen = _frozen(given)
+            frozen = _frozen(operand)
             if frozen is _NO_KEY:
                 try:
                     # The present sizes of the object, which may change.
-                    frozen = shape(given).raw
+                    frozen = shape(operand).raw
                 except SymbcastError:
                     return None  # whoever reads it next reports the error
-            found.append((own, frozen))
-    return tuple(found)
+            key.append((own, frozen))
+    return tuple(key)
 
 
-def is_repeatable(read: Shape, given: object) -> bool:
+def is_repeatable(read: Shape, value: object) -> bool:
     """Return whether an operand means the same each time that it is read: it makes no unknown sizes or sequences."""
-    return isinstance(given, Shape) or not any(isinstance(s, _MADE_ANEW) for s in symbols_of(read.dims))
+    return isinstance(value, Shape) or not any(isinstance(s, _MADE_ANEW) for s in symbols_of(read.dims))
 
 
 _MADE_ANEW = (Unknown, SequenceSymbol)

@@ -343,7 +343,7 @@ class Program(ProgramRecord):
     def stretch(self, op: Op, operand: int, axis: int) -> AxisStretch:
         """Return where a broadcast stretches an operand along an output axis, wherever the program is valid."""
         assert op.rule is not None
-        rule, dims = op.rule, op.laid
+        rule, dims = op.rule, op.aligned
         sizes = symbols_of(d for shape in dims for d in shape)
         return self.ask_general(lambda answers: answers.valid_sizes_of(sizes).stretch(rule, dims, operand, axis))
 

@@ -243,7 +243,7 @@ class ProgramRecord:
 
                 axis_checked_formula(read, self.min_size)
             with self._all_or_nothing() as state:
-                state.names.tell_apart(symbols_in(read.formula), (read.given,))
+                state.names.tell_apart(symbols_in(read.formula), (read.source,))
                 known = len(state.names.order)
                 formula = state.names.bind_formula(read.formula)
                 state.names.bind(shape_of(read.lost))

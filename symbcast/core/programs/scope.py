@@ -82,48 +82,52 @@ class NameTable:
 
     def copy(self) -> NameTable:
         """Return an independent copy."""
-        made = NameTable()
-        made.order = dict(self.order)
-        made._by_name, made._labels, made._unknowns = dict(self._by_name), dict(self._labels), dict(self._unknowns)
-        made._free_from = self._free_from
-        made._sequences, made._anonymous = dict(self._sequences), dict(self._anonymous)
-        made._replaced, made.sizes, made.shown = dict(self._replaced), dict(self.sizes), dict(self.shown)
-        return made
+        copied = NameTable()
+        copied.order = dict(self.order)
+        copied._by_name, copied._labels, copied._unknowns = (
+            dict(self._by_name),
+            dict(self._labels),
+            dict(self._unknowns),
+        )
+        copied._free_from = self._free_from
+        copied._sequences, copied._anonymous = dict(self._sequences), dict(self._anonymous)
+        copied._replaced, copied.sizes, copied.shown = dict(self._replaced), dict(self.sizes), dict(self.shown)
+        return copied
 
-    def prefer(self, symbols: Iterable[Symbol], given: Iterable[object] = ()) -> None:
+    def prefer(self, symbols: Iterable[Symbol], written: Iterable[object] = ()) -> None:
         """Reserve names for symbols that come together, before any is added: a user's own symbols have precedence.
 
-        ``given`` are the shapes as passed. A name in text means the dummy with that name, if there is
+        ``written`` are the shapes as passed. A name in text means the dummy with that name, if there is
         exactly one; a sympy symbol with the same name as a dummy is another size.
         """
-        found = dict.fromkeys(symbols)
-        dummies = Counter(s.name for s in found if isinstance(s, Dummy))
-        self.tell_apart(found, given)
-        for s in found:
+        distinct = dict.fromkeys(symbols)
+        dummies = Counter(s.name for s in distinct if isinstance(s, Dummy))
+        self.tell_apart(distinct, written)
+        for s in distinct:
             if isinstance(s, UserSymbol) and not s.is_Dummy:
                 self._table(s.name).setdefault(s.name, s)
-        for s in found:
+        for s in distinct:
             if isinstance(s, Dummy) and dummies[s.name] == 1:  # otherwise the name in text means none of them
                 self._table(s.name).setdefault(s.name, s)
-        for s in found:
+        for s in distinct:
             if type(s) is Symbol:  # so that no dummy is shown by a name in text
                 self._table(s.name).setdefault(s.name, s)
 
-    def tell_apart(self, symbols: Iterable[Symbol], given: Iterable[object]) -> None:
+    def tell_apart(self, symbols: Iterable[Symbol], values: Iterable[object]) -> None:
         """Reserve each sympy symbol's name for it, if a dummy among symbols that come together has the same name.
 
-        ``given`` are shapes or relations as passed. Raises `DimensionError` if an earlier dummy is already shown by
+        ``values`` are shapes or relations as passed. Raises `DimensionError` if an earlier dummy is already shown by
         that name: a symbol that is not a dummy but has its name is the same object as the name in text, which means the
         dummy.
         """
-        written = {str(s.name) for value in given for s in self._symbols_of(value) if not s.is_Dummy}
+        written = {str(s.name) for value in values for s in self._symbols_of(value) if not s.is_Dummy}
         if not written:
             return
         for name in written & {s.name for s in symbols if isinstance(s, Dummy)}:
             self._table(name).setdefault(name, symbol(name))
         for name in written:
-            kept = self._table(name).get(name)
-            if kept is not None and kept.is_Dummy:
+            known = self._table(name).get(name)
+            if known is not None and known.is_Dummy:
                 raise DimensionError(name, "a sympy Dummy is called so here, and a Symbol is another size", _RENAME)
 
     def _symbols_of(self, value: object) -> Iterable[Any]:
@@ -131,8 +135,8 @@ class NameTable:
         if isinstance(value, Shape):
             return () if self._is_known(value) else symbols_of(value.dims)
         dims = value if isinstance(value, (tuple, list)) else (value,)
-        found = (getattr(d, "free_symbols", ()) for d in dims)
-        return (s for symbols in found if isinstance(symbols, (set, frozenset)) for s in symbols)
+        free = (getattr(d, "free_symbols", ()) for d in dims)
+        return (s for symbols in free if isinstance(symbols, (set, frozenset)) for s in symbols)
 
     def _reserve(self, unknowns: Sequence[tuple[Unknown, bool]]) -> None:
         """Reserve the labels of unknowns that come together, before any is added; each comes with whether it is held.
@@ -166,8 +170,8 @@ class NameTable:
 
     def taken(self) -> list[Formula]:
         """Return the formulas that came with new symbols, and clear them."""
-        found, self.brought = self.brought, []
-        return found
+        formulas, self.brought = self.brought, []
+        return formulas
 
     def _tables(self) -> tuple[dict[Any, Any], ...]:
         names = (self._by_name, self._labels, self._sequences, self._anonymous)
@@ -175,31 +179,31 @@ class NameTable:
 
     def named(self, name: str) -> Symbol:
         """Return the size that a name refers to; a label begins with ``?``."""
-        found = self._table(name).get(name)
-        if found is None:
-            found = self._meet(Unknown(name) if LABEL.fullmatch(name) else symbol(name))
-        return found
+        size = self._table(name).get(name)
+        if size is None:
+            size = self._meet(Unknown(name) if LABEL.fullmatch(name) else symbol(name))
+        return size
 
     def fresh(self, lower: int, upper: int | None) -> Unknown:
         """Return a new unknown."""
-        made = Unknown(self._free_label(), lower, upper)
-        self._meet(made)
-        return made
+        unknown = Unknown(self._free_label(), lower, upper)
+        self._meet(unknown)
+        return unknown
 
     def bind_all(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
         """Return shapes that come together, with other sizes of the same names replaced by this program's.
 
         Each is paired with whether a caller holds it; otherwise it came from text, or was converted to a shape here.
         """
-        given = list(shapes)
-        new = [(s, is_held) for s, is_held in given if not self._is_known(s)]
+        pairs = list(shapes)
+        new = [(s, is_held) for s, is_held in pairs if not self._is_known(s)]
         if any(type(d) not in _NAMED for s, _ in new for d in s.dims):
             symbols = [(s, is_held) for shape, is_held in new for s in symbols_of(shape.dims)]
             self._reserve([(s, is_held) for s, is_held in symbols if isinstance(s, Unknown)])
             for sequence in sequences_of(s for s, _ in symbols):
                 if not sequence.number:
                     self._sequences.setdefault(sequence.name, sequence)
-        return tuple([self.bind(shape) for shape, _ in given])
+        return tuple([self.bind(shape) for shape, _ in pairs])
 
     def bind(self, shape: Shape) -> Shape:
         """Return a shape with other sizes of the same names replaced by this program's."""
@@ -207,9 +211,9 @@ class NameTable:
 
     def _bind(self, shape: Shape) -> Shape:
         bound = self._bindings(symbols_of(shape.dims))
-        found = any_shape_of(replace_symbols(d, bound) for d in shape.dims) if bound else shape
-        self.sizes.update(dict.fromkeys([d for d in found.dims if type(d) is not int]))
-        return found
+        own = any_shape_of(replace_symbols(d, bound) for d in shape.dims) if bound else shape
+        self.sizes.update(dict.fromkeys([d for d in own.dims if type(d) is not int]))
+        return own
 
     def _is_known(self, shape: Shape) -> bool:
         for dim in shape.dims:  # noqa: SIM110 - twice as fast as all(), on the path of every operation
@@ -227,7 +231,7 @@ class NameTable:
         labelled: dict[Symbol, Symbol] = {s: self._labelled(s) for s in symbols if isinstance(s, SequenceSymbol)}
         bound = self._bindings(labelled.get(s, s) for s in symbols if s not in unknowns)
         bound.update((s, bound.get(label, label)) for s, label in labelled.items() if label is not s)
-        bound.update((s, kept) for s, kept in unknowns.items() if kept is not s)
+        bound.update((s, own) for s, own in unknowns.items() if own is not s)
         return replace_in_formula(formula, bound) if bound else formula
 
     def _labelled(self, s: SequenceSymbol) -> SequenceSymbol:
@@ -237,25 +241,25 @@ class NameTable:
 
     def _spoken_of(self, s: Unknown) -> Symbol:
         """Return the size that an unknown in a formula refers to: itself, or else the one that its label means here."""
-        kept = self._unknowns.get(s.identity) or self._labels.get(s.name)
-        if kept is None:
+        own = self._unknowns.get(s.identity) or self._labels.get(s.name)
+        if own is None:
             known = f"the labels are {', '.join(self._labels)}" if self._labels else "there is no unknown size yet"
             raise AssumptionError(f"no size here is named {s.name}", hint=known)
-        return kept
+        return own
 
     def _bindings(self, symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
-        found: dict[Symbol, Symbol] = {}
+        replaced: dict[Symbol, Symbol] = {}
         for s in symbols:
             if s in self.order:
                 continue
-            kept = self._replaced.get(s)
-            if kept is None:
-                kept = self._meet(s)
-            if kept is not s:
-                found[s] = kept
-                if not own_set(kept, 0) <= own_set(s, 0):
-                    self.brought.append(set_formula(kept, own_set(s, 0)))
-        return found
+            own = self._replaced.get(s)
+            if own is None:
+                own = self._meet(s)
+            if own is not s:
+                replaced[s] = own
+                if not own_set(own, 0) <= own_set(s, 0):
+                    self.brought.append(set_formula(own, own_set(s, 0)))
+        return replaced
 
     def _meet(self, s: Symbol) -> Symbol:
         """Add a new symbol; return the symbol used for it."""
@@ -266,7 +270,7 @@ class NameTable:
         table = self._table(s.name)
         if s.name in self._sequences:
             raise _two_kinds(s.name)
-        kept: Symbol = s
+        own: Symbol = s
         if s.is_Dummy:
             # A different size from any other of its name; text refers to it by its displayed name.
             name, number = s.name, 0
@@ -276,47 +280,47 @@ class NameTable:
             table[name] = s
             self.shown[s] = name
         else:
-            kept = table.setdefault(s.name, s)
-            if kept is not s:
-                self._replaced[s] = kept
-                return kept if kept in self.order else self._meet(kept)
+            own = table.setdefault(s.name, s)
+            if own is not s:
+                self._replaced[s] = own
+                return own if own in self.order else self._meet(own)
             self.shown[s] = s.name
-        self.order[kept] = None
-        return kept
+        self.order[own] = None
+        return own
 
     def _meet_unknown(self, s: Unknown) -> Symbol:
-        kept = self._unknowns.get(s.identity)
-        if kept is not None:
-            return kept
-        kept = self._labels.get(s.name, s)
-        if s.is_spoken and kept is not s:
-            return kept if kept in self.order else self._meet(kept)
+        own = self._unknowns.get(s.identity)
+        if own is not None:
+            return own
+        own = self._labels.get(s.name, s)
+        if s.is_spoken and own is not s:
+            return own if own in self.order else self._meet(own)
         s.is_spoken = False  # from now on, a caller holds it
-        if kept is not s or not LABEL.fullmatch(s.name):
-            kept = s.renamed(self._free_label())
-        self._unknowns[s.identity] = self._labels[kept.name] = kept
-        self.shown[kept] = kept.name
-        self.order[kept] = None
-        return kept
+        if own is not s or not LABEL.fullmatch(s.name):
+            own = s.renamed(self._free_label())
+        self._unknowns[s.identity] = self._labels[own.name] = own
+        self.shown[own] = own.name
+        self.order[own] = None
+        return own
 
     def _meet_sequence(self, s: SequenceSymbol) -> Symbol:
         """Add a symbol of a sequence, which keeps its label if that is free."""
-        given = s.sequence
-        kept = self._anonymous.get(given.number)
-        if kept is None and not given.number:
-            kept = self._sequences.get(given.name, given)
-        elif kept is None:
-            label = given.name
+        sequence = s.sequence
+        own = self._anonymous.get(sequence.number)
+        if own is None and not sequence.number:
+            own = self._sequences.get(sequence.name, sequence)
+        elif own is None:
+            label = sequence.name
             if label in self._sequences:
                 label = next(name for n in count() if (name := f"...{n}") not in self._sequences)
-            kept = self._anonymous[given.number] = AxisSequence(label, given.number)
-        if kept.name in self._by_name:
-            raise _two_kinds(kept.name)
-        self._sequences[kept.name] = kept
-        found = s.of(kept)
-        self.order[found] = None
-        self.shown[found] = found.name
-        return found
+            own = self._anonymous[sequence.number] = AxisSequence(label, sequence.number)
+        if own.name in self._by_name:
+            raise _two_kinds(own.name)
+        self._sequences[own.name] = own
+        bound = s.of(own)
+        self.order[bound] = None
+        self.shown[bound] = bound.name
+        return bound
 
     def _free_label(self) -> str:
         label = next(free_labels(self._labels, self._free_from))
@@ -352,10 +356,10 @@ class Scope:
     ) -> None:
         self.min_size = min_size
         names = NameTable()
-        given = [s for shape in shapes for s in symbols_of(shape.dims)]
+        symbols = [s for shape in shapes for s in symbols_of(shape.dims)]
         names.prefer(
-            [*given, *(s for a in assumptions for s in symbols_in(a.formula))],
-            [*written, *(a.given for a in assumptions)],
+            [*symbols, *(s for a in assumptions for s in symbols_in(a.formula))],
+            [*written, *(a.source for a in assumptions)],
         )
         self.shapes = names.bind_all(zip(shapes, held, strict=True))
         bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
@@ -380,12 +384,12 @@ class Scope:
         symbols = symbols_of(d for shape in shapes for d in shape.dims)
         if not all(type(s) is Symbol for s in symbols):
             return None
-        made = cls.__new__(cls)
-        made.min_size, made.shapes, made.symbols = min_size, tuple(shapes), symbols
-        made.assumptions, made.links, made.sequences = [], (), ()
-        made.names = {s: s.name for s in symbols}
-        made.unrolled = made._known = None
-        return made
+        scope = cls.__new__(cls)
+        scope.min_size, scope.shapes, scope.symbols = min_size, tuple(shapes), symbols
+        scope.assumptions, scope.links, scope.sequences = [], (), ()
+        scope.names = {s: s.name for s in symbols}
+        scope.unrolled = scope._known = None
+        return scope
 
     @property
     def knowledge(self) -> AssumptionSet:
@@ -399,19 +403,19 @@ class Scope:
         from symbcast.core.programs.unknown_rank import UnrolledSequences
 
         assumed = [a.formula for a in self.assumptions]
-        made = self.unrolled = UnrolledSequences([*formulas, *assumed], self.sequences, self.min_size)
-        self.symbols = tuple(made.symbols(self.symbols))
+        unrolled = self.unrolled = UnrolledSequences([*formulas, *assumed], self.sequences, self.min_size)
+        self.symbols = tuple(unrolled.symbols(self.symbols))
         self.names = {s: self.names.get(s, s.name) for s in self.symbols}
-        self.symbols = (*self.symbols, *made.hidden)
-        self.links = tuple(made.links())
+        self.symbols = (*self.symbols, *unrolled.hidden)
+        self.links = tuple(unrolled.links())
         try:
-            self._known = assumption_set(self.symbols, made.known(self.assumptions), self.min_size)
+            self._known = assumption_set(self.symbols, unrolled.known(self.assumptions), self.min_size)
         except AssumptionError:
-            if not made.mixed:
+            if not unrolled.mixed:
                 raise
             # The bound on the ranks may be what excludes all sizes.
             raise UnknownRankError("a broadcast of a sequence with itself, shifted by some axes", "it") from None
-        return made
+        return unrolled
 
     @property
     def assumed(self) -> Sequence[Assumption]:
@@ -426,11 +430,11 @@ class Scope:
         from symbcast.core.programs.unknown_rank import UnrolledSequences
 
         assumed = [a.formula for a in self.assumptions]
-        asked = [f for f in formulas if not any(map(mentions_rest, dims_of(f)))]
-        made = UnrolledSequences([*asked, *assumed], self.sequences, self.min_size)
-        known = made.known(self.assumptions)
-        symbols = dict.fromkeys((*made.symbols(self.names), *made.hidden))
-        return assumption_set(symbols, known, self.min_size), asked
+        required = [f for f in formulas if not any(map(mentions_rest, dims_of(f)))]
+        unrolled = UnrolledSequences([*required, *assumed], self.sequences, self.min_size)
+        known = unrolled.known(self.assumptions)
+        symbols = dict.fromkeys((*unrolled.symbols(self.names), *unrolled.hidden))
+        return assumption_set(symbols, known, self.min_size), required
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
         """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
@@ -440,19 +444,19 @@ class Scope:
 
     def symbol_sizes(self, sizes: Mapping[str, Any]) -> dict[Symbol, int]:
         """Return the size of each symbol, from sizes by name in the form of `named`."""
-        found: dict[Symbol, int] = {s: sizes[name] for s, name in self.names.items() if name in sizes}
+        by_symbol: dict[Symbol, int] = {s: sizes[name] for s, name in self.names.items() if name in sizes}
         if self.unrolled is not None:
             from symbcast.core.programs.unknown_rank import sizes_at
 
-            found.update(sizes_at(self.names, {s: sizes[s.name] for s in self.unrolled.depths if s.name in sizes}))
-        return found
+            by_symbol.update(sizes_at(self.names, {s: sizes[s.name] for s in self.unrolled.depths if s.name in sizes}))
+        return by_symbol
 
     @classmethod
     @one_call
-    def asked(
-        cls, given: Sequence[ShapeLike], shapes: Sequence[Shape], assume: Assumptions, min_size: int, is_linked: bool
+    def of_call(
+        cls, written: Sequence[ShapeLike], shapes: Sequence[Shape], assume: Assumptions, min_size: int, is_linked: bool
     ) -> Self:
-        """Return the scope of ``shapes``, which were ``given`` in that form, with the assumptions about them.
+        """Return the scope of ``shapes``, ``written`` in that form, with the assumptions about them.
 
         With ``is_linked``, raises `AssumptionError` for an assumption that is not about any of their sizes.
         """
@@ -460,8 +464,10 @@ class Scope:
         plain = None if assumed else cls.of_names(shapes, least)
         if plain is not None:
             return plain
-        held = [isinstance(s, Shape) for s in given]
-        made = cls(shapes, held, assumed, least, given)
+        is_held = [isinstance(s, Shape) for s in written]
+        scope = cls(shapes, is_held, assumed, least, written)
         if is_linked:
-            check_links(made.assumptions, (s for found in made.shapes for s in symbols_of(found.dims)), made.names)
-        return made
+            check_links(
+                scope.assumptions, (s for operand in scope.shapes for s in symbols_of(operand.dims)), scope.names
+            )
+        return scope

@@ -31,9 +31,9 @@ class ProgramState:
     Nearly every operation of a real program broadcasts sizes that met before: these are looked up pair by pair. The
     others take the slow path: their requirements are added to the facts and admitted to the groups, or refused.
 
-    ``asked`` holds every distinct requirement; ``standing`` those that no later one implies: their conjunction is the
-    condition of the program. ``refused`` holds the operations that cannot hold together with those before them; their
-    requirements are in neither.
+    ``requirements`` holds every distinct requirement; ``standing`` those that no later one implies: their conjunction
+    is the condition of the program. ``refused`` holds the operations that cannot hold together with those before them;
+    their requirements are in neither.
     """
 
     def __init__(self, min_size: int) -> None:
@@ -43,7 +43,7 @@ class ProgramState:
         self.groups = RequirementGroups(min_size)
         self.ops: list[Op] = []
         self.assumptions: list[Assumption] = []
-        self.asked: set[Formula] = set()
+        self.requirements: set[Formula] = set()
         self.standing: dict[Formula, None] = {}
         self.refused: list[int] = []
         self._sized: set[Dim] = set()
@@ -57,13 +57,17 @@ class ProgramState:
 
     def copy(self) -> ProgramState:
         """Return an independent copy."""
-        made = ProgramState(self.min_size)
-        made.names, made.facts, made.groups = self.names.copy(), self.facts.copy(), self.groups.copy()
-        made.ops, made.assumptions, made.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
-        made.asked, made.standing, made._sized = self.asked.copy(), self.standing.copy(), self._sized.copy()
-        made._pairs, made._alone, made._cached_at = self._pairs.copy(), self._alone.copy(), self._cached_at
-        made.repeatable, made._admitted = self.repeatable.copy(), self._admitted
-        return made
+        copied = ProgramState(self.min_size)
+        copied.names, copied.facts, copied.groups = self.names.copy(), self.facts.copy(), self.groups.copy()
+        copied.ops, copied.assumptions, copied.refused = self.ops.copy(), self.assumptions.copy(), self.refused.copy()
+        copied.requirements, copied.standing, copied._sized = (
+            self.requirements.copy(),
+            self.standing.copy(),
+            self._sized.copy(),
+        )
+        copied._pairs, copied._alone, copied._cached_at = self._pairs.copy(), self._alone.copy(), self._cached_at
+        copied.repeatable, copied._admitted = self.repeatable.copy(), self._admitted
+        return copied
 
     def known(self, left: Shape, right: Shape) -> Shape | None:
         """Return the join of two shapes if all pairs of their sizes met before, as in nearly every operation.
@@ -83,7 +87,7 @@ class ProgramState:
             return self._obvious(left, right, lead)
 
     def _obvious(self, left: Shape, right: Shape, lead: int) -> Shape | None:
-        found: list[Dim] = []
+        sizes: list[Dim] = []
         for a, b in zip(left.dims, (*[1] * lead, *right.dims), strict=True):
             joined = self._pairs.get((a, b))
             if joined is None:
@@ -93,12 +97,12 @@ class ProgramState:
                 if type(only) is not int and only not in self._sized:
                     return None
                 joined = self._pairs[a, b] = self._pairs[b, a] = self.facts.dim(only)
-            found.append(joined)
-        return shape_of(found)
+            sizes.append(joined)
+        return shape_of(sizes)
 
-    def repeat(self, found: Repeatable, origin: str | None) -> Shape | None:
+    def repeat(self, known: Repeatable, origin: str | None) -> Shape | None:
         """Add an operation again, and return its output."""
-        _, kind, _, operands, rule, _, _, output = found.op
+        _, kind, _, operands, rule, _, _, output = known.op
         self.ops.append(Op(len(self.ops), kind, origin, operands, rule, None, "", output))
         return output
 
@@ -107,8 +111,8 @@ class ProgramState:
         op, columns, _ = self.repeatable[key]
         output = self._shape(op, columns)
         self._take_sizes(output)
-        found = self.repeatable[key] = Repeatable(op._replace(output=output), columns, self.version)
-        return found
+        renewed = self.repeatable[key] = Repeatable(op._replace(output=output), columns, self.version)
+        return renewed
 
     @property
     def version(self) -> int:
@@ -122,8 +126,8 @@ class ProgramState:
 
         The output of a replayed operation that cannot hold is kept, because later ones may use its unknown sizes.
         """
-        columns, asked = columns_and_requirements(op, demand)
-        can_hold = self._admit(op, columns, asked)
+        columns, required = columns_and_requirements(op, demand)
+        can_hold = self._admit(op, columns, required)
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
             output = self._shape(op, columns, can_hold)
@@ -155,10 +159,10 @@ class ProgramState:
 
     def _take_sizes(self, output: Shape | None, can_hold: bool = True) -> None:
         """Record that the axes of an output are over sizes of this program, and are sizes if the operation can hold."""
-        made = [d for d in (() if output is None else output.dims) if type(d) is not int]
-        self.names.sizes.update(dict.fromkeys(made))
+        sizes = [d for d in (() if output is None else output.dims) if type(d) is not int]
+        self.names.sizes.update(dict.fromkeys(sizes))
         if can_hold:
-            self._sized.update(made)
+            self._sized.update(sizes)
 
     def sizes(self) -> dict[Symbol, int]:
         """Return sizes at which all admitted requirements hold, or nearly all."""
@@ -185,49 +189,49 @@ class ProgramState:
     @staticmethod
     def replayed(ops: Iterable[Op], min_size: int, names: NameTable) -> ProgramState:
         """Return the state after recorded operations, with their recorded outputs; it takes over ``names``."""
-        made = ProgramState(min_size)
-        made.names = names
+        state = ProgramState(min_size)
+        state.names = names
         for op in ops:
             shapes = [(s, False) for s in (*op.operands, *(() if op.output is None else (op.output,)))]
-            made.names.bind_all(shapes)
+            state.names.bind_all(shapes)
             if op.kind == "assume":
-                made.assume(op)
+                state.assume(op)
             else:
-                made.add(op)
-        return made
+                state.add(op)
+        return state
 
     def _suppose(self, formula: Formula) -> bool:
-        asking = RequirementAdmission((), self.facts, self.groups)
-        asking.ask([formula])
-        found = asking.admit()
+        admission = RequirementAdmission((), self.facts, self.groups)
+        admission.require([formula])
+        can_hold = admission.admit()
         self._admitted += 1
         self._forget_what_is_stale()
-        return found
+        return can_hold
 
-    def _admit(self, op: Op, columns: Sequence[OutputDim], asked: Sequence[Formula]) -> bool:
+    def _admit(self, op: Op, columns: Sequence[OutputDim], required: Sequence[Formula]) -> bool:
         """Add an operation's requirements, that its operands are sizes and that its columns join; all or none."""
         joined = [column for column in columns if isinstance(column, Joined)]
         sized = [d for operand in op.operands for d in operand.dims if type(d) is not int and d not in self._sized]
         needed = size_requirements([d for d in sized if not isinstance(d, Symbol)])
-        if not (needed or asked or joined):
+        if not (needed or required or joined):
             self._sized.update(sized)
             return True
-        asking = RequirementAdmission(self.asked, self.facts, self.groups)
+        admission = RequirementAdmission(self.requirements, self.facts, self.groups)
         try:
-            asking.ask(needed)
-            asking.ask(asked)
+            admission.require(needed)
+            admission.require(required)
             for column in joined:
-                asking.join(column)
-            can_hold = asking.admit()
+                admission.join(column)
+            can_hold = admission.admit()
         except BaseException:
-            asking.undo()
+            admission.undo()
             raise
-        self._admitted += bool(asking.new) or not can_hold
+        self._admitted += bool(admission.new) or not can_hold
         if can_hold:
             self._sized.update(sized)
-            self.asked.update(asking.new)
-            self.standing.update(asking.new)
-            for shorter, _ in asking.lengthened.values():
+            self.requirements.update(admission.new)
+            self.standing.update(admission.new)
+            for shorter, _ in admission.lengthened.values():
                 self.standing.pop(shorter, None)
         self._forget_what_is_stale()
         return can_hold
@@ -275,14 +279,14 @@ def needed_assumptions(state: ProgramState, clash: Sequence[Op]) -> list[Assumpt
     Among more than `TRIED` that share sizes with the operations, some may not be needed.
     """
     operations = [op for op in clash if op.kind != "assume"]
-    kept = _linked(state.assumptions, operations)
-    if len(kept) > TRIED:
-        return kept
-    for assumption in list(kept):
-        others = [a for a in kept if a is not assumption]
+    needed = _linked(state.assumptions, operations)
+    if len(needed) > TRIED:
+        return needed
+    for assumption in list(needed):
+        others = [a for a in needed if a is not assumption]
         if _clash(state, others, operations):
-            kept = others
-    return kept
+            needed = others
+    return needed
 
 
 def _linked(assumptions: Sequence[Assumption], operations: Iterable[Op]) -> list[Assumption]:
@@ -290,7 +294,7 @@ def _linked(assumptions: Sequence[Assumption], operations: Iterable[Op]) -> list
     own = {s for op in operations for c in op.constraints for s in symbols_in(c.requirement)}
     symbols = [frozenset(symbols_in(a.formula)) for a in assumptions]
     linked = linked_sizes(own, symbols)
-    return [a for a, found in zip(assumptions, symbols, strict=True) if not linked.isdisjoint(found)]
+    return [a for a, own_symbols in zip(assumptions, symbols, strict=True) if not linked.isdisjoint(own_symbols)]
 
 
 def _clash(state: ProgramState, assumptions: Iterable[Assumption], operations: Iterable[Op]) -> bool:

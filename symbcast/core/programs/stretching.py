@@ -68,7 +68,7 @@ class ValidSizes:
         self._min_size = min_size
         self._formulas = formulas
         self._decision = decision
-        self._found: dict[tuple[tuple[Dim, ...], OutputDim], AxisStretch] = {}
+        self._known: dict[tuple[tuple[Dim, ...], OutputDim], AxisStretch] = {}
 
     @cached_property
     def knowledge(self) -> AssumptionSet:
@@ -94,10 +94,10 @@ class ValidSizes:
         >>> found.verdict, found.formula, found.known
         (<Verdict.ALWAYS: 'always'>, AllOf(()), 'expanding')
         """
-        asked = tuple(sizes), output
-        if asked not in self._found:
-            self._found[asked] = self._stretched(*asked)
-        return self._found[asked]
+        question = tuple(sizes), output
+        if question not in self._known:
+            self._known[question] = self._stretched(*question)
+        return self._known[question]
 
     def _stretched(self, sizes: Sequence[Dim], output: OutputDim) -> AxisStretch:
         known_sizes = sizes if self._decision is None else [self._decision.fixed(size) for size in sizes]

@@ -49,17 +49,17 @@ class UnrolledSequences:
 
     def __init__(self, formulas: Iterable[Formula], sequences: Iterable[AxisSequence], min_size: int) -> None:
         self.min_size = min_size
-        found = [list(symbols_in(f)) for f in formulas]
+        by_formula = [list(symbols_in(f)) for f in formulas]
         self._cuts = _Cuts()
         self._least: dict[AxisSequence, int] = dict.fromkeys(sequences, 0)
         self.ranked: set[AxisSequence] = set()
-        for symbols in found:
-            told = [s for s in symbols if isinstance(s, SequenceSymbol)]
-            for s in told:
+        for symbols in by_formula:
+            of_sequences = [s for s in symbols if isinstance(s, SequenceSymbol)]
+            for s in of_sequences:
                 self._least[s.sequence] = max(self._least.get(s.sequence, 0), s.place)
                 if isinstance(s, Rank):
                     self.ranked.add(s.sequence)
-            rests = [s for s in told if isinstance(s, Rest)]
+            rests = [s for s in of_sequences if isinstance(s, Rest)]
             for other in rests[1:]:
                 self._cuts.align(rests[0], other)
         groups: dict[AxisSequence, list[AxisSequence]] = {}
@@ -99,20 +99,20 @@ class UnrolledSequences:
         Raises `AssumptionError` for a relation about all axes of sequences that fails if all of these are 1, as axes
         that do not exist are.
         """
-        found = [
+        assumed = [
             Assumption(f, a.text) for a in assumptions for f in self.formulas(axis_checked_formula(a, self.min_size))
         ]
-        return [*found, *map(Assumption, self.links())]
+        return [*assumed, *map(Assumption, self.links())]
 
     def _axis(self, sequence: AxisSequence, place: int) -> Dim:
         return sequence.axis(place) if place <= self.depths[sequence] else 1
 
     def symbols(self, order: Iterable[Symbol]) -> list[Symbol]:
         """Return symbols, replacing the first one of each sequence by all symbols of that sequence."""
-        found: dict[Symbol, None] = {}
+        distinct: dict[Symbol, None] = {}
         for s in order:
-            found.update(dict.fromkeys(self._symbols_of(s.sequence) if isinstance(s, SequenceSymbol) else [s]))
-        return list(found)
+            distinct.update(dict.fromkeys(self._symbols_of(s.sequence) if isinstance(s, SequenceSymbol) else [s]))
+        return list(distinct)
 
     def _symbols_of(self, sequence: AxisSequence) -> list[Symbol]:
         depth = self.depths[sequence]
@@ -131,18 +131,18 @@ class UnrolledSequences:
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
         """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
-        found: dict[str, Any] = {}
+        by_name: dict[str, Any] = {}
         axes = self.folded(sizes)
         for s, name in names.items():
             if isinstance(s, SequenceSymbol):
-                found.setdefault(s.sequence.name, axes[s.sequence])
+                by_name.setdefault(s.sequence.name, axes[s.sequence])
             else:
-                found[name] = sizes[s]
-        return found
+                by_name[name] = sizes[s]
+        return by_name
 
     def folded(self, sizes: Mapping[Symbol, int]) -> dict[AxisSequence, tuple[int, ...]]:
         """Return the sizes of the axes of each sequence, with as few axes as the sizes of its symbols allow."""
-        found: dict[AxisSequence, tuple[int, ...]] = {}
+        folded: dict[AxisSequence, tuple[int, ...]] = {}
         for sequence, depth in self.depths.items():
             rest = sizes.get(sequence.rest(depth), 1)
             axes = [sizes[sequence.axis(n)] for n in range(1, depth + 1)]
@@ -153,8 +153,8 @@ class UnrolledSequences:
             others = [max(self.min_size, 1)] * (rank - depth)
             if len(others) > (column := sizes.get(_COLUMN, 0)):
                 others[column] = rest
-            found[sequence] = tuple(reversed([*axes, *others][:rank]))
-        return found
+            folded[sequence] = tuple(reversed([*axes, *others][:rank]))
+        return folded
 
     def links(self) -> Iterator[Formula]:
         """Yield the facts about sizes implied by ranks: 1 for a missing axis, at least the minimum size for others."""
@@ -237,13 +237,13 @@ class _Cuts:
 
 def sizes_at(symbols: Iterable[Symbol], values: Mapping[AxisSequence, Sequence[int]]) -> dict[Symbol, int]:
     """Return the size of each symbol of a sequence: that of a rest is the size of its first axis."""
-    found: dict[Symbol, int] = {}
+    sizes: dict[Symbol, int] = {}
     for s in symbols:
         if isinstance(s, SequenceSymbol) and s.sequence in values:
             axes = values[s.sequence]
             place = s.place + 1 if isinstance(s, Rest) else s.place
             if isinstance(s, Rank):
-                found[s] = len(axes)
+                sizes[s] = len(axes)
             elif isinstance(s, (AxisSize, Rest)):
-                found[s] = axes[-place] if place <= len(axes) else 1
-    return found
+                sizes[s] = axes[-place] if place <= len(axes) else 1
+    return sizes
