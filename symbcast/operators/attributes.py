@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from symbcast.core.algebra.size_values import index_of
 from symbcast.core.shapes import Shape
 from symbcast.errors import OperatorError
-
-# Readers for the attributes of operators: they validate and normalise values.
-
 
 MAX_ATTRIBUTE = 2**63 - 1
 
@@ -113,6 +110,14 @@ def positives(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
     return tuple(positive(operator, name, item) for item in value)
 
 
+def natural(operator: str, name: str, value: Any) -> int:
+    """Return an integer of at least 0."""
+    number = whole(operator, name, value)
+    if number < 0:
+        raise OperatorError(operator, f"{name}={number} must not be below 0")
+    return number
+
+
 def naturals(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
     """Return an integer of at least 0 for all axes, or one for each axis."""
     found = wholes(operator, name, value) if _is_sequence(value) else (whole(operator, name, value),)
@@ -205,6 +210,27 @@ def _brief(value: Any) -> str:
     except ValueError:  # an integer with too many digits to print
         return f"<{type(value).__name__}>"
     return found if len(found) <= 80 else f"{found[:77]}..."
+
+
+# The types of attributes in the declarations of operators, each with its reader.
+
+
+Whole: TypeAlias = Annotated[int, whole]
+Wholes: TypeAlias = Annotated["tuple[int, ...]", wholes]
+Positive: TypeAlias = Annotated[int, positive]
+Natural: TypeAlias = Annotated[int, natural]
+Truth: TypeAlias = Annotated[bool, truth]
+Text: TypeAlias = Annotated[str, text]
+Texts: TypeAlias = Annotated["tuple[str, ...]", texts]
+Axes: TypeAlias = Annotated["Sequence[int]", axes]
+AxesOrAll: TypeAlias = Annotated["Sequence[int] | None", axes_or_all]
+Order: TypeAlias = Annotated["tuple[int | Others, ...] | None", order]
+PositivePerAxis: TypeAlias = Annotated["int | tuple[int, ...]", positives]
+NaturalPerAxis: TypeAlias = Annotated["int | tuple[int, ...]", naturals]
+Ends: TypeAlias = Annotated["int | tuple[int | tuple[int, int], ...]", ends]
+NaturalEnds: TypeAlias = Annotated["int | tuple[int | tuple[int, int], ...] | str", natural_ends]
+Places: TypeAlias = Annotated["tuple[int | str | None, ...]", places]
+Ratios: TypeAlias = Annotated["tuple[tuple[int, int], ...] | None", ratios]
 
 
 # The arguments of methods that have more than one form: lists of shapes, targets with -1, positions, equations.

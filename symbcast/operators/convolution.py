@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import equal
-from symbcast.core.rules import Parameter
 from symbcast.core.rules.placement import rank_if_known
-from symbcast.operators import attributes as kind
+from symbcast.operators.attributes import NaturalEnds, NaturalPerAxis, Positive, PositivePerAxis, Truth
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.joining_and_slicing import ends_of
-from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.operator import operator
 from symbcast.operators.reach import Reach
 
 if TYPE_CHECKING:
@@ -148,150 +147,129 @@ def pool(context: Context, dims: Dims, windows: Sequence[SlidingWindow], positio
     return (*dims[:2], *(positions(context, s, w) for s, w in zip(dims[2:], windows, strict=True)))
 
 
-# Operators that a program records: convolutions and pools.
+# The operators of programs.
 
 
-class _Windowed(Operator):
-    """The common base of convolutions and pools."""
+def _rank_of_data(
+    ranks: Iterable[int | None], strides: object = 1, padding: object = 0, dilations: object = 1, **_: object
+) -> int | None:
+    """Return the rank of data that follows from other operands, or from attributes with a value for each axis.
 
-    strides: int | tuple[int, ...]
-    dilations: int | tuple[int, ...]
-    padding: Any
-
-    def rank_of_data(self, ranks: Iterable[int | None]) -> Reach | None:
-        """Return the reach into data whose rank follows from other operands, or from attributes with a value per axis.
-
-        ``ranks`` are the ranks of data that the operands require, None for an operand of unknown rank.
-        """
-        given = (self.strides, self.dilations, self.padding)
-        attributes = (len(found) + 2 for found in given if isinstance(found, tuple))
-        rank = next((r for r in (*ranks, *attributes) if r is not None), None)
-        return None if rank is None else Reach(rank=rank)
-
-    def windows(self, context: Context, kernel: Dims) -> list[SlidingWindow]:
-        """Return the windows along each axis; none may be empty."""
-        rank = len(kernel)
-        for size in kernel:
-            context.at_most(1, size, "the window must not be empty")
-        strides = _each(context, self.strides, rank, "strides")
-        dilations = _each(context, self.dilations, rank, "dilations")
-        ends = ends_of(context, 0 if isinstance(self.padding, str) else self.padding, rank, "padding")
-        return [SlidingWindow(k, s, d, *e) for k, s, d, e in zip(kernel, strides, dilations, ends, strict=True)]
+    ``ranks`` are the ranks of data that the operands require, None for an operand of unknown rank.
+    """
+    of_attributes = (len(n) + 2 for n in (strides, dilations, padding) if isinstance(n, tuple))
+    return next((r for r in (*ranks, *of_attributes) if r is not None), None)
 
 
-_WINDOW = (Parameter("strides", 1), Parameter("padding", 0), Parameter("dilations", 1))
-_WINDOW_KINDS = reading(strides=kind.positives, padding=kind.natural_ends, dilations=kind.positives)
+def _same_rank_and_bias(shapes: Sequence[Dims], **attributes: object) -> list[Reach | None]:
+    """All axes: data and weights have the same rank, and the bias has one axis."""
+    rank = _rank_of_data(map(rank_if_known, shapes[:2]), **attributes)
+    reach = None if rank is None else Reach(rank=rank)
+    return [reach, reach, Reach(rank=1)]
+
+
+def _pooled(shapes: Sequence[Dims], **attributes: object) -> list[Reach | None]:
+    """All axes: data have two more axes than the kernel has sizes."""
+    data, kernel = map(rank_if_known, shapes)
+    rank = _rank_of_data((data, None if kernel is None else kernel + 2), **attributes)
+    return [None, None] if rank is None else [Reach(rank=rank), Reach(rank=max(0, rank - 2))]
+
+
+def _windows(
+    context: Context, kernel: Dims, strides: PositivePerAxis, padding: NaturalEnds, dilations: PositivePerAxis
+) -> list[SlidingWindow]:
+    """Return the windows along each axis; none may be empty."""
+    rank = len(kernel)
+    for size in kernel:
+        context.at_most(1, size, "the window must not be empty")
+    steps, gaps = _each(context, strides, rank, "strides"), _each(context, dilations, rank, "dilations")
+    ends = ends_of(context, 0 if isinstance(padding, str) else padding, rank, "padding")
+    return [SlidingWindow(k, s, d, *e) for k, s, d, e in zip(kernel, steps, gaps, ends, strict=True)]
+
+
+def _each(context: Context, value: int | tuple[int, ...], rank: int, name: str) -> tuple[int, ...]:
+    if isinstance(value, int):
+        return (value,) * rank
+    if len(value) != rank:
+        axes = "1 axis" if rank == 1 else f"{rank} axes"
+        context.refuse(f"{name} has {len(value)} numbers for {axes}; write one number, or one for each axis")
+    return value
 
 
 def _covering(_: Context, size: Dim, window: SlidingWindow) -> Dim:
     return covering(size, window.stride)
 
 
-@recorded
-class Conv(_Windowed):
+@operator("conv", reach=_same_rank_and_bias)
+def conv_operator(  # noqa: PLR0913, PLR0917 - its attributes are its own
+    context: Context,
+    data: Dims,
+    weights: Dims,
+    bias: Dims | None = None,
+    strides: PositivePerAxis = 1,
+    padding: NaturalEnds = 0,
+    dilations: PositivePerAxis = 1,
+    groups: Positive = 1,
+) -> Dims:
     """A convolution of (N, C, ...) with weights (M, C / groups, ...), and a bias (M,)."""
-
-    name = "conv"
-    variadic = True
-    operands = ("data", "weights", "bias")
-    parameters = (*_WINDOW, Parameter("groups", 1))
-    kinds = reading(**_WINDOW_KINDS, groups=kind.positive)
-    groups: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data and weights have the same rank, and the bias has one axis."""
-        return _one_rank_and_bias(self, shapes)
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        dims, weights = _data_and_weights(context, shapes)
-        convolved_channels(context, dims, weights, self.groups)
-        _bias(context, shapes[2:], weights[0])
-        positions = _covering if self.padding == "same" else fitting
-        return conv(context, dims, weights, self.windows(context, weights[2:]), positions)
+    spatial_axes(context, data)
+    weights_of_rank(context, weights, len(data))
+    convolved_channels(context, data, weights, groups)
+    _check_bias(context, bias, weights[0])
+    windows = _windows(context, weights[2:], strides, padding, dilations)
+    return conv(context, data, weights, windows, _covering if padding == "same" else fitting)
 
 
-@recorded
-class ConvTranspose(_Windowed):
+@operator("conv_transpose", reach=_same_rank_and_bias)
+def conv_transpose(  # noqa: PLR0913, PLR0917 - its attributes are its own
+    context: Context,
+    data: Dims,
+    weights: Dims,
+    bias: Dims | None = None,
+    strides: PositivePerAxis = 1,
+    padding: NaturalEnds = 0,
+    dilations: PositivePerAxis = 1,
+    groups: Positive = 1,
+    output_padding: NaturalPerAxis = 0,
+) -> Dims:
     """A transposed convolution of (N, C, ...) with weights (C, M / groups, ...), and a bias (M,)."""
-
-    name = "conv_transpose"
-    variadic = True
-    operands = ("data", "weights", "bias")
-    parameters = (*_WINDOW, Parameter("groups", 1), Parameter("output_padding", 0))
-    kinds = reading(**_WINDOW_KINDS, groups=kind.positive, output_padding=kind.naturals)
-    groups: int
-    output_padding: int | tuple[int, ...]
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data and weights have the same rank, and the bias has one axis."""
-        return _one_rank_and_bias(self, shapes)
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        if self.padding == "same":
-            context.refuse("padding='same' is not supported here: write it in numbers")
-        dims, weights = _data_and_weights(context, shapes)
-        channels = transposed_channels(context, dims, weights, self.groups)
-        _bias(context, shapes[2:], channels)
-        extras = _each(context, self.output_padding, len(dims) - 2, "output_padding")
-        found = []
-        for size, window, extra in zip(dims[2:], self.windows(context, weights[2:]), extras, strict=True):
-            length = transposed_length(size, window, extra)
-            context.at_most(1, size, "the input must not be empty")
-            context.at_most(1, length, "the output must not be empty")
-            found.append(length)
-        return (dims[0], channels, *found)
+    if padding == "same":
+        context.refuse("padding='same' is not supported here: write it in numbers")
+    spatial_axes(context, data)
+    weights_of_rank(context, weights, len(data))
+    channels = transposed_channels(context, data, weights, groups)
+    _check_bias(context, bias, channels)
+    extras = _each(context, output_padding, len(data) - 2, "output_padding")
+    windows = _windows(context, weights[2:], strides, padding, dilations)
+    lengths = []
+    for size, window, extra in zip(data[2:], windows, extras, strict=True):
+        length = transposed_length(size, window, extra)
+        context.at_most(1, size, "the input must not be empty")
+        context.at_most(1, length, "the output must not be empty")
+        lengths.append(length)
+    return (data[0], channels, *lengths)
 
 
-@recorded
-class Pool(_Windowed):
-    """A pool of (N, C, ...); the second operand is the size of the window."""
-
-    name = "pool"
-    operands = ("data", "kernel")
-    parameters = (*_WINDOW, Parameter("ceil_mode", False))
-    kinds = reading(**_WINDOW_KINDS, ceil_mode=kind.truth)
-    ceil_mode: bool
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data have two more axes than the kernel has sizes."""
-        data, kernel = map(rank_if_known, shapes)
-        found = self.rank_of_data((data, None if kernel is None else kernel + 2))
-        return [found, None if found is None or found.rank is None else Reach(rank=max(0, found.rank - 2))]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        dims, kernel = shapes
-        if len(spatial_axes(context, dims)) != len(kernel):
-            context.refuse(f"the kernel must be {len(dims) - 2} sizes, one for each axis after batch and channels")
-        positions: Positions = fitting_rounded_up if self.ceil_mode else fitting
-        positions = _covering if self.padding == "same" else positions
-        return pool(context, dims, self.windows(context, kernel), positions)
-
-
-def _one_rank_and_bias(operator: _Windowed, shapes: Sequence[Dims]) -> list[Reach | None]:
-    found = operator.rank_of_data(map(rank_if_known, shapes[:2]))
-    return [found, found, Reach(rank=1)][: len(shapes)]
-
-
-def _data_and_weights(context: Context, shapes: Sequence[Dims]) -> tuple[Dims, Dims]:
-    if len(shapes) not in (2, 3):
-        context.refuse(f"takes data, weights and an optional bias, not {len(shapes)} shapes")
-    dims, weights = shapes[:2]
-    spatial_axes(context, dims)
-    weights_of_rank(context, weights, len(dims))
-    return dims, weights
-
-
-def _bias(context: Context, given: Iterable[Dims], channels: Dim) -> None:
-    for bias in given:
+def _check_bias(context: Context, bias: Dims | None, channels: Dim) -> None:
+    if bias is not None:
         if len(bias) != 1:
             context.refuse(f"the bias must have one axis, but has {len(bias)}")
         context.equal(channels, bias[0], "there must be one bias for each output channel")
 
 
-def _each(context: Context, given: int | tuple[int, ...], rank: int, name: str) -> tuple[int, ...]:
-    if isinstance(given, int):
-        return (given,) * rank
-    if len(given) != rank:
-        axes = "1 axis" if rank == 1 else f"{rank} axes"
-        context.refuse(f"{name} has {len(given)} numbers for {axes}; write one number, or one for each axis")
-    return given
+@operator("pool", reach=_pooled)
+def pool_operator(  # noqa: PLR0913, PLR0917 - its attributes are its own
+    context: Context,
+    data: Dims,
+    kernel: Dims,
+    strides: PositivePerAxis = 1,
+    padding: NaturalEnds = 0,
+    dilations: PositivePerAxis = 1,
+    ceil_mode: Truth = False,
+) -> Dims:
+    """A pool of (N, C, ...); the second operand is the size of the window."""
+    if len(spatial_axes(context, data)) != len(kernel):
+        context.refuse(f"the kernel must be {len(data) - 2} sizes, one for each axis after batch and channels")
+    positions: Positions = fitting_rounded_up if ceil_mode else fitting
+    positions = _covering if padding == "same" else positions
+    return pool(context, data, _windows(context, kernel, strides, padding, dilations), positions)

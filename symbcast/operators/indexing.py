@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, at_most, equal
-from symbcast.core.rules import Parameter
-from symbcast.operators import attributes as kind
+from symbcast.operators.attributes import Natural, Whole
 from symbcast.operators.context import Context, Dims
-from symbcast.operators.operator import Operator, reading, recorded
-from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+from symbcast.operators.operator import operator
+from symbcast.operators.reach import ANY, reach_beside_new, reach_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -209,140 +208,70 @@ def one_hot(context: Context, dims: Dims, axis: int, depth: Dim, *, least: int =
     return (*dims[:place], depth, *dims[place:])
 
 
-# Operators that a program records: elements read by index or rank, or written by index.
+# The operators of programs.
 
 
-_AXIS = (Parameter("axis", 0),)
-_LAST_AXIS = (Parameter("axis", -1),)
-_AXIS_KIND = reading(axis=kind.whole)
-
-
-@recorded
-class GatherElements(Operator):
+@operator("gather_elements")
+def gather_elements_operator(context: Context, data: Dims, indices: Dims, axis: Whole = 0) -> Dims:
     """`torch.gather`: one element of the data per index."""
-
-    name = "gather_elements"
-    operands = ("data", "indices")
-    parameters = _AXIS
-    kinds = _AXIS_KIND
-    axis: int
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, indices = shapes
-        found = gather_elements(context, data, indices, self.axis)
-        within(context, 0, 0, data[context.axis(self.axis, len(data))], indices)
-        return found
+    dims = gather_elements(context, data, indices, axis)
+    within(context, 0, 0, data[context.axis(axis, len(data))], indices)
+    return dims
 
 
-@recorded
-class GatherND(Operator):
+@operator("gather_nd")
+def gather_nd_operator(context: Context, data: Dims, indices: Dims, batch_axes: Natural = 0) -> Dims:
     """Slices of the data; the last axis of the indices holds the components of each index."""
-
-    name = "gather_nd"
-    operands = ("data", "indices")
-    parameters = (Parameter("batch_axes", 0),)
-    kinds = reading(batch_axes=kind.naturals)
-    batch_axes: int
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, indices = shapes
-        length = index_length(context, indices)
-        found = gather_nd(context, data, indices, length, self.batch_axes)
-        for size in data[self.batch_axes : self.batch_axes + length]:
-            within(context, 0, 0, size, indices[:-1])
-        return found
+    length = index_length(context, indices)
+    dims = gather_nd(context, data, indices, length, batch_axes)
+    for size in data[batch_axes : batch_axes + length]:
+        within(context, 0, 0, size, indices[:-1])
+    return dims
 
 
-@recorded
-class Scatter(Operator):
+@operator("scatter")
+def scatter_operator(context: Context, data: Dims, indices: Dims, updates: Dims, axis: Whole = 0) -> Dims:
     """The data with slices along an axis replaced by updates; these have the shape that `numpy.take` returns."""
-
-    name = "scatter"
-    operands = ("data", "indices", "updates")
-    parameters = _AXIS
-    kinds = _AXIS_KIND
-    axis: int
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, indices, updates = shapes
-        indexable(context, data, indices, self.axis)
-        return scatter(context, data, indices, updates, self.axis)
+    indexable(context, data, indices, axis)
+    return scatter(context, data, indices, updates, axis)
 
 
-@recorded
-class ScatterElements(Operator):
+@operator("scatter_elements")
+def scatter_elements_operator(context: Context, data: Dims, indices: Dims, updates: Dims, axis: Whole = 0) -> Dims:
     """`torch.scatter`, with updates of the same shape as the indices."""
-
-    name = "scatter_elements"
-    operands = ("data", "indices", "updates")
-    parameters = _AXIS
-    kinds = _AXIS_KIND
-    axis: int
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, indices, updates = shapes
-        found = scatter_elements(context, data, indices, updates, self.axis)
-        within(context, 0, 0, data[context.axis(self.axis, len(data))], indices)
-        return found
+    dims = scatter_elements(context, data, indices, updates, axis)
+    within(context, 0, 0, data[context.axis(axis, len(data))], indices)
+    return dims
 
 
-@recorded
-class ScatterND(Operator):
+@operator("scatter_nd")
+def scatter_nd_operator(context: Context, data: Dims, indices: Dims, updates: Dims) -> Dims:
     """The data with slices replaced; the last axis of the indices holds the components of each index."""
-
-    name = "scatter_nd"
-    operands = ("data", "indices", "updates")
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, indices, updates = shapes
-        length = index_length(context, indices)
-        found = scatter_nd(context, data, indices, updates, length)
-        for size in data[:length]:
-            within(context, 0, 0, size, indices[:-1])
-        return found
+    length = index_length(context, indices)
+    dims = scatter_nd(context, data, indices, updates, length)
+    for size in data[:length]:
+        within(context, 0, 0, size, indices[:-1])
+    return dims
 
 
 def index_length(context: Context, indices: Dims) -> int:
     """Return the number of components of an index, which must not depend on the sizes."""
-    length: Dim = (
-        indices[-1] if indices else context.refuse("indices must have an axis for the components of each index")
-    )
+    if not indices:
+        context.refuse("indices must have an axis for the components of each index")
+    length = indices[-1]
     return length if isinstance(length, int) else context.refuse("the last size of the indices must be a number")
 
 
-@recorded
-class TopK(Operator):
+@operator("top_k", reach=lambda _, axis: [reach_of((axis,)), None])
+def top_k_operator(context: Context, data: Dims, count: Dims, axis: Whole = -1) -> Dims:
     """The greatest elements along an axis; the second operand is their number."""
-
-    name = "top_k"
-    operands = ("data", "count")
-    parameters = _LAST_AXIS
-    kinds = _AXIS_KIND
-    axis: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axis that is searched."""
-        return [reach_of((self.axis,)), None]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, (count,) = shapes
-        return top_k(context, data, self.axis, count)
+    (number,) = count
+    return top_k(context, data, axis, number)
 
 
-@recorded
-class OneHot(Operator):
+# An operator uses the axes before the new one, or after it.
+@operator("one_hot", reach=lambda _, axis: [ANY if axis == -1 else reach_beside_new((axis,)), None])
+def one_hot_operator(context: Context, data: Dims, depth: Dims, axis: Whole = -1) -> Dims:
     """A new axis for classes; the second operand is the number of classes."""
-
-    name = "one_hot"
-    operands = ("data", "depth")
-    parameters = _LAST_AXIS
-    kinds = _AXIS_KIND
-    axis: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes before the new one, or after it."""
-        return [ANY if self.axis == -1 else reach_beside_new((self.axis,)), None]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, (depth,) = shapes
-        return one_hot(context, data, self.axis, depth, least=0)
+    (classes,) = depth
+    return one_hot(context, data, axis, classes, least=0)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
-from symbcast.core.rules import Kind as AttributeKind
-from symbcast.core.rules import Parameter
-from symbcast.operators import attributes as kind
+from symbcast.operators.attributes import AxesOrAll, Ends, Places, Positive, Text, Whole
 from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.indexing import gather, indexable
-from symbcast.operators.operator import ExposedOperands, Operator, reading, recorded
+from symbcast.operators.operator import operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.rules import AttributeValue
 
@@ -28,7 +25,9 @@ Joined: TypeAlias = "Callable[[Context, Sequence[Dims], int], list[Dim]]"
 """Returns the sizes that all tensors share, except on one axis."""
 
 
-def concat(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
+# An operator uses the axes up to the one along which tensors are joined.
+@operator("concat", reach=lambda shapes, axis: [reach_of((axis,))] * len(shapes), of_equal_rank=True)
+def concat(context: Context, shapes: Sequence[Dims], axis: Whole = 0, joined: Joined | None = None) -> Dims:
     """Return the shape of tensors concatenated along an axis; their other sizes must be equal.
 
     ``joined`` computes these sizes if a runtime does so differently.
@@ -63,7 +62,9 @@ def _equal_off_axis(context: Context, shapes: Sequence[Dims], axis: int) -> list
     return [next((s[n] for s in shapes if isinstance(s[n], int)), d) for n, d in enumerate(first)]
 
 
-def stack(context: Context, shapes: Sequence[Dims], axis: int, joined: Joined | None = None) -> Dims:
+# An operator uses the axes before or after the new one.
+@operator("stack", reach=lambda shapes, axis: [reach_beside_new((axis,))] * len(shapes), of_equal_rank=True)
+def stack(context: Context, shapes: Sequence[Dims], axis: Whole = 0, joined: Joined | None = None) -> Dims:
     """Return the shape of tensors of the same shape, stacked along a new axis; ``joined`` is as in `concat`."""
     place = context.axis(axis, same_rank(context, shapes) + 1)
     dims = (joined or _equal_off_axis)(context, shapes, _NEW)
@@ -218,189 +219,84 @@ def ends_of(
     return [(e, e) if isinstance(e, int) else e for e in given]
 
 
-# Operators that a program records: joined tensors, parts of tensors, and padding.
+# The operators of programs that do not take the shape functions as they are.
 
 
-@recorded
-class Concat(Operator):
-    """`numpy.concatenate`."""
-
-    name = "concat"
-    variadic = True
-    parameters = (Parameter("axis", 0),)
-    kinds = reading(axis=kind.whole)
-    axis: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes up to the one along which tensors are joined."""
-        return [reach_of((self.axis,))] * len(shapes)
-
-    def lay(self, shapes: Sequence[Dims]) -> ExposedOperands:
-        return self.lay_alike(shapes)
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        return concat(context, shapes, self.axis)
+def _parts_as_written(attributes: Mapping[str, AttributeValue]) -> dict[str, AttributeValue]:
+    """A number of parts is written as ``parts``."""
+    names = {"count": "parts", "axis": "axis"}
+    return {written: attributes[name] for name, written in names.items() if name in attributes}
 
 
-@recorded
-class StackOperator(Operator):
-    """`numpy.stack`."""
-
-    name = "stack"
-    variadic = True
-    parameters = (Parameter("axis", 0),)
-    kinds = reading(axis=kind.whole)
-    axis: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes before or after the new one."""
-        return [reach_beside_new((self.axis,))] * len(shapes)
-
-    def lay(self, shapes: Sequence[Dims]) -> ExposedOperands:
-        return self.lay_alike(shapes)
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        return stack(context, shapes, self.axis)
+@operator(
+    "split",
+    reach=lambda _, axis, count: [reach_of((axis,)), None],
+    has_parts=True,
+    written_attributes=_parts_as_written,
+)
+def split(context: Context, data: Dims, parts: Dims | None = None, axis: Whole = 0, count: Positive = 1) -> list[Dims]:
+    """The parts of `numpy.split`: the second operand holds their sizes; without it, there are ``count``."""
+    place = context.axis(axis, len(data))
+    size = data[place]
+    sizes = split_evenly(context, size, count) if parts is None else split_as(context, size, parts)
+    return [(*data[:place], part, *data[place + 1 :]) for part in sizes]
 
 
-@recorded
-class Split(Operator):
-    """One part of `numpy.split`: the second operand holds the sizes of the parts; without it, there are ``count``.
-
-    The first part states the requirements of the whole operation.
-    """
-
-    name = "split"
-    variadic = True
-    operands = ("data", "parts")
-    parameters = (Parameter("axis", 0), Parameter("count", 1), Parameter("part", 0))
-    kinds = reading(axis=kind.whole, count=kind.positive, part=kind.naturals)
-    axis: int
-    count: int
-    part: int
-
-    def written_attributes(self) -> Mapping[str, AttributeValue]:
-        """A number of parts is written as ``parts``."""
-        found = {name: value for name, value in self.attributes().items() if name == "axis"}
-        return {"parts": self.count, **found} if self.count > 1 else found
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axis that is split."""
-        return [reach_of((self.axis,)), None][: len(shapes)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        if len(shapes) not in (1, 2):
-            context.refuse(f"takes one shape, and optionally the sizes of its parts, not {len(shapes)}")
-        dims = shapes[0]
-        place = context.axis(self.axis, len(dims))
-        asking = context if self.part == 0 else SilentContext(context)
-        given = shapes[1] if len(shapes) > 1 else None
-        parts = split_evenly(asking, dims[place], self.count) if given is None else split_as(asking, dims[place], given)
-        if self.part >= len(parts):
-            context.refuse(f"part {self.part} must be one of {len(parts)}")
-        return (*dims[:place], parts[self.part], *dims[place + 1 :])
+def _sliced(_: Sequence[Dims], starts: Sequence[Any], axes: Sequence[int] | None, **_others: Any) -> list[Reach | None]:
+    return [reach_of(range(len(starts)) if axes is None else axes), None]
 
 
-class SilentContext(Context):
-    """A context that ignores requirements because they are already stated elsewhere."""
-
-    def __init__(self, context: Context) -> None:
-        self.bounds = context.bounds
-        self._context = context
-
-    def require(self, formula: Formula, reason: str) -> None:
-        """Require nothing."""
-
-    def refuse(self, reason: str) -> NoReturn:
-        """Refuse through the wrapped context."""
-        self._context.refuse(reason)
-
-    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
-        """Broadcast shapes through the wrapped context."""
-        return self._context.broadcast(*shapes, rule=rule, **attributes)
-
-
-@recorded
-class SliceOperator(Operator):
+@operator("slice", reach=_sliced)
+def slice_operator(  # noqa: PLR0913, PLR0917 - its attributes are its own
+    context: Context,
+    data: Dims,
+    places: Dims,
+    starts: Places = (),
+    stops: Places = (),
+    axes: AxesOrAll = None,
+    steps: AxesOrAll = None,
+) -> Dims:
     """A basic slice; a position ``"#n"`` is the n-th size of the second operand."""
-
-    name = "slice"
-    operands = ("data", "places")
-    parameters = (Parameter("starts", ()), Parameter("stops", ()), Parameter("axes", None), Parameter("steps", None))
-    kinds = reading(starts=kind.places, stops=kind.places, axes=kind.axes_or_all, steps=kind.axes_or_all)
-    starts: tuple[int | str | None, ...]
-    stops: tuple[int | str | None, ...]
-    axes: tuple[int, ...] | None
-    steps: tuple[int, ...] | None
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The sliced axes."""
-        return [reach_of(range(len(self.starts)) if self.axes is None else self.axes), None]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        dims, given = list(shapes[0]), shapes[1]
-        count = len(self.starts)
-        axes = context.distinct_axes(range(count) if self.axes is None else self.axes, len(dims), TWICE)
-        steps = (1,) * count if self.steps is None else self.steps
-        if not count == len(self.stops) == len(axes) == len(steps):
-            context.refuse("starts, stops, axes and steps must have the same length")
-        for start, stop, axis, step in zip(self.starts, self.stops, axes, steps, strict=True):
-            if step == 0:
-                context.refuse("no step may be 0")
-            size = dims[axis]
-            # An omitted position means the nearest end; -1 counted from the front is before the first element.
-            first = _from_front(context, size, start, given, 0 if step > 0 else size)
-            last = _from_front(context, size, stop, given, size if step > 0 else -1)
-            dims[axis] = cut(context, size, (first, last, step), sizes=given)[1]
-        return tuple(dims)
+    dims, count = list(data), len(starts)
+    sliced = context.distinct_axes(range(count) if axes is None else axes, len(dims), TWICE)
+    strides = (1,) * count if steps is None else steps
+    if not count == len(stops) == len(sliced) == len(strides):
+        context.refuse("starts, stops, axes and steps must have the same length")
+    for start, stop, axis, step in zip(starts, stops, sliced, strides, strict=True):
+        if step == 0:
+            context.refuse("no step may be 0")
+        size = dims[axis]
+        # An omitted position means the nearest end; -1 counted from the front is before the first element.
+        first = _from_front(context, size, start, places, 0 if step > 0 else size)
+        last = _from_front(context, size, stop, places, size if step > 0 else -1)
+        dims[axis] = cut(context, size, (first, last, step), sizes=places)[1]
+    return tuple(dims)
 
 
-def _from_front(context: Context, size: Dim, place: int | str | None, given: Dims, default: Dim) -> Dim:
+def _from_front(context: Context, size: Dim, place: int | str | None, sizes: Dims, default: Dim) -> Dim:
     if place is None:
         return default
     if isinstance(place, str):
         number = int(place[1:])
-        return given[number] if number < len(given) else context.refuse(f"there is no size {place}")
+        return sizes[number] if number < len(sizes) else context.refuse(f"there is no size {place}")
     return place if place >= 0 else add(size, place)
 
 
-@recorded
-class Gather(Operator):
+@operator("gather", reach=lambda _, axis: [reach_of((axis,)), ANY])
+def gather_operator(context: Context, data: Dims, indices: Dims, axis: Whole = 0) -> Dims:
     """`numpy.take` along an axis, for a shape of indices."""
-
-    name = "gather"
-    operands = ("data", "indices")
-    parameters = (Parameter("axis", 0),)
-    kinds = reading(axis=kind.whole)
-    axis: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axis that is indexed."""
-        return [reach_of((self.axis,)), ANY]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, indices = shapes
-        found = gather(context, data, indices, self.axis)
-        indexable(context, data, indices, self.axis)
-        return found
+    dims = gather(context, data, indices, axis)
+    indexable(context, data, indices, axis)
+    return dims
 
 
-@recorded
-class Pad(Operator):
+def _padded(_: Sequence[Dims], widths: int | Sequence[Any], mode: str) -> list[Reach | None]:
+    """All axes, one for each width."""
+    return [None if isinstance(widths, int) else Reach(rank=len(widths))]
+
+
+@operator("pad", reach=_padded, choices={"mode": MODES})
+def pad_operator(context: Context, data: Dims, widths: Ends = 0, mode: Text = "constant") -> Dims:
     """`numpy.pad`; modes that repeat elements do so once."""
-
-    name = "pad"
-    operands = ("data",)
-    parameters = (Parameter("widths", 0), Parameter("mode", "constant", MODES, kind=AttributeKind.WORD))
-    kinds = reading(widths=kind.ends, mode=kind.text)
-    widths: int | tuple[int | tuple[int, int], ...]
-    mode: str
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes, one for each width."""
-        return [None if isinstance(self.widths, int) else Reach(rank=len(self.widths))]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        (dims,) = shapes
-        ends = ends_of(context, self.widths, len(dims), "widths")
-        return pad(context, [Padding(d, *e) for d, e in zip(dims, ends, strict=True)], self.mode)
+    ends = ends_of(context, widths, len(data), "widths")
+    return pad(context, [Padding(d, *e) for d, e in zip(data, ends, strict=True)], mode)

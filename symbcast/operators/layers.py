@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal
-from symbcast.core.rules import AttributeValue, Parameter
-from symbcast.core.rules import Kind as AttributeKind
-from symbcast.core.rules.placement import rank_if_known, sequence_place
-from symbcast.operators import attributes as kind
-from symbcast.operators.context import TWICE, Context, Dims, OptionalOperand, expect_shape
-from symbcast.operators.joining_and_slicing import SilentContext
-from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.attributes import Positive, Text, Texts, Truth, Whole
+from symbcast.operators.context import Context, Dims, OptionalOperand, expect_shape
+from symbcast.operators.operator import operator
 from symbcast.operators.products import reduce
 from symbcast.operators.reach import ANY, Reach, reach_of
-from symbcast.operators.resizing import Scale, resize
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -261,218 +256,121 @@ def recurrent(context: Context, layer: RecurrentLayer, operands: Mapping[Role, O
     return [layer.output, *layer.states]
 
 
-# Operators that a program records: attention, normalisations, recurrent layers and resized axes.
+# The operators of programs.
 
 
-@recorded
-class Attention(Operator):
+def _last_axes(shapes: Sequence[Dims], grouped: bool) -> list[Reach | None]:
+    """The last two axes; also the heads if groups of them share keys. The mask aligns with the scores."""
+    tensor = Reach(last=3 if grouped else 2, is_written=True)
+    return [tensor, tensor, tensor, ANY]
+
+
+@operator("attention", reach=_last_axes)
+def attention(  # noqa: PLR0913, PLR0917 - its operands are its own
+    context: Context, query: Dims, key: Dims, value: Dims, mask: Dims | None = None, grouped: Truth = False
+) -> Dims:
     """``softmax(query @ key.T + mask) @ value``; groups of heads may share keys and values."""
-
-    name = "attention"
-    variadic = True
-    operands = ("query", "key", "value", "mask")
-    parameters = (Parameter("grouped", False),)
-    kinds = reading(grouped=kind.truth)
-    grouped: bool
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The last two axes; also the heads if groups of them share keys. The mask aligns with the scores."""
-        tensor = Reach(last=3 if self.grouped else 2, is_written=True)
-        return [tensor, tensor, tensor, ANY][: len(shapes)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        if len(shapes) not in (3, 4):
-            context.refuse(f"takes queries, keys, values and an optional mask, not {len(shapes)} shapes")
-        query, key, value, *masks = shapes
-        least = 3 if self.grouped else 2
-        if min(map(len, (query, key, value))) < least:
-            context.refuse(f"queries, keys and values must have at least {least} axes")
-        found = attend(context, query, key, value, grouped_stack if self.grouped else broadcast_stack)
-        for mask in masks:
-            context.broadcast(mask, (*found[:-1], key[-2]), rule="unidirectional")
-        return found
+    least = 3 if grouped else 2
+    if min(map(len, (query, key, value))) < least:
+        context.refuse(f"queries, keys and values must have at least {least} axes")
+    output = attend(context, query, key, value, grouped_stack if grouped else broadcast_stack)
+    if mask is not None:
+        context.broadcast(mask, (*output[:-1], key[-2]), rule="unidirectional")
+    return output
 
 
-@recorded
-class LayerNorm(Operator):
+def _normalised(shapes: Sequence[Dims], axis: int) -> list[Reach | None]:
+    """The normalised axes, if they are counted from the end."""
+    if axis >= 0:
+        return [None] * len(shapes)
+    return [reach_of((axis,)), Reach(rank=-axis), Reach(rank=-axis)]
+
+
+@operator("layer_norm", reach=_normalised)
+def layer_norm_operator(
+    context: Context, data: Dims, scale: Dims | None = None, bias: Dims | None = None, axis: Whole = -1
+) -> Dims:
     """A normalisation over the axes from ``axis`` on; scale and bias have the shape of these axes."""
-
-    name = "layer_norm"
-    variadic = True
-    operands = ("data", "scale", "bias")
-    parameters = (Parameter("axis", -1),)
-    kinds = reading(axis=kind.whole)
-    axis: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The normalised axes, if they are counted from the end."""
-        if self.axis >= 0:
-            return [None] * len(shapes)
-        return [reach_of((self.axis,)), *[Reach(rank=-self.axis)] * (len(shapes) - 1)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        dims = shapes[0]
-        layer_norm(context, dims, context.axis(self.axis, len(dims)), _parameters(context, shapes, self.operands[1:]))
-        return dims
+    layer_norm(context, data, context.axis(axis, len(data)), {"scale": scale, "bias": bias})
+    return data
 
 
-@recorded
-class GroupNorm(Operator):
+_BATCH_AND_CHANNELS = [Reach(first=2), *[Reach(rank=1)] * 4]
+
+
+@operator("group_norm", reach=_BATCH_AND_CHANNELS)
+def group_norm_operator(
+    context: Context, data: Dims, scale: Dims | None = None, bias: Dims | None = None, groups: Positive = 1
+) -> Dims:
     """A normalisation of groups of channels; scale and bias have one number for each channel."""
-
-    name = "group_norm"
-    variadic = True
-    operands = ("data", "scale", "bias")
-    parameters = (Parameter("groups", 1),)
-    kinds = reading(groups=kind.positive)
-    groups: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The batch axis and the channel axis."""
-        return [Reach(first=2), *[Reach(rank=1)] * (len(shapes) - 1)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        dims = shapes[0]
-        check_channels(context, dims)
-        group_norm(context, dims[1], self.groups, _parameters(context, shapes, self.operands[1:]))
-        return dims
+    check_channels(context, data)
+    group_norm(context, data[1], groups, {"scale": scale, "bias": bias})
+    return data
 
 
-@recorded
-class BatchNorm(Operator):
+@operator("batch_norm", reach=_BATCH_AND_CHANNELS)
+def batch_norm(  # noqa: PLR0913, PLR0917 - its operands are its own
+    context: Context,
+    data: Dims,
+    scale: Dims | None = None,
+    bias: Dims | None = None,
+    mean: Dims | None = None,
+    variance: Dims | None = None,
+) -> Dims:
     """A normalisation of channels; scale, bias, means and variances have one number for each."""
-
-    name = "batch_norm"
-    variadic = True
-    operands = ("data", "scale", "bias", "mean", "variance")
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The batch axis and the channel axis."""
-        return [Reach(first=2), *[Reach(rank=1)] * (len(shapes) - 1)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        dims = shapes[0]
-        check_channels(context, dims)
-        per_channel(context, dims[1], _parameters(context, shapes, self.operands[1:]))
-        return dims
+    check_channels(context, data)
+    per_channel(context, data[1], {"scale": scale, "bias": bias, "mean": mean, "variance": variance})
+    return data
 
 
-def _parameters(context: Context, shapes: Sequence[Dims], names: Sequence[str]) -> dict[str, Dims | None]:
-    """Return the given parameters by name."""
-    if len(shapes) > len(names) + 1:
-        context.refuse(f"takes at most {len(names) + 1} shapes, not {len(shapes)}")
-    return dict(zip(names, shapes[1:], strict=False))
-
-
-@recorded
-class Resize(Operator):
-    """New sizes of some axes, or of all: given by the second operand, or old sizes times scales, rounded down."""
-
-    name = "resize"
-    variadic = True
-    operands = ("data", "sizes")
-    parameters = (Parameter("axes", None), Parameter("scales", None))
-    kinds = reading(axes=kind.axes_or_all, scales=kind.ratios)
-    axes: tuple[int, ...] | None
-    scales: tuple[tuple[int, int], ...] | None
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The resized axes; all of them if none are named."""
-        data = None if self.axes is None else reach_of(self.axes)
-        if self.axes is None and len(shapes) > 1 and (rank := rank_if_known(shapes[1])) is not None:
-            data = Reach(rank=rank)
-        return [data, None][: len(shapes)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        if len(shapes) + (self.scales is not None) != 2:
-            context.refuse("either sizes or scales must be given")
-        dims = shapes[0]
-        axes = context.distinct_axes(range(len(dims)) if self.axes is None else self.axes, len(dims), TWICE)
-        if self.scales is None:
-            return resize(context, dims, axes, shapes[1])
-        scales = [Scale(*pair, exact=True) for pair in self.scales]
-        if len(scales) != len(axes):
-            context.refuse(f"there must be {len(axes)} scales, not {len(scales)}")
-        sizes = [s.times(dims[a]) for a, s in zip(axes, scales, strict=True)]
-        return resize(context, dims, axes, [size for size in sizes if size is not None])
-
-
-@recorded
-class Recurrent(Operator):
-    """One output of RNN, GRU or LSTM layers: all hidden states, or the last ones, or the last cell states.
+# Data have three axes; the other operands must have known rank.
+@operator(
+    "recurrent",
+    operands=("data", "sizes"),
+    reach=lambda shapes, **_: [Reach(rank=3), *[None] * (len(shapes) - 1)],
+    has_parts=True,
+    choices={"cell": tuple(GATES)},
+    named_by="cell",
+    written_attributes=lambda attributes: {
+        name: attributes[name] for name in ("layers", "bidirectional", "batch_first") if name in attributes
+    },
+)
+def recurrent_operator(  # noqa: PLR0913, PLR0917 - its attributes are its own
+    context: Context,
+    shapes: Sequence[Dims],
+    cell: Text = "LSTM",
+    roles: Texts = (),
+    layers: Positive = 1,
+    bidirectional: Truth = False,
+    batch_first: Truth = False,
+) -> list[Dims]:
+    """RNN, GRU or LSTM layers: all hidden states, the last ones, and the last cell states.
 
     The second operand holds the hidden size, followed by the projected size if any; ``roles`` names the other operands.
-    The first output states the requirements of the whole operation.
     """
-
-    name = "recurrent"
-    variadic = True
-    operands = ("data", "sizes")
-    parameters = (
-        Parameter("cell", "LSTM", tuple(GATES), kind=AttributeKind.WORD),
-        Parameter("roles", ()),
-        Parameter("layers", 1),
-        Parameter("bidirectional", False),
-        Parameter("batch_first", False),
-        Parameter("part", 0),
+    if len(shapes) != len(roles) + 2:
+        context.refuse("takes data, sizes, and one operand for each name")
+    data, sizes, *others = shapes
+    if len(data) != 3:
+        context.refuse(f"data must have three axes, not {len(data)}")
+    if len(sizes) not in (1, 2):
+        context.refuse("the sizes must be a hidden size and an optional projection")
+    axes = "NT" if batch_first else "TN"
+    size_of = dict(zip(axes, data, strict=False))
+    layer = RecurrentLayer(
+        cell,
+        RecurrentLayout(axes, "DN", axes, "RC"),
+        size_of["N"],
+        data[2],
+        sizes[0],
+        size_of["T"],
+        2 if bidirectional else 1,
+        layers,
+        sizes[1] if len(sizes) > 1 else None,
+        bias_gates=GATES[cell],
     )
-    kinds = reading(
-        cell=kind.text,
-        roles=kind.texts,
-        layers=kind.positive,
-        bidirectional=kind.truth,
-        batch_first=kind.truth,
-        part=kind.naturals,
-    )
-    cell: str
-    roles: tuple[str, ...]
-    layers: int
-    bidirectional: bool
-    batch_first: bool
-    part: int
-
-    @property
-    def written_name(self) -> str:
-        """``rnn``, ``gru`` or ``lstm``."""
-        return self.cell.lower()
-
-    def written_attributes(self) -> Mapping[str, AttributeValue]:
-        """Those that all three take."""
-        found = self.attributes()
-        return {name: found[name] for name in ("layers", "bidirectional", "batch_first") if name in found}
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes: data have three."""
-        return [Reach(rank=3) if sequence_place(s) is not None and n == 0 else None for n, s in enumerate(shapes)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        if len(shapes) != len(self.roles) + 2:
-            context.refuse("takes data, sizes, and one operand for each name")
-        layer = self._layer(context, *shapes[:2])
-        roles = layer.operands().keys()
-        if not roles >= set(self.roles):
-            context.refuse(f"takes operands named {', '.join(roles)}")
-        operands = {cast("Role", r): OptionalOperand(r, s) for r, s in zip(self.roles, shapes[2:], strict=True)}
-        asking = context if self.part == 0 else SilentContext(context)
-        found = recurrent(asking, layer, operands)
-        return found[self.part] if self.part < len(found) else context.refuse(f"there is no output {self.part}")
-
-    def _layer(self, context: Context, dims: Dims, sizes: Dims) -> RecurrentLayer:
-        if len(dims) != 3:
-            context.refuse(f"data must have three axes, not {len(dims)}")
-        if len(sizes) not in (1, 2):
-            context.refuse("the sizes must be a hidden size and an optional projection")
-        axes = "NT" if self.batch_first else "TN"
-        at = dict(zip(axes, dims, strict=False))
-        return RecurrentLayer(
-            self.cell,
-            RecurrentLayout(axes, "DN", axes, "RC"),
-            at["N"],
-            dims[2],
-            sizes[0],
-            at["T"],
-            2 if self.bidirectional else 1,
-            self.layers,
-            sizes[1] if len(sizes) > 1 else None,
-            bias_gates=GATES[self.cell],
-        )
+    known_roles = layer.operands().keys()
+    if not known_roles >= set(roles):
+        context.refuse(f"takes operands named {', '.join(known_roles)}")
+    operands = {cast("Role", r): OptionalOperand(r, s) for r, s in zip(roles, others, strict=True)}
+    return recurrent(context, layer, operands)

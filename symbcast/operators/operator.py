@@ -1,30 +1,33 @@
-"""Operators of a program: shape functions with their attributes set, recorded and found by name."""
+"""Operators of a program: shape functions, each declared once, recorded and found by name."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 from symbcast.core.algebra.arithmetic import join, join_members
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import TRUE, Compatible, Formula, clauses
 from symbcast.core.algebra.symbols import is_sequence
-from symbcast.core.rules import Demand, Emission, Joined, OutputDim, Rule, find_rule
+from symbcast.core.rules import Demand, Emission, Joined, Kind, OutputDim, Parameter, Rule, find_rule
 from symbcast.core.rules.constraints import Constraint, Origin, Reason
 from symbcast.errors import OperatorError, RuleArgumentError
+from symbcast.operators import attributes as attribute_types
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.reach import Reach, ReachError, expose_axes, is_of_each_axis, is_shape, of_one_rank, put_back
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
     from symbcast.core.rules import AttributeValue
-    from symbcast.core.rules.declaration import Parameter
 
-Reader = Callable[[str, str, Any], Any]
+Reader: TypeAlias = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, in normal form; raises `OperatorError` for an invalid value."""
+
+ReachFunction: TypeAlias = "Callable[..., Sequence[Reach | None]]"
+"""Returns the reach into each operand, from the operands and the attributes as keywords."""
 
 
 class ExposedOperands(NamedTuple):
@@ -36,18 +39,24 @@ class ExposedOperands(NamedTuple):
 
 
 class Operator(Rule):
-    """One operation on shapes, with its attributes set; immutable.
+    """One operation on shapes, with its attributes set; immutable. `operator` makes the class from a shape function.
 
     It emits constraints and an output like a rule, so it is recorded, explained and exchanged like one.
 
     Attributes:
-        kinds: how each attribute is read.
+        kinds: How each attribute is read.
+        least: The fewest operands.
+        most: The most operands; None for any number.
+        values: The attributes that the shape function takes.
     """
 
     family = "operators"
     summary = ""
     document = ""
     kinds: ClassVar[Mapping[str, Reader]] = {}
+    least: ClassVar[int] = 0
+    most: ClassVar[int | None] = None
+    values: Mapping[str, Any]
 
     def __init__(self, *, called: str = "", **attributes: Any) -> None:
         for name in attributes:
@@ -58,6 +67,7 @@ class Operator(Rule):
         for parameter in self.parameters:
             value = read.get(parameter.name, parameter.default)
             setattr(self, parameter.name, self._chosen(parameter, value) if parameter.choices else value)
+        self.values = {p.name: getattr(self, p.name) for p in self.parameters if p.name != "part"}
         self.check_attributes()
         self._is_set = True
 
@@ -73,29 +83,24 @@ class Operator(Rule):
 
     def written_attributes(self) -> Mapping[str, AttributeValue]:
         """Return the attributes for a message; one axis is written as a number."""
-        found = self.attributes()
-        axes = found.get("axes")
-        return {**found, "axes": axes[0]} if isinstance(axes, tuple) and len(axes) == 1 else found
+        attributes = self.attributes()
+        axes = attributes.get("axes")
+        return {**attributes, "axes": axes[0]} if isinstance(axes, tuple) and len(axes) == 1 else attributes
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """Return the reach into each operand; None for an operand whose rank must be known."""
         return [None] * len(shapes)
 
-    def lay(self, shapes: Sequence[Dims]) -> ExposedOperands:
+    def expose(self, shapes: Sequence[Dims]) -> ExposedOperands:
         """Return operands as `output` sees them, with each sequence of axes as one axis. Raises `ReachError`."""
-        found = [expose_axes(s, reach) for s, reach in zip(shapes, self.reaches(shapes), strict=True)]
-        asked = [self._of_rank(f.requirement, f.reason, (n,)) for n, f in enumerate(found) if f.requirement != TRUE]
-        return ExposedOperands([f.dims for f in found], asked, [f.taken for f in found if f.taken is not None])
+        exposed = [expose_axes(s, reach) for s, reach in zip(shapes, self.reaches(shapes), strict=True)]
+        ranks = [self._rank_constraint(e.requirement, e.reason, (n,)) for n, e in enumerate(exposed)]
+        constraints = [c for c in ranks if c.requirement != TRUE]
+        return ExposedOperands(
+            [e.dims for e in exposed], constraints, [e.taken for e in exposed if e.taken is not None]
+        )
 
-    def lay_alike(self, shapes: Sequence[Dims]) -> ExposedOperands:
-        """Like `lay`, for operands that must have equal rank; the same axes are known in each. Raises `ReachError`."""
-        seen = Operator.lay(self, shapes)
-        found, equal_ranks = of_one_rank(shapes, seen.shapes)
-        every = tuple(range(len(shapes)))
-        more = (self._of_rank(f, "the operands must have the same rank", every) for f in equal_ranks)
-        return ExposedOperands(found, [*seen.constraints, *more], seen.taken)
-
-    def _of_rank(self, requirement: Formula, reason: str, operands: tuple[int, ...]) -> Constraint:
+    def _rank_constraint(self, requirement: Formula, reason: str, operands: tuple[int, ...]) -> Constraint:
         return Constraint(requirement, Origin(self.name, operands), Reason(self.name, reason))
 
     def emit_open(self, shapes: Sequence[Sequence[Any]]) -> Emission:
@@ -105,14 +110,14 @@ class Operator(Rule):
         """
         self._check_count(shapes)
         try:
-            seen = self.lay([tuple(s) for s in shapes])
+            seen = self.expose([tuple(s) for s in shapes])
         except ReachError as error:
             raise OperatorError(self.name, str(error)) from None
-        found = self.emit(seen.shapes)
-        output = [join(d) if isinstance(d, Joined) else d for d in found.output]
+        emission = self.emit(seen.shapes)
+        output = [join(d) if isinstance(d, Joined) else d for d in emission.output]
         if not is_shape(output):
             raise OperatorError(self.name, "the output would have two sequences of axes, or a size made from one")
-        return Emission([*seen.constraints, *found.constraints], put_back(found.output, seen.taken))
+        return Emission([*seen.constraints, *emission.constraints], put_back(emission.output, seen.taken))
 
     def check_operands(self, shapes: Sequence[Sequence[Any]]) -> Demand | None:
         """Check as `check_shapes` does, for shapes that may have unknown rank."""
@@ -128,20 +133,24 @@ class Operator(Rule):
         self.demand(shapes)
 
     def _check_count(self, shapes: Sequence[Sequence[Any]]) -> None:
-        if not self.variadic and len(shapes) != len(self.operands):
-            raise OperatorError(self.name, f"takes {len(self.operands)} shapes, not {len(shapes)}")
+        count = len(shapes)
+        if not self.variadic and count != len(self.operands):
+            raise OperatorError(self.name, f"takes {len(self.operands)} shapes, not {count}")
+        if count < self.least or (self.most is not None and count > self.most):
+            limit = f"at least {self.least}" if count < self.least else f"at most {self.most}"
+            raise OperatorError(self.written_name, f"takes {limit} shapes, not {count}")
 
     def emit(self, shapes: Sequence[Sequence[Any]]) -> Emission:
         """Return the constraints on the operands and the output dimensions."""
         context = _Collector(self, len(shapes))
-        found = self.output(context, [tuple(s) for s in shapes])
-        return Emission(context.constraints, _columns(found))
+        output = self.output(context, [tuple(s) for s in shapes])
+        return Emission(context.constraints, _columns(output))
 
     def demand(self, shapes: Sequence[Sequence[Any]]) -> Demand:
         """Return the output dimensions and the requirements on the operands, without their reasons."""
         context = _Demanding(self)
-        found = self.output(context, [tuple(s) for s in shapes])
-        return Demand(_columns(found), context.asked)
+        output = self.output(context, [tuple(s) for s in shapes])
+        return Demand(_columns(output), context.requirements)
 
 
 def _columns(dims: Dims) -> tuple[OutputDim, ...]:
@@ -162,10 +171,10 @@ class _OneOperation(Context):
 
     def emission(self, shapes: Sequence[Dims], rule: str, attributes: Mapping[str, Any]) -> Emission:
         """Return the emission of a rule that the operator applies."""
-        found = find_rule(rule, attributes)
+        applied = find_rule(rule, attributes)
         is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
         try:
-            return found.emit_open(shapes) if is_of_any_rank else found.emit(shapes)
+            return applied.emit_open(shapes) if is_of_any_rank else applied.emit(shapes)
         except RuleArgumentError as error:
             self.refuse(error.problem)
 
@@ -175,16 +184,16 @@ class _Demanding(_OneOperation):
 
     def __init__(self, operator: Operator) -> None:
         super().__init__(operator)
-        self.asked: list[Formula] = []
+        self.requirements: list[Formula] = []
 
     def require(self, formula: Formula, reason: str) -> None:
-        self.asked += clauses(formula)
+        self.requirements += clauses(formula)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         if rule == "numpy" and not attributes:
             return tuple([self._join(sizes) for sizes in _right_aligned(shapes)])
         constraints, output = self.emission(shapes, rule, attributes)
-        self.asked += [part for c in constraints for part in clauses(c.requirement)]
+        self.requirements += [part for c in constraints for part in clauses(c.requirement)]
         return tuple([join(d) if isinstance(d, Joined) else d for d in output])
 
     def _join(self, sizes: Sequence[Dim]) -> Dim:
@@ -192,18 +201,18 @@ class _Demanding(_OneOperation):
         distinct = [d for d in dict.fromkeys(sizes) if d != 1]
         if len(distinct) < 2:
             return distinct[0] if distinct else 1
-        self.asked.append(Compatible(tuple(sizes)))
+        self.requirements.append(Compatible(tuple(sizes)))
         return join(distinct)
 
 
 def _right_aligned(shapes: Sequence[Dims]) -> list[list[Dim]]:
     """Return the sizes that meet on each axis of some shapes, aligned at the right."""
     rank = max(map(len, shapes), default=0)
-    found: list[list[Dim]] = [[] for _ in range(rank)]
+    columns: list[list[Dim]] = [[] for _ in range(rank)]
     for shape in shapes:
         for axis, size in enumerate(shape, rank - len(shape)):
-            found[axis].append(size)
-    return found
+            columns[axis].append(size)
+    return columns
 
 
 class _Collector(_OneOperation):
@@ -222,32 +231,193 @@ class _Collector(_OneOperation):
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         emission = self.emission(shapes, rule, attributes)
-        for asked in emission.constraints:
-            parts = clauses(asked.requirement)
-            self.constraints += [Constraint(part, self._origin, asked.why, asked.details) for part in parts]
+        for constraint in emission.constraints:
+            parts = clauses(constraint.requirement)
+            self.constraints += [Constraint(part, self._origin, constraint.why, constraint.details) for part in parts]
         return tuple(join(d) if isinstance(d, Joined) else d for d in emission.output)
 
+
+class SilentContext(Context):
+    """A context that ignores requirements because they are already stated elsewhere."""
+
+    def __init__(self, context: Context) -> None:
+        self.bounds = context.bounds
+        self._context = context
+
+    def require(self, formula: Formula, reason: str) -> None:
+        """Require nothing."""
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Refuse through the wrapped context."""
+        self._context.refuse(reason)
+
+    def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        """Broadcast shapes through the wrapped context."""
+        return self._context.broadcast(*shapes, rule=rule, **attributes)
+
+
+# The declaration of operators.
+
+
+class Declaration(NamedTuple):
+    """What `operator` is told about a shape function; its docstring explains the fields.
+
+    Attributes:
+        takes_all: Whether the function takes all operands as one sequence.
+    """
+
+    function: Callable[..., Any]
+    takes_all: bool
+    reach: Sequence[Reach | None] | ReachFunction | None
+    of_equal_rank: bool
+    has_parts: bool
+    named_by: str
+    written_attributes: Callable[[Mapping[str, AttributeValue]], Mapping[str, AttributeValue]] | None
+    written_operands: Callable[..., Sequence[Sequence[Any]]] | None
+
+
+class DeclaredOperator(Operator):
+    """The base of the classes that `operator` makes."""
+
+    declaration: ClassVar[Declaration]
+    part: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find_operator, (self.name, self.attributes())  # no module has the class
+
+    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
+        if not self.declaration.has_parts:
+            dims: Dims = self._call(context, shapes)
+            return dims
+        parts: Sequence[Dims] = self._call(SilentContext(context) if self.part else context, shapes)
+        count = len(parts)
+        return parts[self.part] if self.part < count else context.refuse(f"part {self.part} must be one of {count}")
+
+    def _call(self, context: Context, shapes: Sequence[Dims]) -> Any:
+        if self.declaration.takes_all:
+            return self.declaration.function(context, shapes, **self.values)
+        return self.declaration.function(context, *shapes, **self.values)
+
+    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
+        reach = self.declaration.reach
+        if reach is None:
+            return [None] * len(shapes)
+        reaches = reach(shapes, **self.values) if callable(reach) else reach
+        return reaches[: len(shapes)]
+
+    def expose(self, shapes: Sequence[Dims]) -> ExposedOperands:
+        exposed = super().expose(shapes)
+        if not self.declaration.of_equal_rank:
+            return exposed
+        dims, equal_ranks = of_one_rank(shapes, exposed.shapes)
+        every = tuple(range(len(shapes)))
+        ranks = [self._rank_constraint(f, "the operands must have the same rank", every) for f in equal_ranks]
+        return ExposedOperands(dims, [*exposed.constraints, *ranks], exposed.taken)
+
+    @property
+    def written_name(self) -> str:
+        """The name that the caller used, for messages."""
+        named_by = self.declaration.named_by
+        return str(getattr(self, named_by)).lower() if named_by else self.called
+
+    def written_attributes(self) -> Mapping[str, AttributeValue]:
+        written = self.declaration.written_attributes
+        return written(self.attributes()) if written else super().written_attributes()
+
+    def written_operands(self, shapes: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        written = self.declaration.written_operands
+        return written(shapes, **self.values) if written else shapes
+
+
+FAMILIES = ("products", "reshaping", "joining_and_slicing", "indexing", "convolution", "resizing", "layers")
+"""The files that declare operators."""
 
 _operators: dict[str, type[Operator]] = {}
 _loaded: list[str] = []
 
-O = TypeVar("O", bound=type[Operator])  # noqa: E741 - as R for rules
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def reading(**kinds: Reader) -> Mapping[str, Reader]:
-    """Return how the attributes of an operator are read."""
-    return kinds
+def operator(  # noqa: PLR0913 - what can be declared
+    name: str,
+    *,
+    operands: Sequence[str] = (),
+    reach: Sequence[Reach | None] | ReachFunction | None = None,
+    of_equal_rank: bool = False,
+    has_parts: bool = False,
+    choices: Mapping[str, tuple[str, ...]] = {},
+    named_by: str = "",
+    written_attributes: Callable[[Mapping[str, AttributeValue]], Mapping[str, AttributeValue]] | None = None,
+    written_operands: Callable[..., Sequence[Sequence[Any]]] | None = None,
+) -> Callable[[F], F]:
+    """Declare a shape function as an operator, which programs record, pickle and write in JSON by its name.
+
+    The annotations of the function tell its parameters apart. ``Dims`` is an operand, ``Dims | None`` an optional
+    operand, ``Sequence[Dims]`` all operands. A type of `symbcast.operators.attributes` is an attribute, and reads it.
+    Other parameters are options of front ends and have defaults.
+
+    Args:
+        name: The name in programs and in JSON, and of the method.
+        operands: The names of the operands, if they differ from the parameters.
+        reach: The reach into each operand, or a function that returns them; without it, all ranks must be known.
+        of_equal_rank: Whether all operands have the same rank; the same axes are then known in each.
+        has_parts: Whether the function returns several shapes. The attribute ``part`` selects one; the first part
+            states the requirements of the whole operation.
+        choices: The words that an attribute accepts.
+        named_by: The attribute that names the operator in messages.
+        written_attributes: Returns the attributes for a message, from those that differ from their defaults.
+        written_operands: Returns the operands for a message, from the operands, and the attributes by keyword.
+    """
+
+    def declare(function: F) -> F:
+        types, defaults = _parameters(function)
+        takes_all = "Sequence[Dims]" in types.values()
+        tensors = [n for n, t in types.items() if t in ("Dims", "Dims | None")]
+        readers = {n: getattr(attribute_types, t).__metadata__[0] for n, t in types.items() if _is_attribute(t)}
+        attributes = [
+            Parameter(n, defaults[n], choices.get(n, ()), Kind.WORD if n in choices else Kind.INTEGER) for n in readers
+        ]
+        if has_parts:
+            attributes.append(Parameter("part", 0))
+            readers["part"] = attribute_types.natural
+        least = sum(types[n] == "Dims" for n in tensors)
+        members = {
+            "__doc__": function.__doc__,
+            "name": name,
+            "operands": tuple(operands or tensors) or Operator.operands,
+            "variadic": takes_all or least < len(tensors),
+            "least": least,
+            "most": None if takes_all else len(tensors),
+            "parameters": tuple(attributes),
+            "kinds": readers,
+            "declaration": Declaration(
+                function, takes_all, reach, of_equal_rank, has_parts, named_by, written_attributes, written_operands
+            ),
+        }
+        _operators[name] = cast("type[Operator]", ABCMeta(name, (DeclaredOperator,), members))
+        return function
+
+    return declare
 
 
-def recorded(operator: O) -> O:
-    """Register an operator under its name."""
-    _operators[operator.name] = operator
-    return operator
+def _parameters(function: Callable[..., Any]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the annotations of a shape function's parameters after the context, and the defaults."""
+    # `inspect` costs more to import than all operators: a function tells both by itself.
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    values = function.__defaults__ or ()
+    defaults = dict(zip(positional[len(positional) - len(values) :], values, strict=True))
+    names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    return {n: function.__annotations__[n] for n in names}, {**defaults, **(function.__kwdefaults__ or {})}
+
+
+def _is_attribute(annotation: str) -> bool:
+    return hasattr(getattr(attribute_types, annotation, None), "__metadata__")
 
 
 def _load() -> None:
     if not _loaded:
-        for name in ("products", "reshaping", "joining_and_slicing", "convolution", "resizing", "layers", "indexing"):
+        for name in FAMILIES:
             import_module(f"symbcast.operators.{name}")
         _loaded.append("all")  # only now: another thread must not find the operators half loaded
 
@@ -266,17 +436,17 @@ def find_operator(name: str, attributes: Mapping[str, Any]) -> Operator:
 
 def operator_called(key: Hashable, name: str, attributes: Mapping[str, Any]) -> Operator:
     """Return what `find_operator` does; operators with equal keys are made once, as they are immutable."""
-    found = _made.get(key)
-    if found is None:
-        found = find_operator(name, attributes)
-        if len(_made) >= _MADE_AT_MOST:
-            _made.clear()
-        _made[key] = found
-    return found
+    operator_of_key = _by_key.get(key)
+    if operator_of_key is None:
+        operator_of_key = find_operator(name, attributes)
+        if len(_by_key) >= _MOST_KEYS:
+            _by_key.clear()
+        _by_key[key] = operator_of_key
+    return operator_of_key
 
 
-_MADE_AT_MOST = 1024
-_made: dict[Hashable, Operator] = {}
+_MOST_KEYS = 1024
+_by_key: dict[Hashable, Operator] = {}
 
 
 def operator_names() -> tuple[str, ...]:

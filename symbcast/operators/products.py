@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.formulas import Formula, any_of, at_most
-from symbcast.core.rules import Parameter
 from symbcast.core.rules.placement import sequence_place
-from symbcast.operators import attributes as kind
+from symbcast.operators.attributes import AxesOrAll, Text, Truth
 from symbcast.operators.context import TWICE, Context, Dims
-from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.operator import operator
 from symbcast.operators.reach import ANY, Reach, reach_of
 
 if TYPE_CHECKING:
@@ -20,6 +19,16 @@ if TYPE_CHECKING:
 # Matrix products.
 
 
+def _matrices(shapes: Sequence[Dims]) -> list[Reach | None]:
+    """The last two axes; only the last of the left operand if the right one is one matrix or a vector.
+
+    In that case the rows of the left operand are kept, like the axes before them.
+    """
+    both, right = Reach(last=2, is_written=True), shapes[1]
+    return [Reach(last=1) if len(right) <= 2 and sequence_place(right) is None else both, both]
+
+
+@operator("matmul", operands=("A", "B"), reach=_matrices)
 def matmul(context: Context, left: Dims, right: Dims) -> Dims:
     """Return the shape of a product of stacks of matrices, as in ``numpy.matmul``.
 
@@ -139,79 +148,43 @@ def search(context: Context, dims: Dims, axis: int, *, keepdims: bool, unless: I
     return reduce(context, dims, [place], keepdims=keepdims)
 
 
-# Operators that a program records: products and reductions.
+# The operators of programs that do not take the shape functions as they are.
 
 
-@recorded
-class MatMul(Operator):
-    """`numpy.matmul`."""
-
-    name = "matmul"
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The rows and columns; only the columns of the left operand if the right one is one matrix or a vector.
-
-        In that case the rows of the left operand are kept, like the axes before them.
-        """
-        matrices = Reach(last=2, is_written=True)
-        is_one = len(shapes[1]) <= 2 and sequence_place(shapes[1]) is None
-        return [Reach(last=1) if is_one else matrices, matrices]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        left, right = shapes
-        return matmul(context, left, right)
+def _letters(shapes: Sequence[Dims], equation: str) -> list[Reach | None]:
+    """The letters; all axes if there is no ellipsis, or if the output has none."""
+    terms, arrow, output = equation.replace(" ", "").partition("->")
+    is_kept = not arrow or "..." in output
+    reaches: list[Reach | None] = []
+    for letters in terms.split(","):
+        before, ellipsis, after = letters.partition("...")
+        of_all = Reach(rank=len(before) + len(after))
+        reaches.append(Reach(len(before), len(after)) if ellipsis and is_kept else of_all)
+    return reaches if len(reaches) == len(shapes) else [ANY] * len(shapes)
 
 
-@recorded
-class Einsum(Operator):
+@operator("einsum", reach=_letters)
+def einsum_operator(context: Context, shapes: Sequence[Dims], equation: Text = "") -> Dims:
     """`numpy.einsum` with the equation in letters."""
-
-    name = "einsum"
-    variadic = True
-    parameters = (Parameter("equation", ""),)
-    kinds = reading(equation=kind.text)
-    equation: str
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The letters; all axes if there is no ellipsis, or if the output has none."""
-        terms, arrow, output = self.equation.replace(" ", "").partition("->")
-        is_kept = not arrow or "..." in output
-        found: list[Reach | None] = []
-        for letters in terms.split(","):
-            before, ellipsis, after = letters.partition("...")
-            of_all = Reach(rank=len(before) + len(after))
-            found.append(Reach(len(before), len(after)) if ellipsis and is_kept else of_all)
-        return found if len(found) == len(shapes) else [ANY] * len(shapes)
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        terms, _, output = self.equation.replace(" ", "").partition("->")
-        for term in (*terms.split(","), output):
-            letters = term.replace("...", "", 1)
-            if letters and not (letters.isascii() and letters.isalpha()):
-                context.refuse(f"the term {term!r} must consist of letters, and '...' at most once")
-        if len(set(output.replace(".", ""))) < len(output.replace(".", "")):
-            context.refuse("each letter can occur only once in the output")
-        return einsum(context, self.equation, shapes, aligns_ellipses=True)
+    terms, _, output = equation.replace(" ", "").partition("->")
+    for term in (*terms.split(","), output):
+        letters = term.replace("...", "", 1)
+        if letters and not (letters.isascii() and letters.isalpha()):
+            context.refuse(f"the term {term!r} must consist of letters, and '...' at most once")
+    if len(set(output.replace(".", ""))) < len(output.replace(".", "")):
+        context.refuse("each letter can occur only once in the output")
+    return einsum(context, equation, shapes, aligns_ellipses=True)
 
 
-@recorded
-class Reduce(Operator):
+def _reduced(_: Sequence[Dims], axes: Sequence[int] | None, keepdims: bool) -> list[Reach | None]:
+    """The reduced axes; none if all are reduced and removed."""
+    if axes is None:
+        return [None if keepdims else ANY]
+    return [reach_of(axes)]
+
+
+@operator("reduce", reach=_reduced)
+def reduce_operator(context: Context, data: Dims, axes: AxesOrAll = None, keepdims: Truth = False) -> Dims:
     """`numpy.sum` and similar reductions."""
-
-    name = "reduce"
-    operands = ("data",)
-    parameters = (Parameter("axes", None), Parameter("keepdims", False))
-    kinds = reading(axes=kind.axes_or_all, keepdims=kind.truth)
-    axes: tuple[int, ...] | None
-    keepdims: bool
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The reduced axes; none if all are reduced and removed."""
-        if self.axes is None:
-            return [None if self.keepdims else ANY]
-        return [reach_of(self.axes)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        (dims,) = shapes
-        axes = None if self.axes is None else context.distinct_axes(self.axes, len(dims), TWICE)
-        return reduce(context, dims, axes, keepdims=self.keepdims)
+    places = None if axes is None else context.distinct_axes(axes, len(data), TWICE)
+    return reduce(context, data, places, keepdims=keepdims)

@@ -346,7 +346,7 @@ class ShapeFunctions(ProgramFunctions):
         >>> env.split("N, 3*d", 3, axis=1), env.split("N", ("K", 2))
         ((Shape('(N, d)'), Shape('(N, d)'), Shape('(N, d)')), (Shape('(K,)'), Shape('(2,)')))
         >>> env.condition
-        Condition('K + 2 == N')
+        Condition('N == K + 2')
         """
         if not isinstance(parts, Iterable):
             count = positive("split", "parts", parts)

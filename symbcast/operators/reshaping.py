@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, reduced_fraction
 from symbcast.core.algebra.formulas import at_most, different, equal, negate
-from symbcast.core.rules import Parameter
 from symbcast.core.rules.placement import sequence_place
-from symbcast.operators import attributes as kind
-from symbcast.operators.attributes import Others
+from symbcast.operators.attributes import Axes, AxesOrAll, Order, Others, Whole, Wholes
 from symbcast.operators.context import TWICE, Context, Dims
-from symbcast.operators.operator import Operator, reading, recorded
+from symbcast.operators.operator import operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
-    from symbcast.core.rules import AttributeValue
 
 
 # Reshapes: the same elements in the same order, in another shape.
@@ -99,7 +96,7 @@ def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim])
     return above, below
 
 
-def copied(context: Context, data: Dims, axis: int) -> Dim:
+def copied_size(context: Context, data: Dims, axis: int) -> Dim:
     """Return the size that a 0 in the target copies from the data; refuse an axis that the data lack."""
     if axis >= len(data):
         context.refuse(f"a 0 on axis {axis} copies a size, but the data have only rank {len(data)}")
@@ -138,6 +135,11 @@ def transpose(context: Context, dims: Dims, order: Sequence[int] | None) -> Dims
     return tuple(dims[n] for n in order)
 
 
+def undecided_axes(context: Context, dims: Dims, axes: Iterable[int]) -> list[int]:
+    """Return the axes of which the sizes decide whether they are 1."""
+    return [n for n in axes if not isinstance(dims[n], int) and not context.bounds.is_at_least(dims[n], 2)]
+
+
 def squeeze(context: Context, dims: Dims, axes: Iterable[int]) -> Dims:
     """Return the sizes without some axes, which must be 1; an axis may be named twice."""
     places = {context.axis(a, len(dims)) for a in axes}
@@ -146,12 +148,14 @@ def squeeze(context: Context, dims: Dims, axes: Iterable[int]) -> Dims:
     return tuple(d for n, d in enumerate(dims) if n not in places)
 
 
-def unsqueeze(context: Context, dims: Dims, axes: Sequence[int]) -> Dims:
+# An operator uses the axes before the last new one counted from the front, and after the first counted from the end.
+@operator("unsqueeze", reach=lambda _, axes: [reach_beside_new(axes)])
+def unsqueeze(context: Context, data: Dims, axes: Axes = ()) -> Dims:
     """Return the sizes with axes of size 1 inserted, at their positions in the output."""
-    found = list(dims)
-    for place in new_axes(context, len(dims), axes):
-        found.insert(place, 1)
-    return tuple(found)
+    dims = list(data)
+    for place in new_axes(context, len(data), axes):
+        dims.insert(place, 1)
+    return tuple(dims)
 
 
 def new_axes(context: Context, rank: int, axes: Sequence[int]) -> list[int]:
@@ -174,6 +178,12 @@ def tile(context: Context, dims: Dims, repeats: Sequence[Dim]) -> Dims:
     return tuple(multiply(d, n) for d, n in zip(dims, repeats, strict=True))
 
 
+def aligned_at_right(dims: Dims, repeats: Dims) -> tuple[Dims, Dims]:
+    """Return sizes and repeats, the shorter of the two with 1 in front."""
+    rank = max(len(dims), len(repeats))
+    return (*(1,) * (rank - len(dims)), *dims), (*(1,) * (rank - len(repeats)), *repeats)
+
+
 def depth_to_space(context: Context, dims: Dims, block: int) -> Dims:
     """Return the sizes ``(N, C, H, W)`` with blocks of channels moved into space."""
     n, c, h, w = dims
@@ -189,178 +199,103 @@ def space_to_depth(context: Context, dims: Dims, block: int) -> Dims:
     return n, multiply(c, block * block), floor_divide(h, block), floor_divide(w, block)
 
 
-# The operators that a program records: the same elements in another shape, and repeats.
+# The operators of programs that do not take the shape functions as they are.
 
 
-@recorded
-class Reshape(Operator):
+def _target_as_written(
+    shapes: Sequence[Sequence[Any]], inferred: Sequence[int] | None, copied: Sequence[int]
+) -> Sequence[Sequence[Any]]:
+    """Return data and target, with -1 for an inferred size and 0 for a copied one."""
+    data, target = shapes
+    written = dict.fromkeys(copied, 0) | dict.fromkeys(inferred or (), -1)
+    return data, [written.get(n, written.get(n - len(target), d)) for n, d in enumerate(target)]
+
+
+@operator(
+    "reshape",
+    reach=[ANY, ANY],  # a sequence of axes is passed on unchanged from the data to the target
+    written_attributes=lambda attributes: {"zero_copies": True} if "copied" in attributes else {},
+    written_operands=_target_as_written,
+)
+def reshape_operator(
+    context: Context, data: Dims, target: Dims, inferred: AxesOrAll = None, copied: Wholes = ()
+) -> Dims:
     """`numpy.reshape`: the second operand is the target, with 1 in place of each inferred or copied size."""
-
-    name = "reshape"
-    operands = ("data", "target")
-    parameters = (Parameter("inferred", None), Parameter("copied", ()))
-    kinds = reading(inferred=kind.axes_or_all, copied=kind.wholes)
-    inferred: tuple[int, ...] | None
-    copied: tuple[int, ...]
-
-    def written_attributes(self) -> Mapping[str, AttributeValue]:
-        """Only whether zeros copy: which sizes are inferred is part of the target."""
-        return {"zero_copies": True} if self.copied else {}
-
-    def written_operands(self, shapes: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-        """The target with -1 for an inferred size and 0 for a copied one."""
-        data, target = shapes
-        written = dict.fromkeys(self.copied, 0) | dict.fromkeys(self.inferred or (), -1)
-        return data, [written.get(n, written.get(n - len(target), d)) for n, d in enumerate(target)]
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """None: a sequence of axes is passed on unchanged from the data to the target."""
-        return [ANY, ANY]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, target = shapes
-        wanted: list[Dim | None] = [*target]
-        for axis in self.copied:
-            wanted[context.axis(axis, len(wanted))] = copied(context, data, axis)
-        for axis in self.inferred or ():
-            wanted[context.axis(axis, len(wanted))] = None
-        places = sequence_place(data), sequence_place(target)
-        if places == (None, None):
-            return reshape(context, data, wanted)
-        if places[0] is None or places[1] is None or data[places[0]] != target[places[1]]:
-            context.refuse("takes axes of unknown number only if data and target have the same sequence of them")
-        if self.copied and places[0] != places[1]:
-            context.refuse("copies sizes only if data and target have their sequence of axes in the same place")
-        return reshape_beside(context, data, wanted, data[places[0]])
+    sizes: list[Dim | None] = [*target]
+    for axis in copied:
+        sizes[context.axis(axis, len(sizes))] = copied_size(context, data, axis)
+    for axis in inferred or ():
+        sizes[context.axis(axis, len(sizes))] = None
+    place, target_place = sequence_place(data), sequence_place(target)
+    if place is None and target_place is None:
+        return reshape(context, data, sizes)
+    if place is None or target_place is None or data[place] != target[target_place]:
+        context.refuse("takes axes of unknown number only if data and target have the same sequence of them")
+    if copied and place != target_place:
+        context.refuse("copies sizes only if data and target have their sequence of axes in the same place")
+    return reshape_beside(context, data, sizes, data[place])
 
 
-@recorded
-class Flatten(Operator):
+def _merged(_: Sequence[Dims], start: int, end: int) -> list[Reach | None]:
+    """The merged axes, if both ends are counted from the same side; a scalar counts as one axis of size 1."""
+    if (start < 0) is not (end < 0):
+        return [None]
+    reach = reach_of((start, end))
+    return [reach._replace(least=0) if reach.last == 1 else reach]
+
+
+@operator("flatten", reach=_merged)
+def flatten_operator(context: Context, data: Dims, start: Whole = 0, end: Whole = -1) -> Dims:
     """The axes from ``start`` to ``end``, both included, merged into one."""
-
-    name = "flatten"
-    operands = ("data",)
-    parameters = (Parameter("start", 0), Parameter("end", -1))
-    kinds = reading(start=kind.whole, end=kind.whole)
-    start: int
-    end: int
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The merged axes, if both ends are counted from the same side; a scalar counts as one axis of size 1."""
-        if (self.start < 0) is not (self.end < 0):
-            return super().reaches(shapes)
-        found = reach_of((self.start, self.end))
-        return [found._replace(least=0) if found.last == 1 else found]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        dims = shapes[0] or (1,)
-        start, end = context.axis(self.start, len(dims)), context.axis(self.end, len(dims))
-        if start > end:
-            context.refuse(f"start={self.start} must not come after end={self.end}")
-        return flatten(dims, start, end + 1)
+    dims = data or (1,)
+    first, last = context.axis(start, len(dims)), context.axis(end, len(dims))
+    if first > last:
+        context.refuse(f"start={start} must not come after end={end}")
+    return flatten(dims, first, last + 1)
 
 
-@recorded
-class Transpose(Operator):
+def _ordered(_: Sequence[Dims], order: Sequence[int | Others] | None) -> list[Reach | None]:
+    """All axes, as listed in the order; with an ellipsis, only the named ones."""
+    if order is None:
+        return [None]
+    named = [a for a in order if isinstance(a, int)]
+    return [Reach(rank=len(named)) if len(named) == len(order) else reach_of(named)]
+
+
+@operator("transpose", reach=_ordered)
+def transpose_operator(context: Context, data: Dims, order: Order = None) -> Dims:
     """`numpy.transpose`."""
-
-    name = "transpose"
-    operands = ("data",)
-    parameters = (Parameter("order", None),)
-    kinds = reading(order=kind.order)
-    order: tuple[int | Others, ...] | None
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """All axes, as listed in the order; with an ellipsis, only the named ones."""
-        if self.order is None:
-            return super().reaches(shapes)
-        named = [a for a in self.order if isinstance(a, int)]
-        return [Reach(rank=len(named)) if len(named) == len(self.order) else reach_of(named)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        (dims,) = shapes
-        if self.order is None:
-            return transpose(context, dims, None)
-        named = {context.axis(a, len(dims)) for a in self.order if isinstance(a, int)}
-        others = [n for n in range(len(dims)) if n not in named]
-        order: list[int] = []
-        for axis in self.order:
-            order += [context.axis(axis, len(dims))] if isinstance(axis, int) else others
-        return transpose(context, dims, order)
+    if order is None:
+        return transpose(context, data, None)
+    named = {context.axis(a, len(data)) for a in order if isinstance(a, int)}
+    others = [n for n in range(len(data)) if n not in named]
+    places: list[int] = []
+    for axis in order:
+        places += [context.axis(axis, len(data))] if isinstance(axis, int) else others
+    return transpose(context, data, places)
 
 
-@recorded
-class Squeeze(Operator):
+@operator("squeeze", reach=lambda _, axes: [None if axes is None else reach_of(axes)])
+def squeeze_operator(context: Context, data: Dims, axes: AxesOrAll = None) -> Dims:
     """`numpy.squeeze` with named axes."""
-
-    name = "squeeze"
-    operands = ("data",)
-    parameters = (Parameter("axes", None),)
-    kinds = reading(axes=kind.axes_or_all)
-    axes: tuple[int, ...] | None
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The removed axes, if they are named."""
-        return [None if self.axes is None else reach_of(self.axes)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        (dims,) = shapes
-        if self.axes is not None:
-            return squeeze(context, dims, context.distinct_axes(self.axes, len(dims), TWICE))
-        unknown = [n for n, d in enumerate(dims) if not isinstance(d, int) and not context.bounds.is_at_least(d, 2)]
-        if unknown:
-            context.refuse(f"whether axis {unknown[0]} is 1 depends on the sizes: name the axes to remove")
-        return squeeze(context, dims, [n for n, d in enumerate(dims) if d == 1])
+    if axes is not None:
+        return squeeze(context, data, context.distinct_axes(axes, len(data), TWICE))
+    undecided = undecided_axes(context, data, range(len(data)))
+    if undecided:
+        context.refuse(f"whether axis {undecided[0]} is 1 depends on the sizes: name the axes to remove")
+    return squeeze(context, data, [n for n, d in enumerate(data) if d == 1])
 
 
-@recorded
-class Unsqueeze(Operator):
-    """`numpy.expand_dims`."""
-
-    name = "unsqueeze"
-    operands = ("data",)
-    parameters = (Parameter("axes", ()),)
-    kinds = reading(axes=kind.axes)
-    axes: tuple[int, ...]
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """The axes before the last one counted from the front, and after the first one counted from the end."""
-        return [reach_beside_new(self.axes)]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        return unsqueeze(context, shapes[0], self.axes)
-
-
-@recorded
-class Expand(Operator):
+@operator("expand", reach=[ANY, ANY])  # the broadcast aligns the axes
+def expand_operator(context: Context, data: Dims, target: Dims) -> Dims:
     """`numpy.broadcast_to`."""
-
-    name = "expand"
-    operands = ("data", "target")
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """None: the broadcast aligns the axes."""
-        return [ANY, ANY]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        data, target = shapes
-        if len(data) > len(target) and sequence_place(data) is sequence_place(target) is None:
-            context.refuse(f"the target, of rank {len(target)}, must have at least the {len(data)} axes of the data")
-        return expand(context, data, target)
+    if len(data) > len(target) and sequence_place(data) is sequence_place(target) is None:
+        context.refuse(f"the target, of rank {len(target)}, must have at least the {len(data)} axes of the data")
+    return expand(context, data, target)
 
 
-@recorded
-class Tile(Operator):
+# Of the data, the operator uses as many of the last axes as there are repeats; missing axes count as size 1.
+@operator("tile", reach=lambda shapes: [Reach(last=len(shapes[1]), least=0), None])
+def tile_operator(context: Context, data: Dims, repeats: Dims) -> Dims:
     """`numpy.tile`: shapes are aligned at the right."""
-
-    name = "tile"
-    operands = ("data", "repeats")
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        """As many of the last axes of the data as there are repeats; missing axes count as size 1."""
-        return [Reach(last=len(shapes[1]), least=0), None]
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        rank = max(map(len, shapes))
-        data, repeats = ((1,) * (rank - len(s)) + s for s in shapes)
-        return tile(context, data, repeats)
+    return tile(context, *aligned_at_right(data, repeats))

@@ -16,7 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply
 from symbcast.core.algebra.formulas import Formula, at_most, equal
-from symbcast.operators.context import Context, Dims, expect_shape
+from symbcast.core.rules.placement import rank_if_known
+from symbcast.operators.attributes import AxesOrAll, Ratios
+from symbcast.operators.context import TWICE, Context, Dims, expect_shape
+from symbcast.operators.operator import operator
+from symbcast.operators.reach import Reach, reach_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
@@ -151,6 +155,31 @@ def _short(found: Fraction, rounding: Rounding) -> tuple[Fraction, bool]:
 
 _LONGEST = 64
 """What is added to a scale cannot show in sizes below 2 ** 14 where the scale's denominator is at most this."""
+
+
+def _resized(shapes: Sequence[Dims], axes: Sequence[int] | None, scales: object) -> list[Reach | None]:
+    """The resized axes; all of them if none are named."""
+    if axes is not None:
+        return [reach_of(axes), None]
+    rank = rank_if_known(shapes[1]) if len(shapes) > 1 else None
+    return [None if rank is None else Reach(rank=rank), None]
+
+
+@operator("resize", reach=_resized)
+def resize_operator(
+    context: Context, data: Dims, sizes: Dims | None = None, axes: AxesOrAll = None, scales: Ratios = None
+) -> Dims:
+    """New sizes of some axes, or of all: given by the second operand, or old sizes times scales, rounded down."""
+    if (sizes is None) is (scales is None):
+        context.refuse("either sizes or scales must be given")
+    resized = context.distinct_axes(range(len(data)) if axes is None else axes, len(data), TWICE)
+    if sizes is not None:
+        return resize(context, data, resized, sizes)
+    ratios = scales or ()
+    if len(ratios) != len(resized):
+        context.refuse(f"there must be {len(resized)} scales, not {len(ratios)}")
+    scaled = [Scale(*ratio, exact=True).times(data[a]) for a, ratio in zip(resized, ratios, strict=True)]
+    return resize(context, data, resized, [size for size in scaled if size is not None])
 
 
 # Sample images at the positions of a grid, and make grids by affine maps.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import pickle
+from inspect import Parameter, signature
 
 import pytest
 
 import symbcast as sb
+from symbcast.operators.operator import find_operator, operator_names
 
 
 def block(env):
@@ -80,8 +82,6 @@ def test_the_schema_names_every_operator(program):
         for e in sb.ShapeEnv.json_schema()["$defs"]["operation"]["oneOf"]
         if "rule" in e["properties"]
     ]
-    from symbcast.operators.operator import operator_names
-
     assert kinds == ["broadcast", *operator_names()]
 
 
@@ -233,3 +233,11 @@ def test_data_that_is_no_operation_is_refused(change, place):
     with pytest.raises(sb.ExchangeError) as refused:
         sb.ShapeEnv.from_dict(data)
     assert place in str(refused.value)
+
+
+def test_each_operator_has_a_method_with_its_defaults():
+    for name in operator_names():
+        arguments = signature(getattr(sb.ShapeEnv, "lstm" if name == "recurrent" else name)).parameters
+        for attribute in find_operator(name, {}).parameters:
+            if attribute.name in arguments and arguments[attribute.name].default is not Parameter.empty:
+                assert arguments[attribute.name].default == attribute.default, (name, attribute.name)

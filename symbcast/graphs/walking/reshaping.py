@@ -16,7 +16,7 @@ from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.requirements import learn_positive
 from symbcast.operators.context import Context, Dims, expect_shape
-from symbcast.operators.reshaping import copied, copied_where_zero, reshape
+from symbcast.operators.reshaping import copied_size, copied_where_zero, reshape
 from symbcast.operators.resizing import Rounding, Scale, quotient_scale, scale_of
 from symbcast.operators.values.contents import (
     MAX_ELEMENTS,
@@ -325,7 +325,7 @@ def _dims_wanted(call: NodeCall, wanted: TargetShape, data: Dims) -> list[Dim | 
     for axis, item in enumerate(wanted.sizes):
         if isinstance(item, int) and item in (-1, 0):
             is_kept = item == 0 and wanted.keeps_zero
-            dims.append(None if item else copied(call, data, axis) if is_kept else 0)
+            dims.append(None if item else copied_size(call, data, axis) if is_kept else 0)
         elif not is_size(item):
             call.note(
                 f"not checked: element {axis} of the shape, which is data, must be valid", is_about_data=True, by=[1]
