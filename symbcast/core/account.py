@@ -88,7 +88,7 @@ def sample_points(
     >>> from symbcast.core.solver.decision import AssumptionSet
     >>> N, M = symbol("N"), symbol("M")
     >>> sample_points(AssumptionSet.of_names([N, M]), [equal(N, M)])
-    Samples(working={N: 1, M: 1}, failing={N: 2, M: 1})
+    SamplePoints(working={N: 1, M: 1}, failing={N: 2, M: 1})
     """
     search = _Search(knowledge, constraints)
     with counting(Effort(SAMPLES if current_budget() is None else SAMPLES // 10)):

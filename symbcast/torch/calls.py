@@ -290,7 +290,7 @@ def exact_ratio(number: float) -> SizeRatio | None:
     """Return a float as a quotient if its products with sizes are exact floats: over a small power of two.
 
     >>> exact_ratio(0.75), exact_ratio(0.7)
-    (Ratio(above=3, below=4), None)
+    (SizeRatio(above=3, below=4), None)
     """
     above, below = number.as_integer_ratio() if isfinite(number) else (0, _MOST_BELOW + 1)
     return SizeRatio(above, below) if below <= _MOST_BELOW and abs(above) <= _MOST_BELOW * _MOST_BELOW else None

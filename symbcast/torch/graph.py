@@ -500,7 +500,7 @@ def source_of(trace: str) -> SourceLine | None:
     """Return the innermost line of a trace outside torch's own code, or the innermost line if there is none.
 
     >>> source_of('File "/home/me/net.py", line 7, in forward')
-    Source(file='/home/me/net.py', line=7, text='')
+    SourceLine(file='/home/me/net.py', line=7, text='')
     """
     found = [
         SourceLine(m["file"], int(m["line"]), m["text"] or "") for m in _FRAME.finditer(trace) if m["file"][0] != "<"

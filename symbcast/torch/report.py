@@ -97,7 +97,7 @@ class TorchReport(GraphReport):
     def _weak(self) -> tuple[Unanalysed, ...]:
         """Nodes whose rules require less than torch's guards show; given sizes and values are ignored."""
         if self._checked.given != NOTHING:
-            return TorchReport(self._checked.again(NOTHING, ()))._weak
+            return TorchReport(self._checked.again(NOTHING, assume=()))._weak
         arguments = ArgumentMaker(self.program, self._model.declared)
         return tuple(WeakRules(self.program, arguments, self._env, self.guards).found())
 

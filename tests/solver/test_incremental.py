@@ -112,8 +112,8 @@ def test_nothing_clashes_with_nothing():
 INTERRUPTED = """
     import os, signal, threading, time
     import symbcast as sb
-    from symbcast.core.solver.linear import z3_solver as smt
-    from symbcast.core.solver.incremental import Growing
+    from symbcast.core.solver.f3_linear import z3_solver as smt
+    from symbcast.core.solver.incremental import GrowingConjunction as Growing
 
     smt.RESOURCE_LIMIT, smt.OPTIONS["arith.nl.nra"] = 0, True
     hard = sb.Condition("x*y == 998244359987710471 and 2 <= x and x <= y").formula  # two primes of nine digits
@@ -142,7 +142,7 @@ def test_ctrl_c_leaves_it_usable():
 FORKED = """
     import os
     import symbcast as sb
-    from symbcast.core.solver.incremental import Growing
+    from symbcast.core.solver.incremental import GrowingConjunction as Growing
 
     growing = Growing(sb.Condition(text).formula for text in ["a + 1 == b", "b + 1 == c"])
 

@@ -31,7 +31,6 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver import incremental as growing
 from symbcast.core.solver import points as samples
 from symbcast.core.solver import search
-from symbcast.core.solver import search as questions
 from symbcast.core.solver.budget import Satisfiability
 from symbcast.core.solver.evaluation import predicate
 from symbcast.core.solver.f2_one_size.clauses import clauses_of
@@ -180,10 +179,10 @@ def test_of_many_formulas_with_products_what_is_decided_is_right(group):
 @contextmanager
 def as_if_symbols_were_many():
     """Let every group take the way of those with many symbols: questions about what is near, z3 for smallest sizes."""
-    modules = (questions, search, growing)
+    limits = ((growing, "_FEW_SYMBOLS"), (search, "_FEW_SEARCHED"), (search, "_FEW_REPAIRED"))
     with ExitStack() as stack:
-        for module in modules:
-            stack.enter_context(mock.patch.object(module, "_FEW_SYMBOLS", 0))
+        for module, limit in limits:
+            stack.enter_context(mock.patch.object(module, limit, 0))
         stack.enter_context(mock.patch.object(samples, "MOST_POINTS", 3))
         yield
 

@@ -221,8 +221,8 @@ def one_call(function: Callable[P, T]) -> Callable[P, T]:
 
     >>> @one_call
     ... def units(subject):
-    ...     from symbcast.core.effort import current_budget
-    ...     return current_budget().limit
+    ...     from symbcast.core.effort import current
+    ...     return current().limit
     >>> units(None)
     2000000
     """

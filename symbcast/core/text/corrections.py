@@ -65,7 +65,7 @@ def rewrite_shape(text: str, reads: Callable[[str], bool]) -> RewrittenShape | N
     ``reads`` says whether the grammar accepts a text as a shape.
 
     >>> rewrite_shape("2 x 3", lambda text: "x" not in text), rewrite_shape("2:5, 3", lambda text: ":" not in text)
-    (Layout(text='2, 3', is_slip=True), None)
+    (RewrittenShape(text='2, 3', is_slip=True), None)
     """
     if len(text) > _MOST:
         return None

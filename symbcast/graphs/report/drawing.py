@@ -68,7 +68,7 @@ def fold_blocks(paths: Sequence[Sequence[str]], uses: Sequence[Sequence[int]]) -
     ``paths`` has the modules around each node, outermost first; ``uses`` the places of the nodes whose values it takes.
 
     >>> fold_blocks([("a",), ("a",), ()], [[], [0], [1]])
-    Block(name='', members=[Block(name='a', members=[0, 1]), 2])
+    GraphBlock(name='', members=[GraphBlock(name='a', members=[0, 1]), 2])
     """
     top = GraphBlock("")
     inside: dict[tuple[str, ...], GraphBlock] = {(): top}

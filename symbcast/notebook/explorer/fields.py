@@ -82,8 +82,8 @@ def question_of(result: Result) -> ExplorerQuestion:
     """Return the question that a result answers, as text that reproduces it.
 
     >>> question_of(broadcast("2..5, N", ("M", None), rule="none", assume="N >= 2"))
-    Question(shapes=('?0, N', 'M, ?1'), rule='none', attributes={}, assume='?0 >= 2 and ?0 <= 5 and N >= 2',
-             min_size=0, compare_with='')
+    ExplorerQuestion(shapes=('?0, N', 'M, ?1'), rule='none', attributes={},
+             assume='?0 >= 2 and ?0 <= 5 and N >= 2', min_size=0, compare_with='')
     """
     texts, scope = _attribute_texts(result.rule), call_of(result).scope
     if scope is None:

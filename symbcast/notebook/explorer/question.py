@@ -65,7 +65,7 @@ class ExplorerQuestion:
         Fields are named ``shape 0``, ``rule``, ``attribute axis``, ``assume``, ``min_size`` and ``compare_with``.
 
         >>> ExplorerQuestion(("N, 3", "M,, 1")).ask()[1]
-        {'shape 1': Fault(message="unexpected ','; expected a dimension", start=2, stop=3)}
+        {'shape 1': FieldError(message="unexpected ','; expected a dimension", start=2, stop=3)}
         """
         faults: dict[str, FieldError] = {}
         for n, text in enumerate(self.shapes):

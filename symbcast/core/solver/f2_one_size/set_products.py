@@ -66,7 +66,7 @@ def separated_product(value: Term) -> SeparatedProduct | None:
     >>> from symbcast.core.algebra.symbols import symbol
     >>> H, W = symbol("H"), symbol("W")
     >>> separated_product(2 * (H + 1) * (W * W - W)), separated_product(H + W)
-    (Separated(number=2, factors={H: H + 1, W: W**2 - W}), None)
+    (SeparatedProduct(number=2, factors={H: H + 1, W: W**2 - W}), None)
     """
     if not value.coefficients or len(value.coefficients) > _MOST_MONOMIALS:
         return None

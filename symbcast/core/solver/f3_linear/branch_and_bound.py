@@ -44,7 +44,7 @@ def different_groups(formulas: Iterable[Formula]) -> list[DifferentSizes]:
 
     >>> from symbcast.core.text import parse_formula
     >>> different_groups([parse_formula(t) for t in ("a != b", "b != c", "a != c", "a < 2", "b < 2", "c < 2")])
-    [Crowd(symbols=[a, b, c], least_sum=None)]
+    [DifferentSizes(symbols=[a, b, c], least_sum=None)]
     """
     conjuncts = [c for f in formulas for c in (f.parts if isinstance(f, AllOf) else (f,))]
     found = cliques(conjuncts)
