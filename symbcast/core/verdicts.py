@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
+from typing import Protocol
 
 
 class Verdict(Enum):
@@ -13,6 +14,15 @@ class Verdict(Enum):
     SOMETIMES = "sometimes"
     NEVER = "never"
     UNKNOWN = "unknown"
+
+
+class AnswerLike(Protocol):
+    """What has a verdict, and the smallest sizes that show it."""
+
+    @property
+    def verdict(self) -> Verdict: ...
+    def witness(self) -> dict[str, int] | None: ...
+    def counterexample(self) -> dict[str, int] | None: ...
 
 
 def possible(verdict: Verdict) -> tuple[bool | None, bool | None]:

@@ -440,7 +440,7 @@ def _traced(asked: FunctionToCheck, signature: FunctionSignature) -> Checked:
             continue
         if found.reason:
             reasons.append(found.reason)
-        is_proved = is_proved and found.is_proved and traced.verdict is Verdict.ALWAYS
+        is_proved = is_proved and found.is_proved and traced.is_proved
     findings = tuple(_findings(asked, forms, drafts))
     if findings:
         return _checked(asked, "finding", reasons[0] if reasons else "", findings, len(forms))

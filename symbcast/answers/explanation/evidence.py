@@ -180,14 +180,14 @@ class Alignment:
         if self.result.is_plain:
             return _MARKS[self.result.masks.verdict_at(axis)]
         constraints = self._constraints.get(axis)
-        return _MARKS[self.verdict(constraints)] if constraints else AxisMark.FINE
+        return _MARKS[self._decided(constraints)] if constraints else AxisMark.FINE
 
     @staticmethod
     def _is_no_question(constraint: Constraint) -> bool:
         requirement = constraint.requirement
         return all(isinstance(d, int) for d in dims_of(requirement)) and holds(requirement)
 
-    def verdict(self, constraints: Sequence[Constraint]) -> Verdict:
+    def _decided(self, constraints: Sequence[Constraint]) -> Verdict:
         """Return the verdict on only some of the result's constraints."""
         requirements = [c.requirement for c in constraints]
         if all(isinstance(d, int) for r in requirements for d in dims_of(r)):

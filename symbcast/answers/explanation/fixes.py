@@ -53,11 +53,6 @@ class Fix(NamedTuple):
         assume = [*result.assumptions, *self.assume]
         return BroadcastCall.of(self.operands, self.rule, {}, assume or NOTHING, result.min_size or ZERO)
 
-    def verdict(self, result: BroadcastCall) -> Verdict:
-        """Return the verdict on the changed question; raise a `SymbcastError` if its assumptions exclude each other."""
-        answer = self.ask(result)
-        return Verdict.ALWAYS if self.is_implying else answer.verdict
-
 
 def fix(aligned: Alignment) -> Fix | None:
     """Return a change that makes the shapes always broadcast, or, if they never do, broadcast for some sizes.
@@ -78,12 +73,18 @@ def _found(aligned: Alignment) -> Fix | None:
     tried = TRIED if len(result.shown) <= MANY_SYMBOLS else TRIED_OF_MANY
     for candidate in islice(_candidates(aligned), tried):
         try:
-            found = candidate.verdict(result)
-        except SymbcastError:
+            answer = candidate.ask(result)
+            changed = Verdict.ALWAYS if candidate.is_implying else answer.verdict
+        except SymbcastError:  # its assumptions exclude each other
             continue
-        if found is Verdict.ALWAYS:
+        if changed is Verdict.ALWAYS:
             return candidate
-        if found is Verdict.SOMETIMES and verdict is Verdict.NEVER and second is None and not candidate.must_be_certain:
+        if (
+            changed is Verdict.SOMETIMES
+            and verdict is Verdict.NEVER
+            and second is None
+            and not candidate.must_be_certain
+        ):
             second = candidate._replace(text=f"{candidate.text}; valid for some sizes then")
     return second
 

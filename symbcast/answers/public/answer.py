@@ -15,7 +15,7 @@ from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import all_of
 from symbcast.core.programs.broadcast_call import PublicAnswer
 from symbcast.core.solver.budget import one_call
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import AnswerLike, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,22 +27,17 @@ if TYPE_CHECKING:
     from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.shapes import Shape
-    from symbcast.core.verdicts import Verdict
 
 
-class Known(Protocol):
+class Known(AnswerLike, Protocol):
     """What is known about a question: an account, and what derives from it."""
 
-    @property
-    def verdict(self) -> Verdict: ...
     @property
     def account(self) -> Account: ...
     @property
     def reason(self) -> str: ...
     @property
     def unproven(self) -> tuple[Formula, ...]: ...
-    def witness(self) -> dict[str, int] | None: ...
-    def counterexample(self) -> dict[str, int] | None: ...
 
 
 class Answer(Guessable, GuardMethods, PublicAnswer):

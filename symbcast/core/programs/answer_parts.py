@@ -230,6 +230,11 @@ class SmallCase(NamedTuple):
     clauses: tuple[Formula, ...]
     decisions: tuple[Decision, ...]
 
+    @staticmethod
+    def of(region: Iterable[Formula], decision: Decision) -> SmallCase:
+        """Return the answer for a region that was decided in one piece."""
+        return SmallCase(all_of(region), decision.verdict, tuple(decision.clauses), (decision,))
+
     def witness(self) -> Point | None:
         """Return the smallest of these sizes that work."""
         return smallest_of(self.decisions[0].knowledge.symbols, (d.witness() for d in self.decisions))
@@ -293,14 +298,12 @@ class _Band(NamedTuple):
 
     low: int
     high: int
-    decision: Decision
-    verdict: Verdict
-    clauses: tuple[Formula, ...]
+    case: SmallCase
 
     @property
     def length(self) -> int:
         """The length of its condition as text."""
-        return len(formula_text(all_of(self.clauses)))
+        return len(formula_text(all_of(self.case.clauses)))
 
 
 class _RegionAnswer(NamedTuple):
@@ -337,7 +340,7 @@ class _BandSearch(NamedTuple):
         """Answer for a region in one piece."""
         decision, is_decided = self._decided(region)
         if decision is not None:
-            self.cases.append(SmallCase(all_of(region), decision.verdict, tuple(decision.clauses), (decision,)))
+            self.cases.append(SmallCase.of(region, decision))
         elif not is_decided:
             self.unanalysed.append(all_of(region))
 
@@ -348,7 +351,7 @@ class _BandSearch(NamedTuple):
         decision, is_decided = self._decided((*region, *here))
         if decision is None and is_decided:
             return []
-        band = None if decision is None else _Band(low, high, decision, decision.verdict, tuple(decision.clauses))
+        band = None if decision is None else _Band(low, high, SmallCase.of((*region, *here), decision))
         if band is not None and (low == high or band.length <= _SHORT):
             return [band]
         if is_spent():
@@ -384,7 +387,7 @@ class _BandSearch(NamedTuple):
         if band is None:
             return parts
         is_whole = counts == (len(self.cases), len(self.unanalysed))
-        if is_whole and sum({b.clauses: b.length for b in parts}.values()) < band.length:
+        if is_whole and sum({b.case.clauses: b.length for b in parts}.values()) < band.length:
             return parts
         del self.cases[counts[0] :], self.unanalysed[counts[1] :]
         return [band]
@@ -435,11 +438,14 @@ def _together(
     """Yield one case for all bands with the same answer."""
     alike: dict[tuple[Verdict, tuple[Formula, ...]], list[_Band]] = {}
     for band in bands:
-        alike.setdefault((band.verdict, band.clauses), []).append(band)
+        alike.setdefault((band.case.verdict, band.case.clauses), []).append(band)
     for (verdict, clauses), same in alike.items():
         members = SizeSet.union([SizeSet.interval(b.low, b.high) for b in same])
         yield SmallCase(
-            all_of((set_formula(size, members, domain), *region)), verdict, clauses, tuple(b.decision for b in same)
+            all_of((set_formula(size, members, domain), *region)),
+            verdict,
+            clauses,
+            tuple(d for b in same for d in b.case.decisions),
         )
 
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from symbcast.core.hooks import hooks
+from symbcast.core.verdicts import AnswerLike
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.core.programs.operations import Op
     from symbcast.core.rules import Rule
     from symbcast.core.shapes import Shape
-    from symbcast.core.verdicts import Verdict
 
 
-class FailedResult(Protocol):
+class FailedResult(AnswerLike, Protocol):
     """The parts of a result that its errors show: see `symbcast.Result`."""
 
     @property
@@ -23,11 +23,7 @@ class FailedResult(Protocol):
     @property
     def operands(self) -> tuple[Shape, ...]: ...
     @property
-    def verdict(self) -> Verdict: ...
-    @property
     def shape(self) -> Shape | None: ...
-    def witness(self) -> dict[str, int] | None: ...
-    def counterexample(self) -> dict[str, int] | None: ...
     def explain(self) -> str: ...
 
 

@@ -149,12 +149,6 @@ class ConditionSizes:
         """Return the decision about a condition."""
         return Decision(self.knowledge, [self.seen(formula)])
 
-    def verdict(self, formula: Formula) -> Verdict:
-        """Return whether a condition holds always, sometimes or never, or this is unknown."""
-        decision = self.decision(formula)
-        verdict = within_bound(decision.verdict, self.bound)
-        return verdict if verdict is not Verdict.UNKNOWN else sampled_verdict(decision)
-
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
         """Return sizes by name, without those that no formula mentions."""
         if self.unrolled is None:
@@ -409,7 +403,10 @@ class Statement:
         >>> Statement("N == 1 or N % 2 == 0").verdict_under("N % 4 == 0")
         <Verdict.ALWAYS: 'always'>
         """
-        return self._sizes([self.formula], assume, min_size).verdict(self.formula)
+        sizes = self._sizes([self.formula], assume, min_size)
+        decision = sizes.decision(self.formula)
+        verdict = within_bound(decision.verdict, sizes.bound)
+        return verdict if verdict is not Verdict.UNKNOWN else sampled_verdict(decision)
 
     @one_call
     def witness(self, assume: Assumptions = (), min_size: int = 0) -> dict[str, int] | None:

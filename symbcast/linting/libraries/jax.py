@@ -35,7 +35,7 @@ def traced(
     given = TraceArguments(positional, named, dtype="float32")
     call = JaxCall(function, given, conclusions_of(report).scope.shapes)
     found = trace_of_paths(report, call.results)
-    if found.verdict in (Verdict.ALWAYS, Verdict.SOMETIMES):
+    if report.verdict in (Verdict.ALWAYS, Verdict.SOMETIMES):
         found = replace(found, pairs=list(_pairs(call, found.own)))
     return found
 

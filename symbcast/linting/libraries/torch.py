@@ -142,7 +142,7 @@ def _of_report(calls: _Calls, scope: Scope, report: TorchReport) -> LibraryTrace
     result = _unflattened(spec, values)
     reason = report.reason if report.verdict is Verdict.UNKNOWN else ""
     return LibraryTrace(
-        report.verdict,
+        report.verdict is Verdict.ALWAYS,
         reason,
         {**shown, **own},
         own,
@@ -183,7 +183,7 @@ def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: Raise
     failure = TraceFailure(FALSE, "", "", error, places[-1] if places else NOWHERE, "call", sizes)
     found = assumption_set(tuple(scope.names), [], scope.min_size)
     return LibraryTrace(
-        Verdict.UNKNOWN,
+        False,
         "no example with which it can be exported was found",
         scope.names,
         scope.names,

@@ -38,6 +38,7 @@ class LibraryTrace:
     """A trace: when the function works and what it returns there, what fails, and real calls.
 
     Attributes:
+        is_proved: Whether it is proved to work for all sizes.
         reason: Why some sizes are open; empty if none are.
         names: The names of all sizes, by symbol.
         own: Those that are sizes of arguments.
@@ -45,7 +46,7 @@ class LibraryTrace:
         pairs: Broadcasts that put one size on two axes.
     """
 
-    verdict: Verdict
+    is_proved: bool
     reason: str
     names: Mapping[Symbol, str]
     own: Mapping[Symbol, str]
@@ -65,7 +66,7 @@ def trace_of_paths(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], I
         return real({symbols[n]: size for n, size in at.items() if n in symbols})
 
     return LibraryTrace(
-        answer.verdict,
+        answer.verdict is Verdict.ALWAYS,
         answer.account.reason,
         found.names,
         found.scope.names,

@@ -71,7 +71,7 @@ class OneOf:
     def is_empty(self) -> bool | None:
         """Whether no such sizes exist; None if undecided."""
         base = self._base.satisfiable
-        found = base if self._is_free else _any(a.satisfiable for a in self._alternatives())
+        found = base if self._is_free else _any(a.decision.satisfiable for a in self._alternatives())
         if base is False or found is False:
             return True
         return False if base and found else None
@@ -86,7 +86,7 @@ class OneOf:
         if self._is_free or base is Verdict.SOMETIMES:
             return base
         # One of several alternatives about independent sizes always holds if and only if this is true within one group.
-        found = {group[-1].verdict for group in self._groups}
+        found = {group[-1].decision.verdict for group in self._groups}
         if Verdict.ALWAYS in found:
             return base
         return Verdict.UNKNOWN if Verdict.UNKNOWN in found else Verdict.SOMETIMES
@@ -129,27 +129,17 @@ class _Question:
         self._asked = (*group.formulas, formula)
 
     @property
-    def satisfiable(self) -> bool | None:
-        """Whether it can hold; None if undecided."""
-        return self._decision.satisfiable
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether it holds always, sometimes or never."""
-        return self._decision.verdict
-
-    @property
     def reason(self) -> str:
         """Why something was not decided, in the symbol names of the question."""
         return _decided(self._group.symbols, self._sets, self._group.others, self._asked).reason
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes of the group."""
-        found = self._decision.witness()
+        found = self.decision.witness()
         return None if found is None else {s: found[standard] for s, standard in self._names.items()}
 
     @property
-    def _decision(self) -> Decision:
+    def decision(self) -> Decision:
         """The decision on the same question about standard names."""
         return _stage(*self._asked_of)()
 
