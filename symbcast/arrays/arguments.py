@@ -10,20 +10,17 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import Signature, signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from symbcast.core.advice import AXIS_NAMES, advised_keyword, with_advice
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import closest
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
 from symbcast.core.solver.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.paths.path import current
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 confirming: ContextVar[bool] = ContextVar("confirming", default=False)
 """Whether a real call is under way that confirms a trace: it may break promises on purpose."""
@@ -80,17 +77,17 @@ def size(text: str) -> SizeArgument:
     return SizeArgument(text)
 
 
-def check_dtypes(given: TraceArguments) -> None:
+def check_dtypes(arguments: TraceArguments) -> None:
     """Raise `ShapeTypeError` for a dtype that NumPy does not have."""
-    for asked in given.symbolic:
-        if isinstance(asked, ArrayArgument):
+    for argument in arguments.symbolic:
+        if isinstance(argument, ArrayArgument):
             try:
-                np.dtype(asked.dtype)
+                np.dtype(argument.dtype)
             except TypeError:
                 names = [np.dtype(code).name for code in np.typecodes["All"]]
-                close = closest(str(asked.dtype), names)
+                close = closest(str(argument.dtype), names)
                 hint = f"did you mean {close!r}?" if close else "write one such as 'float32'"
-                raise ShapeTypeError(asked.dtype, "a dtype of NumPy", hint) from None
+                raise ShapeTypeError(argument.dtype, "a dtype of NumPy", hint) from None
 
 
 class TraceArguments:
@@ -99,35 +96,35 @@ class TraceArguments:
     def __init__(self, positional: Sequence[Any], named: Mapping[str, Any], dtype: str = "float64") -> None:
         self.positional = [ArrayArgument(v, dtype) if isinstance(v, (str, Shape)) else v for v in positional]
         self.named = dict(named)
-        self.symbolic = found = list(_arrays_within([*self.positional, *self.named.values()]))
-        given = (shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in found)
-        self.shapes = [known_rank(s, "a trace", TRACED) for s in given]
-        for asked, read in zip(found, self.shapes, strict=True):
-            if isinstance(asked, SizeArgument) and len(read.dims) != 1:
-                raise ShapeTypeError(asked.text, "a size", "write one, such as 'N' or 'N + 1'")
-        self.is_fresh = [isinstance(a, SizeArgument) or isinstance(a.shape, str) for a in found]
+        self.symbolic = symbolic = list(_arrays_within([*self.positional, *self.named.values()]))
+        shapes = (shape(a.shape if isinstance(a, ArrayArgument) else a.text) for a in symbolic)
+        self.shapes = [known_rank(s, "a trace", TRACED) for s in shapes]
+        for argument, read in zip(symbolic, self.shapes, strict=True):
+            if isinstance(argument, SizeArgument) and len(read.dims) != 1:
+                raise ShapeTypeError(argument.text, "a size", "write one, such as 'N' or 'N + 1'")
+        self.is_fresh = [isinstance(a, SizeArgument) or isinstance(a.shape, str) for a in symbolic]
 
-    def made(self, shapes: Sequence[Shape], make_array: Any, make_size: Any) -> tuple[list[Any], dict[str, Any]]:
+    def build(self, shapes: Sequence[Shape], make_array: Any, make_size: Any) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments, with arrays and sizes made from bound shapes."""
         left = iter(shapes)
 
-        def made(value: Any) -> Any:
+        def built(value: Any) -> Any:
             if isinstance(value, ArrayArgument):
                 return make_array(next(left).dims, value.dtype)
             if isinstance(value, SizeArgument):
                 (dim,) = next(left).dims
                 return make_size(dim)
             if isinstance(value, BuiltArgument):
-                return value.build(made(value.parts))
+                return value.build(built(value.parts))
             if type(value) in (list, tuple):
-                return type(value)(map(made, value))
+                return type(value)(map(built, value))
             if type(value) is dict:
-                return {k: made(v) for k, v in value.items()}
+                return {k: built(v) for k, v in value.items()}
             return value
 
-        return [made(v) for v in self.positional], {k: made(v) for k, v in self.named.items()}
+        return [built(v) for v in self.positional], {k: built(v) for k, v in self.named.items()}
 
-    def called(
+    def call(
         self,
         function: Callable[..., Any],
         shapes: Sequence[Shape],
@@ -140,7 +137,7 @@ class TraceArguments:
         def make_array(dims: Sequence[Dim], dtype: Any) -> Any:
             return filled([size_at(d, at) for d in dims], dtype)
 
-        args, options = self.made(shapes, make_array, lambda dim: size_at(dim, at))
+        args, options = self.build(shapes, make_array, lambda dim: size_at(dim, at))
         token, on_purpose = current.set(None), confirming.set(True)
         try:
             with warnings.catch_warnings():

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import at_most
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.context import Dims
-from symbcast.paths.path import current
+from symbcast.paths.path import Path, current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole
 from symbcast.paths.steps import UntracedError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
-
 
 # Convert between shapes as written in code and dimensions; find dtypes and axes of arrays and arguments.
 
@@ -47,15 +43,15 @@ def as_dims(shape: Any) -> Dims:
     """Return a requested shape, or a single size, as dimensions; require that no size is negative."""
     shape = whole(shape)
     sizes = (shape,) if is_whole(shape) else tuple(map(whole, shape))
-    path, found = here(), []
+    path, dims = here(), []
     for size in sizes:
         if not is_whole(size):
             raise TypeError(f"{type(size).__name__!r} object cannot be interpreted as an integer")
         dim = dim_of(size)
         if not path.bounds.is_at_least(dim, 0):
             path.require(at_most(0, dim), "negative dimensions are not allowed")
-        found.append(dim)
-    return tuple(found)
+        dims.append(dim)
+    return tuple(dims)
 
 
 def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueError) -> Dims:
@@ -80,8 +76,8 @@ def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input 
 def dims_of(value: Any) -> Dims:
     """Return the shape of a symbolic or real array, a number, a size, or a list of these."""
     if hasattr(type(value), "dims"):
-        found: Dims = value.dims
-        return found
+        dims: Dims = value.dims
+        return dims
     if type(value) in (Size, Real):
         return ()
     if isinstance(value, (list, tuple)):
@@ -94,18 +90,18 @@ def dtype_of(value: Any) -> Any:
     kind = type(value)
     if kind in WEAK:
         return WEAK[kind]
-    found = getattr(value, "dtype", None)
+    dtype = getattr(value, "dtype", None)
     if kind in (list, tuple):
         return np.result_type(*[_strong(dtype_of(v)) for v in value]) if value else np.dtype(float)
-    if found is None:
+    if dtype is None:
         return np.asarray(value).dtype
-    return np.dtype(np.intp) if np.dtype(found).kind == "O" else np.dtype(found)
+    return np.dtype(np.intp) if np.dtype(dtype).kind == "O" else np.dtype(dtype)
 
 
 def common_dtype(values: Iterable[Any]) -> Any:
     """Return the common dtype of arrays and numbers."""
-    given = [dtype_of(v) for v in values]
-    return np.result_type(*map(example_of, given))
+    dtypes = [dtype_of(v) for v in values]
+    return np.result_type(*map(example_of, dtypes))
 
 
 def example_of(dtype: Any) -> Any:
@@ -131,16 +127,16 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Return axes counted from the front; all of them for None. Raises `numpy.exceptions.AxisError`."""
     if axis is None:
         return tuple(range(rank))
-    given: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
-    found = []
-    for value in given:
+    axes: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
+    places = []
+    for value in axes:
         number = value if type(value) is int else value.__index__()
         if not -rank <= number < rank:
             raise np.exceptions.AxisError(number, rank)
-        found.append(number % rank)
-    if len(set(found)) < len(found):
+        places.append(number % rank)
+    if len(set(places)) < len(places):
         raise ValueError("duplicate value in 'axis'")
-    return tuple(found)
+    return tuple(places)
 
 
 def product(dims: Iterable[Dim]) -> Dim:
@@ -305,9 +301,9 @@ class ArrayContents:
     @property
     def moved(self) -> ArrayContents:
         """Return the facts that remain when all elements are reordered or reshaped, each occurring once."""
-        found = self.spread
-        found.true_count, found.false_count = self.true_count, self.false_count
-        return found
+        contents = self.spread
+        contents.true_count, contents.false_count = self.true_count, self.false_count
+        return contents
 
 
 class ArrayMemory:

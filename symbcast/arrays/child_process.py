@@ -60,11 +60,11 @@ def trace_in_child(
     process dies, the report says that nothing is known about the function called ``name``.
     """
     try:
-        found = child.ask(_traced, (find, place, call))
+        report = child.ask(_traced, (find, place, call))
     except DiedError as error:
-        found = report_of_crash(call, name, error)
-    found.isolated = True
-    return found
+        report = report_of_crash(call, name, error)
+    report.isolated = True
+    return report
 
 
 def _traced(job: tuple[Callable[[Any], Any], Any, TraceCall]) -> TraceReport:
@@ -85,9 +85,9 @@ def _ending(status: int | None) -> str:
 def report_of_crash(call: TraceCall, name: str, error: DiedError) -> TraceReport:
     """Return the report for a function that killed the process it was traced in: nothing is known."""
     reason = f"{name} killed the process that it was traced in: {_ending(error.status)}"
-    given = TraceArguments(call.arguments, call.named)
-    scope = Scope(given.shapes, given.is_fresh, read_assumptions(call.assume), check_min_size(call.min_size))
-    return TraceReport(scope, Exploration([PathOutcome((), untraced=UntracedError(reason))]), name, given.texts())
+    arguments = TraceArguments(call.arguments, call.named)
+    scope = Scope(arguments.shapes, arguments.is_fresh, read_assumptions(call.assume), check_min_size(call.min_size))
+    return TraceReport(scope, Exploration([PathOutcome((), untraced=UntracedError(reason))]), name, arguments.texts())
 
 
 # Finding functions by module name.
@@ -123,27 +123,27 @@ def _version(function: Any) -> str:
 def import_function(named: FunctionPlace) -> Any:
     """Return a function after importing its module by name or from its file. Raises `FunctionNotFoundError`."""
     try:
-        found = getattr(_module(named), named.name)
+        function = getattr(_module(named), named.name)
     except Exception as error:
         raise FunctionNotFoundError(f"{named.module}: {type(error).__name__}: {error}") from None
-    if _version(found) != named.version:
+    if _version(function) != named.version:
         raise FunctionNotFoundError(f"{named.module}: {named.name} is a different function in that process")
-    return found
+    return function
 
 
 def _module(named: FunctionPlace) -> ModuleType:
     try:
-        found = import_module(named.module)
+        module = import_module(named.module)
     except ImportError:
-        found = None
-    if found is not None and str(Path(found.__file__ or "").resolve()) == named.file:
-        return found
+        module = None
+    if module is not None and str(Path(module.__file__ or "").resolve()) == named.file:
+        return module
     spec = spec_from_file_location(named.module, named.file)
     if spec is None or spec.loader is None:
         raise ImportError(named.file)
-    found = sys.modules[named.module] = module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    module = sys.modules[named.module] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 # Sending reports between processes.
@@ -151,9 +151,9 @@ def _module(named: FunctionPlace) -> ModuleType:
 
 def _portable(report: TraceReport) -> TraceReport:
     conclusions = conclusions_of(report)
-    found = conclusions.exploration
-    outcomes = [replace(o, error=_error_text(o.error), value=_plain(o.value)) for o in found.outcomes]
-    exploration = Exploration(outcomes, found.pending, found.data, found.observed)
+    traced = conclusions.exploration
+    outcomes = [replace(o, error=_error_text(o.error), value=_plain(o.value)) for o in traced.outcomes]
+    exploration = Exploration(outcomes, traced.pending, traced.data, traced.observed)
     return TraceReport(conclusions.scope, exploration, report.name, report.arguments)
 
 
@@ -165,8 +165,8 @@ class _ReportedError(Exception):
 
 
 def _error(kind: str, text: str) -> BaseException:
-    found: BaseException = type(kind, (_ReportedError,), {})(text)
-    return found
+    error: BaseException = type(kind, (_ReportedError,), {})(text)
+    return error
 
 
 def _error_text(error: BaseException | None) -> BaseException | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -25,15 +25,12 @@ from symbcast.arrays.array_facts import (
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_data, method
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, all_of, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet
 from symbcast.operators.joining_and_slicing import cut, length
+from symbcast.paths.path import Path
 from symbcast.paths.sizes import dim_of, is_whole
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
-
 
 # Indexing: integers, slices, new axes, arrays of integers and masks.
 
@@ -81,37 +78,37 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
         raise IndexError("an index can only have a single ellipsis ('...')")
     if not any(k is Ellipsis for k in items):
         items.append(Ellipsis)
-    found: list[Dim] = []
+    result: list[Dim] = []
     advanced: list[_Advanced] = []
     places: list[int] = []
     has_array = any(_is_array(k) for k in items)
     axis = 0
     for number, item in enumerate(items):
         if item is None:
-            found.append(1)
+            result.append(1)
         elif item is Ellipsis:
-            found += dims[axis : axis + len(dims) - used]
+            result += dims[axis : axis + len(dims) - used]
             axis += len(dims) - used
         elif isinstance(item, slice):
-            found.append(sliced(path, dims[axis], item))
+            result.append(sliced(path, dims[axis], item))
             axis += 1
         elif _is_array(item) or (has_array and is_whole(item)):
             taken, width = _advanced(path, dims, axis, item)
             advanced.append(taken)
-            places += [number, len(found)]
+            places += [number, len(result)]
             axis += width
         else:
             _place_within(path, dim_of(item), dims[axis])
             axis += 1
     if advanced:
-        _insert(path, found, advanced, places)
+        _insert(path, result, advanced, places)
         contents = array.contents.some
         contents.is_data |= is_of_data(*(a.item for a in advanced if a.item is not None))
-        return SymbolicArray(tuple(found), array.dtype, contents=contents)
-    return SymbolicArray(tuple(found), array.dtype, contents=_taken(array, items), memory=array.memory)
+        return SymbolicArray(tuple(result), array.dtype, contents=contents)
+    return SymbolicArray(tuple(result), array.dtype, contents=_taken(array, items), memory=array.memory)
 
 
-def _insert(path: Path, found: list[Dim], advanced: Sequence[_Advanced], places: list[int]) -> None:
+def _insert(path: Path, result: list[Dim], advanced: Sequence[_Advanced], places: list[int]) -> None:
     """Insert the axes of index arrays where NumPy puts them: at the first one, or in front if they are separated.
 
     NumPy checks index arrays only if there are elements to take, but always checks single integers.
@@ -123,7 +120,7 @@ def _insert(path: Path, found: list[Dim], advanced: Sequence[_Advanced], places:
     for taken in advanced:
         if taken.item is not None:
             check_indices(path, taken.item, taken.size, shape if taken.shape else ())
-    found[at:at] = shape
+    result[at:at] = shape
 
 
 def _taken(array: Any, items: Sequence[Any]) -> ArrayContents:
@@ -219,8 +216,8 @@ def _item(key: Any) -> Any:
     if isinstance(key, (list, tuple, range, np.ndarray)) and not hasattr(type(key), "dims"):
         if is_symbolic(key):
             return np.asarray(key)
-        found = np.asarray(key)
-        return found.astype(np.intp) if not found.size and found.dtype == float else found
+        array = np.asarray(key)
+        return array.astype(np.intp) if not array.size and array.dtype == float else array
     if hasattr(type(key), "dims"):
         return key
     raise IndexError("only integers, slices, ellipsis, numpy.newaxis and integer or boolean arrays are valid indices")
@@ -254,9 +251,9 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[_Advanced, 
 
 def check_mask(path: Path, shape: Dims, dims: Dims) -> None:
     """Require that a mask has the shape that it indexes; NumPy accepts an axis of size 0 for any axis."""
-    for given, size in zip(shape, dims, strict=False):
-        if given not in (0, size):
-            fits = any_of([equal(given, size), equal(given, 0)])
+    for mask_size, size in zip(shape, dims, strict=False):
+        if mask_size not in (0, size):
+            fits = any_of([equal(mask_size, size), equal(mask_size, 0)])
             path.require(fits, "a mask must have the shape that it indexes, or no elements", IndexError)
 
 
@@ -292,8 +289,8 @@ def counted(path: Path, array: Any) -> Dim:
             if not contents.false_count:
                 contents.false_count.append(_counted(path, most, contents))
             contents.true_count.append(subtract(most, contents.false_count[0]))
-    found: Dim = contents.true_count[0]
-    return found
+    count: Dim = contents.true_count[0]
+    return count
 
 
 def _counted(path: Path, most: Dim, contents: ArrayContents) -> Dim:
@@ -326,19 +323,19 @@ def _no_size(path: Path) -> NoReturn:
     path.fail_to_trace("a slice has an end or a step that depends on data or is not an integer")
 
 
-def _end(path: Path, size: Dim, given: Any, default: Dim) -> Dim:
+def _end(path: Path, size: Dim, end: Any, default: Dim) -> Dim:
     """Return an end of a slice counted from the front, not yet clipped to the axis."""
-    if given is None:
+    if end is None:
         return default
-    given = whole(given)
-    if not is_whole(given):
+    end = whole(end)
+    if not is_whole(end):
         return _no_size(path)
-    place = dim_of(given)
+    place = dim_of(end)
     is_negative = place < 0 if isinstance(place, int) else path.ask(Comparison("<", place, 0))
     return add(place, size) if is_negative else place
 
 
-SymbolicArray.taken = staticmethod(indexed)
+SymbolicArray.get_item = staticmethod(indexed)
 
 
 # Writes into arrays: assignments, ``ufunc.at``, and functions that modify their first argument.
@@ -381,12 +378,12 @@ def dims_of_index(key: Any) -> Dims:
     return dims_of(key) if hasattr(type(key), "dims") or isinstance(key, (list, np.ndarray)) else ()
 
 
-def assign_out(out: Any, found: Dims, dtype: Any, casting: str = "same_kind") -> None:
+def assign_out(out: Any, dims: Dims, dtype: Any, casting: str = "same_kind") -> None:
     """Write a result into an array that must have exactly its shape."""
-    given = dims_of(out)
-    if len(given) != len(found):
+    out_dims = dims_of(out)
+    if len(out_dims) != len(dims):
         raise ValueError("the output array must have as many axes as the result")
-    for left, right in zip(given, found, strict=True):
+    for left, right in zip(out_dims, dims, strict=True):
         here().equal(left, right, "the output array must have the shape of the result")
     write_out(out, dtype, casting)
 
@@ -424,11 +421,11 @@ def write_at(ufunc: Any, array: Any, key: Any, *values: Any) -> None:
 def put(array: Any, indices: Any, values: Any, mode: str = "raise") -> None:
     """Write values in order, repeated as needed, at flat indices in C order."""
     path, size = here(), multiply(*array.dims)
-    shape, given = dims_of(indices), dims_of(values)
+    shape, value_dims = dims_of(indices), dims_of(values)
     empty = [equal(d, 0) for d in shape]
     path.require(any_of([at_most(1, size), *empty]), "cannot replace elements of an empty array", IndexError)
     if mode == "raise":
-        check_indices(path, whole_indices(indices), size, (*shape, *given))
+        check_indices(path, whole_indices(indices), size, (*shape, *value_dims))
     elif mode not in ("wrap", "clip"):
         raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
     array.forget(indices, values)
@@ -442,10 +439,10 @@ def whole_indices(indices: Any) -> Any:
         return indices
     if is_symbolic(indices):
         return here().fail_to_trace("a list of sizes as indices is not supported")
-    found = np.asarray(indices)
-    if found.size and found.dtype.kind not in "iub":
+    array = np.asarray(indices)
+    if array.size and array.dtype.kind not in "iub":
         raise TypeError("Cannot cast array data to integers according to the rule 'safe'")
-    return found.astype(np.intp)
+    return array.astype(np.intp)
 
 
 def put_mask(array: Any, mask: Any, values: Any) -> None:
@@ -504,4 +501,4 @@ def sort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, sta
     array.forget()
 
 
-SymbolicArray.taken_at = staticmethod(assign)
+SymbolicArray.set_item = staticmethod(assign)

@@ -72,7 +72,7 @@ class EnforcedPromise:
         self.function, self.call, self.returns = function, call, returns
         self.name = getattr(function, "__qualname__", type(function).__qualname__)
         bound = signature(function).bind(*call.arguments, **call.named)
-        self._asked = dict(bound.arguments)
+        self._promised = dict(bound.arguments)
         self.before = lru_cache(4096)(self._before)
         self.after = lru_cache(4096)(self._after)
 
@@ -83,47 +83,47 @@ class EnforcedPromise:
 
     def shapes_of(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> SizesOfCall:
         """Return the shapes in the arguments of a call."""
-        given = signature(self.function).bind(*args, **kwargs)
-        given.apply_defaults()
-        pairs = ((asked, given.arguments.get(name)) for name, asked in self._asked.items())
-        return tuple(size for asked, value in pairs for size in _sizes(asked, value))
+        bound = signature(self.function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        pairs = ((promised, bound.arguments.get(name)) for name, promised in self._promised.items())
+        return tuple(size for promised, value in pairs for size in _sizes(promised, value))
 
     def _before(self, sizes: SizesOfCall) -> _CallDecision:
         """Decide about the arguments of a call."""
-        found = conclusions_of(self.report)
-        constraints: list[Formula] = [a.formula for a in found.scope.assumptions]
+        conclusions = conclusions_of(self.report)
+        constraints: list[Formula] = [a.formula for a in conclusions.scope.assumptions]
         unknown = "an argument has no shape" if None in sizes else ""
-        for asked, size in zip(found.scope.shapes, sizes, strict=True):
+        for promised, size in zip(conclusions.scope.shapes, sizes, strict=True):
             dims = (size,) if isinstance(size, int) else size
-            if dims is not None and len(dims) != len(asked.dims):
-                return _CallDecision(f"an argument has {len(dims)} axes, and {asked} is promised")
-            constraints += [equal(d, n) for d, n in zip(asked.dims, dims or (), strict=False) if d != n]
-        if _is_possible(found.knowledge, constraints) is False:
-            shapes = ", ".join(map(str, found.scope.shapes))
+            if dims is not None and len(dims) != len(promised.dims):
+                return _CallDecision(f"an argument has {len(dims)} axes, and {promised} is promised")
+            constraints += [equal(d, n) for d, n in zip(promised.dims, dims or (), strict=False) if d != n]
+        if _is_possible(conclusions.knowledge, constraints) is False:
+            shapes = ", ".join(map(str, conclusions.scope.shapes))
             return _CallDecision(f"the arguments have the shapes {_text(sizes)}, and {shapes} are promised")
-        is_possible = _is_possible(found.knowledge, [*constraints, found.formula])
+        is_possible = _is_possible(conclusions.knowledge, [*constraints, conclusions.formula])
         if is_possible is False:
             return _CallDecision(
                 f"it works only if {self.report.condition}, and the arguments have the shapes {_text(sizes)}"
             )
-        if self.report.account.open and not _is_possible(found.knowledge, [*constraints, found.works]):
+        if self.report.account.open and not _is_possible(conclusions.knowledge, [*constraints, conclusions.works]):
             return _CallDecision(unknown=unknown or f"the trace is incomplete: {self.report.reason}")
         return _CallDecision(unknown=unknown or ("" if is_possible else "the condition was not decided"))
 
     def _after(self, sizes: SizesOfCall, returned: Any) -> _CallDecision:
         """Decide about the shapes of a result; ``returned`` are the pairs of its shapes and the promised ones."""
-        found = conclusions_of(self.report)
-        names = {name: symbol for symbol, name in found.scope.names.items()}
+        conclusions = conclusions_of(self.report)
+        names = {name: symbol for symbol, name in conclusions.scope.names.items()}
         constraints: list[Formula] = []
-        for asked, size in zip(found.scope.shapes, sizes, strict=True):
+        for argument, size in zip(conclusions.scope.shapes, sizes, strict=True):
             dims = (size,) if isinstance(size, int) else size
-            constraints += [equal(d, n) for d, n in zip(asked.dims, dims or (), strict=False) if d != n]
+            constraints += [equal(d, n) for d, n in zip(argument.dims, dims or (), strict=False) if d != n]
         for promised, dims in returned:
-            wanted = _bound(known_rank(shape(promised), "a promise", TRACED), names)
-            if dims is None or len(dims) != len(wanted):
+            expected = _bound(known_rank(shape(promised), "a promise", TRACED), names)
+            if dims is None or len(dims) != len(expected):
                 return _CallDecision(f"it returns {_text((dims,))}, and ({promised}) is promised")
-            constraints += [equal(d, n) for d, n in zip(wanted, dims, strict=True) if d != n]
-        if _is_possible(found.knowledge, constraints) is False:
+            constraints += [equal(d, n) for d, n in zip(expected, dims, strict=True) if d != n]
+        if _is_possible(conclusions.knowledge, constraints) is False:
             shapes, promised = _text(tuple(d for _, d in returned)), ", ".join(str(p) for p, _ in returned)
             return _CallDecision(f"it returns {shapes} for {_text(sizes)}, and ({promised}) is promised")
         return _CallDecision()
@@ -167,18 +167,18 @@ def _bound(promised: Shape, names: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(replace_symbols(d, known) for d in promised.dims)
 
 
-def _sizes(asked: Any, value: Any) -> Iterator[int | tuple[int, ...] | None]:
+def _sizes(promised: Any, value: Any) -> Iterator[int | tuple[int, ...] | None]:
     """Yield the shapes and sizes of a value where a promise has some."""
-    if isinstance(asked, (ArrayArgument, str, Shape)):
+    if isinstance(promised, (ArrayArgument, str, Shape)):
         yield _shape_of(value)
-    elif isinstance(asked, SizeArgument):
+    elif isinstance(promised, SizeArgument):
         yield int(value) if isinstance(value, int) else None
-    elif type(asked) in (list, tuple):
-        values = value if isinstance(value, (list, tuple)) and len(value) == len(asked) else [None] * len(asked)
-        for inner, one in zip(asked, values, strict=True):
+    elif type(promised) in (list, tuple):
+        values = value if isinstance(value, (list, tuple)) and len(value) == len(promised) else [None] * len(promised)
+        for inner, one in zip(promised, values, strict=True):
             yield from _sizes(inner, one)
-    elif type(asked) is dict:
-        for key, inner in asked.items():
+    elif type(promised) is dict:
+        for key, inner in promised.items():
             yield from _sizes(inner, value.get(key) if isinstance(value, Mapping) else None)
 
 
@@ -283,22 +283,22 @@ def checked(
     def state(function: F) -> F:
         check_call(function, arguments, named, ("returns", "assume", "min_size", "enforce"), "checked")
         _check_returned(returns, TraceArguments(arguments, named), read_assumptions(assume))
-        made: Any = function
+        marked: Any = function
         if enforce:
-            made = enforce_promise(function, TraceCall(arguments, named, assume, min_size), returns)
-        setattr(made, _ATTRIBUTE, Promise(arguments, named, returns, assume, min_size))
-        return cast("F", made)
+            marked = enforce_promise(function, TraceCall(arguments, named, assume, min_size), returns)
+        setattr(marked, _ATTRIBUTE, Promise(arguments, named, returns, assume, min_size))
+        return cast("F", marked)
 
     return state
 
 
-def _check_returned(returns: Any, given: TraceArguments, assumptions: Sequence[Assumption]) -> None:
+def _check_returned(returns: Any, arguments: TraceArguments, assumptions: Sequence[Assumption]) -> None:
     """Raise `BindingError` for a size in the promised shapes that neither the arguments nor the assumptions have."""
     read = [shape(text) for text in _texts(returns)]
-    known = {s.name for s in symbols_of(d for found in given.shapes for d in found.dims)}
+    known = {s.name for s in symbols_of(d for read_shape in arguments.shapes for d in read_shape.dims)}
     known |= {s.name for a in assumptions for s in symbols_in(a.formula)}
-    for text, found in zip(_texts(returns), read, strict=True):
-        for size in symbols_of(found.dims):
+    for text, read_shape in zip(_texts(returns), read, strict=True):
+        for size in symbols_of(read_shape.dims):
             if not isinstance(size, Unknown | SequenceSymbol) and size.name not in known:
                 there = f"the sizes are {', '.join(sorted(known))}" if known else "the arguments have no sizes by name"
                 raise BindingError(f"returns={text!r} mentions {size.name}, which no argument has", there)
@@ -325,19 +325,19 @@ def check_promises(module: ModuleType) -> tuple[BrokenPromise, ...]:
     if not isinstance(module, ModuleType):
         hint = f"import {module}, and pass it without quotes" if isinstance(module, str) else "pass an imported module"
         raise ShapeTypeError(module, "a module", hint)
-    found = {n: f for n, f in vars(module).items() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__}
-    if not found:
+    functions = {n: f for n, f in vars(module).items() if hasattr(f, _ATTRIBUTE) and f.__module__ == module.__name__}
+    if not functions:
         raise ShapeTypeError(module, "a module with promises", "add one: @symbcast.checked('N, 3', returns='N')")
     with ChildProcess() as child:
         return tuple(
-            broken for n, f in found.items() for broken in _broken(f, getattr(f, _ATTRIBUTE), module, n, child)
+            broken for n, f in functions.items() for broken in _broken(f, getattr(f, _ATTRIBUTE), module, n, child)
         )
 
 
 def promise_of(function: Any) -> Promise | None:
     """Return the promise that `checked` stated about a function; None if there is none."""
-    found = getattr(function, _ATTRIBUTE, None)
-    return found if isinstance(found, Promise) else None
+    promise = getattr(function, _ATTRIBUTE, None)
+    return promise if isinstance(promise, Promise) else None
 
 
 def _broken(
@@ -405,10 +405,10 @@ def _is_any(size: Dim) -> bool:
 def _as_promised(value: Any, promised: Any) -> Formula:
     """Return the condition under which a result has the promised shapes."""
     if isinstance(value, Shape):
-        wanted = known_rank(shape(promised), "a promise", TRACED)
-        if len(value.dims) != len(wanted.dims):
+        expected = known_rank(shape(promised), "a promise", TRACED)
+        if len(value.dims) != len(expected.dims):
             return FALSE
-        return all_of(equal(a, b) for a, b in zip(value.dims, wanted.dims, strict=True) if a != b and not _is_any(b))
+        return all_of(equal(a, b) for a, b in zip(value.dims, expected.dims, strict=True) if a != b and not _is_any(b))
     if isinstance(value, dict) and isinstance(promised, dict) and value.keys() == promised.keys():
         return all_of(_as_promised(v, promised[k]) for k, v in value.items())
     is_listed = isinstance(value, (tuple, list)) and isinstance(promised, (tuple, list))

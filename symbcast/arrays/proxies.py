@@ -29,8 +29,8 @@ class ProxyModule(ModuleType):
         object.__setattr__(self, _OF, of)
 
     def __getattribute__(self, name: str) -> Any:
-        found = getattr(real_module(self), name)
-        return object.__getattribute__(self, _OF)(found)
+        value = getattr(real_module(self), name)
+        return object.__getattribute__(self, _OF)(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(real_module(self), name, value)
@@ -50,8 +50,8 @@ class ProxyModule(ModuleType):
 
 def real_module(proxy: ProxyModule) -> ModuleType:
     """Return the real module behind a proxy."""
-    found: ModuleType = object.__getattribute__(proxy, _REAL)
-    return found
+    module: ModuleType = object.__getattribute__(proxy, _REAL)
+    return module
 
 
 class _MetaOfProxies(type):

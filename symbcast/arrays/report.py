@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.answers.outcomes import CheckOutcome, CodeLine, Level, Notice, NoticeKind
+from symbcast.answers.program_report import Format
 from symbcast.core.advice import guessed_meanings
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.characters import sizes_text
@@ -21,11 +22,6 @@ from symbcast.errors import SymbcastError
 from symbcast.paths.answer import PathFinding, paths_to_dict
 from symbcast.paths.exploration import Exploration
 from symbcast.paths.explore import Paths
-
-if TYPE_CHECKING:
-    from symbcast.answers.program_report import Format
-    from symbcast.paths.answer import PathFinding
-
 
 # The answer about a traced function.
 
@@ -65,7 +61,7 @@ class TraceAnswer(Paths):
 
     def _suited(self, finding: PathFinding) -> PathFinding:
         """Return a finding whose fix names an argument that is text where an array was surely meant."""
-        texts = [found for found in map(_TEXT.fullmatch, self.arguments) if found and _is_shape(found["text"])]
+        texts = [match for match in map(_TEXT.fullmatch, self.arguments) if match and _is_shape(match["text"])]
         if finding.formula != FALSE or not texts or not _OF_TYPES.match(finding.error):
             return finding
         name, text = texts[0]["name"], texts[0]["text"]
@@ -126,8 +122,8 @@ VERSION = 1
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of what `report_to_dict` returns."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
-    return found
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
+    return schema
 
 
 def report_to_dict(report: TraceAnswer) -> dict[str, Any]:

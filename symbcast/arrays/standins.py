@@ -46,11 +46,11 @@ class _Finder(MetaPathFinder):
             return None
         for other in sys.meta_path:
             find = getattr(other, "find_spec", None)
-            found: ModuleSpec | None = None if isinstance(other, _Finder) or find is None else find(name, path, target)
-            if found is not None:
-                if found.loader is not None and hasattr(found.loader, "exec_module"):
-                    found.loader = _Loader(found.loader, self)
-                return found
+            spec: ModuleSpec | None = None if isinstance(other, _Finder) or find is None else find(name, path, target)
+            if spec is not None:
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    spec.loader = _Loader(spec.loader, self)
+                return spec
         return None
 
     @contextmanager
@@ -80,9 +80,9 @@ class _Loader(Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         spec.loader = self._real
         with self._finder.loading():
-            found: ModuleType | None = self._real.create_module(spec)
+            module: ModuleType | None = self._real.create_module(spec)
         spec.loader = self
-        return found
+        return module
 
     def exec_module(self, module: ModuleType) -> None:
         if module.__spec__ is not None:
@@ -112,9 +112,9 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> ReachedPlaces:
 
     Module namespaces are excluded, as are attributes of objects other than the function itself and its arguments.
     """
-    found, seen = ReachedPlaces(), set[int]()
+    reach, seen = ReachedPlaces(), set[int]()
     waiting: list[Any] = [function, *arguments]
-    _add_attributes(found, [getattr(function, "__self__", None), function, *arguments])
+    _add_attributes(reach, [getattr(function, "__self__", None), function, *arguments])
     while waiting and len(seen) < _MOST:
         value = waiting.pop()
         if id(value) in seen or _is_ours(value):
@@ -122,13 +122,13 @@ def reach_of(function: Any, arguments: Iterable[Any] = ()) -> ReachedPlaces:
         seen.add(id(value))
         waiting += _inside(value)
         if type(value) is FunctionType:
-            _add_places(found, value)
+            _add_places(reach, value)
             space = value.__globals__
             if id(space) not in seen and not _is_of_module(space):
                 seen.add(id(space))
-                found.spaces.append(space)
+                reach.spaces.append(space)
                 waiting += [v for v in space.values() if isinstance(v, (FunctionType, MethodType, partial, type))]
-    return found
+    return reach
 
 
 def _is_of_module(space: dict[str, Any]) -> bool:
@@ -168,17 +168,17 @@ def _inside(value: Any) -> Iterator[Any]:
         yield type(value).__dict__["__call__"]
 
 
-def _add_places(found: ReachedPlaces, function: FunctionType) -> None:
-    found.places += [(c, "cell_contents") for c in function.__closure__ or () if is_full(c)]
-    found.places += [(function, n) for n in ("__defaults__", "__kwdefaults__") if getattr(function, n)]
+def _add_places(reach: ReachedPlaces, function: FunctionType) -> None:
+    reach.places += [(c, "cell_contents") for c in function.__closure__ or () if is_full(c)]
+    reach.places += [(function, n) for n in ("__defaults__", "__kwdefaults__") if getattr(function, n)]
 
 
-def _add_attributes(found: ReachedPlaces, objects: Iterable[Any]) -> None:
+def _add_attributes(reach: ReachedPlaces, objects: Iterable[Any]) -> None:
     """Add the attributes of objects of user classes: one may be a random number generator."""
     for value in objects:
         space = getattr(value, "__dict__", None)
         if type(space) is dict and not isinstance(value, (type, FunctionType)):
-            found.spaces.append(space)
+            reach.spaces.append(space)
 
 
 def _is_ours(value: Any) -> bool:
@@ -223,17 +223,17 @@ class _Namespace:
     """The names of a module.
 
     Attributes:
-        held: the names and their values.
+        contents: the names and their values.
         stays: whether it is never changed, because it is compiled or shared with compiled code.
         takes_globals: whether stand-ins for builtins are put in.
         names: the names whose values have a stand-in.
         cells: the closure cells of its functions whose values have a stand-in.
     """
 
-    __slots__ = ("cells", "held", "names", "stays", "takes_globals")
+    __slots__ = ("cells", "contents", "names", "stays", "takes_globals")
 
     def __init__(self, name: str, module: ModuleType, stays: bool) -> None:
-        self.held = vars(module)
+        self.contents = vars(module)
         self.stays = stays
         self.takes_globals = not stays and name.partition(".")[0] not in _KEEP
         self.names: list[str] = []
@@ -244,12 +244,12 @@ class StandIns:
     """The stand-ins for functions of some packages while functions are traced.
 
     ``is_ours`` decides from a call's arguments whether the stand-in handles it; other calls go to the real function.
-    ``meet`` registers stand-ins for packages that were loaded since its last call.
+    ``register_more`` registers stand-ins for packages that were loaded since its last call.
     """
 
-    def __init__(self, is_ours: Callable[..., bool], meet: Callable[[StandIns], None] | None = None) -> None:
+    def __init__(self, is_ours: Callable[..., bool], register_more: Callable[[StandIns], None] | None = None) -> None:
         self._is_ours = is_ours
-        self._meet = meet
+        self._register_more = register_more
         self._lock = RLock()
         self._users: dict[object, ReachedPlaces] = {}
         self._standins: dict[int, tuple[Any, Any]] = {}
@@ -267,7 +267,7 @@ class StandIns:
         self._modules: list[Any] = []
         self._known = 0
         self._spaces: list[_Namespace] = []
-        self._held: list[Space] = []
+        self._contents: list[Space] = []
         self._counts: list[int] = []
         """The number of names in each namespace when it was last looked at; -1 before."""
         self._holding: list[_Namespace] = []
@@ -304,9 +304,9 @@ class StandIns:
 
     def of(self, value: Any) -> Any:
         """Return the stand-in of a function, a module or a random generator; the value itself if it has none."""
-        found = self._standins.get(id(value))
-        if found is not None:
-            return found[1] if found[0] is value else value
+        pair = self._standins.get(id(value))
+        if pair is not None:
+            return pair[1] if pair[0] is value else value
         make = self._kinds.get(type(value))
         return value if make is None else make(value)
 
@@ -318,9 +318,9 @@ class StandIns:
         options = self._of_each(value.keywords)
         if function is value.func and arguments is value.args and options is value.keywords:
             return value
-        found = ProxyPartial(function, *arguments, **options)
-        found.real = value
-        return found
+        proxy = ProxyPartial(function, *arguments, **options)
+        proxy.real = value
+        return proxy
 
     def _of_method(self, method: Any) -> Any:
         owner = method.__self__
@@ -367,14 +367,14 @@ class StandIns:
     def _put_in(self) -> None:
         self._look()
         for space in self._holding:
-            self._replace(space.held, space.names)
+            self._replace(space.contents, space.names)
             for cell in space.cells:
                 self._replace_on(cell, "cell_contents")
         for name, standin in self._globals.items():
-            for held in self._open:
-                if name not in held:
-                    held[name] = standin
-        self._counts_within = list(map(_len, self._held))
+            for names in self._open:
+                if name not in names:
+                    names[name] = standin
+        self._counts_within = list(map(_len, self._contents))
         self._replace(vars(builtins), [n for n, v in vars(builtins).items() if id(v) in self._standins])
         for reach in self._users.values():
             self._put_into(reach)
@@ -382,12 +382,12 @@ class StandIns:
     def _look(self) -> None:
         """Find what is to be replaced, as far as modules, names and stand-ins have been added since the last time."""
         modules = list(sys.modules.values())
-        if modules != self._modules and self._meet is not None:
-            self._meet(self)
+        if modules != self._modules and self._register_more is not None:
+            self._register_more(self)
         if modules != self._modules or len(self._standins) + len(self._kinds) != self._known:
             self._modules, self._known = modules, len(self._standins) + len(self._kinds)
             self._collect()
-        counts = list(map(_len, self._held))
+        counts = list(map(_len, self._contents))
         if counts != self._counts:
             for space, count, before in zip(self._spaces, counts, self._counts, strict=True):
                 if count != before:
@@ -398,14 +398,14 @@ class StandIns:
     def _collect(self) -> None:
         """Collect the namespaces of all modules."""
         _keep_builtins()
-        found = _modules()
-        for name, module in found:
+        modules = _modules()
+        for name, module in modules:
             if id(module) not in self._proxies and self._is_proxied(name, module):
                 self._proxies[id(module)] = ProxyModule(module, self.of)
-        self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in found]
-        self._held = [s.held for s in self._spaces]
-        self._open = [s.held for s in self._spaces if s.takes_globals]
-        self._counts = [-1] * len(found)
+        self._spaces = [_Namespace(n, m, id(m) in self._proxies or _is_compiled(m)) for n, m in modules]
+        self._contents = [s.contents for s in self._spaces]
+        self._open = [s.contents for s in self._spaces if s.takes_globals]
+        self._counts = [-1] * len(modules)
 
     def _put_into(self, reach: ReachedPlaces) -> None:
         for space in reach.spaces:
@@ -427,24 +427,24 @@ class StandIns:
     def _of_each(self, value: Any) -> Any:
         """Return the stand-in of a value; for defaults in a tuple or dict, the stand-in of each."""
         if type(value) is tuple:
-            found: Any = tuple(map(self.of, value))
-            return value if all(a is b for a, b in zip(found, value, strict=True)) else found
+            standins: Any = tuple(map(self.of, value))
+            return value if all(a is b for a, b in zip(standins, value, strict=True)) else standins
         if type(value) is dict:
-            found = {k: self.of(v) for k, v in value.items()}
-            return value if all(found[k] is v for k, v in value.items()) else found
+            standins = {k: self.of(v) for k, v in value.items()}
+            return value if all(standins[k] is v for k, v in value.items()) else standins
         return self.of(value)
 
-    def _replace(self, held: Space, names: Iterable[str]) -> None:
+    def _replace(self, space: Space, names: Iterable[str]) -> None:
         for name in names:
-            value = held.get(name)
+            value = space.get(name)
             standin = self.of(value)
             if standin is not value:
-                self._put.append((held, name, value, standin))
-                held[name] = standin
+                self._put.append((space, name, value, standin))
+                space[name] = standin
 
     def _is_proxied(self, name: str, module: ModuleType) -> bool:
         """Return whether a module is never changed but contains a value that has a stand-in."""
-        if _is_of_numpy(name) and self._meet is not None:
+        if _is_of_numpy(name) and self._register_more is not None:
             return True
         is_shared = name in _SHARED or _is_compiled(module)
         return is_shared and any(self.of(v) is not v for v in list(vars(module).values()))
@@ -452,31 +452,31 @@ class StandIns:
     def _look_at(self, space: _Namespace) -> None:
         """Record the names in a namespace, and the cells of its functions, whose values have a stand-in."""
         if not space.stays:
-            values = dict(space.held)
+            values = dict(space.contents)
             space.names = [n for n, v in values.items() if self.of(v) is not v]
             functions = [v for v in values.values() if type(v) is FunctionType and v.__closure__]
             space.cells = [c for f in functions for c in cells_of(f) if self.of(c.cell_contents) is not c.cell_contents]
 
     def _put_back(self, own: Iterable[Space]) -> None:
         changed = []
-        if list(map(_len, self._held)) != self._counts_within:
-            pairs = zip(self._held, self._counts_within, strict=False)  # an interrupt may have left it unfinished
-            changed = [held for held, count in pairs if len(held) != count]
+        if list(map(_len, self._contents)) != self._counts_within:
+            pairs = zip(self._contents, self._counts_within, strict=False)  # an interrupt may have left it unfinished
+            changed = [space for space, count in pairs if len(space) != count]
         if len(sys.modules) != len(self._modules):
-            seen = set(map(id, self._held))
+            seen = set(map(id, self._contents))
             changed += [vars(m) for _, m in _modules() if id(vars(m)) not in seen]
         for name, standin in self._globals.items():
-            for held in self._open:
-                if held.get(name) is standin:
-                    del held[name]
-                elif name in held:
-                    held[name] = real_of(held[name])
+            for space in self._open:
+                if space.get(name) is standin:
+                    del space[name]
+                elif name in space:
+                    space[name] = real_of(space[name])
         while self._put:
-            held, name, value, standin = self._put[-1]
-            if held.get(name) is standin:
-                held[name] = value
-            elif name in held:
-                held[name] = real_of(held[name])
+            space, name, value, standin = self._put[-1]
+            if space.get(name) is standin:
+                space[name] = value
+            elif name in space:
+                space[name] = real_of(space[name])
             self._put.pop()
         while self._put_on:
             owner, name, value = self._put_on[-1]
@@ -486,11 +486,11 @@ class StandIns:
 
     def _restore(self, changed: Iterable[Space]) -> None:
         """Restore the real functions in namespaces that received stand-ins in the meantime."""
-        for held in changed:
-            for name, value in list(held.items()):
+        for space in changed:
+            for name, value in list(space.items()):
                 real = real_of(value)
                 if real is not value:
-                    held[name] = real
+                    space[name] = real
 
 
 _WITHOUT_ARRAYS = ("symbcast.core.", "symbcast.operators.", "symbcast.paths.")
@@ -520,9 +520,9 @@ def _is_of_numpy(name: str) -> bool:
 
 
 def _is_compiled(module: ModuleType) -> bool:
-    held = vars(module)
-    spec = held.get("__spec__")
-    if spec is None and "__file__" not in held and module.__name__ != "__main__":  # compiled code may create modules
-        return not any(getattr(v, "__globals__", None) is held for v in list(held.values()))
+    space = vars(module)
+    spec = space.get("__spec__")
+    if spec is None and "__file__" not in space and module.__name__ != "__main__":  # compiled code may create modules
+        return not any(getattr(v, "__globals__", None) is space for v in list(space.values()))
     loader = getattr(spec, "loader", None)
     return loader is BuiltinImporter or isinstance(loader, ExtensionFileLoader)

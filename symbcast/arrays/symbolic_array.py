@@ -41,7 +41,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     """Implements NumPy's functions; set by `symbcast.arrays.functions.array_functions`, which is above this module."""
     universal: ClassVar[Callable[..., Any]]
     """Implements ufuncs; set by `symbcast.arrays.functions.ufuncs`."""
-    taken: ClassVar[Callable[..., Any]]
+    get_item: ClassVar[Callable[..., Any]]
     """Implements indexing; set by `symbcast.arrays.indexing`."""
     namespace: ClassVar[Callable[[], Any]]
     """Returns NumPy as traced code sees it; set by `symbcast.arrays.functions.replacements`."""
@@ -53,7 +53,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     keeps_texts: ClassVar[Callable[..., bool]]
     """Whether code marks its texts as made of data; set by `symbcast.arrays.loops.rewriting`."""
 
-    taken_at: ClassVar[Callable[..., Any]]
+    set_item: ClassVar[Callable[..., Any]]
     """Implements assignment at an index; set by `symbcast.arrays.indexing`."""
     flattened: ClassVar[Callable[..., Any]]
     """Makes the iterator over the elements; set by `symbcast.arrays.functions.methods`."""
@@ -192,14 +192,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def T(self) -> SymbolicArray:
         """The array with its axes reversed."""
-        found: SymbolicArray = self.transpose()
-        return found
+        turned: SymbolicArray = self.transpose()
+        return turned
 
     @property
     def mT(self) -> SymbolicArray:
         """The array with its last two axes exchanged."""
-        found: SymbolicArray = self.swapaxes(-1, -2)
-        return found
+        turned: SymbolicArray = self.swapaxes(-1, -2)
+        return turned
 
     @property
     def real(self) -> SymbolicArray:
@@ -255,10 +255,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return path.ask(equal(path.data_size("data", 0, 1), 1))
 
     def __getitem__(self, key: Any) -> Any:
-        return SymbolicArray.taken(self, key)
+        return SymbolicArray.get_item(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        SymbolicArray.taken_at(self, key, value)
+        SymbolicArray.set_item(self, key, value)
 
     def forget(self, *written: Any) -> None:
         """Discard the facts about the elements, including those of views, after ``written`` values were assigned."""
@@ -280,11 +280,11 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     __int__ = __index__ = __float__ = __complex__ = _as_number
 
     def __format__(self, spec: str) -> str:
-        found = SymbolicArray.shown(self, spec)
+        text = SymbolicArray.shown(self, spec)
         path, frame = here(), sys._getframe(1)
         if not (SymbolicArray.keeps_texts(frame.f_code) or path.is_for_message(frame)):
             path.fail_to_trace("text is made of array data")
-        return found
+        return text
 
     def __round__(self, digits: int | None = None) -> Any:
         if self.dims:
@@ -323,13 +323,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 def _called(name: str, method: Callable[..., Any], array: SymbolicArray, *args: Any, **options: Any) -> Any:
     """Return the result of a method; an error about its arguments has the name that the code calls it by."""
     try:
-        found = method(array, *args, **options)
+        result = method(array, *args, **options)
     except TypeError as error:
         text = str(error)
         if not text.startswith(f"{method.__qualname__}()"):
             raise
         raise TypeError(name + text.removeprefix(method.__qualname__)) from None
-    return decided_by(found, array, *args, *options.values())
+    return decided_by(result, array, *args, *options.values())
 
 
 _CONSTANT = ArrayContents(is_data=False)
@@ -351,8 +351,8 @@ def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def contents_of(value: Any) -> ArrayContents:
     """Return the facts about the elements of an array, a list of arrays, a number or a size."""
     if hasattr(type(value), "dims"):
-        found: ArrayContents = value.contents
-        return found
+        contents: ArrayContents = value.contents
+        return contents
     if type(value) in (list, tuple):
         return ArrayContents(is_data=any(contents_of(v).is_data for v in value))
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
@@ -365,7 +365,7 @@ def is_of_data(*values: Any) -> bool:
     return any(contents_of(v).is_data for v in values)
 
 
-def decided_by(found: Any, *values: Any) -> Any:
+def decided_by(result: Any, *values: Any) -> Any:
     """Return arrays made from some values, with what the values say about their elements.
 
     If no value is data, the elements depend on sizes only; they may not be finite where those of a value may not be.
@@ -373,11 +373,11 @@ def decided_by(found: Any, *values: Any) -> Any:
     is_data = is_of_data(*values)
     divisors = tuple(dict.fromkeys(d for v in values if hasattr(type(v), "dims") for d in v.contents.divisors))
     if not is_data or divisors:
-        for array in found if isinstance(found, (tuple, list)) else (found,):
+        for array in result if isinstance(result, (tuple, list)) else (result,):
             if type(array) is SymbolicArray:
                 array.contents.is_data = array.contents.is_data and is_data
                 array.contents.divisors = tuple(dict.fromkeys((*array.contents.divisors, *divisors)))
-    return found
+    return result
 
 
 WITHOUT_DATA.add(SymbolicArray.__name__)
@@ -396,10 +396,10 @@ def integer_of(array: SymbolicArray) -> Any:
     if span is not None and span.low == span.high:
         return sized(span.low, path)
     if span is not None and path.bounds.is_at_least(span.low, 0):
-        found = path.data_size("integer")
-        path.suppose(at_most(span.low, found))
-        path.suppose(at_most(found, span.high))
-        return sized(found, path)
+        integer = path.data_size("integer")
+        path.suppose(at_most(span.low, integer))
+        path.suppose(at_most(integer, span.high))
+        return sized(integer, path)
     above, below = path.data_size("integer"), path.data_size("integer")
     return sized(subtract(above, below), path)
 
@@ -444,8 +444,8 @@ def percent_formatted(template: str, values: Any) -> str:
     """Return ``template % values``."""
     several = values if type(values) is tuple else (values,)
     if not any(type(v) is SymbolicArray for v in several):
-        found: str = template % values
-        return found
+        text: str = template % values
+        return text
     examples = (np.ones((), v.dtype)[()] if type(v) is SymbolicArray and not v.dims else v for v in several)
     return DataText(MARK + template % tuple(examples))
 

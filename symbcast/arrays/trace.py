@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +22,14 @@ from symbcast.arrays.report import TraceReport
 from symbcast.arrays.standins import reach_of
 from symbcast.arrays.symbolic_array import MARK, SymbolicArray
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import value_at
 from symbcast.paths import sizes
 from symbcast.paths.confirmation import confirm
-from symbcast.paths.exploration import MAX_PATHS, UNTOLD, Exploration, explore_all, restoring_caches
+from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, Exploration, explore_all, restoring_caches
 from symbcast.paths.path import Path
 from symbcast.paths.places import home_of
 from symbcast.paths.real_calls import RaisedError, are_small
@@ -37,10 +37,7 @@ from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized
 from symbcast.paths.steps import Choices, LoopRefusedError
 
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-
-    Filled = Callable[[Sequence[int], Any], Any]
+Filled = Callable[[Sequence[int], Any], Any]
 
 
 # Call a traced function with real arrays.
@@ -57,9 +54,9 @@ class RealRun:
 
     has_data = True
 
-    def __init__(self, function: Callable[..., Any], given: TraceArguments, shapes: Sequence[Shape]) -> None:
-        self.function, self.given, self._shapes = function, given, shapes
-        pairs = zip(given.symbolic, shapes, strict=True)
+    def __init__(self, function: Callable[..., Any], arguments: TraceArguments, shapes: Sequence[Shape]) -> None:
+        self.function, self.arguments, self._shapes = function, arguments, shapes
+        pairs = zip(arguments.symbolic, shapes, strict=True)
         self._arrays = [shape for value, shape in pairs if isinstance(value, ArrayArgument)]
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
@@ -69,35 +66,35 @@ class RealRun:
         """
         for filled in FILLINGS:
             try:
-                result = self.given.called(self.function, self._shapes, at, filled)
+                result = self.arguments.call(self.function, self._shapes, at, filled)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:
                 result = RaisedError.of(error)
             yield result
 
-    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+    def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
         """Return whether a real result has the structure, shapes and sizes of the traced one."""
-        if type(found) is SymbolicArray:
-            return _has_shape(real, found.dims, at)
-        if isinstance(found, np.ndarray):
-            return _has_shape(real, found.shape, at)
-        if issubclass(type(found), Size):
+        if type(traced) is SymbolicArray:
+            return _has_shape(real, traced.dims, at)
+        if isinstance(traced, np.ndarray):
+            return _has_shape(real, traced.shape, at)
+        if issubclass(type(traced), Size):
             is_number = _is_scalar(real) and isinstance(real, (int, float, np.number, np.ndarray))
-            return is_number and (_is_of_data(found.dim, at) or bool(real == value_at(found.dim, at)))
-        if type(found) is Real:
+            return is_number and (_is_of_data(traced.dim, at) or bool(real == value_at(traced.dim, at)))
+        if type(traced) is Real:
             return _is_scalar(real)
-        if isinstance(found, str) and MARK in str(found):
+        if isinstance(traced, str) and MARK in str(traced):
             return isinstance(real, str)
-        if isinstance(found, (tuple, list)):
-            is_like = isinstance(real, (tuple, list)) and len(found) == len(real)
-            return is_like and all(self.fits(f, r, at) for f, r in zip(found, real, strict=True))
-        if isinstance(found, Mapping):
-            is_like = isinstance(real, Mapping) and len(found) == len(real)
-            return is_like and all(self.fits(f, r, at) for f, r in zip(found.values(), real.values(), strict=True))
-        if type(found) in (bool, int, str) and type(real) is type(found):
-            return bool(found == real)
-        return _is_scalar(real) if found is None or isinstance(found, (bool, int, float, complex, str)) else True
+        if isinstance(traced, (tuple, list)):
+            is_like = isinstance(real, (tuple, list)) and len(traced) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(traced, real, strict=True))
+        if isinstance(traced, Mapping):
+            is_like = isinstance(real, Mapping) and len(traced) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(traced.values(), real.values(), strict=True))
+        if type(traced) in (bool, int, str) and type(real) is type(traced):
+            return bool(traced == real)
+        return _is_scalar(real) if traced is None or isinstance(traced, (bool, int, float, complex, str)) else True
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether all arrays of the call are small."""
@@ -235,17 +232,19 @@ def trace(
     if type(function).__module__.partition(".")[0] == "numba":  # it must not be compiled from code with stand-ins
         called, function = NumbaFunction(function), getattr(function, "py_func", function)
     check_call(function, arguments, named)
-    given = TraceArguments(arguments, named)
-    check_dtypes(given)
-    scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
+    traced_arguments = TraceArguments(arguments, named)
+    check_dtypes(traced_arguments)
+    scope = Scope(
+        traced_arguments.shapes, traced_arguments.is_fresh, read_assumptions(assume), check_min_size(min_size)
+    )
 
-    traced = _Traced(called, function, given, scope, max_paths)
+    traced = _Traced(called, function, traced_arguments, scope, max_paths)
     with np.errstate(all="ignore"):
-        found = traced.confirmed(is_by_symbols=True)
-        if traced.has_followed_loops and not found.is_complete:  # one iteration may not represent the others
-            found = min(traced.confirmed(is_by_symbols=False), found, key=_left)
+        exploration = traced.confirmed(is_by_symbols=True)
+        if traced.has_followed_loops and not exploration.is_complete:  # one iteration may not represent the others
+            exploration = min(traced.confirmed(is_by_symbols=False), exploration, key=_left)
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    return TraceReport(scope, found, name, given.texts())
+    return TraceReport(scope, exploration, name, traced_arguments.texts())
 
 
 class _Traced:
@@ -256,16 +255,16 @@ class _Traced:
     """
 
     def __init__(
-        self, called: Any, function: Callable[..., Any], given: TraceArguments, scope: Scope, max_paths: int
+        self, called: Any, function: Callable[..., Any], arguments: TraceArguments, scope: Scope, max_paths: int
     ) -> None:
-        self.called, self.function, self.given, self.scope = called, function, given, scope
+        self.called, self.function, self.arguments, self.scope = called, function, arguments, scope
         self.has_followed_loops = False
         self._max_paths = max_paths
         self._refused_loops: Counter[Any] = Counter()
         self._choices = Choices()
         self._assumed = [a.formula for a in scope.assumptions]
         self._home = home_of(function)
-        self._values = [function, *given.positional, *given.named.values()]
+        self._values = [function, *arguments.positional, *arguments.named.values()]
 
     def confirmed(self, *, is_by_symbols: bool) -> Exploration:
         """Return the paths as real calls confirm them; ``is_by_symbols`` runs the body of a loop for a symbolic index.
@@ -275,10 +274,10 @@ class _Traced:
         scope, reach = self.scope, reach_of(self.function, self._values[1:])
         rewritten = loops_of(self.function) if is_by_symbols else nullcontext()
         with restoring_caches(self._values, (*SYMBOLIC, *WRAPPERS), real_of), STANDINS.acting(reach), rewritten:
-            found = self._followed()
-        real = RealRun(self.function, self.given, scope.shapes)
+            exploration = self._followed()
+        real = RealRun(self.function, self.arguments, scope.shapes)
         with without_numba(reach):
-            return confirm(found, real, scope.names, self._assumed, min_size=scope.min_size, home=self._home)
+            return confirm(exploration, real, scope.names, self._assumed, min_size=scope.min_size, home=self._home)
 
     def _followed(self) -> Exploration:
         """Return the paths, with those loops rolled out by number in which the iterations differ."""
@@ -286,41 +285,41 @@ class _Traced:
         while True:
             self._choices = Choices(self._choices.always | self._choices.unskipped)
             try:
-                found = explore_all(
+                exploration = explore_all(
                     self._run,
                     self._assumed,
-                    told=lasting_result,
+                    lasting=lasting_result,
                     min_size=least,
                     home=home,
                     limit=self._max_paths,
-                    untold=UNTOLD,
+                    doubtful=DOUBTFUL_ERRORS,
                 )
             except LoopRefusedError as refused:
                 self._refused_loops[refused.key] += 1
                 continue
             if not self._choices.unskipped:
-                return found
+                return exploration
             self._refused_loops.update(self._choices.unsettled)
 
     def _run(self, path: Path) -> Any:
         path.loops.tries, path.loops.choices = self._refused_loops, self._choices
         path.takes_opaque, path.turns.state_of = True, FrameState.of
         path.hashes = False  # libraries such as einops cache results by shape
-        args, options = self.given.made(self.scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
+        args, options = self.arguments.build(self.scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         of = STANDINS.of
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = of(self.called)(*map(of, args), **{k: of(v) for k, v in options.items()})
+                result = of(self.called)(*map(of, args), **{k: of(v) for k, v in options.items()})
             except Exception as error:
                 check_ended(path, error)
                 raise
             finally:
                 self.has_followed_loops = self.has_followed_loops or bool(path.loops.varying)
-            check_value(path, found)
-            return found
+            check_value(path, result)
+            return result
 
 
-def _left(found: Exploration) -> int:
+def _left(exploration: Exploration) -> int:
     """Return how many paths were not followed to their end."""
-    return len(found.pending) + sum(o.untraced is not None for o in found.outcomes)
+    return len(exploration.pending) + sum(o.untraced is not None for o in exploration.outcomes)

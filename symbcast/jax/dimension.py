@@ -13,24 +13,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path as FilePath
 from types import CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary, ref
 
 from symbcast.arrays.standins import StandIns
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.bounds import reduced_fraction
 from symbcast.core.algebra.formulas import Compatible, all_of, any_of, equal
+from symbcast.core.algebra.terms import Dim, Term
 from symbcast.paths.path import Path, current
 from symbcast.paths.places import is_call, is_subscript, numbers_at_hand
+from symbcast.paths.real_numbers import SizePath
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
 from symbcast.paths.steps import Alternative
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from symbcast.core.algebra.terms import Dim, Term
-    from symbcast.paths.real_numbers import SizePath
-
 
 # Present sizes as JAX's symbolic dimensions: the path decides every comparison, so none is inconclusive.
 
@@ -47,8 +42,8 @@ _DELEGATES = frozenset({"__eq__", "__ne__", "__hash__"})
 _JAX = tuple(
     str(FilePath(place)) + os.sep
     for package in ("jax", "jaxlib")
-    if (found := find_spec(package)) is not None
-    for place in found.submodule_search_locations or ()
+    if (spec := find_spec(package)) is not None
+    for place in spec.submodule_search_locations or ()
 )
 _ENDED = Path((), Alternative((), {}), 0, {})
 """Represents every path that no longer exists; it never runs."""
@@ -130,9 +125,9 @@ class Dimension(Size):
             return True
         return _is_lookup(asking) or (_is_jax(asking) and not self.path.is_running())
 
-    def _told(self, frame: FrameType) -> Dim:
+    def _shown(self, frame: FrameType) -> Dim:
         # JAX names traced values after shapes; no shape depends on these names.
-        return self.dim if _is_jax(frame) else super()._told(frame)
+        return self.dim if _is_jax(frame) else super()._shown(frame)
 
     def __divmod__(self, other: Any) -> Any:
         return self._quotient(self.dim, dim_of(other)) if is_whole(other) else super().__divmod__(other)
@@ -289,7 +284,7 @@ LIKES: dict[str, Callable[[Mapping[str, Any]], tuple[Any, Any]]] = {
 @cache
 def standins() -> StandIns:
     """Return the replacements for functions of JAX."""
-    found = StandIns(_has_dimension)
+    replacements = StandIns(_has_dimension)
     for module, name, ours in (
         ("jax._src.core", "definitely_equal", definitely_equal),
         ("jax._src.core", "definitely_equal_one_of_dim", is_one_of),
@@ -301,13 +296,13 @@ def standins() -> StandIns:
         ("jax._src.lax.lax", "reshape", reshaped_by_user),
     ):
         with suppress(ModuleNotFoundError, AttributeError):
-            found.stands_for(getattr(import_module(module), name))(ours)
+            replacements.stands_for(getattr(import_module(module), name))(ours)
     for function, name in ((math.sqrt, "sqrt"), (math.log, "log"), (math.log2, "log2"), (math.log10, "log10")):
-        found.stands_for(function)(partial(of_values, name))
+        replacements.stands_for(function)(partial(of_values, name))
     with suppress(ModuleNotFoundError, AttributeError):
         shortening = import_module("jax._src.traceback_util")._is_under_reraiser
-        found.stands_as(shortening, lambda error: True)  # real calls to confirm a path raise errors too
-    return found
+        replacements.stands_as(shortening, lambda error: True)  # real calls to confirm a path raise errors too
+    return replacements
 
 
 def of_values(name: str, real: Callable[..., Any], size: Any, *base: Any) -> Any:
@@ -315,8 +310,8 @@ def of_values(name: str, real: Callable[..., Any], size: Any, *base: Any) -> Any
     import jax.numpy as jnp
 
     function = getattr(jnp, name)
-    found = function(size.dimension_as_value()) if type(size) is Dimension else real(size)
-    return found / function(base[0]) if base else found
+    value = function(size.dimension_as_value()) if type(size) is Dimension else real(size)
+    return value / function(base[0]) if base else value
 
 
 def _has_dimension(*args: Any, **_: Any) -> bool:
@@ -374,11 +369,11 @@ def distinct(real: Callable[..., Any], sizes: Iterable[Any]) -> list[Any]:
     values = list(sizes)
     if not all(map(_is_size, values)):
         return cast("list[Any]", real(values))
-    found: list[Any] = []
+    firsts: list[Any] = []
     for value in values:
-        if not any(_here().ask(equal(dim_of(value), dim_of(f))) for f in found):
-            found.append(value)
-    return found
+        if not any(_here().ask(equal(dim_of(value), dim_of(f))) for f in firsts):
+            firsts.append(value)
+    return firsts
 
 
 def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
@@ -387,19 +382,19 @@ def broadcast(real: Callable[..., Any], *shapes: Any, name: str) -> Any:
     if len({len(s) for s in shapes}) != 1 or not all(_is_size(d) for s in shapes for d in s):
         return real(*shapes, name=name)
     dims = [tuple(map(dim_of, s)) for s in shapes]
-    met = [tuple(dict.fromkeys(d for d in axis if d != 1)) for axis in zip(*dims, strict=True)]
-    if not path.ask(all_of(Compatible(sizes) for sizes in met if len(sizes) > 1)):
+    axes = [tuple(dict.fromkeys(d for d in axis if d != 1)) for axis in zip(*dims, strict=True)]
+    if not path.ask(all_of(Compatible(sizes) for sizes in axes if len(sizes) > 1)):
         raise TypeError(f"{name} got incompatible shapes for broadcasting: {', '.join(map(str, shapes))}.")
     return tuple(sized(d, path) for d in path.broadcast(*dims))
 
 
 def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
     """Return the shape of a reshape, and check the number of elements, which JAX does only for numbers."""
-    found = real(array, shape)
+    dims = real(array, shape)
     has_inferred = any(type(d) is int and d < 0 for d in (shape if isinstance(shape, (tuple, list)) else [shape]))
-    if not has_inferred and not _has_as_many(array.shape, found):
+    if not has_inferred and not _has_as_many(array.shape, dims):
         raise TypeError(f"cannot reshape array of shape {array.shape} into shape {shape}")
-    return found
+    return dims
 
 
 def reshaped_by_user(real: Callable[..., Any], operand: Any, new_sizes: Any, *args: Any, **options: Any) -> Any:
@@ -445,10 +440,10 @@ def _has_its_like(asking: FrameType) -> bool:
 def _within(asking: FrameType) -> FrameType:
     """Return the frame of the comprehension that asks; if it has no frame of its own, return ``asking``."""
     frame: FrameType | None = sys._getframe(1)
-    found = asking
+    innermost = asking
     while frame is not None and frame is not asking:
-        found, frame = frame, frame.f_back
-    return found
+        innermost, frame = frame, frame.f_back
+    return innermost
 
 
 def _is_size(value: Any) -> bool:
@@ -470,7 +465,7 @@ MAX_ENTRIES = 512
 MAX_DEPTH = 8
 """How deep keys are searched; sizes were found at a depth of 6."""
 
-_kept: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+_entries_left: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 """How many entries each cache had after its last search."""
 
 
@@ -485,14 +480,14 @@ def remove_entries() -> None:
     for jax_cache in list(util._caches):
         if (
             not hasattr(jax_cache, "cache_keys")
-            or jax_cache.cache_info().currsize - _kept.get(jax_cache, 0) <= MAX_ENTRIES
+            or jax_cache.cache_info().currsize - _entries_left.get(jax_cache, 0) <= MAX_ENTRIES
         ):
             continue
         if hasattr(jax_cache, "evict_weakref"):
             _evict(jax_cache)
         else:
             jax_cache.cache_clear()
-        _kept[jax_cache] = jax_cache.cache_info().currsize
+        _entries_left[jax_cache] = jax_cache.cache_info().currsize
 
 
 def _evict(cache: Any) -> None:

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
 from symbcast.adapters.jax import dimension_text
 from symbcast.core.algebra.formulas import Comparison, Compatible, Formula, all_of, clauses, expand, literals
-from symbcast.core.algebra.terms import Operation, Symbol, symbols_of
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
 from symbcast.errors import DimensionError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.conclusions import Conclusions
+from symbcast.paths.conclusions import Conclusions
 
 MAX_TRIED = 12
 """How many combinations of alternatives are tried."""
 
 
-def candidates(found: Conclusions) -> Iterator[list[str]]:
+def candidates(conclusions: Conclusions) -> Iterator[list[str]]:
     """Yield constraints to try: the clauses of the condition, one alternative of each, general ones first."""
-    assumed = [t for a in found.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
-    asked = [e for c in clauses(found.formula) for e in (clauses(expand(c)) if isinstance(c, Compatible) else [c])]
-    ways = [sorted(literals(c), key=_demands) for c in asked]
-    paths = [[s.formula for s in o.steps if s.kind != "suppose"] for o in found.exploration.outcomes if o.works]
+    assumed = [t for a in conclusions.scope.assumptions for c in clauses(a.formula) for t in _texts(c)]
+    requirements = [
+        e for c in clauses(conclusions.formula) for e in (clauses(expand(c)) if isinstance(c, Compatible) else [c])
+    ]
+    ways = [sorted(literals(c), key=_demands) for c in requirements]
+    paths = [[s.formula for s in o.steps if s.kind != "suppose"] for o in conclusions.exploration.outcomes if o.works]
     for chosen in (*islice(product(*ways), MAX_TRIED), *sorted(paths, key=_demands_of_all)[:MAX_TRIED]):
         for as_multiples in _WAYS:
             texts = [t for f in chosen for c in clauses(f) for t in _texts(c, as_multiples)]
             yield list(dict.fromkeys([*assumed, *texts]))
             # jax assumes that names may be 1 unless a constraint excludes it.
-            named = [f"{s.name} >= 2" for s in found.scope.names if s not in _fixed(chosen)]
+            named = [f"{s.name} >= 2" for s in conclusions.scope.names if s not in _fixed(chosen)]
             yield list(dict.fromkeys([*assumed, *texts, *named]))
 
 

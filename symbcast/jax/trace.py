@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.arrays.arguments import ArrayArgument, TraceArguments, check_call
 from symbcast.arrays.proxies import WRAPPERS, real_of
 from symbcast.arrays.report import TraceReport
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
@@ -22,15 +22,10 @@ from symbcast.errors import DimensionError, SymbcastError
 from symbcast.jax.dimension import Dimension, register, remove_entries, standins
 from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import MAX_PATHS, Exploration, explore_all, restoring_caches
-from symbcast.paths.path import current
+from symbcast.paths.path import Path, current
 from symbcast.paths.places import home_of, place_of_error
 from symbcast.paths.real_calls import Limits, RaisedError
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.paths.path import Path
-
 
 # The report on a traced JAX function.
 
@@ -45,10 +40,10 @@ class JaxReport(TraceReport):
         name: str,
         arguments: Sequence[str],
         function: Callable[..., Any],
-        given: TraceArguments,
+        traced: TraceArguments,
     ) -> None:
         super().__init__(scope, exploration, name, arguments)
-        self._function, self._given = function, given
+        self._function, self._traced = function, traced
 
     def export_constraints(self) -> list[str]:
         """Return constraints for `jax.export.symbolic_shape` that let JAX export the function.
@@ -87,7 +82,7 @@ class JaxReport(TraceReport):
         def make_size(dim: Any) -> Any:
             return export.symbolic_shape(dimension_text(dim), scope=scope)[0]
 
-        args, options = self._given.made(self._conclusions.scope.shapes, make_array, make_size)
+        args, options = self._traced.build(self._conclusions.scope.shapes, make_array, make_size)
         leaves, structure = jax.tree.flatten((args, options))
         arrays = [v for v in leaves if isinstance(v, jax.ShapeDtypeStruct)]
 
@@ -128,9 +123,9 @@ def trace(
     (Condition('k == 3'), Shape('(m + n, 3)'))
     """
     check_call(function, arguments, named, caller="jax.trace")
-    given = TraceArguments(arguments, named, dtype="float32")
-    scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
-    call = JaxCall(function, given, scope.shapes)
+    traced = TraceArguments(arguments, named, dtype="float32")
+    scope = Scope(traced.shapes, traced.is_fresh, read_assumptions(assume), check_min_size(min_size))
+    call = JaxCall(function, traced, scope.shapes)
     serials = count()
 
     def run(path: Path) -> Any:
@@ -145,16 +140,20 @@ def trace(
 
     register()
     try:
-        values = [function, *given.positional, *given.named.values()]
+        values = [function, *traced.positional, *traced.named.values()]
         with restoring_caches(values, (*_symbolic(), *WRAPPERS), real_of), standins().acting():
-            found = explore_all(run, assumed, min_size=scope.min_size, home=home, limit=max_paths, untold=(Exception,))
-        real = JaxCall(function, given, scope.shapes)
+            exploration = explore_all(
+                run, assumed, min_size=scope.min_size, home=home, limit=max_paths, doubtful=(Exception,)
+            )
+        real = JaxCall(function, traced, scope.shapes)
         with _whole_tracebacks():
-            found = confirm(found, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
+            exploration = confirm(
+                exploration, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS
+            )
     finally:
         remove_entries()
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    return JaxReport(scope, found, name, given.texts(), function, given)
+    return JaxReport(scope, exploration, name, traced.texts(), function, traced)
 
 
 def _symbolic() -> tuple[type, ...]:
@@ -168,8 +167,8 @@ def _whole_tracebacks() -> AbstractContextManager[Any]:
     from jax._src import config
 
     setting = getattr(config, "traceback_filtering", None)
-    found: AbstractContextManager[Any] = nullcontext() if setting is None else setting("off")
-    return found
+    context: AbstractContextManager[Any] = nullcontext() if setting is None else setting("off")
+    return context
 
 
 LIMITS = Limits(calls=48, sure=1)
@@ -179,8 +178,8 @@ LIMITS = Limits(calls=48, sure=1)
 class JaxCall:
     """A function and its arguments, called with dimensions or with numbers."""
 
-    def __init__(self, function: Callable[..., Any], given: TraceArguments, shapes: Sequence[Shape]) -> None:
-        self.function, self.given, self._shapes = function, given, shapes
+    def __init__(self, function: Callable[..., Any], arguments: TraceArguments, shapes: Sequence[Shape]) -> None:
+        self.function, self.arguments, self._shapes = function, arguments, shapes
         self._symbols = symbols_of([d for shape in shapes for d in shape.dims])
         self._at: dict[tuple[int, ...], Any] = {}
 
@@ -197,7 +196,7 @@ class JaxCall:
 
         return [
             jax.ShapeDtypeStruct(tuple(map(size, shape.dims)), value.dtype)
-            for value, shape in zip(self.given.symbolic, self._shapes, strict=True)
+            for value, shape in zip(self.arguments.symbolic, self._shapes, strict=True)
             if isinstance(value, ArrayArgument)
         ]
 
@@ -206,7 +205,7 @@ class JaxCall:
 
         def function(*arrays: Any) -> Any:
             rest = iter(arrays)
-            args, options = self.given.made(self._shapes, lambda dims, dtype: next(rest), size)
+            args, options = self.arguments.build(self._shapes, lambda dims, dtype: next(rest), size)
             return self.function(*args, **options)
 
         return function
@@ -230,15 +229,15 @@ class JaxCall:
         """Yield the result shapes at concrete sizes, or the error that the function raises."""
         yield self.at(at)
 
-    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+    def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
         """Return whether the shapes of a concrete call match the symbolic shapes at the given sizes."""
         import jax
 
-        given = jax.tree.leaves(real, is_leaf=_is_shape)
-        wanted = jax.tree.leaves(found, is_leaf=_is_shape)
-        return len(given) == len(wanted) and all(
+        real_leaves = jax.tree.leaves(real, is_leaf=_is_shape)
+        traced_leaves = jax.tree.leaves(traced, is_leaf=_is_shape)
+        return len(real_leaves) == len(traced_leaves) and all(
             not _is_shape(w) or (_is_shape(g) and [value_at(d, at) for d in w.dims] == list(g.dims))
-            for g, w in zip(given, wanted, strict=True)
+            for g, w in zip(real_leaves, traced_leaves, strict=True)
         )
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
@@ -257,8 +256,8 @@ class JaxCall:
         """Return the shapes in a value as text, evaluated at the given sizes if there are any."""
         import jax
 
-        def leaf(found: Any) -> Any:
-            return tuple(d if at is None else value_at(d, at) for d in found.dims) if _is_shape(found) else found
+        def leaf(part: Any) -> Any:
+            return tuple(d if at is None else value_at(d, at) for d in part.dims) if _is_shape(part) else part
 
         return str(jax.tree.map(leaf, value, is_leaf=_is_shape))
 
@@ -287,18 +286,18 @@ def lasting_jax_result(value: Any) -> Any:
     """
     import jax
 
-    def leaf(found: Any) -> Any:
-        dims = getattr(found, "shape", None)
+    def leaf(part: Any) -> Any:
+        dims = getattr(part, "shape", None)
         if dims is None or not all(issubclass(type(d), Size) or is_whole(d) for d in dims):
-            return found
+            return part
         return shape_of(tuple(dim_of(d) for d in dims))
 
     leaves, structure = jax.tree.flatten(value)
-    found = list(map(leaf, leaves))
+    parts = list(map(leaf, leaves))
     try:
-        return jax.tree.unflatten(structure, found)
+        return jax.tree.unflatten(structure, parts)
     except Exception:  # the constructor is users' code
-        return found
+        return parts
 
 
 def _is_shape(value: Any) -> bool:

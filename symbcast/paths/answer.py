@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.answers.findings import shape_at
 from symbcast.answers.guards.stablehlo import CheckedRequirement
 from symbcast.answers.program_report import dims_data
 from symbcast.answers.public.answer import Answer, ModuleAnswer
-from symbcast.answers.public.conditions import Condition
+from symbcast.answers.public.conditions import Condition, GenericAnswer
 from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, clauses, negate
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.effort import counted_call
 from symbcast.core.programs.assumptions import assumed_formulas
 from symbcast.core.programs.certificates import (
@@ -35,27 +35,16 @@ from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.counterexamples import ClauseFailures
+from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f2_one_size.set_formulas import gathered
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
+from symbcast.operators.context import Dims
 from symbcast.paths.conclusions import Conclusions
 from symbcast.paths.exploration import Exploration
 from symbcast.paths.places import CodePlace, line_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from symbcast.answers.guards.stablehlo import CheckedRequirement
-    from symbcast.answers.public.conditions import GenericAnswer
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.certificates import Certificate
-    from symbcast.core.solver.decision import Decision
-    from symbcast.core.verdicts import Verdict
-    from symbcast.operators.context import Dims
-    from symbcast.paths.conclusions import Conclusions
-    from symbcast.paths.regions import Branch
-
+from symbcast.paths.regions import Branch
 
 # Findings of runs: each conjunct of the condition, and the line that fails first where it is violated.
 
@@ -279,8 +268,8 @@ class PathsAnswer(ModuleAnswer):
     @property
     def data_sizes(self) -> dict[str, str]:
         """The data-dependent numbers by name, each with the line that it comes from."""
-        found = self._conclusions.exploration.data
-        return {size.name: f"{place}: {place.source}" for size, (place, _) in found.items()}
+        sizes = self._conclusions.exploration.data
+        return {size.name: f"{place}: {place.source}" for size, (place, _) in sizes.items()}
 
     @property
     def condition(self) -> Condition:
@@ -339,13 +328,13 @@ class PathsAnswer(ModuleAnswer):
 
     def at(self, **sizes: int) -> PathCase | None:
         """Return the case that contains some sizes; None if that is unknown or depends on data."""
-        given = {
+        at = {
             s: sizes[name]
             for s, name in self._conclusions.names.items()
             if name in sizes or s in self._conclusions.scope.names
         }
-        known = (c for c in self.cases if symbols_in(c.condition.formula).keys() <= given.keys())
-        return next((c for c in known if holds_at(c.condition.formula, given)), None)
+        known = (c for c in self.cases if symbols_in(c.condition.formula).keys() <= at.keys())
+        return next((c for c in known if holds_at(c.condition.formula, at)), None)
 
     @property
     def unanalysed(self) -> tuple[str, ...]:
@@ -375,9 +364,9 @@ class PathsAnswer(ModuleAnswer):
 
     @property
     def _account(self) -> Account:
-        found = self._conclusions
-        is_exact = found.exploration.is_complete and found.suitable.is_proved
-        return Account(found.formula, found.formula) if is_exact else self.account
+        conclusions = self._conclusions
+        is_exact = conclusions.exploration.is_complete and conclusions.suitable.is_proved
+        return Account(conclusions.formula, conclusions.formula) if is_exact else self.account
 
     @property
     def _data(self) -> Sequence[Formula]:
@@ -426,18 +415,18 @@ def conclusions_of(answer: PathsAnswer) -> Conclusions:
 
 def _cases(conclusions: Conclusions, are_working: bool = False) -> tuple[PathCase, ...]:
     with counted_call():  # one call for all cases: there may be as many cases as paths
-        found = conclusions.cases(are_working)
-        return tuple(PathCase(Condition(when), end.value, error, end.place) for when, end, error in found)
+        cases = conclusions.cases(are_working)
+        return tuple(PathCase(Condition(when), end.value, error, end.place) for when, end, error in cases)
 
 
 def first_findings(answer: PathsAnswer, most: int) -> tuple[list[PathFinding], int]:
     """Return the first findings, and the number of all, which are only counted where that is enough."""
     known = answer._first_findings
     if most not in known:
-        found = findings_of(answer._conclusions)
-        first = [answer._suited(finding) for finding in islice(found, most)]
+        findings = findings_of(answer._conclusions)
+        first = [answer._suited(finding) for finding in islice(findings, most)]
         # If every path was followed, each conjunct has a finding.
-        left = None if answer.complete else sum(1 for _ in found)
+        left = None if answer.complete else sum(1 for _ in findings)
         known[most] = first, sum(1 for _ in conjuncts_of(answer._conclusions)) if left is None else len(first) + left
     return known[most]
 
@@ -456,10 +445,10 @@ def certify_run(conclusions: Conclusions, verdict: Verdict, left_open: str) -> C
     What is raw are the paths: the run returns wherever all steps of one of them hold that ended with a value. If some
     were not followed, the condition is what the run needs: where it does not hold, a path fails.
     """
-    found = conclusions.exploration
-    returning = any_of(all_of(step.formula for step in o.steps) for o in found.outcomes if o.works)
+    exploration = conclusions.exploration
+    returning = any_of(all_of(step.formula for step in o.steps) for o in exploration.outcomes if o.works)
     least = conclusions.scope.min_size
-    known = assumed_formulas(conclusions.names, conclusions.scope.assumptions, 0 if found.data else least)
+    known = assumed_formulas(conclusions.names, conclusions.scope.assumptions, 0 if exploration.data else least)
     question = ProofQuestion(
         conclusions.names,
         [*known, *(at_most(least, s) for s in conclusions.scope.names if least)],
@@ -468,9 +457,9 @@ def certify_run(conclusions: Conclusions, verdict: Verdict, left_open: str) -> C
         verdict,
         (conclusions.witness(), conclusions.counterexample()),
     )
-    is_exact = found.is_complete and not found.data
+    is_exact = exploration.is_complete and not exploration.data
     claims = answer_claims(question, is_sufficient=is_exact)
-    if found.data:
+    if exploration.data:
         claims.append(Claim("wherever the condition holds, suitable data exist", Proof.UNDECIDED, _DATA))
     elif is_exact:
         claims += evidence_claims(question)
@@ -514,8 +503,8 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
 
     A shape is a list of numbers and text that `symbcast.core.text` reads back.
     """
-    found = conclusions_of(report)
-    namer = Namer.of(found.names)
+    conclusions = conclusions_of(report)
+    namer = Namer.of(conclusions.names)
     return {
         "min_size": report.min_size,
         "assumptions": list(report.assumptions),
@@ -523,8 +512,8 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
         "reason": report.reason,
         "complete": report.complete,
         "paths": report.paths,
-        "condition": namer.formula(found.formula),
-        "data_condition": namer.formula(all_of(found.suitable.data)),
+        "condition": namer.formula(conclusions.formula),
+        "data_condition": namer.formula(all_of(conclusions.suitable.data)),
         "unexplored": str(report.unexplored),
         "unconfirmed": str(report.unconfirmed),
         "account": {

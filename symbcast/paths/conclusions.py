@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.account import Account, OpenPart, Sizes, distinct_points
 from symbcast.core.algebra.formulas import (
@@ -21,7 +21,7 @@ from symbcast.core.algebra.formulas import (
     negate,
     opposite,
 )
-from symbcast.core.algebra.terms import term
+from symbcast.core.algebra.terms import Dim, Symbol, term
 from symbcast.core.effort import counted_call
 from symbcast.core.programs.assumptions import Assumption, assumption_set
 from symbcast.core.programs.program import Program
@@ -35,12 +35,6 @@ from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome
 from symbcast.paths.places import CodePlace
 from symbcast.paths.regions import Branch, End, PathRegions, ShortConditions
 from symbcast.paths.steps import PathStep
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.solver.decision import AssumptionSet
-    from symbcast.paths.regions import Branch
-
 
 # Split a condition into requirements on input sizes only and requirements on data.
 #
@@ -77,14 +71,14 @@ def split_by_data(
     ``own`` are the data-dependent sizes, ``always`` the facts that always hold for them, and ``knowledge`` the
     assumptions about the input sizes.
     """
-    asked = clauses(whole)
-    data = tuple(c for c in asked if not own.isdisjoint(symbols_in(c)))
+    parts = clauses(whole)
+    data = tuple(c for c in parts if not own.isdisjoint(symbols_in(c)))
     if not data:
         return DataSplit(whole)
     bounds = [f for s in sorted(own, key=lambda s: str(s.name)) for f in _bounds(s)]
-    found = all_of(project(asked, own, [*always, *bounds], {}).inputs)
-    needs = all_of([*asked, *(f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f)))])
-    return DataSplit(found, data, _is_sufficient(found, needs, own, knowledge))
+    inputs = all_of(project(parts, own, [*always, *bounds], {}).inputs)
+    needs = all_of([*parts, *(f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f)))])
+    return DataSplit(inputs, data, _is_sufficient(inputs, needs, own, knowledge))
 
 
 def _bounds(size: Symbol) -> Iterator[Formula]:
@@ -94,19 +88,19 @@ def _bounds(size: Symbol) -> Iterator[Formula]:
         yield Comparison("<=", size, size.upper)
 
 
-def _is_sufficient(found: Formula, needs: Formula, own: frozenset[Symbol], knowledge: AssumptionSet) -> bool:
+def _is_sufficient(inputs: Formula, needs: Formula, own: frozenset[Symbol], knowledge: AssumptionSet) -> bool:
     """Return whether, at all input sizes that ``found`` allows, one of the choices satisfies the needs."""
-    if found == FALSE:
+    if inputs == FALSE:
         return True
-    met = [s for s in symbols_in(needs) if s in own]
-    choices = [_choices(s, needs, own) for s in met]
+    sizes = [s for s in symbols_in(needs) if s in own]
+    choices = [_choices(s, needs, own) for s in sizes]
     ways = []
     for chosen in islice(product(*choices), MAX_CHOICES):
-        made = all_of(normal_conjuncts([replace_in_formula(needs, dict(zip(met, chosen, strict=True)))]))
-        if made == TRUE:
+        part = all_of(normal_conjuncts([replace_in_formula(needs, dict(zip(sizes, chosen, strict=True)))]))
+        if part == TRUE:
             return True
-        ways.append(made)
-    return Decision(knowledge, [any_of([negate(found), *ways])]).verdict is Verdict.ALWAYS
+        ways.append(part)
+    return Decision(knowledge, [any_of([negate(inputs), *ways])]).verdict is Verdict.ALWAYS
 
 
 def _choices(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> list[Dim]:
@@ -139,7 +133,7 @@ def facts_of_all_paths(branches: Iterable[Branch]) -> list[Formula]:
 
     On different paths, the same line can compute a data-dependent size from different arrays.
     """
-    found: dict[Symbol, list[frozenset[Formula]]] = {}
+    supposed: dict[Symbol, list[frozenset[Formula]]] = {}
     conditional: dict[Formula, list[Formula]] = {}
     for branch in branches:
         before: list[Formula] = []
@@ -152,15 +146,15 @@ def facts_of_all_paths(branches: Iterable[Branch]) -> list[Formula]:
             else:
                 before.append(step.formula)
         for size, formulas in here.items():
-            found.setdefault(size, []).append(frozenset(formulas))
-    return [f for formula, cases in conditional.items() for f in _facts_for(formula, cases, found)]
+            supposed.setdefault(size, []).append(frozenset(formulas))
+    return [f for formula, cases in conditional.items() for f in _facts_for(formula, cases, supposed)]
 
 
 def _facts_for(
-    formula: Formula, cases: Sequence[Formula], found: Mapping[Symbol, Sequence[frozenset[Formula]]]
+    formula: Formula, cases: Sequence[Formula], supposed: Mapping[Symbol, Sequence[frozenset[Formula]]]
 ) -> list[Formula]:
-    sizes = [s for s in symbols_in(formula) if s in found and str(s.name).startswith("?")]
-    is_alike = all(formula in formulas for s in sizes for formulas in found[s])
+    sizes = [s for s in symbols_in(formula) if s in supposed and str(s.name).startswith("?")]
+    is_alike = all(formula in formulas for s in sizes for formulas in supposed[s])
     return [formula] if is_alike else list(dict.fromkeys(cases))
 
 
@@ -218,8 +212,8 @@ class Conclusions:
     def _suitable(self, is_wanted: Callable[[End], bool]) -> DataSplit:
         whole = self._region(is_wanted)
         own = frozenset(self.exploration.data)
-        found = split_by_data(whole, own, self.always, self.input_knowledge) if own else DataSplit(whole)
-        return found._replace(inputs=self._conditions.short(found.inputs)) if found.data else found
+        split = split_by_data(whole, own, self.always, self.input_knowledge) if own else DataSplit(whole)
+        return split._replace(inputs=self._conditions.short(split.inputs)) if split.data else split
 
     @cached_property
     def always(self) -> list[Formula]:
@@ -240,8 +234,8 @@ class Conclusions:
         kinds = [End("open" if is_doubted else "value") for is_doubted in doubted]
         ends = [Branch(o.steps, end) for o, end in zip(self.exploration.outcomes, kinds, strict=True)]
         others = [b._replace(end=End("value")) for b in self.failing]
-        found = {tuple(s.formula for s in b.steps if s.kind != "suppose"): b for b in (*others, *ends)}
-        regions = PathRegions(list(found.values()), self.knowledge.domains)
+        branches = {tuple(s.formula for s in b.steps if s.kind != "suppose"): b for b in (*others, *ends)}
+        regions = PathRegions(list(branches.values()), self.knowledge.domains)
         return self._conditions.short(regions.of(lambda end: end.kind == "open"))
 
     @property
@@ -257,8 +251,8 @@ class Conclusions:
     @property
     def _possible(self) -> tuple[bool | None, bool | None]:
         """Whether some sizes meet the proved requirements, and whether some sizes or data do not."""
-        found = self.decision.verdict
-        some, others = possible(self.program.verdict if found is Verdict.UNKNOWN else found)
+        verdict = self.decision.verdict
+        some, others = possible(self.program.verdict if verdict is Verdict.UNKNOWN else verdict)
         is_proved = self.suitable.is_proved and self.exploration.is_complete
         is_of_data = bool(self.suitable.data) and is_proved and some is not False
         return some, is_of_data or others
@@ -270,26 +264,26 @@ class Conclusions:
         failing: list[Sizes | None] = [self._named(self.decision.counterexample())]
         if self.exploration.is_complete and self.suitable.is_proved:
             reason = (OpenPart(self.reason, FALSE),) if verdict_of(can_work, can_fail) is Verdict.UNKNOWN else ()
-            working = distinct_points([self.witness()])
-            return Account(self.formula, self.formula, reason, working, distinct_points(failing), can_work, can_fail)
+            known = distinct_points([self.witness()])
+            return Account(self.formula, self.formula, reason, known, distinct_points(failing), can_work, can_fail)
         proved = Decision(self.input_knowledge, clauses(self.works))
-        found = [self._named(proved.witness()), *self._points(lambda o: not o.error)]
+        working = [self._named(proved.witness()), *self._points(lambda o: not o.error)]
         failing += self._points(lambda o: bool(o.error))
         some = possible(proved.verdict)[0] or (False if can_work is False else None)
         parts = tuple(self._open_parts())
         return Account(
-            self.works, self.formula, parts, distinct_points(found), distinct_points(failing), some, can_fail
+            self.works, self.formula, parts, distinct_points(working), distinct_points(failing), some, can_fail
         )
 
     def _points(self, is_wanted: Callable[[ObservedCall], bool]) -> list[Mapping[str, int]]:
         """Return the smallest sizes at which real calls did something, as far as formulas do not say it."""
         names = {name: s for s, name in self.scope.names.items()}
-        found = []
+        points = []
         for observed in sorted(filter(is_wanted, self.exploration.observed), key=lambda o: sum(o.sizes.values())):
             at = {names[name]: size for name, size in observed.sizes.items()}
             is_said = holds_at(self.works, at) if not observed.error else not holds_at(self.formula, at)
-            found += [] if is_said else [observed.sizes]
-        return found[:MAX_POINTS]
+            points += [] if is_said else [observed.sizes]
+        return points[:MAX_POINTS]
 
     def _open_parts(self) -> Iterator[OpenPart]:
         """Yield why sizes are open, and which."""
@@ -344,9 +338,9 @@ class Conclusions:
         for end in order:
             if are_working and end.kind != "value":
                 return
-            found = self._region(end.is_same)
-            if found != FALSE:
-                yield found, end, self._error(end, found)
+            region = self._region(end.is_same)
+            if region != FALSE:
+                yield region, end, self._error(end, region)
 
     def paths_to(self, end: End) -> Formula:
         """Return where all steps of a path hold that ends the same way, as they were met: nothing is simplified."""
@@ -413,27 +407,29 @@ class Conclusions:
 
     def _known(self, names: Iterable[Symbol], facts: Iterable[Formula] = ()) -> AssumptionSet:
         """Return the assumptions about some sizes, and facts; the minimum size is for inputs only."""
-        given = [*self.scope.assumptions, *map(Assumption, facts)]
+        assumptions = [*self.scope.assumptions, *map(Assumption, facts)]
         least = self.scope.min_size
         if not least or not self.exploration.data:
-            return assumption_set(tuple(names), given, least)
-        return assumption_set(tuple(names), [*given, *(Assumption(at_most(least, s)) for s in self.scope.names)], 0)
+            return assumption_set(tuple(names), assumptions, least)
+        return assumption_set(
+            tuple(names), [*assumptions, *(Assumption(at_most(least, s)) for s in self.scope.names)], 0
+        )
 
     # Decisions.
 
     @cached_property
     def decision(self) -> Decision:
         """The decision about the condition."""
-        found = Decision(self.input_knowledge, clauses(self.formula))
+        decision = Decision(self.input_knowledge, clauses(self.formula))
         if "program" in self.__dict__:
-            self.program.decided_by(found)
-        return found
+            self.program.decided_by(decision)
+        return decision
 
     @cached_property
     def data_decision(self) -> Decision:
         """The decision about the condition together with the requirements on data."""
-        asked = [*clauses(self.formula), *self.suitable.data]
-        return Decision(self.data_knowledge, asked)
+        requirements = [*clauses(self.formula), *self.suitable.data]
+        return Decision(self.data_knowledge, requirements)
 
     @cached_property
     def data_knowledge(self) -> AssumptionSet:
@@ -458,24 +454,24 @@ class Conclusions:
     @cached_property
     def _branches(self) -> list[Branch]:
         """The paths, each to its end."""
-        found = [Branch(o.steps, _end_of(o)) for o in self.exploration.outcomes]
+        ended = [Branch(o.steps, _end_of(o)) for o in self.exploration.outcomes]
         pending = self.exploration.pending
-        return [*found, *(Branch(a.steps, End("open", self._unfollowed)) for a in pending)]
+        return [*ended, *(Branch(a.steps, End("open", self._unfollowed)) for a in pending)]
 
     @cached_property
     def failing(self) -> list[Branch]:
         """The paths, plus one failing path per requirement; requirements are turned into decisions."""
-        found: dict[object, Branch] = {}
+        branches: dict[object, Branch] = {}
         for branch in self._branches:
             taken: list[PathStep] = []
             for step in branch.steps:
                 if step.kind == "require":
                     end = _failed(f"{step.error}: {step.reason}", step.place)
                     failing = (*taken, step._replace(kind="decide", formula=opposite(step.formula)))
-                    found.setdefault(tuple(s.formula for s in failing), Branch(failing, end))
+                    branches.setdefault(tuple(s.formula for s in failing), Branch(failing, end))
                 taken.append(step if step.kind == "suppose" else step._replace(kind="decide"))
-            found.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))
-        return list(found.values())
+            branches.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))
+        return list(branches.values())
 
     def failing_at(self, sizes: Mapping[Symbol, int]) -> Branch | None:
         """Return the failing path taken at some sizes; data-dependent sizes not given are tried as 0 to 3."""

@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, all_of, equal, negate
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome, unsteady_exploration
 from symbcast.paths.places import NOWHERE, CodePlace
@@ -34,9 +35,6 @@ from symbcast.paths.real_calls import (
 )
 from symbcast.paths.sizes import SizeAsKeyError
 from symbcast.paths.steps import PathStep, UntracedError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
 
 
 class _Prediction(NamedTuple):
@@ -59,7 +57,7 @@ MAX_OPEN_CALLS = 8
 class _Exception(NamedTuple):
     """Sizes of 0 or 1 at which calls refute a prediction that they confirm at larger sizes."""
 
-    foreseen: _Prediction
+    prediction: _Prediction
     family: Formula
     error: UntracedError
     raised: RaisedError | None = None
@@ -77,7 +75,7 @@ class _Exception(NamedTuple):
 class _Goal:
     """A search for sizes for a call: the prediction to test, and the sizes that are fixed."""
 
-    foreseen: _Prediction
+    prediction: _Prediction
     fixed: dict[Symbol, int]
     is_first: bool = False
     is_other: bool = False
@@ -85,7 +83,7 @@ class _Goal:
 
 
 def confirm(  # noqa: PLR0913 - the exploration, and the calls to compare it with
-    found: Exploration,
+    exploration: Exploration,
     calls: CallsWithNumbers,
     names: Mapping[Symbol, str],
     assumed: Sequence[Formula],
@@ -101,9 +99,9 @@ def confirm(  # noqa: PLR0913 - the exploration, and the calls to compare it wit
     call that agrees.
     """
     try:
-        return _Confirming(found, calls, names, assumed, min_size, home, limits or Limits()).confirmed()
+        return _Confirmation(exploration, calls, names, assumed, min_size, home, limits or Limits()).confirmed()
     except _UnsteadyError as error:
-        return unsteady_exploration(error.what.what, error.what.place, found.data)
+        return unsteady_exploration(error.what.what, error.what.place, exploration.data)
 
 
 class _UnsteadyError(Exception):
@@ -114,10 +112,10 @@ class _UnsteadyError(Exception):
         self.what = what
 
 
-class _Confirming:
+class _Confirmation:
     def __init__(  # noqa: PLR0913, PLR0917 - as `confirmed`
         self,
-        found: Exploration,
+        exploration: Exploration,
         calls: CallsWithNumbers,
         names: Mapping[Symbol, str],
         assumed: Sequence[Formula],
@@ -125,8 +123,8 @@ class _Confirming:
         home: str,
         limits: Limits,
     ) -> None:
-        self.found, self.calls, self.names, self.home = found, calls, names, home
-        self.outcomes = list(found.outcomes)
+        self.exploration, self.calls, self.names, self.home = exploration, calls, names, home
+        self.outcomes = list(exploration.outcomes)
         self._left, self._sure, self._reaches = limits.calls, limits.sure, limits.reaches
         self._points = PointSearch(tuple(names), min_size, limits.effort)
         self._assumed = tuple(map(PointCondition, assumed))
@@ -138,7 +136,7 @@ class _Confirming:
         """The outcomes that depend on data, and that no call at their sizes led to."""
         self._called: set[tuple[int, ...]] = set()
         self._read: dict[Formula, PointCondition] = {}
-        self._steps = [o.steps for o in found.outcomes]
+        self._steps = [o.steps for o in exploration.outcomes]
         """The original steps of each outcome; those in `outcomes` are cut where a call refutes them."""
         ends = [_Prediction(n, len(steps)) for n, steps in enumerate(self._steps)]
         self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
@@ -151,43 +149,45 @@ class _Confirming:
         """The kinds of errors raised where a requirement is violated, if they are not as predicted."""
         self._raised: dict[int, BaseException] = {}
         """The errors raised by outcomes, if they are not of the predicted kind."""
-        self._made: list[tuple[NumbersBySymbol, list[Any]]] = []
+        self._results_at: list[tuple[NumbersBySymbol, list[Any]]] = []
         """The sizes of each call, and its results for the data that were tried."""
         self._doubted: set[int] = set()
         """The calls, by number, that other data could make work: not all were tried."""
         self._refuted: set[int] = set()
         """The outcomes that a call refuted at sizes of the whole path."""
-        self._open = [a.steps for a in found.pending]
-        self._open += [o.steps for o in found.outcomes if o.untraced is not None]
+        self._open = [a.steps for a in exploration.pending]
+        self._open += [o.steps for o in exploration.outcomes if o.untraced is not None]
 
     def confirmed(self) -> Exploration:
         for goal in self._goals():
             if not (goal.is_first or (self._left > 0 and self._points.effort > 0)):
                 break  # the first goals come first
-            if self._is_open(goal.foreseen):
+            if self._is_open(goal.prediction):
                 continue
             at = self._near(goal)
             if goal.is_first:
-                at = next((p for p in (at, self._at_hand(goal.foreseen)) if p and self.calls.is_small(p)), None)
+                at = next((p for p in (at, self._at_hand(goal.prediction)) if p and self.calls.is_small(p)), None)
             if at is not None and self._is_new(goal, at) and self.calls.is_small(at):
                 self._called.add(tuple(at.values()))
-                self._hold(goal, at)
+                self._compare(goal, at)
         for number, outcome in enumerate(self.outcomes):
             self.outcomes[number] = self._closed(outcome, number)
         self._call_open()
         self._leave_exceptions()
-        found = replace(self.found, outcomes=self.outcomes)
+        exploration = replace(self.exploration, outcomes=self.outcomes)
         # A complete answer needs no points of calls, unless data decide.
-        return replace(found, observed=() if found.is_complete and not found.data else tuple(self._observed()))
+        return replace(
+            exploration, observed=() if exploration.is_complete and not exploration.data else tuple(self._observed())
+        )
 
     def _call_open(self) -> None:
         """Call the paths that were not traced to their end: sizes at which they work, or fail, are known then."""
-        opened = [n for n, o in enumerate(self.found.outcomes) if o.untraced and not o.untraced.is_compiled]
+        opened = [n for n, o in enumerate(self.exploration.outcomes) if o.untraced and not o.untraced.is_compiled]
         for number in opened[:MAX_OPEN_CALLS]:
             at = self._at_hand(_Prediction(number, len(self._steps[number])))
             if at is not None and self.calls.is_small(at) and tuple(at.values()) not in self._called:
                 self._called.add(tuple(at.values()))
-                self._made.append((at, list(self._results(at))))
+                self._results_at.append((at, list(self._results(at))))
 
     def _results(self, at: NumbersBySymbol) -> Iterator[Any]:
         """Yield results of calls at some sizes until one does not raise."""
@@ -199,7 +199,7 @@ class _Confirming:
 
     def _observed(self) -> Iterator[ObservedCall]:
         """Yield sizes at which the function works, or fails with all data that were tried."""
-        for number, (at, results) in enumerate(self._made):
+        for number, (at, results) in enumerate(self._results_at):
             raised = [r for r in results if isinstance(r, RaisedError)]
             if any(isinstance(r.error, UntracedError) for r in raised):  # the function kept a size of a trace
                 continue
@@ -214,14 +214,14 @@ class _Confirming:
         """Split off the sizes at which predictions are refuted, as paths that fail or are unknown."""
         places: dict[tuple[bool, tuple[Formula, ...]], list[_Exception]] = {}
         for exception in self._exceptions:
-            end, length, is_violated = exception.foreseen
+            end, length, is_violated = exception.prediction
             begin = tuple(s.formula for s in self._steps[end][: length + is_violated])
             places.setdefault((is_violated, begin), []).append(exception)
         for (is_violated, begin), exceptions in sorted(places.items(), key=lambda item: -len(item[0][1])):
             length = len(begin) - is_violated
             split: list[PathStep] = []
             for exception in exceptions:
-                steps = self._steps[exception.foreseen.outcome][:length]
+                steps = self._steps[exception.prediction.outcome][:length]
                 decided = (*steps, *split, PathStep("decide", exception.family, NOWHERE))
                 self.outcomes.append(exception.ended(decided, self.home))
                 split.append(PathStep("decide", negate(exception.family), NOWHERE))
@@ -232,20 +232,20 @@ class _Confirming:
                     more = _inserted(outcome.steps, split, length, begin, original)
                     self.outcomes[number] = replace(outcome, steps=more)
             if is_violated:
-                pending = self.found.pending
+                pending = self.exploration.pending
                 pending[:] = [a._replace(steps=_inserted(a.steps, split, length, begin, a.steps)) for a in pending]
 
     def _is_new(self, goal: _Goal, at: NumbersBySymbol) -> bool:
         """Return whether a call at some sizes was not made yet, or is made again for data that lead to an outcome."""
-        seeks = self._reaches and goal.is_first and self._is_of_certain_data(goal.foreseen.outcome)
+        seeks = self._reaches and goal.is_first and self._is_of_certain_data(goal.prediction.outcome)
         return seeks or tuple(at.values()) not in self._called
 
     def _closed(self, outcome: PathOutcome, number: int) -> PathOutcome:
         if number in self._refuted:
             # The operation that was traced wrongly may also have added wrong requirements.
             steps = outcome.steps
-            kept = next((n for n in range(len(steps)) if self._is_doubtful(steps[: n + 1])), len(steps))
-            outcome = replace(outcome, steps=steps[:kept])
+            length = next((n for n in range(len(steps)) if self._is_doubtful(steps[: n + 1])), len(steps))
+            outcome = replace(outcome, steps=steps[:length])
         if self._kinds:
             begins = [tuple(s.formula for s in outcome.steps[: n + 1]) for n in range(len(outcome.steps))]
             kinds = (self._kinds.get(b, s.error) for s, b in zip(outcome.steps, begins, strict=True))
@@ -280,9 +280,11 @@ class _Confirming:
 
     def _near(self, goal: _Goal) -> dict[Symbol, int] | None:
         """Return sizes for a call; for a requirement, preferably sizes that violate nothing else."""
-        foreseen, hand = goal.foreseen, self.outcomes[goal.foreseen.outcome].sizes
-        conditions, at = self._conditions(foreseen), None
-        later = self._read_steps(self._steps[foreseen.outcome][foreseen.length + 1 :]) if foreseen.is_violated else []
+        prediction, hand = goal.prediction, self.outcomes[goal.prediction.outcome].sizes
+        conditions, at = self._conditions(prediction), None
+        later = (
+            self._read_steps(self._steps[prediction.outcome][prediction.length + 1 :]) if prediction.is_violated else []
+        )
         if later:
             at = self._points.near((*conditions, *later), goal.fixed, hand)
         return at or self._points.near(conditions, goal.fixed, hand, is_other=goal.is_other)
@@ -307,19 +309,19 @@ class _Confirming:
         """Return whether a step is a requirement on input sizes only."""
         return step.kind == "require" and self._condition(step.formula).symbols <= self.names.keys()
 
-    def _at_hand(self, foreseen: _Prediction) -> dict[Symbol, int] | None:
+    def _at_hand(self, prediction: _Prediction) -> dict[Symbol, int] | None:
         """Return the sizes with which the path was run, if all its conditions hold there."""
-        hand = self.outcomes[foreseen.outcome].sizes
+        hand = self.outcomes[prediction.outcome].sizes
         at = {s: hand.get(s, 2) for s in self.names}
-        return at if all(c.holds(at) for c in self._conditions(foreseen)) else None
+        return at if all(c.holds(at) for c in self._conditions(prediction)) else None
 
-    def _conditions(self, foreseen: _Prediction) -> list[PointCondition]:
+    def _conditions(self, prediction: _Prediction) -> list[PointCondition]:
         """Return the assumptions and the conditions that lead to a prediction, without those that depend on data."""
-        steps = self._steps[foreseen.outcome]
-        found = [*self._assumed, *self._read_steps(steps[: foreseen.length])]
-        if foreseen.is_violated:
-            found.append(self._condition(negate(steps[foreseen.length].formula)))
-        return found
+        steps = self._steps[prediction.outcome]
+        conditions = [*self._assumed, *self._read_steps(steps[: prediction.length])]
+        if prediction.is_violated:
+            conditions.append(self._condition(negate(steps[prediction.length].formula)))
+        return conditions
 
     def _read_steps(self, steps: Sequence[PathStep]) -> list[PointCondition]:
         read = [self._condition(s.formula) for s in steps]
@@ -330,29 +332,29 @@ class _Confirming:
             self._read[formula] = PointCondition(formula)
         return self._read[formula]
 
-    def _is_open(self, foreseen: _Prediction) -> bool:
+    def _is_open(self, prediction: _Prediction) -> bool:
         """Return whether the prediction was already withdrawn."""
-        outcome = self.outcomes[foreseen.outcome]
-        return outcome.untraced is not None and (not foreseen.is_violated or len(outcome.steps) <= foreseen.length)
+        outcome = self.outcomes[prediction.outcome]
+        return outcome.untraced is not None and (not prediction.is_violated or len(outcome.steps) <= prediction.length)
 
     # Calling and comparing.
 
-    def _hold(self, goal: _Goal, at: NumbersBySymbol) -> None:
+    def _compare(self, goal: _Goal, at: NumbersBySymbol) -> None:
         """Call at some sizes, and withdraw the predictions there if the calls refute them.
 
         A single wrong result refutes a prediction. An error refutes it only if no data are found with which a call
         agrees.
         """
-        possible = self._possible(goal.foreseen, at)
+        possible = self._possible(goal.prediction, at)
         if possible is None or any(self._is_exception(f, at) for f in possible):
             return
         sure = self._sure if goal.is_first else 1
         unlike: list[RaisedError] = []
         has_agreed = False
-        own = goal.foreseen.outcome
+        own = goal.prediction.outcome
         is_sought = self._reaches and goal.is_first and self._is_of_certain_data(own)
         results: list[Any] = []
-        self._made.append((at, results))
+        self._results_at.append((at, results))
         for number, real in enumerate(self.calls.results(at), 1):
             self._left -= 1
             results.append(real)
@@ -368,12 +370,16 @@ class _Confirming:
                 return
             has_agreed = has_agreed or fits
             if has_agreed and number >= sure and not is_sought:
-                is_certain = not self.found.data or self.calls.is_without_data(at)
-                self._doubted.update(() if is_certain else [len(self._made) - 1])
+                is_certain = not self.exploration.data or self.calls.is_without_data(at)
+                self._doubted.update(() if is_certain else [len(self._results_at) - 1])
                 break
         if is_sought:
             self._missed.add(own)
-        if self.found.data and all(isinstance(r, RaisedError) for r in results) and self.calls.is_without_data(at):
+        if (
+            self.exploration.data
+            and all(isinstance(r, RaisedError) for r in results)
+            and self.calls.is_without_data(at)
+        ):
             self._except_working(possible, results[0], at)
         if has_agreed:
             if all(at[s] > 1 for s in self.names):
@@ -387,17 +393,17 @@ class _Confirming:
     def _except_working(self, possible: Sequence[_Prediction], real: RaisedError, at: NumbersBySymbol) -> None:
         """Leave unknown what works for certain data, where there are none: empty arrays have no other data."""
         family = all_of(equal(s, at[s]) for s in self.names if at[s] < 2)
-        for foreseen in possible:
-            is_working = not foreseen.is_violated and self.outcomes[foreseen.outcome].works
-            if is_working and self._may_lead_to(foreseen.outcome, at):
-                self._except(foreseen, family, real, at)
+        for prediction in possible:
+            is_working = not prediction.is_violated and self.outcomes[prediction.outcome].works
+            if is_working and self._may_lead_to(prediction.outcome, at):
+                self._except(prediction, family, real, at)
 
-    def _except(self, foreseen: _Prediction, family: Formula, real: Any, at: NumbersBySymbol) -> None:
+    def _except(self, prediction: _Prediction, family: Formula, real: Any, at: NumbersBySymbol) -> None:
         """Except sizes from a prediction; an error at one point where all arrays are empty is certain."""
         is_point = self.names.keys() <= self._condition(family).symbols
         is_certain = is_point and isinstance(real, RaisedError) and self.calls.is_without_data(at)
         raised = real if is_certain and not isinstance(real.error, UntracedError) else None
-        self._exceptions.append(_Exception(foreseen, family, self._otherwise(foreseen, real, at), raised))
+        self._exceptions.append(_Exception(prediction, family, self._otherwise(prediction, real, at), raised))
 
     def _may_lead_to(self, number: int, at: NumbersBySymbol) -> bool:
         """Return whether the steps of an outcome hold at some sizes, for small numbers that data decide."""
@@ -414,20 +420,20 @@ class _Confirming:
         decided = [self._condition(s.formula) for s in self._steps[number] if s.kind == "decide"]
         return self.outcomes[number].works and any(not c.symbols <= self.names.keys() for c in decided)
 
-    def _possible(self, foreseen: _Prediction, at: NumbersBySymbol) -> list[_Prediction] | None:
+    def _possible(self, prediction: _Prediction, at: NumbersBySymbol) -> list[_Prediction] | None:
         """Return all predictions that are possible at some sizes, depending on data; None if any is unknown."""
-        if not self.found.data:
-            return [foreseen]
+        if not self.exploration.data:
+            return [prediction]
         if any(self._broken(steps, at) is None for steps in self._open):
             return None
-        found = []
+        possible = []
         for end in self._ends:
             broken = self._broken(self._steps[end.outcome], at)
             if broken is None:
-                found.append(end)
+                possible.append(end)
             elif self._can_violate(self._steps[end.outcome][broken]):
-                found.append(_Prediction(end.outcome, broken, True))
-        return None if any(map(self._is_open, found)) else found
+                possible.append(_Prediction(end.outcome, broken, True))
+        return None if any(map(self._is_open, possible)) else possible
 
     def _broken(self, steps: Sequence[PathStep], at: NumbersBySymbol) -> int | None:
         """Return the index of the first step that fails at some sizes; steps that depend on data are skipped."""
@@ -445,18 +451,18 @@ class _Confirming:
         required = (s for s in steps if s.kind == "require" and s.place in real.lines)
         return any(not self._condition(s.formula).symbols <= self.names.keys() for s in required)
 
-    def _is_alike(self, foreseen: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
-        return self._raises(foreseen, real) if isinstance(real, RaisedError) else self._returns(foreseen, real, at)
+    def _is_alike(self, prediction: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
+        return self._raises(prediction, real) if isinstance(real, RaisedError) else self._returns(prediction, real, at)
 
-    def _returns(self, foreseen: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
-        outcome = self.outcomes[foreseen.outcome]
-        return not foreseen.is_violated and outcome.error is None and self.calls.fits(outcome.raw, real, at)
+    def _returns(self, prediction: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
+        outcome = self.outcomes[prediction.outcome]
+        return not prediction.is_violated and outcome.error is None and self.calls.fits(outcome.raw, real, at)
 
-    def _raises(self, foreseen: _Prediction, real: RaisedError) -> bool:
+    def _raises(self, prediction: _Prediction, real: RaisedError) -> bool:
         """Return whether an error was predicted at its line."""
-        outcome = self.outcomes[foreseen.outcome]
-        if foreseen.is_violated:
-            step = self._steps[foreseen.outcome][foreseen.length]
+        outcome = self.outcomes[prediction.outcome]
+        if prediction.is_violated:
+            step = self._steps[prediction.outcome][prediction.length]
             place, kind = step.place, step.error
         elif outcome.error is not None and (not outcome.is_doubtful or _is_related(outcome.error, real.error)):
             place, kind = outcome.place, type(outcome.error).__name__
@@ -465,46 +471,46 @@ class _Confirming:
         if place != NOWHERE and place not in real.lines:
             return False
         if type(real.error).__name__ != kind:
-            self._note_kind(foreseen, real.error)
+            self._note_kind(prediction, real.error)
         return True
 
-    def _note_kind(self, foreseen: _Prediction, error: BaseException) -> None:
+    def _note_kind(self, prediction: _Prediction, error: BaseException) -> None:
         """Note the kind of error that a call raises where another kind was predicted: the first one is reported."""
-        if not foreseen.is_violated:
-            self._raised.setdefault(foreseen.outcome, error)
+        if not prediction.is_violated:
+            self._raised.setdefault(prediction.outcome, error)
             return
-        key = tuple(s.formula for s in self._steps[foreseen.outcome][: foreseen.length + 1])
+        key = tuple(s.formula for s in self._steps[prediction.outcome][: prediction.length + 1])
         self._kinds.setdefault(key, type(error).__name__)
 
     def _refute(self, possible: Sequence[_Prediction], real: Any, at: NumbersBySymbol) -> None:
         """Mark the predictions at some sizes as unknown, with the reason; perhaps only at these small sizes."""
         family = self._family(possible, at)
         if family is not None:
-            for foreseen in possible:
-                self._except(foreseen, family, real, at)
+            for prediction in possible:
+                self._except(prediction, family, real, at)
             return
-        for foreseen in possible:
-            error = self._otherwise(foreseen, real, at)
-            steps = self._steps[foreseen.outcome]  # as traced: another prediction here may have cut the outcome's
-            if not foreseen.is_violated:
-                self._refuted.add(foreseen.outcome)
-                self._forget(foreseen.outcome, len(steps), error)
+        for prediction in possible:
+            error = self._otherwise(prediction, real, at)
+            steps = self._steps[prediction.outcome]  # as traced: another prediction here may have cut the outcome's
+            if not prediction.is_violated:
+                self._refuted.add(prediction.outcome)
+                self._forget(prediction.outcome, len(steps), error)
                 continue
             # All other paths through this requirement are equally doubtful.
-            begin = [s.formula for s in steps[: foreseen.length + 1]]
+            begin = [s.formula for s in steps[: prediction.length + 1]]
             for number, outcome in enumerate(self.outcomes):
-                if [s.formula for s in outcome.steps[: foreseen.length + 1]] == begin:
-                    self._forget(number, foreseen.length, error)
-            self.found.pending[:] = [
-                a._replace(steps=a.steps[: foreseen.length])
-                if [s.formula for s in a.steps[: foreseen.length + 1]] == begin
+                if [s.formula for s in outcome.steps[: prediction.length + 1]] == begin:
+                    self._forget(number, prediction.length, error)
+            self.exploration.pending[:] = [
+                a._replace(steps=a.steps[: prediction.length])
+                if [s.formula for s in a.steps[: prediction.length + 1]] == begin
                 else a
-                for a in self.found.pending
+                for a in self.exploration.pending
             ]
 
-    def _is_exception(self, foreseen: _Prediction, at: NumbersBySymbol) -> bool:
+    def _is_exception(self, prediction: _Prediction, at: NumbersBySymbol) -> bool:
         """Return whether a prediction was already refuted for a family of sizes."""
-        return any(e.foreseen == foreseen and self._condition(e.family).holds(at) for e in self._exceptions)
+        return any(e.prediction == prediction and self._condition(e.family).holds(at) for e in self._exceptions)
 
     def _family(self, possible: Sequence[_Prediction], at: NumbersBySymbol) -> Formula | None:
         """Return the sizes of 0 and 1 at which predictions are refuted; None if they may be wrong elsewhere too.
@@ -529,12 +535,12 @@ class _Confirming:
             outcome, steps=outcome.steps[:length], untraced=outcome.untraced or error, value=None, raw=None
         )
 
-    def _otherwise(self, foreseen: _Prediction, real: Any, at: NumbersBySymbol) -> UntracedError:
-        outcome = self.outcomes[foreseen.outcome]
+    def _otherwise(self, prediction: _Prediction, real: Any, at: NumbersBySymbol) -> UntracedError:
+        outcome = self.outcomes[prediction.outcome]
         if isinstance(outcome.error, SizeAsKeyError):
             return UntracedError("a size is a key, in a dict, set or cache, which is not followed", outcome.place)
-        if foreseen.is_violated:
-            step = self._steps[foreseen.outcome][foreseen.length]
+        if prediction.is_violated:
+            step = self._steps[prediction.outcome][prediction.length]
             was, place = f"{step.error} ({step.reason})", step.place
         elif outcome.error is not None:
             was, place = f"{type(outcome.error).__name__} ({str(outcome.error)[:80]})", outcome.place
@@ -560,10 +566,10 @@ def _inserted(
     return (*steps[:at], *more, *steps[at:]) if is_through else steps
 
 
-def _is_related(found: BaseException, real: BaseException) -> bool:
+def _is_related(traced: BaseException, real: BaseException) -> bool:
     """Return whether one of two errors is a kind of the other: if only `Exception` is common, they may be unrelated."""
-    kinds = type(found), type(real)
-    return Exception not in kinds and (isinstance(real, kinds[0]) or isinstance(found, kinds[1]))
+    kinds = type(traced), type(real)
+    return Exception not in kinds and (isinstance(real, kinds[0]) or isinstance(traced, kinds[1]))
 
 
 def _line_of(real: RaisedError, home: str) -> CodePlace:

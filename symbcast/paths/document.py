@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show.broadcast import LONG, TONES, condition_lines
@@ -11,6 +11,7 @@ from symbcast.answers.show.document import (
     Document,
     Field,
     JointFormulas,
+    Line,
     NamedSizes,
     Records,
     Room,
@@ -25,19 +26,25 @@ from symbcast.answers.show.document import (
     words,
 )
 from symbcast.answers.show.program import generic_field
-from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal
+from symbcast.core.account import Account
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Formula,
+    all_of,
+    any_of,
+    clauses,
+    equal,
+)
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
-from symbcast.paths.answer import conclusions_of, first_findings, working_cases
+from symbcast.paths.answer import PathFinding, PathsAnswer, conclusions_of, first_findings, working_cases
 from symbcast.paths.places import is_cell, line_text
-
-if TYPE_CHECKING:
-    from symbcast.answers.show.document import Line
-    from symbcast.core.account import Account
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.paths.answer import PathFinding, PathsAnswer
 
 WIDTH = 100
 SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
@@ -105,8 +112,8 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
             yield field(label, (Span(f"{_everywhere(account)}: {part.reason}"),), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
-        found = observed.get(tuple(point.items()))
-        error = f": {_on_line(found.error)}" if found is not None else ""
+        call = observed.get(tuple(point.items()))
+        error = f": {_on_line(call.error)}" if call is not None else ""
         sizes = Span(sizes_text(point), True, math=NamedSizes(point))
         yield field("" if number else "fails at", (sizes, Span(error)), most=2)
     for number, point in enumerate(account.working[:_POINTS]):
@@ -189,12 +196,12 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
             yield field(label, whole(f"{value} when"), *when)
     if len(working) > most:
         yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
-    found = conclusions_of(report)
-    if report.complete and found.formula not in (TRUE, FALSE):
-        yield generic_field(found.program, namer, is_open=found.program.is_open)
-        yield field("condition", *conjunction(clauses(found.formula), namer, is_repeated=True))
-    if found.suitable.data and report.complete:
-        yield field("of the data", *conjunction(found.suitable.data, namer))
+    conclusions = conclusions_of(report)
+    if report.complete and conclusions.formula not in (TRUE, FALSE):
+        yield generic_field(conclusions.program, namer, is_open=conclusions.program.is_open)
+        yield field("condition", *conjunction(clauses(conclusions.formula), namer, is_repeated=True))
+    if conclusions.suitable.data and report.complete:
+        yield field("of the data", *conjunction(conclusions.suitable.data, namer))
     yield field("assuming", whole("; ".join(report.assumptions)))
     if report.unconfirmed.formula != FALSE:
         lines = _lines(report.unconfirmed.formula, namer, ".unconfirmed")

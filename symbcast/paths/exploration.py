@@ -10,21 +10,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from types import CellType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import number_hint
 from symbcast.core.effort import Effort, counting
 from symbcast.errors import ShapeTypeError
+from symbcast.operators.context import Dims
 from symbcast.paths.path import Path, current
 from symbcast.paths.places import NOWHERE, CodePlace, home_of, is_own_fault, place_of_error
 from symbcast.paths.steps import Alternative, LoopRefusedError, PathStep, UntracedError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Unknown
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.operators.context import Dims
-
 
 # What traced code keeps: arrays without data and sizes without values in its caches, which no real call must find.
 #
@@ -182,7 +179,7 @@ MAX_NUMBERS = 8
 """How many numbers are tried where a size must become a number; numbers forced by the facts do not count."""
 
 
-UNTOLD = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
+DOUBTFUL_ERRORS = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
 """Errors that may occur only because traced sizes are not numbers and traced arrays have no data."""
 WITHOUT_DATA: set[str] = set()
 """The names of stand-in classes whose real counterparts compiled code reads; each registers its name here."""
@@ -259,47 +256,47 @@ def explore_all(  # noqa: PLR0913 - the inputs of a run, and its limits
     run: Callable[[Path], Any],
     assumed: Sequence[Formula],
     *,
-    told: Callable[[Any], Any] = lambda value: value,
+    lasting: Callable[[Any], Any] = lambda value: value,
     min_size: int = 0,
     home: str = "",
     limit: int = MAX_PATHS,
-    untold: tuple[type[BaseException], ...] = (),
+    doubtful: tuple[type[BaseException], ...] = (),
 ) -> Exploration:
     """Run a function along its paths.
 
-    ``told`` converts the result to a value that outlives the run. Errors of the types ``untold`` may be caused by
+    ``lasting`` converts the result to a value that outlives the run. Errors of the types ``doubtful`` may be caused by
     tracing itself, so they are doubtful. If a run differs from the earlier run whose first answers it repeats, nothing
     is known about the function at any sizes.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise ShapeTypeError(limit, "a number of paths to follow", number_hint("max_paths", limit, "write 1 or more"))
-    found = Exploration()
+    exploration = Exploration()
     data: dict[tuple[Any, ...], Unknown] = {}
     waiting = deque([Alternative((), {})])
     effort = Effort(EFFORT)
-    while waiting and len(found.outcomes) < limit and effort.left > 0:
-        begun = waiting.popleft()
-        path = Path(assumed, begun, min_size, data)
+    while waiting and len(exploration.outcomes) < limit and effort.left > 0:
+        prefix = waiting.popleft()
+        path = Path(assumed, prefix, min_size, data)
         path.home = home
-        path.room = limit - len(found.outcomes) - 1 - len(waiting)
+        path.room = limit - len(exploration.outcomes) - 1 - len(waiting)
         with counting(effort):
-            outcome = _outcome(run, path, untold, told)
+            outcome = _outcome(run, path, doubtful, lasting)
         if effort.left < 0:  # code that caught the effort error and went on got no answer to its comparison
             untraced = UntracedError(f"the runs exceed the budget of {EFFORT} units of effort", outcome.place)
-            steps = outcome.steps if path.is_begun_alike() else begun.steps  # it may have reached fewer of them
+            steps = outcome.steps if path.repeats_prefix() else prefix.steps  # it may have reached fewer of them
             outcome = replace(outcome, untraced=untraced, steps=steps)
-        elif path.diverged or not path.is_begun_alike():
+        elif path.diverged or not path.repeats_prefix():
             what = path.diverged or "it makes fewer comparisons than before"
             return unsteady_exploration(what, path.untraced.place if path.untraced else NOWHERE, _by_size(data))
         if path.loops.refused is not None:  # code that catches everything went on
             raise LoopRefusedError(path.loops.refused)
-        found.outcomes.append(outcome)
+        exploration.outcomes.append(outcome)
         for alternative in path.alternatives:
             is_left = alternative.refused_numbers > MAX_NUMBERS
-            (found.pending if is_left else waiting).append(alternative)
-    found.pending += waiting
-    found.data = _by_size(data)
-    return found
+            (exploration.pending if is_left else waiting).append(alternative)
+    exploration.pending += waiting
+    exploration.data = _by_size(data)
+    return exploration
 
 
 def unsteady_exploration(what: str, place: CodePlace, data: Mapping[Unknown, tuple[CodePlace, str]]) -> Exploration:
@@ -313,21 +310,21 @@ def _by_size(data: Mapping[tuple[Any, ...], Unknown]) -> dict[Unknown, tuple[Cod
 
 
 def _outcome(
-    run: Callable[[Path], Any], path: Path, untold: tuple[type[BaseException], ...], told: Callable[[Any], Any]
+    run: Callable[[Path], Any], path: Path, doubtful: tuple[type[BaseException], ...], lasting: Callable[[Any], Any]
 ) -> PathOutcome:
     token = current.set(path)
     path.root = sys._getframe()
     raw, value, error, place, is_doubtful = None, None, None, NOWHERE, False
     try:
         raw = run(path)
-        value = told(raw)
-        if path.has_told and path.untraced is None:
+        value = lasting(raw)
+        if path.may_leak_size and path.untraced is None:
             path.untraced = UntracedError("the function catches an error whose message contains a size")
     except (KeyboardInterrupt, LoopRefusedError):
         raise
     except BaseException as raised:  # a function may raise SystemExit, or its own error type
         place = place_of_error(raised, path.root, path.home)
-        is_doubtful = isinstance(raised, untold) or is_own_fault(raised)
+        is_doubtful = isinstance(raised, doubtful) or is_own_fault(raised)
         if isinstance(raised, TypeError) and any(name in str(raised) for name in WITHOUT_DATA):
             # Compiled code refused an array without data. A real call cannot safely confirm the path: compiled code
             # may not check sizes, and other sizes could make it write out of bounds.

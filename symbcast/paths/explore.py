@@ -12,7 +12,7 @@ from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.errors import ShapeTypeError
 from symbcast.paths.answer import PathsAnswer
 from symbcast.paths.confirmation import confirm
-from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explore_all, restoring_caches
+from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, explore_all, restoring_caches
 from symbcast.paths.places import home_of
 from symbcast.paths.real_calls import SizeFunction
 from symbcast.paths.real_numbers import Real
@@ -80,23 +80,29 @@ def explore_paths(
     ...     if n % 2:
     ...         raise ValueError("odd")
     ...     return n // 2
-    >>> found = explore_paths(halves, "N")
-    >>> found.condition, found.cases[0].value, found.cases[1].error
+    >>> answer = explore_paths(halves, "N")
+    >>> answer.condition, answer.cases[0].value, answer.cases[1].error
     (Condition('N % 2 == 0'), floor(N/2), 'ValueError: odd')
     """
     if not callable(run):
         hint = "the function comes first: explore_paths(f, 'N')" if callable(sizes) else "pass the function"
         raise ShapeTypeError(run, "a function", hint)
-    given = known_rank(shape(sizes), "paths", "give each size its own name")
-    scope = Scope((given,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
+    input_shape = known_rank(shape(sizes), "paths", "give each size its own name")
+    scope = Scope((input_shape,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
     (bound,) = scope.shapes
     calls = SizeFunction(run, bound.dims)
     assumed = [a.formula for a in scope.assumptions]
     home = home_of(run)
     least = scope.min_size
     with restoring_caches([run], (Size, Real)):
-        found = explore_all(
-            calls.on, assumed, told=lasting_value, min_size=least, home=home, limit=max_paths, untold=UNTOLD
+        exploration = explore_all(
+            calls.on,
+            assumed,
+            lasting=lasting_value,
+            min_size=least,
+            home=home,
+            limit=max_paths,
+            doubtful=DOUBTFUL_ERRORS,
         )
-    found = confirm(found, calls, scope.names, assumed, min_size=least, home=home)
-    return Paths(scope, found)
+    exploration = confirm(exploration, calls, scope.names, assumed, min_size=least, home=home)
+    return Paths(scope, exploration)

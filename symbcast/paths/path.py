@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from symbcast.core.algebra.arithmetic import join, modulo
 from symbcast.core.algebra.bounds import Bounds
@@ -25,7 +25,7 @@ from symbcast.core.algebra.formulas import (
     opposite,
 )
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import EffortSpentError, charge, share
 from symbcast.core.effort import current as effort_in_force
 from symbcast.core.programs.assumptions import own_set
@@ -53,14 +53,6 @@ from symbcast.paths.steps import (
     is_linear,
     iteration_limit,
 )
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.programs.facts import Facts
-    from symbcast.core.solver.incremental import GrowingConjunction
-    from symbcast.paths.places import CodePlace
-    from symbcast.paths.steps import Alternative, Loops, PathQuestion
-
 
 # Integers that sizes decide but that are not terms, such as ``int(n * 0.7)`` or ``math.isqrt(n)``.
 #
@@ -132,7 +124,7 @@ class NumbersOnPath(Context):
     questions: list[PathQuestion]
     loops: Loops
     size_class: Callable[..., Any] | None
-    _begun: Alternative
+    _prefix: Alternative
     _growing: GrowingConjunction
     _facts: Facts
     _data: dict[tuple[Any, ...], Unknown]
@@ -154,7 +146,7 @@ class NumbersOnPath(Context):
     def fail_to_trace(self, what: str) -> NoReturn: ...
 
     @abstractmethod
-    def _meet(self, formula: Formula) -> None: ...
+    def _register(self, formula: Formula) -> None: ...
 
     def number(self, dim: Dim) -> int:
         """Return a dimension as a number, and restrict this path to that number."""
@@ -172,11 +164,11 @@ class NumbersOnPath(Context):
 
     def _value_to_try(self, dim: Dim) -> int:
         number = len(self.questions)
-        if number < len(self._begun.questions):
-            begun = self._begun.questions[number].formula
-            if isinstance(begun, Comparison) and begun.left == dim and isinstance(begun.right, int):
-                return begun.right
-        self._meet(equal(dim, 0))
+        if number < len(self._prefix.questions):
+            prefix = self._prefix.questions[number].formula
+            if isinstance(prefix, Comparison) and prefix.left == dim and isinstance(prefix.right, int):
+                return prefix.right
+        self._register(equal(dim, 0))
         try:
             return size_at(dim, self._growing.sizes)
         except (ZeroDivisionError, UndefinedError):
@@ -184,7 +176,7 @@ class NumbersOnPath(Context):
 
     def shown(self, dim: Dim) -> int:
         """Return a number that a dimension can be on this path, without deciding anything."""
-        self._meet(equal(dim, 0))
+        self._register(equal(dim, 0))
         return size_at(dim, self._growing.sizes)
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
@@ -218,11 +210,11 @@ class NumbersOnPath(Context):
             return None
         if high is not None and not self.ask(at_most(low, high)):  # sizes at which the function has no such value
             return None
-        found = self.data_size("rounded")
-        self.opaque_sizes.add(found, key, place, origin)
-        for fact in facts(found, low, high, is_even):
+        symbol = self.data_size("rounded")
+        self.opaque_sizes.add(symbol, key, place, origin)
+        for fact in facts(symbol, low, high, is_even):
             self.suppose(fact)
-        return self.sized(found)
+        return self.sized(symbol)
 
     def origin(self, dim: Dim) -> tuple[str, Any]:
         """Return the function that computed an opaque integer, and its argument; empty for other sizes."""
@@ -249,12 +241,12 @@ class Path(NumbersOnPath):
 
     Attributes:
         steps: the decisions and requirements, in order.
-        questions: the questions, in order; first those of ``begun``, with the same answers.
+        questions: the questions, in order; first those of ``prefix``, with the same answers.
         alternatives: the alternatives for other runs to try.
         size_class: the class of its sizes, if not `symbcast.paths.sizes.Size`.
         untraced: why the path is unknown; None if it was traced.
         hashes: whether sizes can be hashed as numbers; False if libraries might keep sizes in their caches.
-        has_told: whether an error with a size in its message may have been caught.
+        may_leak_size: whether an error with a size in its message may have been caught.
         is_guarded: whether the tracer itself catches errors of the running code.
         diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not differ.
         room: the number of alternatives that may still be followed.
@@ -265,7 +257,7 @@ class Path(NumbersOnPath):
     """
 
     def __init__(
-        self, assumed: Iterable[Formula], begun: Alternative, min_size: int, data: dict[tuple[Any, ...], Unknown]
+        self, assumed: Iterable[Formula], prefix: Alternative, min_size: int, data: dict[tuple[Any, ...], Unknown]
     ) -> None:
         self.min_size = min_size
         self.bounds = Bounds({})
@@ -281,24 +273,24 @@ class Path(NumbersOnPath):
         self.loops = Loops()
         self.takes_opaque = False
         self.opaque_sizes = OpaqueSizes(self.loops)
-        self.has_told = self.is_guarded = False
+        self.may_leak_size = self.is_guarded = False
         self._handled = sys.exc_info()[1]
         self.hashes = True
         self.size_class: Callable[..., Any] | None = None
         self.root: FrameType | None = None
         self.operation = ""
         self.operands: tuple[Dims, ...] = ()
-        self._begun = begun
+        self._prefix = prefix
         self._data = data
         self._data_count: dict[CodePlace, int] = {}
         self.turns = IterationCounts()
         self._refused = 0
         self._facts = Facts(0)  # the minimum size is for inputs only: data may leave nothing
         self._growing = GrowingConjunction()
-        for size, value in begun.sizes.items():
+        for size, value in prefix.sizes.items():
             self._growing.start(size, value)
         self._known: dict[Formula, bool] = {}
-        self._met: set[Symbol] = set()
+        self._registered: set[Symbol] = set()
         self.assumed = tuple(assumed)
         for formula in self.assumed:
             self._learn(formula)
@@ -312,13 +304,13 @@ class Path(NumbersOnPath):
         formula = evaluated(formula)
         if formula in (TRUE, FALSE):
             return formula == TRUE
-        self._meet(formula)
-        settled = self._settled(formula)
-        if settled is not None:
-            return settled
+        self._register(formula)
+        known = self._known_answer(formula)
+        if known is not None:
+            return known
         number = len(self.questions)
-        if number < len(self._begun.questions):
-            question = self._begun.questions[number]
+        if number < len(self._prefix.questions):
+            question = self._prefix.questions[number]
             if question.formula != formula:
                 now, before = map(formula_text, (formula, question.formula))
                 self.diverged = f"it compares {now} where it compared {before} earlier"
@@ -346,12 +338,12 @@ class Path(NumbersOnPath):
         symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
         if symbols and not any(True for d in dims_of(formula) if not isinstance(d, int) for _ in d.operations()):
             return None  # no term grows from turn to turn: counted effort is the limit
-        found = self.turns.turn(sys._getframe(1), self.root, symbols, answer)
-        if found.is_over:
+        iteration = self.turns.turn(sys._getframe(1), self.root, symbols, answer)
+        if iteration.is_over:
             self.fail_to_trace(
                 f"more than {iteration_limit(symbols)} turns of a loop, or nested calls, are not followed"
             )
-        return None if symbols else found.way_out
+        return None if symbols else iteration.way_out
 
     def _answered(self, formula: Formula, is_number: bool) -> PathQuestion:
         """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
@@ -362,8 +354,8 @@ class Path(NumbersOnPath):
         other = opposite(formula) if answer else formula
         effort = effort_in_force()
         has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
-        found, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
-        if found is Satisfiability.UNSATISFIABLE:
+        satisfiability, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
+        if satisfiability is Satisfiability.UNSATISFIABLE:
             return PathQuestion(formula, answer, False)
         self.loops.check(symbols_in(formula))
         self.opaque_sizes.refuse(formula)
@@ -400,10 +392,10 @@ class Path(NumbersOnPath):
         The sizes at which it fails are not a separate path, unless the code would catch the error.
         """
         formula = evaluated(formula)
-        settled = self._settled(formula)
-        if formula == TRUE or settled:
+        known = self._known_answer(formula)
+        if formula == TRUE or known:
             return
-        if formula == FALSE or settled is False:
+        if formula == FALSE or known is False:
             raise error(reason)
         if self.loops.varying and self._requires_ends(formula, reason, error):
             return
@@ -416,12 +408,12 @@ class Path(NumbersOnPath):
                 raise error(reason)
             return
         length = len(self._growing)
-        self._meet(formula)
+        self._register(formula)
         self._growing.add(formula)
         if self._can_hold() is Satisfiability.UNSATISFIABLE:
             self._growing.shrink(length)
             raise error(reason)
-        self._told(formula)
+        self._record(formula)
         place = self.place()
         self.steps.append(PathStep("require", formula, place, self.operation, reason, self.operands, error.__name__))
 
@@ -430,20 +422,20 @@ class Path(NumbersOnPath):
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         emission = find_rule(rule, attributes).emit(shapes)
-        for asked in emission.constraints:
-            self.require(asked.requirement, asked.reason)
-        found = []
+        for constraint in emission.constraints:
+            self.require(constraint.requirement, constraint.reason)
+        dims = []
         for dim in emission.output:
             if isinstance(dim, Joined):
                 members = [m for m in dict.fromkeys(dim) if m != 1]
                 if len(members) > 1:
                     self.require(Compatible(tuple(members)), "the sizes must be equal or 1")
-                    found.append(self._facts.join(members))
+                    dims.append(self._facts.join(members))
                 else:
-                    found.append(join(members))
+                    dims.append(join(members))
             else:
-                found.append(dim)
-        output = tuple(self.written(found))
+                dims.append(dim)
+        output = tuple(self.written(dims))
         self._note_pairs(shapes, output)
         return output
 
@@ -458,10 +450,10 @@ class Path(NumbersOnPath):
 
         The bounds of terms know nothing of these.
         """
-        asked = (at_most(0, start), at_most(start, stop), at_most(stop, size))
-        if not any(self.opaque_sizes.are_in(f) or self.loops.are_in(f) for f in asked):
+        formulas = (at_most(0, start), at_most(start, stop), at_most(stop, size))
+        if not any(self.opaque_sizes.are_in(f) or self.loops.are_in(f) for f in formulas):
             return False
-        return all(self.implies(f) for f in asked)
+        return all(self.implies(f) for f in formulas)
 
     def implies(self, formula: Formula) -> bool:
         """Return whether the facts are known to imply a formula."""
@@ -473,25 +465,25 @@ class Path(NumbersOnPath):
 
     # Facts.
 
-    def _settled(self, formula: Formula) -> bool | None:
+    def _known_answer(self, formula: Formula) -> bool | None:
         """Return whether a formula holds, from known answers and sets of sizes; None if these do not decide it."""
-        found = self._known.get(formula)
-        if found is None:
+        known = self._known.get(formula)
+        if known is None:
             dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
             sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
             is_fixed = bool(dims) and len(sizes) == len(dims)
-            found = holds_at(formula, sizes) if is_fixed else self._facts.decides(formula)
-            if found is not None:
-                self._known[formula] = found
-        return found
+            known = holds_at(formula, sizes) if is_fixed else self._facts.decides(formula)
+            if known is not None:
+                self._known[formula] = known
+        return known
 
     def _learn(self, formula: Formula) -> None:
-        self._meet(formula)
+        self._register(formula)
         self._growing.add(formula)
         self._can_hold()
-        self._told(formula)
+        self._record(formula)
 
-    def _told(self, formula: Formula) -> None:
+    def _record(self, formula: Formula) -> None:
         self._known[formula] = True
         try:
             self._facts.add([formula])
@@ -501,10 +493,10 @@ class Path(NumbersOnPath):
         for size in symbols_in(formula):
             self.bounds.learn(size, self._facts.least(size))
 
-    def _meet(self, formula: Formula) -> None:
+    def _register(self, formula: Formula) -> None:
         for size in symbols_in(formula):
-            if size not in self._met:
-                self._met.add(size)
+            if size not in self._registered:
+                self._registered.add(size)
                 least = 0 if size in self._data.values() else self.min_size
                 own = own_set(size, least)
                 if own is not ALL:
@@ -526,18 +518,18 @@ class Path(NumbersOnPath):
 
     def _requires_ends(self, formula: Formula, reason: str, error: type[Exception]) -> bool:
         """Require a formula for all indices of loops: one that is linear in an index must hold at both ends."""
-        found = [s for s in symbols_in(formula) if s in self.loops.varying]
-        if not found:
+        indices = [s for s in symbols_in(formula) if s in self.loops.varying]
+        if not indices:
             return False
         if self.implies(formula):
             return True
-        key, last = self.loops.varying[found[0]]
+        key, last = self.loops.varying[indices[0]]
         if last is None:
             return False
-        if len(found) > 1 or not is_linear(formula, found[0]):
+        if len(indices) > 1 or not is_linear(formula, indices[0]):
             self.loops.refuse(key)
         for end in (0, last):
-            self.require(replace_in_formula(formula, {found[0]: end}), reason, error)
+            self.require(replace_in_formula(formula, {indices[0]: end}), reason, error)
         return True
 
     def suppose(self, formula: Formula) -> None:
@@ -575,13 +567,13 @@ class Path(NumbersOnPath):
         is_handling = sys.exc_info()[1] not in (None, self._handled)
         kind = "raise" if is_handling else message_of(frame, self.root)
         is_caught = is_handling or (bool(kind) and would_be_caught(frame, self.root))
-        self.has_told = self.has_told or (kind == "raise" and is_caught)
+        self.may_leak_size = self.may_leak_size or (kind == "raise" and is_caught)
         return kind == "raise" or (kind == "warn" and not is_caught)
 
-    def is_begun_alike(self) -> bool:
+    def repeats_prefix(self) -> bool:
         """Return whether the run repeated the steps of the earlier run whose first answers it was given."""
-        begun = self._begun.steps
-        return [s.formula for s in begun] == [s.formula for s in self.steps[: len(begun)]]
+        prefix = self._prefix.steps
+        return [s.formula for s in prefix] == [s.formula for s in self.steps[: len(prefix)]]
 
     def fail_to_trace(self, what: str, *, is_compiled: bool = False) -> NoReturn:
         """Mark this path as unknown from here on, with the reason. Raises `UntracedError`."""

@@ -102,27 +102,27 @@ def own_frame(frame: FrameType | None, root: FrameType | None) -> FrameType | No
 def place_of_error(error: BaseException, root: FrameType | None, home: str) -> CodePlace:
     """Return the innermost line of the user's own code in the traceback of an error."""
     trace = error.__traceback__
-    found: list[CodePlace] = []
+    places: list[CodePlace] = []
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if trace.tb_frame is not root and not _is_machinery(file):
-            found.append(CodePlace(file, trace.tb_lineno))
+            places.append(CodePlace(file, trace.tb_lineno))
         trace = trace.tb_next
-    own = [p for p in found if home and p.file.startswith(home)]
-    near = [p for p in found if not p.file.startswith("<") and not _is_strange(p.file)]
-    return (own or near or found or [NOWHERE])[-1]
+    own = [p for p in places if home and p.file.startswith(home)]
+    near = [p for p in places if not p.file.startswith("<") and not _is_strange(p.file)]
+    return (own or near or places or [NOWHERE])[-1]
 
 
 def lines_of_error(error: BaseException) -> list[CodePlace]:
     """Return the lines in an error's traceback, outermost first, without this package's lines."""
     trace = error.__traceback__
-    found: list[CodePlace] = []
+    places: list[CodePlace] = []
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
         if not _is_machinery(file):
-            found.append(CodePlace(file, trace.tb_lineno))
+            places.append(CodePlace(file, trace.tb_lineno))
         trace = trace.tb_next
-    return found
+    return places
 
 
 def is_own(error: BaseException) -> bool:
@@ -229,32 +229,32 @@ def numbers_at_hand(frame: FrameType, *, in_code: bool) -> list[int]:
     With ``in_code``, the constants of its code count too. A comprehension has only its iterator, so the locals of the
     enclosing frame count too.
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     inner: FrameType | None = frame
     while inner is not None:
-        _collect(list(inner.f_locals.values()), found, MAX_DEPTH)
+        _collect(list(inner.f_locals.values()), numbers, MAX_DEPTH)
         if in_code:
-            _collect(inner.f_code.co_consts, found, 0)
+            _collect(inner.f_code.co_consts, numbers, 0)
         if inner.f_code.co_name[0] != "<" and not inner.f_code.co_name.startswith("__"):
             break
         inner = inner.f_back
-    return sorted(found)
+    return sorted(numbers)
 
 
 MAX_DEPTH = 4
 
 
-def _collect(values: Iterable[Any], found: set[int], depth: int) -> None:
+def _collect(values: Iterable[Any], numbers: set[int], depth: int) -> None:
     for value in values:
         kind = type(value)
         if kind is int:
-            found.add(value)
+            numbers.add(value)
         elif depth and kind in (list, tuple):
-            _collect(value, found, depth - 1)
+            _collect(value, numbers, depth - 1)
         elif depth and kind is dict:
-            _collect([*value, *value.values()], found, depth - 1)
+            _collect([*value, *value.values()], numbers, depth - 1)
         elif depth and type(getattr(value, "shape", None)) is tuple:
-            _collect(value.shape, found, depth - 1)
+            _collect(value.shape, numbers, depth - 1)
 
 
 _NEAR = 14
@@ -294,12 +294,12 @@ def _handled(code: CodeType) -> tuple[tuple[int, int], ...]:
     read = dis.Bytecode(code)
     instructions = list(read)
     starts = {i.offset: n for n, i in enumerate(instructions)}
-    found = []
+    ranges = []
     for entry in getattr(read, "exception_entries", ()):
         target = instructions[starts[entry.target]] if entry.target in starts else None
         if target is None or not _only_raises_again(instructions, starts[entry.target]):
-            found.append((entry.start, entry.end))
-    return tuple(found)
+            ranges.append((entry.start, entry.end))
+    return tuple(ranges)
 
 
 def _only_raises_again(instructions: list[dis.Instruction], at: int) -> bool:

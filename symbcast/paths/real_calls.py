@@ -6,23 +6,19 @@ import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.assumptions import own_set
+from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import UndefinedError, holds_at, size_at, value_at
 from symbcast.core.solver.f3_linear.equations import solved_for
 from symbcast.core.solver.normal_form import symbols_in
-from symbcast.paths.path import current
+from symbcast.paths.path import Path, current
 from symbcast.paths.places import CodePlace, lines_of_error
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.shapes import Shape
-    from symbcast.paths.path import Path
-
 
 # Calls of an explored function with numbers instead of sizes, as `symbcast.paths.confirmation` makes them.
 
@@ -44,9 +40,9 @@ class RaisedError(NamedTuple):
 
 def are_small(shapes: Sequence[Shape], at: NumbersBySymbol, size: int, elements: int) -> bool:
     """Return whether arrays at some sizes have no larger axis than ``size``, and at most so many elements each."""
-    found = [[value_at(d, at) for d in s.dims] for s in shapes]
-    small = [[n for n in shape if n is not None and 0 <= n <= size] for shape in found]
-    return found == small and all(prod(s) <= elements for s in small)
+    sizes = [[value_at(d, at) for d in s.dims] for s in shapes]
+    small = [[n for n in shape if n is not None and 0 <= n <= size] for shape in sizes]
+    return sizes == small and all(prod(s) <= elements for s in small)
 
 
 class CallsWithNumbers(Protocol):
@@ -61,7 +57,7 @@ class CallsWithNumbers(Protocol):
     def results(self, at: NumbersBySymbol) -> Iterator[Any]:
         """Yield the results of calls at some sizes, or `RaisedError`; data differ, the most useful first."""
 
-    def fits(self, found: Any, real: Any, at: NumbersBySymbol) -> bool:
+    def fits(self, traced: Any, real: Any, at: NumbersBySymbol) -> bool:
         """Return whether a real result fits the traced one; data-dependent parts fit anything."""
 
     def is_small(self, at: NumbersBySymbol) -> bool:
@@ -129,10 +125,10 @@ class PointCondition:
     def holds(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether the formula holds at some sizes."""
         sizes = tuple([at[s] for s in self._order])
-        found = self._known.get(sizes)
-        if found is None:
-            found = self._known[sizes] = holds_at(self.formula, at)
-        return found
+        known = self._known.get(sizes)
+        if known is None:
+            known = self._known[sizes] = holds_at(self.formula, at)
+        return known
 
 
 class PointSearch:
@@ -152,11 +148,11 @@ class PointSearch:
 
     def _first(self, preferred: Sequence[int]) -> dict[Symbol, int]:
         numbers = chain(preferred, count(max(preferred) + 1))
-        found = {}
+        sizes = {}
         for symbol, number in zip(self.symbols, numbers, strict=False):
             domain = self._domains[symbol]
-            found[symbol] = number if number in domain else domain.least(2) or domain.least() or 0
-        return found
+            sizes[symbol] = number if number in domain else domain.least(2) or domain.least() or 0
+        return sizes
 
     def near(
         self,
@@ -180,14 +176,14 @@ class PointSearch:
         for _ in range(MAX_REPAIRS):
             if not broken or self.effort <= 0:
                 break
-            asked = next(c for c in conditions if c in broken)
+            condition = next(c for c in conditions if c in broken)
             best: tuple[tuple[int, ...], dict[Symbol, int], set[PointCondition]] | None = None
-            for symbol in sorted(asked.symbols - fixed.keys(), key=self.symbols.index):
-                for size in self._tried(asked, symbol, at, hand):
+            for symbol in sorted(condition.symbols - fixed.keys(), key=self.symbols.index):
+                for size in self._tried(condition, symbol, at, hand):
                     there = {**at, symbol: size}
-                    if tuple(there.values()) in seen or not self._holds(asked, there):
+                    if tuple(there.values()) in seen or not self._holds(condition, there):
                         continue
-                    others = [c for c in conditions if c is not asked and symbol in c.symbols]
+                    others = [c for c in conditions if c is not condition and symbol in c.symbols]
                     left = {c for c in broken if symbol not in c.symbols} | {
                         c for c in others if not self._holds(c, there)
                     }
@@ -207,12 +203,12 @@ class PointSearch:
         return broken, size < 2, equal, abs(size - self._wanted[changed])
 
     def _tried(
-        self, asked: PointCondition, symbol: Symbol, at: Mapping[Symbol, int], hand: Mapping[Symbol, int]
+        self, condition: PointCondition, symbol: Symbol, at: Mapping[Symbol, int], hand: Mapping[Symbol, int]
     ) -> Iterator[int]:
         domain = self._domains[symbol]
         near = [hand[symbol] + n for n in (0, -1, 1)] if symbol in hand else []
-        solved = _solved(asked.formula, symbol, at)
-        others = [at[s] for s in asked.symbols if s is not symbol]
+        solved = _solved(condition.formula, symbol, at)
+        others = [at[s] for s in condition.symbols if s is not symbol]
         for size in dict.fromkeys([*solved, self._wanted[symbol], *others, *near, *range(MAX_TRIED + 1)]):
             if size >= 0 and size in domain and size != at[symbol]:
                 yield size
@@ -264,9 +260,9 @@ class SizeFunction:
         finally:
             current.reset(token)
 
-    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+    def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
         """Return whether the result on a path equals a real value at some sizes."""
-        return _is_same(found, real, at)
+        return _is_same(traced, real, at)
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether the function may be called with these numbers."""
@@ -286,46 +282,46 @@ class SizeFunction:
         return reprlib.repr(value if at is None else _at(value, at))
 
 
-def _at(found: Any, at: Mapping[Symbol, int]) -> Any:
+def _at(traced: Any, at: Mapping[Symbol, int]) -> Any:
     """Return a result of a path with its sizes replaced by numbers."""
-    if issubclass(type(found), Size):
-        return value_at(found.dim, at)
-    if type(found) is Real:
-        return _number(found, at)
-    if type(found) in (tuple, list):
-        return type(found)(_at(v, at) for v in found)
-    return {_at(k, at): _at(v, at) for k, v in found.items()} if isinstance(found, Mapping) else found
+    if issubclass(type(traced), Size):
+        return value_at(traced.dim, at)
+    if type(traced) is Real:
+        return _number(traced, at)
+    if type(traced) in (tuple, list):
+        return type(traced)(_at(v, at) for v in traced)
+    return {_at(k, at): _at(v, at) for k, v in traced.items()} if isinstance(traced, Mapping) else traced
 
 
-def _number(found: Real, at: Mapping[Symbol, int]) -> Any:
+def _number(real: Real, at: Mapping[Symbol, int]) -> Any:
     """Return the value of a real at some sizes; None if it is undefined there."""
     try:
-        return found.recipe(at)
+        return real.recipe(at)
     except (ArithmeticError, UndefinedError, ValueError):
         return None
 
 
-def _is_same(found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+def _is_same(traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
     """Return whether a result of a path equals a real value at some sizes, as far as values can be compared."""
-    if issubclass(type(found), Size):
-        return type(real) is int and value_at(found.dim, at) == real
-    if type(found) is Real:
-        return _is_equal(_number(found, at), real)
-    if type(found) is not type(real):
+    if issubclass(type(traced), Size):
+        return type(real) is int and value_at(traced.dim, at) == real
+    if type(traced) is Real:
+        return _is_equal(_number(traced, at), real)
+    if type(traced) is not type(real):
         return False
-    if isinstance(found, (tuple, list)):
-        return len(found) == len(real) and all(_is_same(f, r, at) for f, r in zip(found, real, strict=True))
-    if isinstance(found, Mapping):
-        values = {_at(k, at): v for k, v in found.items()}
+    if isinstance(traced, (tuple, list)):
+        return len(traced) == len(real) and all(_is_same(f, r, at) for f, r in zip(traced, real, strict=True))
+    if isinstance(traced, Mapping):
+        values = {_at(k, at): v for k, v in traced.items()}
         return values.keys() == real.keys() and all(_is_same(v, real[k], at) for k, v in values.items())
-    return _is_equal(found, real)
+    return _is_equal(traced, real)
 
 
-def _is_equal(found: Any, real: Any) -> bool:
+def _is_equal(traced: Any, real: Any) -> bool:
     """Return whether two values are equal; values that compare by identity count as equal."""
-    if getattr(type(found), "__eq__", None) is object.__dict__["__eq__"]:
+    if getattr(type(traced), "__eq__", None) is object.__dict__["__eq__"]:
         return True
     try:
-        return bool(found == real) or bool(found != found and real != real)  # noqa: PLR0124 - NaN != NaN
+        return bool(traced == real) or bool(traced != traced and real != real)  # noqa: PLR0124 - NaN != NaN
     except Exception:
         return True

@@ -8,21 +8,16 @@ import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from types import FrameType
+from typing import Any, ClassVar, Literal, Protocol
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, maximum, multiply, subtract
-from symbcast.core.algebra.formulas import Comparison, at_most, equal
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.formulas import Comparison, Formula, Operator, at_most, equal
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.solver.evaluation import size_at
 
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.formulas import Formula, Operator
-    from symbcast.core.algebra.terms import Dim, Symbol
-
-    Recipe = Callable[[Mapping[Symbol, int]], Any]
+Recipe = Callable[[Mapping[Symbol, int]], Any]
 
 
 # The path interface that sizes and numbers use, and the hook for computing with arrays.
@@ -123,8 +118,8 @@ class FloatRatio:
     def times(self, factor: float) -> FloatRatio | None:
         """Return the ratio of the float times a number; None if nothing is known about how it is rounded."""
         if factor < 0:
-            found = self.times(-factor)
-            return None if found is None else -found
+            opposite = self.times(-factor)
+            return None if opposite is None else -opposite
         if not factor or not math.isfinite(factor):
             return None
         exact = Fraction(factor)
@@ -324,13 +319,13 @@ class Real:
         """
         values = tuple(values)
         parts = [part_of(v) for v in values]
-        symbols = [s for _, found in parts for s in found]
+        symbols = [s for _, result in parts for s in result]
         recipes = [recipe for recipe, _ in parts]
         key = (name or function, *map(_key_of, values))
-        found = cls(lambda at: function(*[recipe(at) for recipe in recipes]), symbols, path, None, zero_of, key)
+        result = cls(lambda at: function(*[recipe(at) for recipe in recipes]), symbols, path, None, zero_of, key)
         if len(values) == 1:
-            found.origin = _NAMES.get(name or getattr(function, "__name__", ""), ""), values[0]
-        return found
+            result.origin = _NAMES.get(name or getattr(function, "__name__", ""), ""), values[0]
+        return result
 
     def __repr__(self) -> str:
         return f"<a number of {', '.join(map(str, self.symbols))}>"
@@ -348,12 +343,12 @@ class Real:
         is_own = type(above) in (int, float) or (type(above) is Real and above.own_zero is not None)
         if is_own and type(below) is Real and below.own_zero is not None and self.path.ask(equal(below.own_zero, 0)):
             raise ZeroDivisionError("float division by zero")
-        found = self._binary(function, above, below)
-        if function is operator.truediv and type(found) is Real:
-            found.zero_of = above
+        quotient = self._binary(function, above, below)
+        if function is operator.truediv and type(quotient) is Real:
+            quotient.zero_of = above
             if type(above) is Real and above.ratio is not None and type(below) in (int, float):
-                found.ratio = above.ratio.over(below)
-        return found
+                quotient.ratio = above.ratio.over(below)
+        return quotient
 
     def __add__(self, other: Any) -> Any:
         return _plus(self._binary(operator.add, self, other), self.ratio, ratio_of(other))
@@ -373,12 +368,12 @@ class Real:
     def __rmul__(self, other: Any) -> Any:
         return self._multiplied(self._binary(operator.mul, other, self), other)
 
-    def _multiplied(self, found: Any, other: Any) -> Any:
+    def _multiplied(self, product: Any, other: Any) -> Any:
         """Return a product; if the other factor is a nonzero constant, record that both are 0 at the same sizes."""
-        if type(found) is Real and type(other) in (int, float) and other != 0 and math.isfinite(other):
-            found.ratio = None if self.ratio is None else self.ratio.times(other)
-            found.own_zero = self.own_zero
-        return found
+        if type(product) is Real and type(other) in (int, float) and other != 0 and math.isfinite(other):
+            product.ratio = None if self.ratio is None else self.ratio.times(other)
+            product.own_zero = self.own_zero
+        return product
 
     def __truediv__(self, other: Any) -> Any:
         return self._quotient(operator.truediv, self, other)
@@ -396,22 +391,22 @@ class Real:
         is_inverse = type(other) in (int, float) and other < 0 and self.own_zero is not None
         if is_inverse and self.path.ask(equal(self.own_zero, 0)):  # type: ignore[arg-type]
             raise ZeroDivisionError("0.0 cannot be raised to a negative power")
-        found, ratio = self._binary(operator.pow, self, other), self.ratio
-        is_root = type(found) is Real and type(other) is float and other == 0.5
+        power, ratio = self._binary(operator.pow, self, other), self.ratio
+        is_root = type(power) is Real and type(other) is float and other == 0.5
         if is_root and ratio is not None and ratio.below == 1 and self.path.bounds.is_at_least(ratio.above, 0):
-            found.origin = "sqrt", self.path.sized(ratio.above)
-        return found
+            power.origin = "sqrt", self.path.sized(ratio.above)
+        return power
 
     def __rpow__(self, other: Any) -> Any:
-        found = self._binary(operator.pow, other, self)
-        if type(found) is Real and type(other) in (int, float) and other == 2:
-            found.origin = ("power", self)
-        return found
+        power = self._binary(operator.pow, other, self)
+        if type(power) is Real and type(other) in (int, float) and other == 2:
+            power.origin = ("power", self)
+        return power
 
     def __neg__(self) -> Real:
-        found = Real.applied(operator.neg, [self], self.path)
-        found.ratio = _negated(self.ratio)
-        return found
+        negative = Real.applied(operator.neg, [self], self.path)
+        negative.ratio = _negated(self.ratio)
+        return negative
 
     def __pos__(self) -> Real:
         return self
@@ -488,12 +483,12 @@ class Real:
                 raise ValueError("cannot convert float NaN to integer")
             if name == "log" and self.path.ask(equal(of.dim, 0)):
                 raise OverflowError("cannot convert float infinity to integer")
-        found = None
+        opaque = None
         if self.key is not None and name == "power":
-            found = power_of_two(self.path, of, ("power", 2, self.key))
+            opaque = power_of_two(self.path, of, ("power", 2, self.key))
         elif self.key is not None:
-            found = self.path.opaque((way, self.key), *self._bounds(way), (way, self))
-        return _WAYS[way](self.value()) if found is None else found
+            opaque = self.path.opaque((way, self.key), *self._bounds(way), (way, self))
+        return _WAYS[way](self.value()) if opaque is None else opaque
 
     def _bounds(self, way: str) -> tuple[Dim | None, Dim | None]:
         """Return bounds of the rounded number."""
@@ -568,10 +563,10 @@ def ratio_of(value: Any) -> FloatRatio | None:
     return ratio_of_number(value) if isinstance(value, (int, float)) else None
 
 
-def _plus(found: Any, left: FloatRatio | None, right: FloatRatio | None) -> Any:
-    if type(found) is Real and left is not None and right is not None:
-        found.ratio = left.plus(right)
-    return found
+def _plus(total: Any, left: FloatRatio | None, right: FloatRatio | None) -> Any:
+    if type(total) is Real and left is not None and right is not None:
+        total.ratio = left.plus(right)
+    return total
 
 
 def _negated(ratio: FloatRatio | None) -> FloatRatio | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from symbcast.core.algebra.arithmetic import join_members
 from symbcast.core.algebra.formulas import (
@@ -21,7 +21,7 @@ from symbcast.core.algebra.formulas import (
     negate,
     opposite,
 )
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import CostedValue, compute_costed
 from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.solver.evaluation import may_be_undefined
@@ -46,11 +46,6 @@ from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.paths.places import CodePlace
 from symbcast.paths.steps import PathStep
 
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.solver.size_sets import SizeSet
-
-
 # Numbered literals for the decisions and requirements of paths, and the paths that imply each literal.
 
 
@@ -67,14 +62,14 @@ class Literals:
 
     def cube(self, formulas: Iterable[Formula]) -> Cube | None:
         """Return the conjunction of formulas, in their order; None if two of them contradict each other."""
-        found: dict[int, None] = {}
+        literals: dict[int, None] = {}
         for formula in formulas:
             key = _key(formula)
             if key == FALSE:
                 return None
             if key != TRUE:
-                found[self._number(formula, key)] = None
-        return None if any(n ^ 1 in found for n in found) else tuple(found)
+                literals[self._number(formula, key)] = None
+        return None if any(n ^ 1 in literals for n in literals) else tuple(literals)
 
     def _number(self, formula: Formula, key: Formula) -> int:
         if key not in self._numbers:
@@ -97,20 +92,20 @@ class Literals:
         A cube implies a literal about one symbol if all sizes that the cube leaves for that symbol satisfy it; it
         implies any other literal only if it contains it.
         """
-        found = [0] * len(self._formulas)
+        masks = [0] * len(self._formulas)
         for position, cube in enumerate(cubes):
             for literal in cube:
-                found[literal] |= 1 << position
+                masks[literal] |= 1 << position
         for sets in self._by_symbol().values():
             if len(sets) > 2:  # otherwise there is only one formula and its negation
                 for members, mask in _members(sets, cubes):
                     for literal in (n for n, others in sets.items() if _is_within(members, others)):
-                        found[literal] |= mask
-        return found
+                        masks[literal] |= mask
+        return masks
 
     def _by_symbol(self) -> dict[Symbol, dict[int, SizeSet]]:
         """Return the literals about a single symbol, grouped by symbol, each with the sizes at which it holds."""
-        found: defaultdict[Symbol, dict[int, SizeSet]] = defaultdict(dict)
+        sets: defaultdict[Symbol, dict[int, SizeSet]] = defaultdict(dict)
         for number in range(0, len(self._formulas), 2):
             symbols = symbols_in(self._formulas[number])
             # Where a term is undefined, such as a join of sizes that clash, neither the formula nor its negation holds.
@@ -120,8 +115,8 @@ class Literals:
                     members = solution_set(self._formulas[number]) & self.domains.get(symbol, ALL)
                 except (NotPeriodicError, PeriodTooLongError):
                     continue
-                found[symbol].update({number: members, number + 1: self.domains.get(symbol, ALL) - members})
-        return found
+                sets[symbol].update({number: members, number + 1: self.domains.get(symbol, ALL) - members})
+        return sets
 
 
 def _members(sets: Mapping[int, SizeSet], cubes: Sequence[Cube]) -> Iterable[tuple[SizeSet, int]]:
@@ -238,11 +233,11 @@ class PathRegions:
 
     def of(self, is_wanted: Callable[[End], bool]) -> Formula:
         """Return the region of the wanted paths."""
-        wanted = sum(1 << n for n, end in enumerate(self._ends) if is_wanted(end))
-        others = self.within.everywhere & ~wanted
-        if not wanted or not others:
-            return TRUE if wanted else FALSE
-        cubes, clauses = self._cover(wanted, others), self._cover(others, wanted)
+        chosen = sum(1 << n for n, end in enumerate(self._ends) if is_wanted(end))
+        others = self.within.everywhere & ~chosen
+        if not chosen or not others:
+            return TRUE if chosen else FALSE
+        cubes, clauses = self._cover(chosen, others), self._cover(others, chosen)
         common = set(cubes[0]).intersection(*cubes) if len(cubes) > 1 else set()
         saved = (len(cubes) - 1) * sum(self.within.costs[n] for n in common)
         if self.within.cost(clauses) <= self.within.cost(cubes) - saved:
@@ -250,15 +245,15 @@ class PathRegions:
         rest = any_of(all_of(self._literals[n] for n in cube if n not in common) for cube in cubes)
         return all_of([*(self._literals[n] for n in sorted(common)), rest])
 
-    def _cover(self, wanted: int, others: int) -> list[Cube]:
+    def _cover(self, chosen: int, others: int) -> list[Cube]:
         """Return conjunctions that together cover the wanted paths and hold at no size of the others."""
-        found: list[Cube] = []
-        left = wanted
-        for cell in single_bits(wanted):
+        cubes: list[Cube] = []
+        left = chosen
+        for cell in single_bits(chosen):
             if cell & left:
-                found.append(grown_from(self.beside, self._cubes[cell.bit_length() - 1], left, others))
-                left &= ~self.within.mask(found[-1])
-        return least_cover(self.within, found, wanted)
+                cubes.append(grown_from(self.beside, self._cubes[cell.bit_length() - 1], left, others))
+                left &= ~self.within.mask(cubes[-1])
+        return least_cover(self.within, cubes, chosen)
 
 
 # Short conditions for regions of runs: conjuncts that share sizes are simplified together, each group once.
@@ -293,25 +288,25 @@ class ShortConditions:
         known = self._known.get(formula)
         if known is not None and known.pay():
             return known.value
-        found, is_kept = compute_costed(lambda: without_staircases(self._shorter(formula)))
+        short, is_kept = compute_costed(lambda: without_staircases(self._shorter(formula)))
         if is_kept:
-            self._known[formula] = found
-        return found.value
+            self._known[formula] = short
+        return short.value
 
     def _shorter(self, formula: Formula) -> Formula:
         """Shorten a group without the definitions in it, which make nothing else redundant."""
         parts = clauses(formula)
-        held = _definitions(parts, self.knowledge)
-        rest = [part for part in parts if part not in held]
-        if not held or not rest:
+        definitions = _definitions(parts, self.knowledge)
+        rest = [part for part in parts if part not in definitions]
+        if not definitions or not rest:
             return self._shortened(formula)
         short = map(self._in_order, clauses(self._shortened(all_of(rest))))
         places = {part: n for n, part in enumerate(parts)}
-        found = [
-            *((places[part], part) for part in held),
+        conjuncts = [
+            *((places[part], part) for part in definitions),
             *((_place(clause, rest, places), clause) for clause in short),
         ]
-        return all_of(clause for _, clause in sorted(found, key=itemgetter(0)))
+        return all_of(clause for _, clause in sorted(conjuncts, key=itemgetter(0)))
 
     def _in_order(self, clause: Formula) -> Formula:
         """Return a clause with the members of a join in the order of the run's sizes."""
@@ -340,16 +335,16 @@ def _definitions(parts: Sequence[Formula], knowledge: AssumptionSet) -> set[Form
     """
     tied = {s for f in knowledge.others for s in symbols_in(f)}
     uses = Counter(s for part in parts for s in symbols_in(part))
-    found: set[Formula] = set()
+    definitions: set[Formula] = set()
     pending = list(reversed(parts))
     while pending:
         taken = [p for p in pending if _is_definition(p, uses, tied, knowledge)]
         if not taken:
             break
-        found.add(taken[0])
+        definitions.add(taken[0])
         uses.subtract(list(symbols_in(taken[0])))
         pending.remove(taken[0])
-    return found
+    return definitions
 
 
 def _is_definition(part: Formula, uses: Mapping[Symbol, int], tied: Set[Symbol], knowledge: AssumptionSet) -> bool:
@@ -372,18 +367,18 @@ def _of_differences(formula: Formula, knowledge: AssumptionSet) -> Formula | Non
     """
     if len(symbols_in(formula)) < 2:
         return None
-    given = clauses(formula)
+    conjuncts = clauses(formula)
     differences = DifferenceMatrix(list(symbols_in(formula)), knowledge.domains)
-    bounds = [differences.bounds(literal) for literal in given]
+    bounds = [differences.bounds(literal) for literal in conjuncts]
     pairs = [frozenset(b[0][:2]) for b in bounds if b]
-    if len(set(pairs)) < len(given):
+    if len(set(pairs)) < len(conjuncts):
         return None
-    region = differences.region(given)
+    region = differences.region(conjuncts)
     if region is None or region.equalities() > sum(len(b) == 2 for b in bounds if b):
         return None
-    kept = list(given)
-    for literal in reversed(given):
-        others = [k for k in kept if k is not literal]
+    needed = list(conjuncts)
+    for literal in reversed(conjuncts):
+        others = [k for k in needed if k is not literal]
         if differences.region([*others, negate(literal)]) is None:
-            kept = others
-    return all_of(kept)
+            needed = others
+    return all_of(needed)

@@ -5,19 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeGuard
+from types import FrameType
+from typing import Any, TypeGuard
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, different, equal
+from symbcast.core.algebra.terms import Dim, Term
 from symbcast.paths.places import is_formatting
-from symbcast.paths.real_numbers import ArrayHook, Real, power_of_two
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from symbcast.core.algebra.terms import Dim, Term
-    from symbcast.paths.real_numbers import SizePath
-
+from symbcast.paths.real_numbers import ArrayHook, Real, SizePath, power_of_two
 
 # Sizes that behave like ints: arithmetic returns terms, and the path of a size answers comparisons.
 
@@ -48,7 +43,7 @@ class Size:
         return int
 
     def __repr__(self) -> str:
-        return str(self._told(sys._getframe(1)))
+        return str(self._shown(sys._getframe(1)))
 
     def __hash__(self) -> int:
         if not self.path.hashes:
@@ -124,8 +119,8 @@ class Size:
         if base < 2 or not self.path.bounds.is_at_least(self.dim, 0):
             return base ** self._number()
         key = ("power", base, self.dim)
-        found = power_of_two(self.path, self, key) if base == 2 else self.path.opaque(key, 1, None, ("power", self))
-        return base ** self._number() if found is None else found
+        opaque = power_of_two(self.path, self, key) if base == 2 else self.path.opaque(key, 1, None, ("power", self))
+        return base ** self._number() if opaque is None else opaque
 
     def __neg__(self) -> Any:
         return self._of(multiply(-1, self.dim))
@@ -194,7 +189,7 @@ class Size:
     def _number(self) -> int:
         return self.path.number(self.dim)
 
-    def _told(self, frame: FrameType) -> Dim:
+    def _shown(self, frame: FrameType) -> Dim:
         """Return a size as text: its name if nothing can depend on the text, otherwise its number."""
         return self.dim if not self.path.is_running() or self.path.is_for_message(frame) else self._number()
 
@@ -217,8 +212,8 @@ class Size:
         return self
 
     def __format__(self, spec: str) -> str:
-        told = self._told(sys._getframe(1))
-        return format(told, spec) if isinstance(told, int) else str(told)
+        shown = self._shown(sys._getframe(1))
+        return format(shown, spec) if isinstance(shown, int) else str(shown)
 
     def __reduce__(self) -> Any:
         raise TypeError("a size cannot be pickled: it exists only during its run")
@@ -234,8 +229,8 @@ class Size:
         size = -self if self < 0 else self
         if not hasattr(type(size), "dim"):
             return size.bit_length()
-        found = self.path.opaque(("bits", size.dim), 0, size.dim, ("bits", size.dim))
-        return self._number().bit_length() if found is None else found
+        opaque = self.path.opaque(("bits", size.dim), 0, size.dim, ("bits", size.dim))
+        return self._number().bit_length() if opaque is None else opaque
 
     def is_integer(self) -> bool:
         """Return True."""

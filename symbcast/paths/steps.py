@@ -6,22 +6,17 @@ import dis
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from types import CodeType, FrameType
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from symbcast.core.algebra.arithmetic import add, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.errors import SymbcastError
 from symbcast.operators.context import Dims
 from symbcast.paths.places import NOWHERE, CodePlace, own_frame
-
-if TYPE_CHECKING:
-    from types import CodeType, FrameType
-
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # The steps of a path (its decisions and requirements), its questions, and the error that ends tracing.
 
@@ -300,8 +295,8 @@ def iteration_limit(symbols: frozenset[Symbol]) -> int:
 
 def _depth(frame: FrameType, root: FrameType | None) -> int:
     """Return how many calls of its function are around a frame."""
-    code, found, outer = frame.f_code, 0, frame.f_back
+    code, depth, outer = frame.f_code, 0, frame.f_back
     while outer is not None and outer is not root:
-        found += outer.f_code is code
+        depth += outer.f_code is code
         outer = outer.f_back
-    return found
+    return depth

@@ -72,8 +72,8 @@ if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse
     def __getattr__(name: str) -> object:
         module = _LAZY.get(name)
         if module is not None:
-            found = globals()[name] = getattr(import_module(module), name)
-            return found
+            value = globals()[name] = getattr(import_module(module), name)
+            return value
         from symbcast.graphs.front_end import GUESSED_CHECKS
 
         missing = missing_name_advice(

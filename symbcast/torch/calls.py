@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.core.algebra.formulas import FORMULA_KINDS, negate
+from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.front_end import OperatorTable
-from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
+from symbcast.graphs.walking.node_call import GraphScope, NodeCall, RefusedError, UnknownShapeError, Walker
+from symbcast.graphs.walking.requirements import NodePlace
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import Elements, SizeRatio, is_size
+from symbcast.operators.values.contents import Element, Elements, SizeRatio, is_size
 from symbcast.operators.values.value import Decider, Value, join_deciders
 from symbcast.torch.library import INT64, load_torch, node_class, onnx_type_number
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.walking.node_call import GraphScope, Walker
-    from symbcast.graphs.walking.requirements import NodePlace
-    from symbcast.operators.values.contents import Element
     from symbcast.torch.graph import TorchNode
 
     Recorded = Callable[[Any, bool], "Dims | None"]
@@ -89,15 +86,15 @@ class TorchCall(NodeCall):
 
     def value_of(self, name: str) -> Value:
         """Return a tensor; raises `UnknownShapeError` if it is unknown."""
-        found = self.given(name)
-        if not isinstance(found, Value):
+        value = self.given(name)
+        if not isinstance(value, Value):
             raise UnknownShapeError
-        return found
+        return value
 
     def maybe_dims(self, name: str) -> Dims | None:
         """Return the shape of an optional tensor."""
-        found = self.given(name)
-        return None if found is None else shape_of_value(found)
+        value = self.given(name)
+        return None if value is None else shape_of_value(value)
 
     def tensors(self, name: str) -> list[Dims]:
         """Return the shapes of a list of tensors."""
@@ -105,25 +102,25 @@ class TorchCall(NodeCall):
 
     def number(self, name: str, default: int | None = None) -> int:
         """Return an integer argument that must be a known number."""
-        found = self.size(name, default)
-        if not isinstance(found, int):
+        size = self.size(name, default)
+        if not isinstance(size, int):
             self.give_up(f"{name} is not a number here")
-        return found
+        return size
 
     def numbers_of(self, *names: str) -> list[int] | None:
         """Return integer arguments that must be known, a single one as a list; None if the argument is not given."""
-        found = self.given(*names)
-        if found is None:
+        argument = self.given(*names)
+        if argument is None:
             return None
-        sizes = [size_of(v) for v in (found if isinstance(found, list) else [found])]
+        sizes = [size_of(v) for v in (argument if isinstance(argument, list) else [argument])]
         if not all(isinstance(s, int) for s in sizes):
             self.give_up(f"{names[0]} is not a list of numbers here")
         return [int(s) for s in sizes if isinstance(s, int)]
 
     def size(self, name: str, default: Dim | None = None) -> Dim | None:
         """Return an integer as a size; None if it is unknown."""
-        found = self.given(name)
-        return default if found is None else size_of(found)
+        argument = self.given(name)
+        return default if argument is None else size_of(argument)
 
     def sizes_of(self, name: str) -> list[Dim | None]:
         """Return a list of integers as sizes, None for each unknown one."""
@@ -131,20 +128,20 @@ class TorchCall(NodeCall):
 
     def known_sizes(self, name: str) -> list[Dim]:
         """Return a list of integers as sizes; raises `UnknownShapeError` if one is unknown."""
-        found = self.sizes_of(name)
-        if any(d is None for d in found):
+        sizes = self.sizes_of(name)
+        if any(d is None for d in sizes):
             self.give_up(f"data decide {name}")
-        return [d for d in found if d is not None]
+        return [d for d in sizes if d is not None]
 
     def flag(self, name: str, default: bool = False) -> bool:
         """Return a boolean argument."""
-        found = self.given(name)
-        return default if found is None else bool(found)
+        argument = self.given(name)
+        return default if argument is None else bool(argument)
 
     def dtype_of(self, name: str) -> str:
         """Return the element type of a tensor as torch recorded it, such as ``float32``; empty if it is unknown."""
-        found = _bound(self.node.raw).get(name)
-        return str(getattr(getattr(found, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
+        argument = _bound(self.node.raw).get(name)
+        return str(getattr(getattr(argument, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
 
     def axis_of(self, axis: int, rank: int) -> int:
         """Return an axis counted from the front; torch treats a scalar as if it had one axis."""
@@ -175,11 +172,11 @@ class TorchCall(NodeCall):
         ``is_about_data`` see `NodeCall.note`.
         """
         self.note(reason, is_about_data=is_about_data)
-        found = self._recorded()
-        given = [v.shape for v in self.inputs if v is not None]
-        if all(numbers_of(shape) is not None for shape in given) and not join_deciders(self.inputs) & Decider.SIZES:
-            return found
-        return [v if v.shape is None else self._renamed(v, n) for n, v in enumerate(found)]
+        outputs = self._recorded()
+        shapes = [v.shape for v in self.inputs if v is not None]
+        if all(numbers_of(shape) is not None for shape in shapes) and not join_deciders(self.inputs) & Decider.SIZES:
+            return outputs
+        return [v if v.shape is None else self._renamed(v, n) for n, v in enumerate(outputs)]
 
     def _renamed(self, value: Value, output: int) -> Value:
         text = f"a size of the output of an operator that is not analysed [{self.place.name}]"
@@ -195,17 +192,17 @@ class TorchCall(NodeCall):
             return dims if self.is_known(chosen) else compute()
         try:
             with self.asker.under(negate(chosen)):
-                found = compute()
+                computed = compute()
         except RefusedError:
             return dims
-        if len(found) != len(dims):
+        if len(computed) != len(dims):
             recorded = len(self.node.raw.meta["val"].shape)
             self.require(chosen if recorded == len(dims) else negate(chosen), f"the graph needs {recorded} axes here")
-            return dims if recorded == len(dims) else found
+            return dims if recorded == len(dims) else computed
         text = "depending on whether an operand is empty"
         return tuple(
             a if a == b else self.asker.by_cases(f"{self.size_prefix}_dim_{n}", f"axis {n}, {text}", chosen, a, b)
-            for n, (a, b) in enumerate(zip(dims, found, strict=True))
+            for n, (a, b) in enumerate(zip(dims, computed, strict=True))
         )
 
     def count(self, most: Dim | None = None, *, text: str = "the number of elements") -> Dim:
@@ -227,8 +224,8 @@ class TorchCall(NodeCall):
 
     def is_data_in(self, name: str) -> bool:
         """Return whether only data decide the elements of an argument."""
-        found = self.given(name)
-        return isinstance(found, Value) and join_deciders([found]) == Decider.DATA
+        value = self.given(name)
+        return isinstance(value, Value) and join_deciders([value]) == Decider.DATA
 
 
 def raw_argument(call: TorchCall, name: str) -> Any:
@@ -244,8 +241,8 @@ def recorded_value(value: Any, read: Recorded, is_of_data: bool) -> Value:
     """Return a value as torch recorded it; ``is_of_data`` says whether only data decide its new sizes."""
     torch = load_torch()
     if isinstance(value, torch.SymInt | int) and not isinstance(value, bool):
-        found = read((value,), is_of_data)
-        return scalar(None if found is None else found[0])
+        sizes = read((value,), is_of_data)
+        return scalar(None if sizes is None else sizes[0])
     if isinstance(value, torch.SymFloat | torch.SymBool | float | bool):
         return scalar(None)
     if not isinstance(value, torch.Tensor):
@@ -267,20 +264,20 @@ def element_of(value: Any) -> Element:
 
 def size_of(value: Any) -> Dim | None:
     """Return an argument as an integer; None if it is unknown."""
-    found = element_of(value)
-    return found if is_size(found) else None
+    element = element_of(value)
+    return element if is_size(element) else None
 
 
 def formula_of(value: Any) -> Formula | None:
     """Return a boolean argument as a formula; None if it is unknown."""
-    found = element_of(value)
-    return found if isinstance(found, FORMULA_KINDS) else None
+    element = element_of(value)
+    return element if isinstance(element, FORMULA_KINDS) else None
 
 
 def argument_ratio(value: Any) -> SizeRatio | None:
     """Return an integer or real argument as a quotient; None if it is unknown."""
-    found = element_of(value)
-    return found if isinstance(found, SizeRatio) else SizeRatio(found, 1) if is_size(found) else None
+    element = element_of(value)
+    return element if isinstance(element, SizeRatio) else SizeRatio(element, 1) if is_size(element) else None
 
 
 _MOST_BELOW = 1 << 10
@@ -317,10 +314,10 @@ def _bound(fx: Any) -> dict[str, Any]:
     schema = getattr(fx.target, "_schema", None)
     if schema is None:
         return {**{str(n): a for n, a in enumerate(fx.args)}, **fx.kwargs}
-    found = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
-    found.update(zip((a.name for a in schema.arguments), fx.args, strict=False))
-    found.update(fx.kwargs)
-    return found
+    arguments = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
+    arguments.update(zip((a.name for a in schema.arguments), fx.args, strict=False))
+    arguments.update(fx.kwargs)
+    return arguments
 
 
 # The table of torch's operators, by name without the overload.

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.text.printing import dim_text
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, gathered, slice_value
 from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.graphs.walking.reshaping import content_reshaped, summed_along
+from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet, within
 from symbcast.operators.reshaping import new_axes
 from symbcast.operators.values import intervals
@@ -45,15 +46,10 @@ from symbcast.operators.values.tensors import (
     with_axes,
 )
 from symbcast.operators.values.value import UNNUMBERED, Decider, Value, join_deciders, symbols_of_element
-from symbcast.torch.calls import element_of, raw_argument, shape_of_value, size_of
+from symbcast.torch.calls import TorchCall, element_of, raw_argument, shape_of_value, size_of
 from symbcast.torch.library import INT64, onnx_type_number
 
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
-    Translation = Callable[["TorchCall", Value], "Content | None"]
+Translation = Callable[["TorchCall", Value], "Content | None"]
 
 
 # Bounds of the positions that sorts and searches return, and the elements of an inverted permutation.
@@ -74,10 +70,10 @@ def with_positions(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]
     if not dims:
         return [outputs[0], Value((), INT64, Interval(0, 0, True))]
     size, axis = dims[axis], axis % len(dims)
-    found = places(size)
+    positions = places(size)
     if kind in ("aten.sort", "aten.topk"):
-        found = DistinctPlaces(0, subtract(size, 1), axis, kind == "aten.sort")
-    return [outputs[0], Value(outputs[1].shape, INT64, found)]
+        positions = DistinctPlaces(0, subtract(size, 1), axis, kind == "aten.sort")
+    return [outputs[0], Value(outputs[1].shape, INT64, positions)]
 
 
 def _with_groups(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
@@ -102,20 +98,20 @@ def part_of_positions(content: DistinctPlaces) -> DistinctPlaces:
 
 def writes_all(call: TorchCall) -> bool:
     """Return whether a write by index replaces each element of a vector: its only index is a permutation."""
-    given, raw = call.given("indices"), raw_argument(call, "indices")
-    if call.flag("accumulate") or not isinstance(given, list) or len(given) != 1:
+    indices, raw = call.given("indices"), raw_argument(call, "indices")
+    if call.flag("accumulate") or not isinstance(indices, list) or len(indices) != 1:
         return False
-    return isinstance(given[0], Value) and given[0].shape == call.dims("self") and _is_permutation(raw[0])
+    return isinstance(indices[0], Value) and indices[0].shape == call.dims("self") and _is_permutation(raw[0])
 
 
 def _is_permutation(node: Any) -> bool:
     """Return whether a node has each position along a vector once: the order of a sort, which nothing writes to."""
     if len(getattr(node.meta.get("val"), "shape", ())) != 1 or any(_may_write_to(user, node) for user in node.users):
         return False
-    made = _name(node)
-    if made == "getitem" and node.args[1] == 1:
+    operator = _name(node)
+    if operator == "getitem" and node.args[1] == 1:
         return _name(node.args[0]) == "sort"
-    return made in ("argsort", "randperm")
+    return operator in ("argsort", "randperm")
 
 
 def _name(node: Any) -> str:
@@ -139,9 +135,9 @@ def _typed(value: Value, known: Any) -> Value:
     dtype = onnx_type_number(getattr(known, "dtype", None)) if type(value) is Value and not value.dtype else 0
     if not dtype:
         return value
-    made = value.copy()
-    made.dtype, made.key = dtype, UNNUMBERED
-    return made
+    typed = value.copy()
+    typed.dtype, typed.key = dtype, UNNUMBERED
+    return typed
 
 
 def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
@@ -155,8 +151,8 @@ def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
         return outputs
     if first.dtype not in _EXACT:
         return outputs
-    found = _content(call, first, translate)
-    return outputs if found is None else [Value(first.shape, first.dtype, found), *outputs[1:]]
+    content = _content(call, first, translate)
+    return outputs if content is None else [Value(first.shape, first.dtype, content), *outputs[1:]]
 
 
 def _content(call: TorchCall, output: Value, translate: Translation) -> Content | None:
@@ -168,8 +164,8 @@ def _content(call: TorchCall, output: Value, translate: Translation) -> Content 
             content = translate(call, output)
         except (UnknownShapeError, DimensionError, ArithmeticError, LookupError, TypeError, ValueError):
             return None
-        made = asker.origins.keys() - before
-    return None if content is None or not made.isdisjoint(_symbols(content)) else content
+        created = asker.origins.keys() - before
+    return None if content is None or not created.isdisjoint(_symbols(content)) else content
 
 
 def _symbols(content: Content) -> Iterator[Symbol]:
@@ -202,10 +198,10 @@ def _estimated(output: Value, exact: Content | None, estimate: Callable[[], Esti
 
 def _operand(call: TorchCall, name: str, dtype: int) -> Value:
     """Return a tensor or number argument as a tensor of an element type; raises `LookupError` for others."""
-    given = call.given(name)
-    value = given if isinstance(given, Value) else None
+    argument = call.given(name)
+    value = argument if isinstance(argument, Value) else None
     if value is None or (value.shape == () and isinstance(value.content, Elements)):
-        element = int(given) if isinstance(given, bool) else element_of(given)
+        element = int(argument) if isinstance(argument, bool) else element_of(argument)
         if element is None:
             raise LookupError(name)
         return Value((), dtype, Elements((element,)))
@@ -213,8 +209,8 @@ def _operand(call: TorchCall, name: str, dtype: int) -> Value:
         raise LookupError(name)
     if value.dtype == dtype:
         return value
-    made = Value(value.shape, dtype, cast(value, dtype, call.asker))
-    return with_estimate(made, partial(intervals.cast, value, dtype, call.bounds))
+    converted = Value(value.shape, dtype, cast(value, dtype, call.asker))
+    return with_estimate(converted, partial(intervals.cast, value, dtype, call.bounds))
 
 
 def _computed(call: TorchCall, name: str, *operands: Value) -> Value:
@@ -227,8 +223,8 @@ def _computed(call: TorchCall, name: str, *operands: Value) -> Value:
         content = of_each(name, operands[0], call.bounds)
     else:
         content = of_several(BINARY[name], operands, shape, call.asker)
-    made = Value(shape, dtype, content)
-    return with_estimate(made, partial(intervals.elementwise, name, operands, dtype, call.bounds))
+    computed = Value(shape, dtype, content)
+    return with_estimate(computed, partial(intervals.elementwise, name, operands, dtype, call.bounds))
 
 
 # Built from sizes.
@@ -242,8 +238,8 @@ def _counted(call: TorchCall, output: Value) -> Content | None:
 
 @_translation("full", "new_full", "full_like", "scalar_tensor", "fill", "fill_")
 def _filled(call: TorchCall, output: Value) -> Content | None:
-    given = call.given("fill_value", "s", "value")
-    element = int(given) if isinstance(given, bool) else size_of(given)
+    fill = call.given("fill_value", "s", "value")
+    element = int(fill) if isinstance(fill, bool) else size_of(fill)
     return None if element is None else _of_one(output, element)
 
 
@@ -279,8 +275,8 @@ def _unsqueezed(call: TorchCall, output: Value) -> Content | None:
 def _with_axis(call: TorchCall, value: Value, axis: int) -> Value:
     dims = shape_of_value(value)
     (place,) = new_axes(call, len(dims), [axis])
-    made = Value((*dims[:place], 1, *dims[place:]), value.dtype, with_axes(value.content, [place], len(dims)))
-    return with_estimate(made, partial(intervals.with_axes, value, [place], len(dims) + 1, call.bounds))
+    extended = Value((*dims[:place], 1, *dims[place:]), value.dtype, with_axes(value.content, [place], len(dims)))
+    return with_estimate(extended, partial(intervals.with_axes, value, [place], len(dims) + 1, call.bounds))
 
 
 @_translation("expand", "expand_as", "broadcast_to", "expand_copy")
@@ -292,9 +288,9 @@ def _expanded(call: TorchCall, output: Value) -> Content | None:
 @_translation("permute", "transpose", "t", "permute_copy", "transpose_copy")
 def _permuted(call: TorchCall, output: Value) -> Content | None:
     value, rank = call.value_of("self"), len(output.shape or ())
-    given = call.numbers_of("dims")
-    order = list(range(rank)) if given is None else [axis % rank for axis in given]
-    if given is None:
+    axes = call.numbers_of("dims")
+    order = list(range(rank)) if axes is None else [axis % rank for axis in axes]
+    if axes is None:
         first, second = (call.number(n) % rank for n in ("dim0", "dim1")) if rank != 2 else (0, 1)
         order[first], order[second] = second, first
     exact = transposed(value.content, shape_of_value(value), order)
@@ -451,11 +447,11 @@ def _divided(call: TorchCall, output: Value) -> Content | None:
 
 @_translation("clamp", "clamp_min", "clamp_max", "clip")
 def _clamped(call: TorchCall, output: Value) -> Content | None:
-    found = _operand(call, "self", output.dtype)
+    clamped = _operand(call, "self", output.dtype)
     for name, step in (("min", "Max"), ("max", "Min")):
         if call.given(name) is not None:
-            found = _computed(call, step, found, _operand(call, name, output.dtype))
-    return found.content
+            clamped = _computed(call, step, clamped, _operand(call, name, output.dtype))
+    return clamped.content
 
 
 @_translation("where")
@@ -551,11 +547,11 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
     With ``from_end``, negative indices count from the end. Positions that differ need as many places. Data can choose
     only indices that no size bounds: all others are reported as not fully checked, unless they are within the axis.
     """
-    held = interval_of(index, call.bounds)
-    if held.is_attained and held.low is not None and held.high is not None:
-        within(call, held.low, held.high, size, shape, from_end=from_end)
+    bounds = interval_of(index, call.bounds)
+    if bounds.is_attained and bounds.low is not None and bounds.high is not None:
+        within(call, bounds.low, bounds.high, size, shape, from_end=from_end)
         return
-    meet(call, held.low, held.high, size, shape, from_end=from_end)
+    meet(call, bounds.low, bounds.high, size, shape, from_end=from_end)
     nothing = call.empty(shape)
     if isinstance(index.content, DistinctPlaces) and index.shape:
         count = index.shape[index.content.axis]
@@ -563,10 +559,10 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
             call.require(any_of([nothing, at_most(count, size)]), "indices that differ must be within the axis")
     if join_deciders([index]) == Decider.DATA:
         return
-    if held.low is None or held.high is None:
+    if bounds.low is None or bounds.high is None:
         call.note("not checked: the indices, which sizes may decide, must be within the axis", enough=nothing)
         return
-    ends = ((multiply(-1, size) if from_end else 0, held.low), (add(held.high, 1), size))
+    ends = ((multiply(-1, size) if from_end else 0, bounds.low), (add(bounds.high, 1), size))
     if not all(call.bounds.is_at_most(*pair) for pair in ends):
-        reason = f"not checked: indices from {dim_text(held.low)} to {dim_text(held.high)} must be within the axis"
+        reason = f"not checked: indices from {dim_text(bounds.low)} to {dim_text(bounds.high)} must be within the axis"
         call.note(reason, enough=any_of([nothing, all_of(at_most(*pair) for pair in ends)]))

@@ -6,17 +6,14 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.characters import shorten_end
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
-from symbcast.torch.guards.suggestions import with_range
+from symbcast.torch.guards.suggestions import Suggestion, with_range
 from symbcast.torch.library import load_torch
 from symbcast.torch.reader import SCRIPT_MODULE
-
-if TYPE_CHECKING:
-    from symbcast.torch.guards.suggestions import Suggestion
 
 
 def plain_module(module: Any) -> Any:
@@ -30,10 +27,10 @@ def plain_module(module: Any) -> Any:
 def _missing(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> str:
     """Return the name of a parameter of ``forward`` that is not given; empty if there is none."""
     taken = signature(module.forward)
-    given = taken.bind_partial(*args, **(kwargs or {})).arguments
+    bound = taken.bind_partial(*args, **(kwargs or {})).arguments
     variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
     needed = (p for p in taken.parameters.values() if p.default is p.empty and p.kind not in variadic)
-    return next((p.name for p in needed if p.name not in given), "")
+    return next((p.name for p in needed if p.name not in bound), "")
 
 
 def exported(
@@ -123,13 +120,13 @@ def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | No
     except TypeError:
         return dynamic_shapes  # torch reports what is missing
     is_by_name = isinstance(dynamic_shapes, Mapping)
-    found = dict(dynamic_shapes) if is_by_name else dict(zip(arguments, dynamic_shapes, strict=False))
-    for name, axes in found.items():
+    shapes = dict(dynamic_shapes) if is_by_name else dict(zip(arguments, dynamic_shapes, strict=False))
+    for name, axes in shapes.items():
         rank = getattr(arguments.get(name), "ndim", None)
         wrong = [] if rank is None or not isinstance(axes, Mapping) else [a for a in axes if a not in range(rank)]
         if wrong:
             raise BindingError(f"{name} has no axis {wrong[0]!r}", f"its {rank} axes are counted from 0")
-    return found if is_by_name or len(found) == len(dynamic_shapes) else dynamic_shapes
+    return shapes if is_by_name or len(shapes) == len(dynamic_shapes) else dynamic_shapes
 
 
 def gathered_name(module: Any) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.core.advice import with_advice
 from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.shapes import ShapeLike
 from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import check_graph, read_question
 from symbcast.graphs.front_end import FrontEnd
 from symbcast.graphs.inputs import Layouts
+from symbcast.graphs.known_inputs import ContentsLike
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import OPERATORS, TorchCall
 from symbcast.torch.eager.runs import decomposed
@@ -25,9 +27,6 @@ from symbcast.torch.walk import TorchWalk
 if TYPE_CHECKING:
     import torch
 
-    from symbcast.core.shapes import ShapeLike
-    from symbcast.graphs.known_inputs import ContentsLike
-
 
 # The PyTorch front end.
 
@@ -39,11 +38,11 @@ def tail(call: TorchCall) -> Sequence[Value]:
     """
     operator = by_tag(call.node.raw.target)
     if operator is not None:
-        found = operator(call)
-        return (found,) if isinstance(found, Value) else found
-    made = decomposed(call)
-    if made is not None:
-        return made
+        outputs = operator(call)
+        return (outputs,) if isinstance(outputs, Value) else outputs
+    outputs_of_parts = decomposed(call)
+    if outputs_of_parts is not None:
+        return outputs_of_parts
     return call.unchecked(f"{call.node.op_type} is not supported here")
 
 
@@ -106,14 +105,14 @@ def check(  # noqa: PLR0913 - each is a fact about the program or an option of t
     torch = load_torch()
     module, refusal = None, None
     if isinstance(program, torch.nn.Module) and not isinstance(program, torch.export.ExportedProgram):
-        module, given = plain_module(program), _arguments(args, kwargs)
-        dynamic_shapes = by_argument(module, *given, dynamic_shapes)
-        program, refusal = exported(module, *given, dynamic_shapes, min_size)
+        module, arguments = plain_module(program), _arguments(args, kwargs)
+        dynamic_shapes = by_argument(module, *arguments, dynamic_shapes)
+        program, refusal = exported(module, *arguments, dynamic_shapes, min_size)
     called = "" if module is None else type(module).__name__
-    asked = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
+    question = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
     gathered = None if module is None else gathered_name(module)
     model = read(program, dynamic_shapes=dynamic_shapes, called=called, gathered=gathered)
-    return TorchReport(check_graph(FRONT_END, model, asked), module, refusal)
+    return TorchReport(check_graph(FRONT_END, model, question), module, refusal)
 
 
 def _arguments(args: Any, kwargs: Any) -> tuple[Sequence[Any], Mapping[str, Any]]:

@@ -152,8 +152,8 @@ def _memories(module: Any) -> tuple[dict[Any, Any], dict[Any, int]]:
     last: dict[Any, int] = {}
     for place, node in enumerate(module.graph.nodes):
         owners[node] = node
-        for given, is_written in _shared(module, node):
-            owner = owners.get(given, given)
+        for argument, is_written in _shared(module, node):
+            owner = owners.get(argument, argument)
             owners[node] = owner
             if is_written:
                 last[owner] = place
@@ -165,8 +165,8 @@ def _shared(module: Any, node: Any) -> Iterator[tuple[Any, bool]]:
     aliased = _aliased(node.target)
     if aliased is not None:
         for argument in aliased:
-            given = node.args[argument.place : argument.place + 1] or (node.kwargs.get(argument.name),)
-            yield from ((n, argument.is_written) for n in _nodes_in(given))
+            values = node.args[argument.place : argument.place + 1] or (node.kwargs.get(argument.name),)
+            yield from ((n, argument.is_written) for n in _nodes_in(values))
         return
     name = getattr(node.target, "__name__", "")
     if name == "getitem":
@@ -308,11 +308,11 @@ class TorchNode(Node):
         self._has_sizes = self.op_type in self._kinds.sized
         try:
             result = (value_key if self._has_sizes else type_key)(fx.meta.get("val"), places)
-            given = [value_key(v, places) for v in (*fx.args, *fx.kwargs.values())]
+            arguments = [value_key(v, places) for v in (*fx.args, *fx.kwargs.values())]
         except TypeError:
             return None
         # The targets are held by the nodes; their own hash takes longer.
-        return self._kinds.number((id(fx.target), self.is_overwritten, dtypes, result, *fx.kwargs, *given))
+        return self._kinds.number((id(fx.target), self.is_overwritten, dtypes, result, *fx.kwargs, *arguments))
 
     def need_sizes(self) -> bool:
         """Note that its operator needs the recorded sizes of results; return whether its kind does not have them."""
@@ -398,9 +398,9 @@ class TorchGraph(Graph):
                 yield from self._inlined(fx, *inner, names)
             else:
                 bodies = self._bodies(module, fx, kind, names)
-                made = TorchNode(fx, kind, name, names, self._kinds, bodies, caller, fx in changed)
+                node = TorchNode(fx, kind, name, names, self._kinds, bodies, caller, fx in changed)
                 names[fx] = name
-                yield made
+                yield node
 
     def _type_of(self, target: Any) -> str:
         """Return the name of an operator; the nodes that call it hold it, so that its identity is its own."""
@@ -414,9 +414,9 @@ class TorchGraph(Graph):
     def _item(self, fx: Any, names: Mapping[Any, str]) -> str | None:
         """Return the name of one output of a node with several outputs."""
         source, place = fx.args
-        found = self._results.get(source)
-        if found is not None:
-            return str(found[place])
+        names_of_results = self._results.get(source)
+        if names_of_results is not None:
+            return str(names_of_results[place])
         value = source.meta.get("val")
         many = isinstance(value, (tuple, list)) and isinstance(place, int)
         return f"{names[source]}.{place % len(value)}" if many and source in names else None
@@ -436,32 +436,32 @@ class TorchGraph(Graph):
     def _bodies(self, module: Any, fx: Any, kind: str, names: Mapping[Any, str]) -> Mapping[str, Graph]:
         """Return the branches of a ``torch.cond``, or the body of a loop; none if one returns a non-tensor."""
         places = _BODIES.get(kind.removeprefix("higher_order."), {})
-        found: dict[str, Graph] = {}
+        graphs: dict[str, Graph] = {}
         for name, place in places.items():
             node = fx.args[place]
             graph = self._inner_graph(getattr(module, str(node.target)), f"{names[node]}.", fx)
             if graph is None:
                 return NOTHING
-            found[name] = graph
-        return found or NOTHING
+            graphs[name] = graph
+        return graphs or NOTHING
 
     def _inner_graph(self, module: Any, around: str, caller: Any) -> Graph | None:
         names: dict[Any, str] = {}
-        kept, self._result = self._result, None
+        outer_result, self._result = self._result, None
         nodes = list(self._nodes(module, names, around, caller))
-        results, self._result = self._result, kept
+        results, self._result = self._result, outer_result
         listed = results if isinstance(results, (tuple, list)) else [results]
         if any(r not in names for r in listed):
             return None
         return Graph(nodes, [names[p] for p in module.graph.find_nodes(op="placeholder")], [names[r] for r in listed])
 
-    def _inlined(self, fx: Any, inner: Any, given: Sequence[Any], names: dict[Any, str]) -> Iterator[TorchNode]:
+    def _inlined(self, fx: Any, inner: Any, arguments: Sequence[Any], names: dict[Any, str]) -> Iterator[TorchNode]:
         own: dict[Any, str] = {}
-        for declared, value in zip(inner.graph.find_nodes(op="placeholder"), given, strict=False):
+        for declared, value in zip(inner.graph.find_nodes(op="placeholder"), arguments, strict=False):
             own[declared] = names[value]
-        kept, self._result = self._result, None
+        outer_result, self._result = self._result, None
         yield from self._nodes(inner, own, f"{fx.name}.")
-        results, self._result = self._result, kept
+        results, self._result = self._result, outer_result
         listed = list(results) if isinstance(results, (tuple, list)) else [results]
         self._results[fx] = [own[r] for r in listed if r in own]
         if len(self._results[fx]) == 1:
@@ -477,11 +477,11 @@ class TorchGraph(Graph):
 
 def _constants(program: Any) -> dict[str, Any]:
     """Return the stored tensors by input name, except those that the program writes to."""
-    held = {**program.state_dict, **program.constants}
+    stored = {**program.state_dict, **program.constants}
     signature = program.graph_signature
     written = set(getattr(signature, "buffers_to_mutate", {}).values())
-    specs = [s for s in signature.input_specs if s.target in held and s.target not in written]
-    return {s.arg.name: held[s.target] for s in specs if s.kind.name != "USER_INPUT"}
+    specs = [s for s in signature.input_specs if s.target in stored and s.target not in written]
+    return {s.arg.name: stored[s.target] for s in specs if s.kind.name != "USER_INPUT"}
 
 
 def operator_name(target: Any) -> str:
@@ -502,11 +502,11 @@ def source_of(trace: str) -> SourceLine | None:
     >>> source_of('File "/home/me/net.py", line 7, in forward')
     SourceLine(file='/home/me/net.py', line=7, text='')
     """
-    found = [
+    lines = [
         SourceLine(m["file"], int(m["line"]), m["text"] or "") for m in _FRAME.finditer(trace) if m["file"][0] != "<"
     ]
-    own = [s for s in found if not is_of_torch(s.file)]
-    return own[-1] if own else found[-1] if found else None
+    own = [s for s in lines if not is_of_torch(s.file)]
+    return own[-1] if own else lines[-1] if lines else None
 
 
 def is_of_torch(file: str) -> bool:

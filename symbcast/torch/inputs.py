@@ -30,13 +30,13 @@ class Structure(NamedTuple):
     parts: tuple[Structure, ...] = ()
     named: type | None = None
 
-    def leaves(self, given: Any) -> Iterator[tuple[int, Any]]:
+    def leaves(self, shapes: Any) -> Iterator[tuple[int, Any]]:
         """Yield the place of each argument with its entry in dynamic shapes of the same structure."""
         if self.place is not None:
-            yield self.place, given
+            yield self.place, shapes
             return
         for n, part in enumerate(self.parts):
-            yield from part.leaves(_part(given, self.keys[n] if self.kind == "dict" else n))
+            yield from part.leaves(_part(shapes, self.keys[n] if self.kind == "dict" else n))
 
     def text(self, said: Sequence[str]) -> str:
         """Return the text of dynamic shapes; ``said`` has the text for each argument."""
@@ -58,11 +58,11 @@ class Structure(NamedTuple):
             yield from part.classes()
 
 
-def _part(given: Any, key: Any) -> Any:
-    if isinstance(given, Mapping):
-        return given.get(key)
-    is_there = isinstance(given, (list, tuple)) and isinstance(key, int) and key < len(given)
-    return given[key] if is_there else None
+def _part(shapes: Any, key: Any) -> Any:
+    if isinstance(shapes, Mapping):
+        return shapes.get(key)
+    is_there = isinstance(shapes, (list, tuple)) and isinstance(key, int) and key < len(shapes)
+    return shapes[key] if is_there else None
 
 
 class ForwardArguments(NamedTuple):
@@ -218,7 +218,7 @@ def read_program_inputs(program: Any, dynamic_shapes: Any = None, gathered: str 
 
 def _named(program: Any, arguments: ForwardArguments, dynamic_shapes: Any) -> dict[str, str]:
     """Return the name of each `Dim`, keyed by the source name that torch's guards use for its axis."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     places = sources(program)
     for place, axes in arguments.leaves(dynamic_shapes):
         pairs = (
@@ -226,8 +226,8 @@ def _named(program: Any, arguments: ForwardArguments, dynamic_shapes: Any) -> di
         )
         for axis, dim in pairs:
             if hasattr(dim, "__name__") and getattr(dim, "root", None) is None:
-                found[f"{places[place]}.size()[{axis}]"] = str(dim.__name__)
-    return found
+                names[f"{places[place]}.size()[{axis}]"] = str(dim.__name__)
+    return names
 
 
 def shape_env_of(program: Any) -> Any:
@@ -266,18 +266,18 @@ def sources(program: Any) -> list[str]:
     signature = program.module_call_graph[0].signature
     names = list(getattr(signature, "forward_arg_names", None) or [])
     names += [f"args_{n}" for n in range(len(names), len(args))]
-    found: dict[int, str] = {}
-    for name, given in [*zip(names, args, strict=False), *kwargs.items()]:
-        for path, place in pytree.tree_flatten_with_path(given)[0]:
-            found[place] = f"L['{name}']{pytree.keystr(path)}"
-    return [found[n] for n in range(spec.num_leaves)]
+    by_place: dict[int, str] = {}
+    for name, argument in [*zip(names, args, strict=False), *kwargs.items()]:
+        for path, place in pytree.tree_flatten_with_path(argument)[0]:
+            by_place[place] = f"L['{name}']{pytree.keystr(path)}"
+    return [by_place[n] for n in range(spec.num_leaves)]
 
 
 def _aliases(source: str, place: int) -> tuple[str, ...]:
     """Return other names that guards may use for an argument: by position, and as an element of ``*args``."""
-    found = f"L['flat_args'][{place}]"
+    by_position = f"L['flat_args'][{place}]"
     gathered = re.sub(r"^L\['(\w+)_(\d+)'\]", r"L['\1'][\2]", source)
-    return (found, gathered) if gathered != source else (found,)
+    return (by_position, gathered) if gathered != source else (by_position,)
 
 
 class _Reader:
@@ -305,16 +305,16 @@ class _Reader:
         if number is not None:
             return InputAxis(name, axis, source, int(number), int(number), aliases)
         expression = known.node.expr
-        given = next((self._names[s] for s in sources if s in self._names), "")
-        called = given if given.isidentifier() else self._free(name, axis)
+        user_name = next((self._names[s] for s in sources if s in self._names), "")
+        called = user_name if user_name.isidentifier() else self._free(name, axis)
         return InputAxis(name, axis, source, expression, symbol(called), aliases)
 
     def _free(self, name: str, axis: int | None) -> str:
-        found = name if axis is None else place_name(name, axis)
-        while found in self._taken:
-            found += "_"
-        self._taken.add(found)
-        return found
+        free = name if axis is None else place_name(name, axis)
+        while free in self._taken:
+            free += "_"
+        self._taken.add(free)
+        return free
 
 
 def _solved(axes: list[InputAxis]) -> tuple[dict[str, Dim], tuple[tuple[InputAxis, Formula], ...]]:
@@ -332,9 +332,9 @@ def _solved(axes: list[InputAxis]) -> tuple[dict[str, Dim], tuple[tuple[InputAxi
             holds += [(axis, f) for f in _inverted(axis, symbols)]
     for axis in axes:
         if axis.is_dynamic and {s.name for s in axis.known.free_symbols} <= symbols.keys():
-            told = _read(axis.known, lambda s: term(symbols[s.name])).dim()
-            if told != axis.size:
-                holds.append((axis, equal(axis.size, told)))
+            recorded = _read(axis.known, lambda s: term(symbols[s.name])).dim()
+            if recorded != axis.size:
+                holds.append((axis, equal(axis.size, recorded)))
     return symbols, tuple(holds)
 
 
@@ -351,11 +351,11 @@ def _inverted(axis: InputAxis, symbols: dict[str, Dim]) -> Iterator[Formula]:
     if others or s.name in symbols:
         return
     own = symbol(f"{s.name} of {axis.source}")
-    told = _read(axis.known, lambda _: own)
-    factor = told.coefficients.get((own,), 0)
-    if factor < 1 or symbols_of([told.dim()]) != (own,) or len([m for m in told.coefficients if m]) != 1:
+    recorded = _read(axis.known, lambda _: own)
+    factor = recorded.coefficients.get((own,), 0)
+    if factor < 1 or symbols_of([recorded.dim()]) != (own,) or len([m for m in recorded.coefficients if m]) != 1:
         return
-    rest = subtract(axis.size, told.constant)
+    rest = subtract(axis.size, recorded.constant)
     symbols[s.name] = floor_divide(rest, factor)
     yield equal(modulo(rest, factor), 0)
     yield at_most(0, rest)

@@ -5,24 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.programs.program import Program
 from symbcast.errors import ModelError, ShapeTypeError
 from symbcast.graphs.inputs import ModelInputs as GraphInputs
 from symbcast.graphs.inputs import inputs_of
+from symbcast.graphs.known_inputs import KnownInputs
 from symbcast.graphs.model import Model, check_path
 from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.torch.graph import TorchGraph
 from symbcast.torch.inputs import ProgramInputs, read_program_inputs
 from symbcast.torch.library import INT64, load_torch, onnx_type_number
-
-if TYPE_CHECKING:
-    from symbcast.core.programs.program import Program
-    from symbcast.graphs.known_inputs import KnownInputs
-
 
 # What a file of PyTorch is, read without unpickling it.
 
@@ -117,10 +114,10 @@ class TorchModel(Model):
         integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])
         for size in integers:
             env.met(size)
-        held = {s: text for s, text in inputs.held.items() if s not in integers}
+        texts = {s: text for s, text in inputs.held.items() if s not in integers}
         symbols = tuple(dict.fromkeys((*inputs.symbols, *integers)))
         own = frozenset(integers).difference(inputs.symbols)
-        return inputs._replace(symbols=symbols, held=held, integers=own)
+        return inputs._replace(symbols=symbols, held=texts, integers=own)
 
 
 def read(
@@ -170,12 +167,12 @@ def _name_of(program: Any) -> str:
 
 def _values(inputs: ProgramInputs) -> dict[str, Value]:
     """Return the inputs as values: tensors with their sizes, and integers as scalars."""
-    found = {}
+    values = {}
     for i in inputs.inputs:
         if i.is_integer:
-            found[i.name] = Value((), INT64)
+            values[i.name] = Value((), INT64)
         elif hasattr(i.value, "shape"):
-            found[i.name] = Value(tuple(axis.size for axis in i.axes), onnx_type_number(i.value.dtype))
+            values[i.name] = Value(tuple(axis.size for axis in i.axes), onnx_type_number(i.value.dtype))
         else:
-            found[i.name] = Value(None)
-    return found
+            values[i.name] = Value(None)
+    return values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+from symbcast.answers.show.document import Document, Room
 from symbcast.core.account import Account, OpenPart
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -22,13 +23,12 @@ from symbcast.core.algebra.terms import Symbol
 from symbcast.graphs.known_inputs import NOTHING
 from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.graph_report import GraphReport
+from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.guards.comparison import ArgumentMaker, Comparer, Comparison, WeakRules
 from symbcast.torch.guards.guards import Guards, guards_of
 from symbcast.torch.guards.suggestions import Suggester, Suggestion
 
 if TYPE_CHECKING:
-    from symbcast.answers.show.document import Document, Room
-    from symbcast.graphs.walking.walk import Unanalysed
     from symbcast.torch.errors.refusal import Refusal
     from symbcast.torch.reader import TorchModel
 
@@ -75,9 +75,9 @@ class TorchReport(GraphReport):
 
     @property
     def _partial_reason(self) -> str:
-        found, count = super()._partial_reason, len(self._weak)
-        if found or not count:
-            return found
+        reason, count = super()._partial_reason, len(self._weak)
+        if reason or not count:
+            return reason
         return f"the conditions of {count} node{'s' * (count > 1)} were not checked completely"
 
     @property
@@ -87,11 +87,11 @@ class TorchReport(GraphReport):
     @property
     def account(self) -> Account:
         """What is known; a rule that requires less than torch's guards show proves no sizes to work."""
-        found = super().account
-        if not self._weak or found.can_work is False:
-            return found
+        account = super().account
+        if not self._weak or account.can_work is False:
+            return account
         weak = (OpenPart(str(node), TRUE) for node in self._weak)
-        return Account(FALSE, found.needed, (*weak, *found.open), (), found.failing, None, found.can_fail)
+        return Account(FALSE, account.needed, (*weak, *account.open), (), account.failing, None, account.can_fail)
 
     @cached_property
     def _weak(self) -> tuple[Unanalysed, ...]:
@@ -115,17 +115,17 @@ class TorchReport(GraphReport):
             return Suggester(declared, self.guards).suggestion()
         everything = frozenset(a.source for a in declared.axes)
         while refused != everything:
-            found = Suggester(declared, self.guards, refused, is_tried=True).suggestion()
-            refusal = refusal_of(self._module, self.program.example_inputs, found)
+            suggestion = Suggester(declared, self.guards, refused, is_tried=True).suggestion()
+            refusal = refusal_of(self._module, self.program.example_inputs, suggestion)
             if refusal is None:
-                return found
+                return suggestion
             named = {a.source for a in declared.axes if not refusal.names.isdisjoint((*a.names, str(a.size)))}
             refused = refused | named if named - refused else everything
         for has_ranges in (True, False):
-            found = Suggester(declared, self.guards, everything, has_ranges=has_ranges).suggestion()
-            if not has_ranges or refusal_of(self._module, self.program.example_inputs, found) is None:
+            suggestion = Suggester(declared, self.guards, everything, has_ranges=has_ranges).suggestion()
+            if not has_ranges or refusal_of(self._module, self.program.example_inputs, suggestion) is None:
                 break
-        return found
+        return suggestion
 
     def _refusal(self, target: str, text: str) -> str:
         """Return why torch does not export the module with the dynamic shapes of a text; empty for other texts."""

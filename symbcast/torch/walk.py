@@ -13,20 +13,19 @@ from symbcast.adapters.torch import read_term
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.terms import Dim, Symbol, Term, term
 from symbcast.errors import DimensionError
+from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.graph import Node
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.requirements import Requirements
 from symbcast.graphs.walking.walk import Walk
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import FLOATS, INTEGERS, DistinctPlaces
 from symbcast.operators.values.value import Decider, Value, join_deciders
 from symbcast.torch.calls import TorchCall
 from symbcast.torch.contents import with_contents
-from symbcast.torch.graph import operator_name
+from symbcast.torch.graph import TorchNode, operator_name
 
 if TYPE_CHECKING:
-    from symbcast.graphs.front_end import FrontEnd
-    from symbcast.graphs.graph import Node
-    from symbcast.graphs.walking.requirements import Requirements
-    from symbcast.torch.graph import TorchNode
     from symbcast.torch.reader import TorchModel
 
 
@@ -44,13 +43,13 @@ class TorchWalk(Walk):
     @cached_property
     def hints(self) -> Mapping[Symbol, int]:
         """The sizes of the example that the program was exported with, as far as torch recorded them."""
-        found: dict[Symbol, int] = {}
-        for given in self._inputs:
-            for axis, size in zip(given.axes, getattr(given.value, "shape", ()), strict=False):
+        hints: dict[Symbol, int] = {}
+        for argument in self._inputs:
+            for axis, size in zip(argument.axes, getattr(argument.value, "shape", ()), strict=False):
                 hint = size if isinstance(size, int) else size.node.hint if size.node.has_hint() else None
                 if isinstance(axis.size, Symbol) and hint is not None:
-                    found[axis.size] = int(hint)
-        return found
+                    hints[axis.size] = int(hint)
+        return hints
 
     def trace(self) -> Hashable:
         """Return counts of what nodes leave in the walk, besides their outputs."""
@@ -62,8 +61,8 @@ class TorchWalk(Walk):
 
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs together with the known facts about their elements."""
-        found = with_contents(cast("TorchCall", call), outputs)
-        return list(map(_changing, found)) if cast("TorchNode", call.node).is_overwritten else found
+        known = with_contents(cast("TorchCall", call), outputs)
+        return list(map(_changing, known)) if cast("TorchNode", call.node).is_overwritten else known
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
         """Return outputs whose sizes are unknown."""
@@ -86,8 +85,8 @@ class TorchWalk(Walk):
     def _leaf(self, size: Any, is_of_data: bool) -> Any:
         def leaf(s: Any) -> Term:
             if s.name not in self._symbols:
-                held = size.node.shape_env.var_to_range.get(s)
-                if held is not None and held.lower < 0:
+                interval = size.node.shape_env.var_to_range.get(s)
+                if interval is not None and interval.lower < 0:
                     raise DimensionError(s, "it may be negative, so it is not a size")
                 # A higher lower end is what the program asserts: the graph has that as a node.
                 text = "an integer that depends on data" if is_of_data else "an integer that depends on data or sizes"
@@ -101,9 +100,9 @@ def _changing(value: Value) -> Value:
     """Return a value whose elements a later node changes: nothing is known about integers and booleans."""
     if value.dtype in FLOATS:
         return value
-    made = Value(value.shape, value.dtype)
-    made.decided_by = Decider.BOTH
-    return made
+    changing = Value(value.shape, value.dtype)
+    changing.decided_by = Decider.BOTH
+    return changing
 
 
 def _aten(names: str) -> frozenset[str]:
@@ -142,14 +141,14 @@ def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) 
     if kind in _UNSET:
         return Decider.BOTH
     made_of = inputs[:1] if kind in _OF_FIRST and join_deciders(inputs[:1]) else inputs
-    found = join_deciders(made_of)
-    if found == Decider.NUMBERS and any(numbers_of(v.shape) is None for v in (*made_of, output) if v is not None):
+    decider = join_deciders(made_of)
+    if decider == Decider.NUMBERS and any(numbers_of(v.shape) is None for v in (*made_of, output) if v is not None):
         return Decider.SIZES  # sizes decide the number of times that each number occurs
-    if found == Decider.BOTH and kind in _SUMS and any(map(_is_free, made_of)):
+    if decider == Decider.BOTH and kind in _SUMS and any(map(_is_free, made_of)):
         return Decider.DATA
-    if found == Decider.DATA and output.dtype in INTEGERS and not _can_be_any(node, made_of, output):
+    if decider == Decider.DATA and output.dtype in INTEGERS and not _can_be_any(node, made_of, output):
         return Decider.BOTH
-    return found
+    return decider
 
 
 def _can_be_any(node: Any, made_of: Sequence[Value | None], output: Value) -> bool:

@@ -56,7 +56,7 @@ def test_a_module_works_where_its_trace_says(name):
 def test_torch_does_not_export_it(name, capfd):
     make, args, named = CASES[name]
     given = TraceArguments(args, named, dtype="float32")
-    args, kwargs = given.made(
+    args, kwargs = given.build(
         given.shapes, lambda dims, dtype: torch.ones([d if isinstance(d, int) else 6 for d in dims],
                                                      dtype=getattr(torch, dtype)), int)  # fmt: skip
     axes = [dict.fromkeys(range(v.dim()), torch.export.Dim.AUTO) for v in args]

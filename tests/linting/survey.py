@@ -103,9 +103,7 @@ def _called(signature, given, scope, sizes):
     random = np.random.default_rng(0)
     for _ in range(2):
         try:
-            yield lasting_result(
-                given.called(signature.function, scope.shapes, at, array_of(signature.library, random))
-            )
+            yield lasting_result(given.call(signature.function, scope.shapes, at, array_of(signature.library, random)))
         except Exception as error:
             yield RaisedError.of(error)
 

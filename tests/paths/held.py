@@ -55,7 +55,9 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
             kind = np.dtype(dtype).kind
             return random.random(shape).astype(dtype) if kind in "fc" else np.ones(shape, dtype)
 
-        args, options = given.made(conclusions_of(report).scope.shapes, make_array, lambda dim, at=at: size_at(dim, at))
+        args, options = given.build(
+            conclusions_of(report).scope.shapes, make_array, lambda dim, at=at: size_at(dim, at)
+        )
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:

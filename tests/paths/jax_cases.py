@@ -227,7 +227,7 @@ def real_shapes(function, arguments, at):
 
     given = TraceArguments(arguments, {}, dtype=F32)
     report_scope, sizes = at
-    args, _ = given.made(
+    args, _ = given.build(
         report_scope.shapes,
         lambda dims, dtype: jax.ShapeDtypeStruct(tuple(size_at(d, sizes) for d in dims), dtype),
         lambda dim: size_at(dim, sizes),

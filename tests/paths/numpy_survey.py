@@ -324,7 +324,7 @@ def real_outcomes(function, scope, given, at):
         def made(dims, dtype, filled=filled):
             return filled([size_at(d, at) for d in dims], np.dtype(dtype))
 
-        args, options = given.made(scope.shapes, made, lambda dim: size_at(dim, at))
+        args, options = given.build(scope.shapes, made, lambda dim: size_at(dim, at))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:

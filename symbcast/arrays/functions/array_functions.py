@@ -65,8 +65,8 @@ def _with_plain_flags(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def checked(*args: Any, **options: Any) -> Any:
-        given = taken.bind(*args, **options).arguments
-        if any(is_symbolic(given.get(n)) for n in flags):
+        bound = taken.bind(*args, **options).arguments
+        if any(is_symbolic(bound.get(n)) for n in flags):
             return here().fail_to_trace("an array as a flag is not supported")
         return function(*args, **options)
 
@@ -134,17 +134,17 @@ def _joined(arrays: Sequence[Any]) -> ArrayContents:
     is_data = any(c.is_data for c in contents)
     if any(c.span is None for c in contents):
         return ArrayContents(is_data=is_data)
-    path, found = here(), None
+    path, span = here(), None
     for array, known in zip(arrays, contents, strict=True):
         empty = path.empty(dims_of(array))
         if known.span is None or path.ask(empty):
             continue
         low, high, occurs = known.span
-        if found is not None:
-            occurs = "part" if not (known.span.is_exact and found.is_exact) else "ends"
-            low, high = path.bounds.smaller(low, found.low), path.bounds.larger(high, found.high)
-        found = IntegerSpan(low, high, occurs)
-    return ArrayContents(span=found or IntegerSpan(0, -1, "all"), is_data=is_data)
+        if span is not None:
+            occurs = "part" if not (known.span.is_exact and span.is_exact) else "ends"
+            low, high = path.bounds.smaller(low, span.low), path.bounds.larger(high, span.high)
+        span = IntegerSpan(low, high, occurs)
+    return ArrayContents(span=span or IntegerSpan(0, -1, "all"), is_data=is_data)
 
 
 def _concatenated(arrays: Sequence[Any], axis: Any) -> Dims:
@@ -252,17 +252,17 @@ def einsum(
     subscripts, *arrays = operands if isinstance(operands[0], str) else _in_letters(operands)
     if len(arrays) == 1:
         _check_diagonal(subscripts, dims_of(arrays[0]))
-    found = einsum_shape(here(), subscripts, [dims_of(a) for a in arrays], aligns_ellipses=True)
+    dims = einsum_shape(here(), subscripts, [dims_of(a) for a in arrays], aligns_ellipses=True)
     kind = np.dtype(dtype) if dtype else common_dtype(arrays)
     if out is not None:
         if optimize:
             here().fail_to_trace("numpy.einsum with optimize and an output is not supported")
-        if len(dims_of(out)) != len(found):
+        if len(dims_of(out)) != len(dims):
             raise ValueError("out parameter does not have the correct number of dimensions")
-        here().broadcast(found, dims_of(out), rule="unidirectional")
+        here().broadcast(dims, dims_of(out), rule="unidirectional")
         write_out(out, kind, casting)
         return out
-    return SymbolicArray(found, kind)
+    return SymbolicArray(dims, kind)
 
 
 def _check_diagonal(subscripts: str, dims: Dims) -> None:
@@ -332,19 +332,19 @@ def filled_with(value: Any) -> ArrayContents:
     if is_whole(value):
         dim = dim_of(value)
         return ArrayContents(bool(value) if isinstance(dim, int) else None, IntegerSpan(dim, dim, "all"), is_data=False)
-    found = replace(contents_of(value).spread)
+    contents = replace(contents_of(value).spread)
     if isinstance(value, (float, np.floating)):
-        found.truth = bool(value)
-    return found
+        contents.truth = bool(value)
+    return contents
 
 
 @implements(np.full_like)
 def full_like(
     a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None
 ) -> Any:
-    found = _like(a, dtype, shape, filled_with(fill_value))
-    put_into(found.dims, dims_of(fill_value))
-    return found
+    array = _like(a, dtype, shape, filled_with(fill_value))
+    put_into(array.dims, dims_of(fill_value))
+    return array
 
 
 implements(np.copyto)(copy_to)

@@ -128,11 +128,11 @@ def nanstd(
 
 def _averaged(a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     """Return one number for each index of the remaining axes; the reduced axes may be empty."""
-    found = as_array(a).mean(axis=axis, keepdims=keepdims)
+    mean = as_array(a).mean(axis=axis, keepdims=keepdims)
     if out is not None:
-        assign_out(out, found.dims, found.dtype)
+        assign_out(out, mean.dims, mean.dtype)
         return out
-    return found
+    return mean
 
 
 @implements(np.average)
@@ -140,28 +140,28 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     path, dims = here(), dims_of(a)
     axes = axes_of(axis, len(dims))
     if weights is not None and dims_of(weights) != dims:
-        given = dims_of(weights)
-        if len(given) == len(dims):
-            same = all(path.ask(equal(x, y)) for x, y in zip(given, dims, strict=True))
+        weight_dims = dims_of(weights)
+        if len(weight_dims) == len(dims):
+            same = all(path.ask(equal(x, y)) for x, y in zip(weight_dims, dims, strict=True))
         else:
             same = False
         if not same:
             if axis is None:
                 raise TypeError("Axis must be specified when shapes of a and weights differ.")
-            if len(given) != len(axes):
+            if len(weight_dims) != len(axes):
                 raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-            for x, n in zip(given, axes, strict=True):
+            for x, n in zip(weight_dims, axes, strict=True):
                 path.equal(x, dims[n], "Shape of weights must be consistent with shape of a along specified axis.")
-    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     if weights is None:
-        for dim in found.dims:  # NumPy divides by the number of averages
+        for dim in mean.dims:  # NumPy divides by the number of averages
             path.require(at_most(1, dim), "division by zero", ZeroDivisionError)
     else:
-        empty = [equal(d, 0) for d in found.dims]
+        empty = [equal(d, 0) for d in mean.dims]
         for n in axes:
             reason = "Weights sum to zero, can't be normalized"
             path.require(any_of([*empty, at_most(1, dims[n])]), reason, ZeroDivisionError)
-    return (found, found._with(found.dims)) if returned else found
+    return (mean, mean._with(mean.dims)) if returned else mean
 
 
 @implements(np.percentile, np.quantile)
@@ -182,15 +182,15 @@ def quantile(
     _check_quantiles(q)
     for n in axes_of(axis, len(dims)):
         path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
-    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
-    whole = (*dims_of(q), *found.dims)
+    mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    whole = (*dims_of(q), *mean.dims)
     if out is not None:
-        given = dims_of(out)
-        if len(given) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(given, whole, strict=True)):
+        out_dims = dims_of(out)
+        if len(out_dims) != len(whole) or not all(path.ask(equal(a, b)) for a, b in zip(out_dims, whole, strict=True)):
             return path.fail_to_trace("quantiles with an output of another shape are not supported")
-        assign_out(out, whole, found.dtype)
+        assign_out(out, whole, mean.dtype)
         return out
-    return SymbolicArray(whole, found.dtype)
+    return SymbolicArray(whole, mean.dtype)
 
 
 @implements(np.nanpercentile, np.nanquantile)
@@ -208,10 +208,10 @@ def nanquantile(
     if weights is not None or out is not None:
         return here().fail_to_trace("quantiles with weights or an output are not supported")
     _check_quantiles(q)
-    found = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     if here().ask(equal(multiply(*dims_of(a)), 0)):
-        return found
-    return SymbolicArray((*dims_of(q), *found.dims), found.dtype)
+        return mean
+    return SymbolicArray((*dims_of(q), *mean.dims), mean.dtype)
 
 
 def _check_quantiles(q: Any) -> None:
@@ -331,8 +331,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     path.require(at_most(1, m), "v cannot be empty")
     longer, shorter = path.bounds.larger(n, m), path.bounds.smaller(n, m)
     whole = subtract(add(n, m), 1)
-    found = {"full": whole, "same": longer, "valid": add(subtract(longer, shorter), 1)}[mode]
-    return SymbolicArray((found,), common_dtype([a, v]))
+    length = {"full": whole, "same": longer, "valid": add(subtract(longer, shorter), 1)}[mode]
+    return SymbolicArray((length,), common_dtype([a, v]))
 
 
 @implements(np.result_type)

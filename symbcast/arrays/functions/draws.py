@@ -65,17 +65,17 @@ class Draws:
         return type(self.real)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.real, name)
+        attribute = getattr(self.real, name)
         ours = _METHODS.get(name)
         if ours is None:
-            return found
+            return attribute
 
         def method(*args: Any, **options: Any) -> Any:
             if current.get() is None:
-                return found(*args, **options)
+                return attribute(*args, **options)
             undo = here().doing(f"random.{name}")
             try:
-                return ours(self.real, found, *args, **options)
+                return ours(self.real, attribute, *args, **options)
             finally:
                 undo()
 
@@ -130,9 +130,9 @@ def drawing(real: type) -> type:
 def seeded(real: Any, *args: Any, **options: Any) -> Any:
     """Return a generator; a seed that is a size is replaced by 0, because no shape depends on it."""
     args, options = tuple(map(_seed, args)), {k: _seed(v) for k, v in options.items()}
-    found = real(*args, **options)
-    is_drawing = current.get() is not None and type(found) in (np.random.Generator, np.random.RandomState)
-    return Draws(found) if is_drawing else found
+    generator = real(*args, **options)
+    is_drawing = current.get() is not None and type(generator) in (np.random.Generator, np.random.RandomState)
+    return Draws(generator) if is_drawing else generator
 
 
 def seeding(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -150,15 +150,15 @@ def _seed(value: Any) -> Any:
 
 
 def _drawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
-    given = signature(method).bind(*args, **options).arguments
-    parameters = {k: v for k, v in given.items() if k not in _NO_PARAMETERS}
+    bound = signature(method).bind(*args, **options).arguments
+    parameters = {k: v for k, v in bound.items() if k not in _NO_PARAMETERS}
     _check_values(real, method, parameters)
-    found = _shape(list(parameters.values()), given.get("size"), given.get("out"))
-    if given.get("out") is not None:
-        return _outputs_or_draws(given["out"], found)
+    dims = _shape(list(parameters.values()), bound.get("size"), bound.get("out"))
+    if bound.get("out") is not None:
+        return _outputs_or_draws(bound["out"], dims)
     if method.__name__ in DISCRETE:
-        return _within(found, np.int64, 0, None)
-    return SymbolicArray(found, given.get("dtype", np.float64))
+        return _within(dims, np.int64, 0, None)
+    return SymbolicArray(dims, bound.get("dtype", np.float64))
 
 
 def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
@@ -236,21 +236,21 @@ def _is_taken(probe: Callable[..., Any], parameters: dict[str, Any]) -> bool:
 
 
 def _integers(real: Any, method: Any, *args: Any, **options: Any) -> Any:
-    given = signature(method).bind(*args, **options).arguments
-    low, high = given["low"], given.get("high")
-    is_closed = given.get("endpoint", False) or method.__name__ == "random_integers"
+    bound = signature(method).bind(*args, **options).arguments
+    low, high = bound["low"], bound.get("high")
+    is_closed = bound.get("endpoint", False) or method.__name__ == "random_integers"
     if high is None:
         low, high = (1 if method.__name__ == "random_integers" else 0), low
-    size = given.get("size")
+    size = bound.get("size")
     shapes = [dims_of(v) for v in (low, high)]
     dims = broadcast_together(shapes) if size is None else as_dims(size)
-    kind, path = given.get("dtype", np.int64), here()
+    kind, path = bound.get("dtype", np.int64), here()
     nothing = [equal(d, 0) for d in dims]
     if any(shapes):
         if size is not None and not path.ask(any_of(nothing)):
             path.broadcast(*(s for s in shapes if s), dims)
         if not any(map(is_symbolic, (low, high))):
-            options = {k: v for k, v in given.items() if k != "size"}
+            options = {k: v for k, v in bound.items() if k != "size"}
             getattr(_prober(real), method.__name__)(**options)
         return _within(dims, kind, 0, None)
     first, last = _whole(low), _whole(high)
@@ -313,22 +313,22 @@ def _shuffle(real: Any, method: Any, x: Any, axis: int = 0) -> None:
 
 
 def _choice(real: Any, method: Any, *args: Any, **options: Any) -> Any:
-    given = signature(method).bind(*args, **options)
-    given.apply_defaults()
-    a, size, p = (given.arguments[k] for k in ("a", "size", "p"))
+    bound = signature(method).bind(*args, **options)
+    bound.apply_defaults()
+    a, size, p = (bound.arguments[k] for k in ("a", "size", "p"))
     path, dims = here(), () if is_whole(a) else dims_of(a)
     if not is_whole(a) and not dims:
         path.fail_to_trace("numpy.random.choice from a number that depends on data is not supported")
     if len(dims) > 1 and type(real) is np.random.RandomState:
         raise ValueError("a must be 1-dimensional")
-    (place,) = axes_of(given.arguments.get("axis", 0), len(dims) or 1)
+    (place,) = axes_of(bound.arguments.get("axis", 0), len(dims) or 1)
     count = dims[place] if dims else dim_of(a)
     drawn = () if size is None else as_dims(size)
     nothing = [equal(d, 0) for d in drawn]
     path.require(any_of([at_most(1, count), *nothing]), "a must be positive unless no samples are taken")
     if p is not None:
         _check_chances(p, count)
-    if not given.arguments["replace"]:
+    if not bound.arguments["replace"]:
         path.require(
             any_of([at_most(multiply(*drawn), count), *nothing]),
             "Cannot take a larger sample than population when replace is False",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,18 +14,15 @@ from symbcast.arrays.array_facts import dims_of, dtype_of, here
 from symbcast.arrays.indexing import write_out
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of
 from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.context import Dims
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 # Results of ufuncs: their dtypes, and the output arrays passed in.
 
 
-def outputs_or_results(outs: tuple[Any, ...], *found: SymbolicArray) -> Any:
+def outputs_or_results(outs: tuple[Any, ...], *results: SymbolicArray) -> Any:
     """Return the output arrays that were passed in, or else the results."""
-    whole = [o if o is not None else f for o, f in zip(outs or (None,) * len(found), found, strict=True)]
+    whole = [o if o is not None else f for o, f in zip(outs or (None,) * len(results), results, strict=True)]
     return whole[0] if len(whole) == 1 else tuple(whole)
 
 
@@ -38,14 +35,14 @@ def result_dtypes(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> Any:
-    given = [d if isinstance(d, np.dtype) or d in (int, float, complex) else np.dtype(d) for d in dtypes]
-    if all(not isinstance(g, np.dtype) for g in given):
-        given = [np.dtype(g) for g in given]
+    operands = [d if isinstance(d, np.dtype) or d in (int, float, complex) else np.dtype(d) for d in dtypes]
+    if all(not isinstance(g, np.dtype) for g in operands):
+        operands = [np.dtype(g) for g in operands]
     try:
-        found: tuple[Any, ...] = ufunc.resolve_dtypes((*given, *(None,) * ufunc.nout))
+        resolved: tuple[Any, ...] = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout))
     except (AttributeError, NotImplementedError):
-        found = (*given, *(_example(ufunc, given).dtype,) * ufunc.nout)
-    return found[len(dtypes) :]
+        resolved = (*operands, *(_example(ufunc, operands).dtype,) * ufunc.nout)
+    return resolved[len(dtypes) :]
 
 
 def _example(ufunc: Any, dtypes: Sequence[Any]) -> Any:
@@ -92,10 +89,10 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
         for number, (names, value) in enumerate(zip(core_in, inputs, strict=True))
     ]
     loop = path.broadcast(*loops) if len([x for x in loops if x]) > 1 else next((x for x in loops if x), ())
-    for number, (given, names) in enumerate(zip(outs, core_out, strict=False)):
-        if given is not None and names:
+    for number, (out_dims, names) in enumerate(zip(outs, core_out, strict=False)):
+        if out_dims is not None and names:
             known = [_bare(n) for n in names if not n.endswith("?") or _bare(n) in sizes]
-            _output(ufunc, known, given, _places(axes, len(core_in) + number, len(known)), sizes)
+            _output(ufunc, known, out_dims, _places(axes, len(core_in) + number, len(known)), sizes)
             if ufunc.signature in _OF_TRANSFORMS:
                 points = any_of([at_most(1, sizes[known[0]]), *(equal(d, 0) for d in loop)])
                 path.require(points, "Invalid number of FFT data points (0) specified")
@@ -107,7 +104,7 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
     dtypes = result_dtypes(ufunc, tuple(dtype_of(v) for v in inputs), options.get("dtype"))
     if isinstance(options.get("signature"), str):
         dtypes = tuple(np.dtype(c) for c in options["signature"].partition("->")[2])
-    found = []
+    results = []
     for number, names in enumerate(core_out):
         core: list[Dim] = [
             int(n) if n.isdecimal() else sizes[n] for n in map(_bare, names) if n.isdecimal() or n in sizes
@@ -118,16 +115,16 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
         if number < len(outs) and outs[number] is not None:
             if options.get("keepdims"):
                 path.fail_to_trace(f"{ufunc.__name__} with keepdims and an output is not supported")
-            given = dims_of(outs[number])
-            taken = {p % len(given) for p in places}
-            rest = tuple(d for n, d in enumerate(given) if n not in taken)
+            out_dims = dims_of(outs[number])
+            taken = {p % len(out_dims) for p in places}
+            rest = tuple(d for n, d in enumerate(out_dims) if n not in taken)
             if len(rest) != len(loop):
                 path.fail_to_trace(f"{ufunc.__name__} with an output of another rank is not supported")
             path.broadcast(loop, rest, rule="unidirectional")
             write_out(outs[number], dtypes[number], options.get("casting", "same_kind"))
         is_last = places == tuple(range(-len(core), 0))
-        found.append(SymbolicArray(_placed(loop, core, () if is_last else places), dtypes[number]))
-    return outputs_or_results(outs, *found)
+        results.append(SymbolicArray(_placed(loop, core, () if is_last else places), dtypes[number]))
+    return outputs_or_results(outs, *results)
 
 
 def _operand(  # noqa: PLR0913, PLR0917 - the context of one operand
@@ -145,9 +142,9 @@ def _operand(  # noqa: PLR0913, PLR0917 - the context of one operand
     return tuple(d for n, d in enumerate(dims) if n not in places)
 
 
-def _output(ufunc: Any, names: Sequence[str], given: Any, places: Sequence[int], sizes: dict[str, Dim]) -> None:
+def _output(ufunc: Any, names: Sequence[str], out: Any, places: Sequence[int], sizes: dict[str, Dim]) -> None:
     """Record the core sizes of an output array; they must equal the sizes that are already known."""
-    dims = dims_of(given)
+    dims = dims_of(out)
     if len(names) > len(dims):
         raise ValueError(f"{ufunc.__name__}: Output operand does not have enough dimensions")
     for name, place in zip(names, places, strict=True):
@@ -198,12 +195,12 @@ IGNORED = frozenset({"overwrite_a", "check_finite", "lapack_driver", "driver", "
 
 def pairs(module: ModuleType) -> Iterator[tuple[Any, Callable[..., Any]]]:
     """Yield the supported functions, each with its stand-in."""
-    for name, (given, is_square) in _KNOWN.items():
+    for name, (results, is_square) in _KNOWN.items():
         if hasattr(module, name):
-            yield getattr(module, name), _standin(given, is_square)
+            yield getattr(module, name), _standin(results, is_square)
 
 
-def _standin(given: Callable[..., Any], is_square: bool) -> Callable[..., Any]:
+def _standin(results: Callable[..., Any], is_square: bool) -> Callable[..., Any]:
     def ours(real: Any, a: Any, *args: Any, **options: Any) -> Any:
         dims = dims_of(a)
         left = {k: v for k, v in options.items() if k not in IGNORED}
@@ -211,7 +208,7 @@ def _standin(given: Callable[..., Any], is_square: bool) -> Callable[..., Any]:
             return real(a, *args, **options)
         if is_square:
             here().equal(dims[0], dims[1], "expected a square matrix")
-        return given(*dims, np.result_type(dtype_of(a), np.float32), **left)
+        return results(*dims, np.result_type(dtype_of(a), np.float32), **left)
 
     return ours
 

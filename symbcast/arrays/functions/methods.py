@@ -41,9 +41,9 @@ _CLIP: Any = vars(np)["_core"].umath.clip
 def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> SymbolicArray:
     """Return the elements in another shape; one of its sizes may be -1."""
     path = here()
-    given = shape[0] if len(shape) == 1 else shape
-    given = whole(given)
-    sizes = [given] if is_whole(given) else list(map(whole, given))
+    wanted_shape = shape[0] if len(shape) == 1 else shape
+    wanted_shape = whole(wanted_shape)
+    sizes = [wanted_shape] if is_whole(wanted_shape) else list(map(whole, wanted_shape))
     dims = [dim_of(s) for s in sizes]
     target = [None if _is_free(path, d) else d for d in dims]
     undo = path.doing("reshape", [array.dims])
@@ -51,11 +51,11 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> Symb
         for dim in target:
             if dim is not None and not path.bounds.is_at_least(dim, 0):
                 path.require(at_most(0, dim), "negative dimensions are not allowed")
-        found = reshaped(path, array.dims, target)
+        new_dims = reshaped(path, array.dims, target)
     finally:
         undo()
-    found = path.written(found)
-    return array.same() if found == array.dims else array._with(found)  # type: ignore[no-any-return]
+    new_dims = path.written(new_dims)
+    return array.same() if new_dims == array.dims else array._with(new_dims)  # type: ignore[no-any-return]
 
 
 def _is_free(path: Any, dim: Any) -> bool:
@@ -73,8 +73,8 @@ def ravel(array: Any, order: str = "C") -> SymbolicArray:
 @method("flatten")
 def flatten(array: Any, order: str = "C") -> SymbolicArray:
     """Return a copy of the elements on one axis."""
-    found: SymbolicArray = ravel(array, order).copied()
-    return found
+    flat: SymbolicArray = ravel(array, order).copied()
+    return flat
 
 
 @method("transpose", "permute_dims")
@@ -85,11 +85,11 @@ def transpose(array: Any, *axes: Any) -> SymbolicArray:
         if len(order) != array.ndim:
             raise ValueError("axes don't match array")
         order = axes_of(tuple(order), array.ndim)
-    found = array._with(reshaping.transpose(here(), array.dims, order))
+    turned = array._with(reshaping.transpose(here(), array.dims, order))
     if array.ndim == 2 and array.contents.pattern is not None:
         is_turned = order is None or order[0] == 1
-        found.contents.pattern = array.contents.pattern.transposed if is_turned else array.contents.pattern
-    return found  # type: ignore[no-any-return]
+        turned.contents.pattern = array.contents.pattern.transposed if is_turned else array.contents.pattern
+    return turned  # type: ignore[no-any-return]
 
 
 @method("swapaxes")
@@ -98,8 +98,8 @@ def swapaxes(array: Any, first: int, second: int) -> SymbolicArray:
     order = list(range(array.ndim))
     (a,), (b,) = axes_of(first, array.ndim), axes_of(second, array.ndim)
     order[a], order[b] = order[b], order[a]
-    found: SymbolicArray = transpose(array, tuple(order))
-    return found
+    swapped: SymbolicArray = transpose(array, tuple(order))
+    return swapped
 
 
 @method("squeeze")
@@ -193,9 +193,9 @@ def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = F
     return value
 
 
-def _reduced(name: str, ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, **given: Any) -> Any:
+def _reduced(name: str, ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, **more: Any) -> Any:
     """Return a reduction by a method, which errors name; its options that were not given are left out."""
-    options = {k: v for k, v in given.items() if v is not NO_VALUE}
+    options = {k: v for k, v in more.items() if v is not NO_VALUE}
     undo = here().doing(name, [array.dims])
     try:
         return reduced(ufunc, array, axis, dtype, out, keepdims is not NO_VALUE and bool(keepdims), **options)
@@ -267,13 +267,13 @@ def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where:
     kind = np.dtype(dtype) if dtype is not None else np.ones(1, array.dtype).mean().dtype
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     where = True if where is NO_VALUE else where
-    found = reduced(np.add, array, axis, kind, out, keeps, where=where)
+    mean = reduced(np.add, array, axis, kind, out, keeps, where=where)
     if out is None:
-        found.contents.truth = found.contents.span = None
+        mean.contents.truth = mean.contents.span = None
         count = multiply(*(array.dims[n] for n in axes_of(axis, array.ndim)))
         if not here().bounds.is_at_least(count, 1):
-            found.contents.divisors = (count,)
-    return found
+            mean.contents.divisors = (count,)
+    return mean
 
 
 @method("cumsum")
@@ -290,8 +290,8 @@ def cumulative_product(array: Any, axis: Any = None, dtype: Any = None, out: Any
 
 def _cumulative(ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any) -> Any:
     array = array.reshape(1) if not array.dims else array
-    given = ravel(array) if axis is None else array
-    return accumulated(ufunc, given, 0 if axis is None else axis, dtype, out)
+    data = ravel(array) if axis is None else array
+    return accumulated(ufunc, data, 0 if axis is None else axis, dtype, out)
 
 
 @method("diagonal")
@@ -335,9 +335,9 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
     return SymbolicArray((*left[:-1], *right[:-2], *(right[-1:] if len(right) > 1 else ())), kind)
 
 
-def _dot_into(out: Any, found: Any) -> Any:
-    assign_out(out, found.dims, found.dtype, "unsafe")
-    if out.dtype != found.dtype:
+def _dot_into(out: Any, product: Any) -> Any:
+    assign_out(out, product.dims, product.dtype, "unsafe")
+    if out.dtype != product.dtype:
         raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions)")
     return out
 
@@ -384,9 +384,9 @@ def argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, 
 @method("argpartition")
 def argpartition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> SymbolicArray:
     """Return the indices that put one element at its sorted position."""
-    found: SymbolicArray = argsort(array, axis)
+    order_indices: SymbolicArray = argsort(array, axis)
     _check_kth(array if axis is not None else ravel(array), kth, 0 if axis is None else axes_of(axis, array.ndim)[0])
-    return found
+    return order_indices
 
 
 def _check_kth(array: Any, kth: Any, place: int) -> None:
@@ -409,11 +409,11 @@ def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fal
     path.require(at_most(1, dims[place]), "attempt to get argmax of an empty sequence")
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     whole = (1,) * array.ndim if keeps else ()
-    found = whole if axis is None else reduce(path, dims, [place], keepdims=keeps)
+    result_dims = whole if axis is None else reduce(path, dims, [place], keepdims=keeps)
     if out is not None:
-        assign_out(out, found, np.intp)
+        assign_out(out, result_dims, np.intp)
         return out  # type: ignore[no-any-return]
-    return SymbolicArray(found, np.intp, None, places_along(dims[place]))
+    return SymbolicArray(result_dims, np.intp, None, places_along(dims[place]))
 
 
 @method("nonzero")
@@ -444,13 +444,13 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
         here().require(any_of([at_most(1, size), *empty]), "cannot do a non-empty take", IndexError)
     else:
         raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
-    found = (*data.dims[:place], *shape, *data.dims[place + 1 :])
+    dims = (*data.dims[:place], *shape, *data.dims[place + 1 :])
     if out is not None:
-        assign_out(out, found, data.dtype)
+        assign_out(out, dims, data.dtype)
         return out
     contents = array.contents.some
     contents.is_data |= is_of_data(indices)
-    return SymbolicArray(found, data.dtype, contents=contents)
+    return SymbolicArray(dims, data.dtype, contents=contents)
 
 
 @method("repeat")
@@ -595,15 +595,15 @@ class Flat:
 
     def copy(self) -> SymbolicArray:
         """Return the elements on one axis."""
-        found: SymbolicArray = ravel(self.base).copied()
-        return found
+        copied: SymbolicArray = ravel(self.base).copied()
+        return copied
 
     def __getitem__(self, key: Any) -> SymbolicArray:
         if _is_everything(key):
             return self.copy()
         mask = self._mask(key)
-        found = indexed(self.copy(), self._key(key)) if mask is None else indexed(ravel(self.base), mask)
-        return found.copied()
+        part = indexed(self.copy(), self._key(key)) if mask is None else indexed(ravel(self.base), mask)
+        return part.copied()
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write values in order, repeated or cut off as needed; an empty value writes nothing."""

@@ -37,9 +37,9 @@ def register_package_standins(standins: StandIns) -> None:
             _register_random_standins(module, standins)
         if name == _NUMBA and module is not None:
             standins.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
-        found = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
-        if found is not None and isinstance(module, ModuleType):
-            for real, ours in found(module):
+        pairs_in = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
+        if pairs_in is not None and isinstance(module, ModuleType):
+            for real, ours in pairs_in(module):
                 standins.stands_for(real, is_ours=_is_of_ours)(ours)
 
 
@@ -105,9 +105,9 @@ def without_numba(reach: ReachedPlaces) -> Iterator[None]:
     if module is None:
         yield
         return
-    found = StandIns(_is_of_ours)
-    found.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
-    with found.acting(reach):
+    standins = StandIns(_is_of_ours)
+    standins.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
+    with standins.acting(reach):
         yield
 
 
@@ -224,17 +224,17 @@ def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
     order = maximum((dims_of(b)[0], dims_of(a)[0]))
     here().require(Comparison("<=", 1, order), "the filter must have a coefficient", MemoryError)
     kind = common_dtype([b, a, x] if zi is None else [b, a, x, zi])
-    found = SymbolicArray(dims_of(x), kind)
+    result = SymbolicArray(dims_of(x), kind)
     if zi is None:
-        return found
+        return result
     if len(dims_of(zi)) != len(dims_of(x)):
         raise ValueError("object of too small depth for desired array")
     (place,) = axes_of(axis, len(dims_of(x)))
     after = [subtract(order, 1) if n == place else d for n, d in enumerate(dims_of(x))]
-    for n, (given, wanted) in enumerate(zip(dims_of(zi), after, strict=True)):
-        fits = equal(given, wanted) if n == place else any_of([equal(given, wanted), equal(given, 1)])
+    for n, (size, expected) in enumerate(zip(dims_of(zi), after, strict=True)):
+        fits = equal(size, expected) if n == place else any_of([equal(size, expected), equal(size, 1)])
         here().require(fits, "the initial conditions must fit the filter")
-    return found, SymbolicArray(tuple(after), kind)
+    return result, SymbolicArray(tuple(after), kind)
 
 
 def _scipy_array_api(module: ModuleType) -> Pairs:
@@ -245,10 +245,10 @@ def _scipy_array_api(module: ModuleType) -> Pairs:
 
 def _promoted(real: Any, *args: Any, broadcast: bool = False, force_floating: bool = False, xp: Any) -> Any:
     """Return arrays converted to their common dtype and, with ``broadcast``, to one shape."""
-    found = real(*args, broadcast=False, force_floating=force_floating, xp=xp)
+    promoted = real(*args, broadcast=False, force_floating=force_floating, xp=xp)
     if not broadcast:
-        return found
-    arrays = [found] if len(args) == 1 else list(found)
+        return promoted
+    arrays = [promoted] if len(args) == 1 else list(promoted)
     dims = here().broadcast(*(dims_of(a) for a in arrays if a is not None))
     arrays = [a if a is None else SymbolicArray(dims, dtype_of(a)) for a in arrays]
     return arrays[0] if len(arrays) == 1 else tuple(arrays)
@@ -269,11 +269,11 @@ def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
     left_out = () if axis is None else axes_of(axis, rank)
     padded = [(1,) * (rank - len(s)) + tuple(map(dim_of, s)) for s in shapes]
     common = path.broadcast(*(tuple(d for n, d in enumerate(s) if n not in left_out) for s in padded))
-    found = []
+    results = []
     for shape in padded:
         rest = iter(common)
-        found.append(tuple(sized(d if n in left_out else next(rest), path) for n, d in enumerate(shape)))
-    return found[0] if axis is None else found
+        results.append(tuple(sized(d if n in left_out else next(rest), path) for n, d in enumerate(shape)))
+    return results[0] if axis is None else results
 
 
 def _masked(module: ModuleType) -> Pairs:

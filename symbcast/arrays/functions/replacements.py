@@ -91,12 +91,12 @@ def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0
         value = gathered(value)
     kind = type(value)
     if kind is NestedList:
-        found = value.array() if dtype is None else value.array().astype(dtype)
+        array = value.array() if dtype is None else value.array().astype(dtype)
     elif kind is Flat:
-        found = value.copy() if dtype is None else value.copy().astype(dtype)
+        array = value.copy() if dtype is None else value.copy().astype(dtype)
     elif hasattr(kind, "dims"):
         is_copy = real.__name__ == "array" and (options.get("copy", args[0] if args else True) is True)
-        found = (value.copied() if is_copy else value) if dtype is None else value.astype(dtype, copy=is_copy)
+        array = (value.copied() if is_copy else value) if dtype is None else value.astype(dtype, copy=is_copy)
     elif kind in (Size, Real):
         return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray((), dtype)
     elif kind in (list, tuple) and not any(hasattr(type(v), "dims") or _holds_arrays(v) for v in value):
@@ -104,11 +104,11 @@ def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0
     elif kind is np.ndarray:
         return value if dtype is None or np.dtype(dtype).kind in "iu" else SymbolicArray(value.shape, dtype)
     else:
-        found = stack([asarray(real, v) if is_symbolic(v) else v for v in value])
-        found = found if dtype is None else found.astype(dtype)
-    while found.ndim < max(ndmin, 1 if real.__name__ == "ascontiguousarray" else 0):
-        found = found._with((1, *found.dims))
-    return found
+        array = stack([asarray(real, v) if is_symbolic(v) else v for v in value])
+        array = array if dtype is None else array.astype(dtype)
+    while array.ndim < max(ndmin, 1 if real.__name__ == "ascontiguousarray" else 0):
+        array = array._with((1, *array.dims))
+    return array
 
 
 def _holds_arrays(value: Any) -> bool:
@@ -140,13 +140,13 @@ def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any)
 @stands_for(np.arange)
 def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
     names = ("start", "stop", "step")
-    given = [*args, *(options[n] for n in names[len(args) :] if n in options)]
-    if len(given) > 1 and given[1] is None:  # as in the array API
-        given = [0, given[0], *given[2:]]
-    given = list(map(whole, given))
-    if not all(map(is_whole, given)):
+    numbers = [*args, *(options[n] for n in names[len(args) :] if n in options)]
+    if len(numbers) > 1 and numbers[1] is None:  # as in the array API
+        numbers = [0, numbers[0], *numbers[2:]]
+    numbers = list(map(whole, numbers))
+    if not all(map(is_whole, numbers)):
         return here().fail_to_trace("numpy.arange of numbers that are not integers is not supported")
-    start, stop, step = (0, given[0], 1) if len(given) == 1 else (*given, 1)[:3]
+    start, stop, step = (0, numbers[0], 1) if len(numbers) == 1 else (*numbers, 1)[:3]
     low, high, by = dim_of(start), dim_of(stop), here().number(dim_of(step))
     path = here()
     count = path.bounds.larger(ceil_divide(subtract(high, low) if by > 0 else subtract(low, high), abs(by)), 0)
@@ -420,10 +420,10 @@ def _data_fail() -> bool:
 
 @stands_for(math.sqrt, is_ours=is_one)
 def root(real: Any, value: Any) -> Any:
-    found = _number(real, value, zero_of=value)
+    result = _number(real, value, zero_of=value)
     if value < 0:
         raise ValueError("math domain error")
-    return found
+    return result
 
 
 @stands_for(math.isqrt, is_ours=is_one)
@@ -433,29 +433,29 @@ def integer_root(real: Any, value: Any) -> Any:
     path = here()
     if path.ask(Comparison("<", value.dim, 0)):
         raise ValueError("isqrt() argument must be nonnegative")
-    found = path.opaque(("isqrt", value.dim), 0, value.dim, ("isqrt", value.dim))
-    if found is None:
+    opaque = path.opaque(("isqrt", value.dim), 0, value.dim, ("isqrt", value.dim))
+    if opaque is None:
         return real(path.number(value.dim))
-    path.suppose(at_most(multiply(found.dim, found.dim), value.dim))
-    return found
+    path.suppose(at_most(multiply(opaque.dim, opaque.dim), value.dim))
+    return opaque
 
 
 @stands_for(math.log, math.log2, math.log10, is_ours=is_one)
 def logarithm(real: Any, value: Any, *base: Any) -> Any:
-    found = _number(real, value, *base)
+    result = _number(real, value, *base)
     if value <= 0:
         raise ValueError("math domain error")
     if any(type(v) is SymbolicArray for v in base) and _data_fail():
         raise ValueError("math domain error")
-    return found
+    return result
 
 
 @stands_for(math.exp, is_ours=is_one)
 def exponential(real: Any, value: Any) -> Any:
-    found = _number(real, value)
+    result = _number(real, value)
     if _data_fail() if type(value) is SymbolicArray else value > _MOST:
         raise OverflowError("math range error")
-    return found
+    return result
 
 
 @stands_for(math.isnan, math.isinf, is_ours=is_one)
@@ -487,10 +487,10 @@ def _is_data(*values: Any, **_: Any) -> bool:
     is_ours=_is_data,
 )
 def partial(real: Any, *values: Any) -> Any:
-    found = _number(real, *values)
+    result = _number(real, *values)
     if _data_fail():
         raise OverflowError("math range error") if real in _GROWING else ValueError("math domain error")
-    return found
+    return result
 
 
 _GROWING = (math.sinh, math.cosh, math.expm1)
@@ -516,11 +516,11 @@ def _indices(dims: Dims) -> Sequence:
     path = here()
 
     def places(index: Any) -> list[Any]:
-        found = []
+        indices = []
         for number, dim in enumerate(dims):
             place = floor_divide(index, multiply(*dims[number + 1 :]))
-            found.append(modulo(place, dim) if number else place)
-        return found
+            indices.append(modulo(place, dim) if number else place)
+        return indices
 
     def facts(index: Any) -> Iterator[Formula]:
         for place, dim in zip(places(index), dims, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,15 +14,12 @@ from symbcast.arrays.indexing import assign_out, check_indices, ramp_contents, w
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
+from symbcast.operators.context import Dims
 from symbcast.operators.products import reduce
+from symbcast.paths.path import Path
 from symbcast.paths.real_numbers import ArrayHook, Real
 from symbcast.paths.sizes import dim_of, greatest, is_whole, smallest
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.paths.path import Path
-
 
 # Facts about the results of ufuncs: bounds of integers, and which elements are true.
 
@@ -30,11 +27,11 @@ if TYPE_CHECKING:
 def contents_after(ufunc: Any, inputs: Sequence[Any]) -> ArrayContents:
     """Return the facts about the elements of a ufunc's result."""
     name = ufunc.__name__
-    found = _of_ramp(name, inputs) or ArrayContents(span=_span_after(name, inputs), is_data=is_of_data(*inputs))
-    found.pattern = _pattern_after(name, inputs)
+    contents = _of_ramp(name, inputs) or ArrayContents(span=_span_after(name, inputs), is_data=is_of_data(*inputs))
+    contents.pattern = _pattern_after(name, inputs)
     if name in ("logical_not", "invert") and len(inputs) == 1:
-        found.false_count = contents_of(inputs[0]).true_count
-    return found
+        contents.false_count = contents_of(inputs[0]).true_count
+    return contents
 
 
 def _of_ramp(name: str, inputs: Sequence[Any]) -> ArrayContents | None:
@@ -79,10 +76,10 @@ def _span_after(name: str, inputs: Sequence[Any]) -> IntegerSpan | None:
     if rule is None or len(known) < len(spans):
         return None
     path = here()
-    found = rule(path, *known)
-    if found is None or len(known) == 1:
-        return found
-    return found if _are_independent([dims_of(v) for v in inputs]) else found.bounds
+    span = rule(path, *known)
+    if span is None or len(known) == 1:
+        return span
+    return span if _are_independent([dims_of(v) for v in inputs]) else span.bounds
 
 
 def _span_of(value: Any) -> IntegerSpan | None:
@@ -261,9 +258,9 @@ def _are_objects(values: Sequence[Any]) -> bool:
 def _as_object(value: Any) -> Any:
     if type(value) is np.ndarray:
         return value
-    found = np.empty((), object)
-    found[()] = value
-    return found
+    array = np.empty((), object)
+    array[()] = value
+    return array
 
 
 def _of_numbers(ufunc: Any, values: Sequence[Any]) -> Any:
@@ -310,13 +307,13 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
         shapes.append(dims_of(where))
     dims = broadcast_together(shapes)
     dtypes = result_dtypes(ufunc, tuple(dtype_of(v) for v in inputs), dtype)
-    for given, kind in zip(outs, dtypes, strict=False):
-        if given is not None:
-            here().broadcast(dims, dims_of(given), rule="unidirectional")
-            dims = dims_of(given)
-            write_out(given, kind, casting)
-    found = [SymbolicArray(dims, kind, contents=_contents(ufunc, inputs, where)) for kind in dtypes]
-    return outputs_or_results(outs, *found)
+    for out, kind in zip(outs, dtypes, strict=False):
+        if out is not None:
+            here().broadcast(dims, dims_of(out), rule="unidirectional")
+            dims = dims_of(out)
+            write_out(out, kind, casting)
+    results = [SymbolicArray(dims, kind, contents=_contents(ufunc, inputs, where)) for kind in dtypes]
+    return outputs_or_results(outs, *results)
 
 
 def _options(  # noqa: PLR0913 - as NumPy has them
@@ -338,11 +335,11 @@ def _contents(ufunc: Any, inputs: Sequence[Any], where: Any) -> ArrayContents:
     truth = TRUE_OF_FINITE.get(ufunc.__name__)
     if truth is None or not all(map(_is_finite, inputs)):
         truth = _truth(ufunc, inputs)
-    found = contents_after(ufunc, inputs) if ufunc.nout == 1 else ArrayContents(is_data=is_of_data(*inputs))
-    found.truth = truth
+    contents = contents_after(ufunc, inputs) if ufunc.nout == 1 else ArrayContents(is_data=is_of_data(*inputs))
+    contents.truth = truth
     if ufunc.__name__ in ("divide", "floor_divide", "remainder"):
-        found.divisors = _divisors(inputs[1])
-    return found
+        contents.divisors = _divisors(inputs[1])
+    return contents
 
 
 def _divisors(value: Any) -> tuple[Any, ...]:
@@ -402,7 +399,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
         if len(dims_of(where)) > len(dims):
             raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         path.broadcast(dims_of(where), dims, rule="unidirectional")
-    found = reduce(path, dims, axes, keepdims=bool(keepdims))
+    result_dims = reduce(path, dims, axes, keepdims=bool(keepdims))
     if not begins:
         for n in axes:
             path.require(
@@ -410,12 +407,12 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
             )
     kind = _accumulated(ufunc, data.dtype, dtype)
     outs = outs or ((out,) if out is not None else ())
-    for given in outs:
-        if given is not None:
-            assign_out(given, found, kind)
-    truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not found else None
+    for output in outs:
+        if output is not None:
+            assign_out(output, result_dims, kind)
+    truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not result_dims else None
     contents = ArrayContents(truth, _reduced_span(ufunc, data, axes), is_data=is_of_data(data, where))
-    return outputs_or_results(outs, SymbolicArray(found, kind, contents=contents))
+    return outputs_or_results(outs, SymbolicArray(result_dims, kind, contents=contents))
 
 
 def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
@@ -449,13 +446,13 @@ def accumulated(  # noqa: PLR0913 - as NumPy has them
     axes_of(axis, len(dims))
     kind = _accumulated(ufunc, data.dtype, dtype)
     outs = outs or ((out,) if out is not None else ())
-    for given in outs:
-        if given is not None:
+    for output in outs:
+        if output is not None:
             # NumPy accepts some outputs of other shapes, with two or more axes or no elements; we do not know which.
-            is_known = len(dims) != len(dims_of(given)) or all(map(_is_same, dims, dims_of(given)))
-            if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(given))))):
+            is_known = len(dims) != len(dims_of(output)) or all(map(_is_same, dims, dims_of(output)))
+            if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(output))))):
                 here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not supported")
-            assign_out(given, dims, kind)
+            assign_out(output, dims, kind)
     return outputs_or_results(outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data)))
 
 
@@ -489,18 +486,18 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
         raise ValueError("object of too small depth for desired array")
     (place,) = axes_of(axis, len(dims))
     check_indices(here(), whole_indices(indices), dims[place], shape, is_from_front=True)
-    found = (*dims[:place], *shape, *dims[place + 1 :])
+    result_dims = (*dims[:place], *shape, *dims[place + 1 :])
     kind = _accumulated(ufunc, data.dtype, dtype)
     outs = outs or ((out,) if out is not None else ())
     if any(o is not None for o in outs):
         here().fail_to_trace("reduceat with an output is not supported")
-    return SymbolicArray(found, kind, contents=ArrayContents(is_data=is_of_data(data, indices)))
+    return SymbolicArray(result_dims, kind, contents=ArrayContents(is_data=is_of_data(data, indices)))
 
 
 @lru_cache(maxsize=1024)
-def _accumulated(ufunc: Any, dtype: Any, wanted: Any) -> Any:
-    if wanted is not None:
-        return np.dtype(wanted)
+def _accumulated(ufunc: Any, dtype: Any, requested: Any) -> Any:
+    if requested is not None:
+        return np.dtype(requested)
     return ufunc.reduce(np.ones(1, dtype)).dtype
 
 

@@ -6,7 +6,7 @@ import ctypes
 import sys
 from collections.abc import Iterable, Iterator
 from types import FrameType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,15 +15,11 @@ from symbcast.arrays.loops.repeated import Repeated, Sequence, put_index
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, at_most
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.solver.normal_form import symbols_in
+from symbcast.paths.path import Path
 from symbcast.paths.sizes import Size, dim_of, sized
 from symbcast.paths.steps import UntracedError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.paths.path import Path
-
 
 # The variables that a loop changes: compare them before and after an iteration, and set them.
 
@@ -47,22 +43,22 @@ class LoopVariables:
         if isinstance(self.owner, dict):
             self.owner.update(values)
             return
-        held = self.owner.f_locals
-        held.update(values)
+        variables = self.owner.f_locals
+        variables.update(values)
         if sys.version_info < (3, 13):  # there, `f_locals` is a copy
             ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(self.owner), ctypes.c_int(0))
 
 
 def loop_variables_of(frame: FrameType) -> list[LoopVariables]:
     """Return the locals of a frame, and the attributes of the objects of users' classes among them."""
-    found = [LoopVariables(frame)]
+    spaces = [LoopVariables(frame)]
     for value in dict(frame.f_locals).values():
-        held = getattr(value, "__dict__", None)
-        if type(held) is dict and not isinstance(value, (type, FunctionType, ModuleType)):
+        attributes = getattr(value, "__dict__", None)
+        if type(attributes) is dict and not isinstance(value, (type, FunctionType, ModuleType)):
             module = str(type(value).__module__).partition(".")[0]
             if module not in ("symbcast", "numpy"):
-                found.append(LoopVariables(held))
-    return found
+                spaces.append(LoopVariables(attributes))
+    return spaces
 
 
 def container_contents(value: Any) -> Any:
@@ -138,7 +134,7 @@ class FrameState:
         """Return by how much integers grew since another state; empty if anything else differs."""
         if self._values.keys() != other._values.keys() or self._contents != other._contents:
             return {}
-        found: dict[str, int] = {}
+        steps: dict[str, int] = {}
         for name, new in self._values.items():
             old = other._values[name]
             if is_alike(old, new):
@@ -146,8 +142,8 @@ class FrameState:
             step = subtract(dim_of(new), dim_of(old)) if {type(old), type(new)} <= {int, Size} else 0
             if not isinstance(step, int) or step <= 0:
                 return {}
-            found[name] = step
-        return found
+            steps[name] = step
+        return steps
 
     def let_grow(self, frame: FrameType, names: Iterable[str]) -> None:
         """Make integers of a frame ones that data decide, at least as large as they are."""
@@ -262,21 +258,25 @@ class SymbolicLoop:
     def has_decided(self) -> bool:
         """Return whether the body took a branch that other iterations may not take."""
         path = self._path
-        born = set(path.loops.born[self._born :])
-        asked = path.questions[self._asked :]
-        return any(q.is_open and not born.isdisjoint(symbols_in(q.formula)) for q in asked)
+        born = set(path.loops.born[self._data_before :])
+        questions = path.questions[self._questions_before :]
+        return any(q.is_open and not born.isdisjoint(symbols_in(q.formula)) for q in questions)
 
     def _start(self, frame: FrameType) -> Any:
         path = self._path
         self.index = path.loop_index(self.key, subtract(self.count, 1), self._facts)
         self.frame = frame
         path.loops.running.append(self)
-        self._asked, self._born, self._begun = len(path.questions), len(path.loops.born), len(path.steps)
+        self._questions_before, self._data_before, self._steps_before = (
+            len(path.questions),
+            len(path.loops.born),
+            len(path.steps),
+        )
         self._spaces = loop_variables_of(frame)
         self._before = [space.read() for space in self._spaces]
-        self._held = [{n: container_contents(v) for n, v in values.items()} for values in self._before]
+        self._contents_before = [{n: container_contents(v) for n, v in values.items()} for values in self._before]
         self._steps: list[dict[str, Increment]] = [{} for _ in self._spaces]
-        self._settled: list[dict[str, Any]] = [{} for _ in self._spaces]
+        self._later_values: list[dict[str, Any]] = [{} for _ in self._spaces]
         self._lists: list[tuple[list[Any], int, list[Any]]] = []
         return self._item()
 
@@ -288,7 +288,7 @@ class SymbolicLoop:
         """Guess the state after k iterations, and set that of i iterations; return whether it must be checked."""
         for number, space in enumerate(self._spaces):
             self._compare(number, space)
-        has_changed = any(self._steps) or any(self._settled)
+        has_changed = any(self._steps) or any(self._later_values)
         self._may_decide = self.has_decided()
         if self._may_decide and not (self._lists or self.has_yielded):
             self._skip()
@@ -298,52 +298,52 @@ class SymbolicLoop:
             self._refuse()
         for _, _, new in self._lists if self._may_decide else ():
             self._is_chosen = self.choose(new[0])
-        self._set(self.index, self._settled)
+        self._set(self.index, self._later_values)
         self._known = len(self._path.steps)
         return True
 
     def _compare(self, number: int, space: LoopVariables) -> None:
-        before, held = self._before[number], self._held[number]
+        before, contents = self._before[number], self._contents_before[number]
         for name, new in space.read().items():
             old = before.get(name, ABSENT)
             if old is ABSENT or (number == 0 and name in self._dead):
                 continue
             if type(new) is SymbolicArray and type(old) is SymbolicArray and is_alike(old, new):
-                if held[name] != container_contents(new):  # the first iteration knew facts that later ones do not
-                    self._settled[number][name] = new if old is new else opaque(new)
+                if contents[name] != container_contents(new):  # the first iteration knew facts that later ones do not
+                    self._later_values[number][name] = new if old is new else opaque(new)
             elif old is new:
-                self._compare_items(held[name], new)
+                self._compare_items(contents[name], new)
             elif not is_alike(old, new):
                 step = increment_of(old, new, self._path)
                 if step is not None:
                     self._steps[number][name] = step
                 else:
-                    self._settled[number][name] = opaque(new)
+                    self._later_values[number][name] = opaque(new)
 
     def _compare_items(self, before: Any, now: Any) -> None:
         if before is None or (len(before) == len(now) and is_alike(before, container_contents(now))):
             return
-        kept = len(before)
-        if type(now) is not list or len(now) <= kept or not is_alike(before, now[:kept]):
+        length = len(before)
+        if type(now) is not list or len(now) <= length or not is_alike(before, now[:length]):
             self._refuse()
         if all(now is not known for known, _, _ in self._lists):
-            self._lists.append((now, kept, now[kept:]))
+            self._lists.append((now, length, now[length:]))
 
-    def _set(self, count: Dim, settled: list[dict[str, Any]]) -> None:
+    def _set(self, count: Dim, later_values: list[dict[str, Any]]) -> None:
         for number, space in enumerate(self._spaces):
             values = {n: s.at(count, self._path) for n, s in self._steps[number].items()}
-            space.write({**values, **settled[number]})
-        for held, kept, new in self._lists:
+            space.write({**values, **later_values[number]})
+        for items, length, new in self._lists:
             if self._is_chosen:
-                held[kept:] = [self.chosen(new[0])] if len(new) == 1 else self._refuse()
+                items[length:] = [self.chosen(new[0])] if len(new) == 1 else self._refuse()
                 continue
             if len(new) > 1 and not all(is_alike(new[0], v) for v in new):
                 self._refuse()
             if len(new) > 1 or not is_alike(new[0], put_index(new[0], {self.index: 0})):
                 index = self.index if len(new) == 1 else None
-                held[kept:] = [Repeated(new[0], multiply(count, len(new)), index, self.key)]
+                items[length:] = [Repeated(new[0], multiply(count, len(new)), index, self.key)]
             else:  # the last one is accessible
-                held[kept:] = [Repeated(new[0], subtract(count, 1), None, self.key), new[0]]
+                items[length:] = [Repeated(new[0], subtract(count, 1), None, self.key), new[0]]
 
     def _check(self) -> None:
         """Compare the state after the second pass with the guess for i + 1 iterations."""
@@ -355,19 +355,19 @@ class SymbolicLoop:
             now = space.read()
             for name, step in self._steps[number].items():
                 self._expect(step.at(after, self._path), now[name])
-            for name, value in self._settled[number].items():
+            for name, value in self._later_values[number].items():
                 self._expect(value, opaque(now[name]))
             for name, old in self._before[number].items():
-                is_known = name in self._steps[number] or name in self._settled[number]
+                is_known = name in self._steps[number] or name in self._later_values[number]
                 if not is_known and not (number == 0 and name in self._dead) and type(old) is not list:
                     self._expect(opaque(old), opaque(now.get(name)))
-                if type(old) is list and all(old is not held for held, _, _ in self._lists):
-                    self._expect(self._held[number][name], list(old))
-        for held, kept, new in self._lists:
+                if type(old) is list and all(old is not items for items, _, _ in self._lists):
+                    self._expect(self._contents_before[number][name], list(old))
+        for items, length, new in self._lists:
             if self._is_chosen:
-                self._check_chosen(held[kept + 1 :], new[0])
+                self._check_chosen(items[length + 1 :], new[0])
                 continue
-            added = held[kept + (1 if type(held[kept + 1]) is type(new[0]) and len(held) == kept + 2 else 2) :]
+            added = items[length + (1 if type(items[length + 1]) is type(new[0]) and len(items) == length + 2 else 2) :]
             if len(added) != len(new) or not is_alike(new, added):
                 self._refuse()
         if self._is_chosen:
@@ -380,9 +380,11 @@ class SymbolicLoop:
 
     def _decided(self) -> tuple[Any, ...]:
         """Return the key of the loop, and what this path decided, without what data decide in an iteration."""
-        steps, born = self._path.steps, set(self._path.loops.born[self._born :])
-        within = (s for s in steps[self._begun :] if s.kind == "decide" and born.isdisjoint(symbols_in(s.formula)))
-        return self.key, *(s.formula for s in (*steps[: self._begun], *within))
+        steps, born = self._path.steps, set(self._path.loops.born[self._data_before :])
+        within = (
+            s for s in steps[self._steps_before :] if s.kind == "decide" and born.isdisjoint(symbols_in(s.formula))
+        )
+        return self.key, *(s.formula for s in (*steps[: self._steps_before], *within))
 
     def choose(self, item: Any) -> bool:
         """Return whether data decide if an iteration adds an item; give up if it is another one than on other paths."""
@@ -412,8 +414,8 @@ class SymbolicLoop:
             return SymbolicArray((), np.intp, None, (0, subtract(self.count, 1)))
         return tuple(map(self._some, item)) if type(item) is tuple else self._refuse()
 
-    def _expect(self, expected: Any, found: Any) -> None:
-        if not is_alike(expected, found):
+    def _expect(self, expected: Any, actual: Any) -> None:
+        if not is_alike(expected, actual):
             self._refuse()
 
     def _end(self) -> None:

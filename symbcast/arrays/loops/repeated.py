@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -11,12 +11,9 @@ from symbcast.arrays.array_facts import dtype_of, here, is_symbolic
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most
-from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.paths.path import current
 from symbcast.paths.sizes import Size, dim_of, sized
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 class Repeated:
@@ -139,10 +136,10 @@ def gathered(items: Any) -> Any:
 
 def joined(items: Any, axis: int) -> list[Any]:
     """Return arrays whose concatenation equals that of a list with repeated items."""
-    found: list[Any] = []
+    arrays: list[Any] = []
     for item in items:
         if type(item) is not Repeated:
-            found.append(item)
+            arrays.append(item)
             continue
         value = gathered(item.value) if has_repeated(item.value) else item.value
         if type(value) is not SymbolicArray or not value.dims:
@@ -152,8 +149,8 @@ def joined(items: Any, axis: int) -> list[Any]:
         others = [d for n, d in enumerate(value.dims) if n != place and not isinstance(d, int)]
         if total is None or not here().loops.varying.keys().isdisjoint(symbols_of(others)):
             item.refuse()
-        found.append(SymbolicArray((*value.dims[:place], total, *value.dims[place + 1 :]), value.dtype))
-    return found
+        arrays.append(SymbolicArray((*value.dims[:place], total, *value.dims[place + 1 :]), value.dtype))
+    return arrays
 
 
 def _total(size: Dim, item: Repeated) -> Dim | None:
@@ -248,8 +245,8 @@ def repeat(items: list[Any], times: Any, key: Any) -> list[Any]:
     """Return ``items * times``; the number of times becomes a number if the items differ."""
     path = current.get()
     if path is None or type(times) is not Size or len(items) != 1 or path.loops.tries.get(key):
-        found: list[Any] = items * times
-        return found
+        repeated: list[Any] = items * times
+        return repeated
     if path.ask(at_most(times.dim, 0)):
         return []
     if type(items[0]) is Repeated:

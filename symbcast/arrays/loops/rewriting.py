@@ -48,27 +48,27 @@ def loops_of(function: Any) -> Iterator[bool]:
     """Rewrite the loops of a function, and of the functions in its file; yield whether there are any."""
     changed: list[tuple[FunctionType, CodeType]] = []
     try:
-        for found in _functions(function):
-            code = found.__code__
+        for reached in _functions(function):
+            code = reached.__code__
             if _has_loop(code):
                 new = _rewritten(code)
                 if new is not None:
-                    changed.append((found, code))
-                    found.__code__ = new
+                    changed.append((reached, code))
+                    reached.__code__ = new
         yield bool(changed)
     finally:
-        for found, code in changed:
-            found.__code__ = code
+        for reached, code in changed:
+            reached.__code__ = code
 
 
 def _functions(function: Any) -> list[FunctionType]:
     """Return the functions of a function's file and closures, and the functions of its package that these mention."""
-    found: dict[int, FunctionType] = {}
+    functions: dict[int, FunctionType] = {}
     own: list[Any] = [function]
     mentioned: list[Any] = []
     files: set[str] = set()
     package = ""
-    while len(found) < (MAX_FUNCTIONS if own else MAX_MENTIONED) and (own or mentioned):
+    while len(functions) < (MAX_FUNCTIONS if own else MAX_MENTIONED) and (own or mentioned):
         is_own = bool(own)
         value, waiting = (own.pop(), own) if own else (mentioned.pop(0), mentioned)
         if isinstance(value, (MethodType, classmethod, staticmethod)):
@@ -77,11 +77,11 @@ def _functions(function: Any) -> list[FunctionType]:
             waiting.append(value.fget)
         elif isinstance(value, partial):
             waiting.append(value.func)
-        elif type(value) is FunctionType and id(value) not in found:
+        elif type(value) is FunctionType and id(value) not in functions:
             space = value.__globals__
             if _package_of(space.get("__name__")) in ("symbcast", "numpy"):
                 continue
-            found[id(value)] = value
+            functions[id(value)] = value
             package = package or _package_of(space.get("__name__"))
             waiting.append(getattr(value, "__wrapped__", None))
             waiting += [c.cell_contents for c in value.__closure__ or () if _is_full(c)]
@@ -89,14 +89,14 @@ def _functions(function: Any) -> list[FunctionType]:
             file = value.__code__.co_filename
             if is_own and file not in files:
                 files.add(file)
-                for held in list(space.values()):
-                    if isinstance(held, FunctionType) and held.__code__.co_filename == file:
-                        waiting.append(held)
-                    elif isinstance(held, type) and held.__module__ == space.get("__name__"):
-                        waiting += list(vars(held).values())
+                for neighbour in list(space.values()):
+                    if isinstance(neighbour, FunctionType) and neighbour.__code__.co_filename == file:
+                        waiting.append(neighbour)
+                    elif isinstance(neighbour, type) and neighbour.__module__ == space.get("__name__"):
+                        waiting += list(vars(neighbour).values())
         elif not isinstance(value, (FunctionType, type)) and callable(value):
             waiting += _called_by(value)
-    return list(found.values())
+    return list(functions.values())
 
 
 def _called_by(value: Any) -> Iterator[Any]:
@@ -165,13 +165,13 @@ def _rewritten(code: CodeType) -> CodeType | None:
             break
     else:
         return None
-    made = _compiled(text, top, code.co_filename, code.co_flags & _FUTURE, is_alone, True)
-    if len(made) != len(before):
+    after = _compiled(text, top, code.co_filename, code.co_flags & _FUTURE, is_alone, True)
+    if len(after) != len(before):
         return None
-    found = made[number]  # rewriting keeps the order of functions, lambdas and comprehensions
-    if (found.co_name, found.co_freevars) != (code.co_name, code.co_freevars):
+    rewritten = after[number]  # rewriting keeps the order of functions, lambdas and comprehensions
+    if (rewritten.co_name, rewritten.co_freevars) != (code.co_name, code.co_freevars):
         return None
-    return _with_functions(found)
+    return _with_functions(rewritten)
 
 
 def _first(node: ast.stmt) -> int:
@@ -260,8 +260,8 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         self.generic_visit(node)
-        made = ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node)
-        return self._call("collected", node, [made]) if self._is_plain(made) else node
+        generator = ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node)
+        return self._call("collected", node, [generator]) if self._is_plain(generator) else node
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
         self.generic_visit(node)
@@ -298,8 +298,8 @@ class _Rewriting(ast.NodeTransformer):
             or any(isinstance(side, ast.Constant) for side in sides)
         ):
             return node
-        found = self._call("is_same", node, list(sides))
-        return found if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), found), node)
+        call = self._call("is_same", node, list(sides))
+        return call if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), call), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -315,16 +315,16 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in ours.REPLACED:
-            found = self._call(node.func.id, node, [node.func, *node.args])
-            found.keywords = node.keywords
-            return found
+            call = self._call(node.func.id, node, [node.func, *node.args])
+            call.keywords = node.keywords
+            return call
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "join") and _is_text(node.func.value):
             return self._call("text", node, [node])
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in ("dumps", "dump") and node.args and not isinstance(node.args[0], ast.Starred):
-            found = self._call("pickled", node, [node.func, *node.args])
-            found.keywords = node.keywords
-            return found
+            call = self._call("pickled", node, [node.func, *node.args])
+            call.keywords = node.keywords
+            return call
         if name in _CASTS and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):
             return self._call("cast", node, [node.func, *node.args])
         return node

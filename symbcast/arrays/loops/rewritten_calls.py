@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,10 @@ from symbcast.arrays.proxies import real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, formatted_element, integer_of, text_of_data
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 # Items of lists that loops fill, by their number: ``rows[i]``, ``rows[-1]``, ``rows[1:]``.
 
@@ -110,12 +107,12 @@ def _replaces(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         def called(function: Any, *args: Any, **options: Any) -> Any:
             if real_of(function) is not real or current.get() is None:
                 return function(*args, **options)
-            found = ours(*args, **options)
-            if type(found) is _Items:
-                return function(found.items, **options)
-            if found is NotImplemented:  # no expression: what follows must be a return, for a text in an error
+            result = ours(*args, **options)
+            if type(result) is _Items:
+                return function(result.items, **options)
+            if result is NotImplemented:  # no expression: what follows must be a return, for a text in an error
                 return function(*args, **options)
-            return found
+            return result
 
         REPLACED[name] = called
         return ours
@@ -200,7 +197,7 @@ def collected(values: Any, first: Any = _END) -> list[Any]:
         if path is None or sequence is None or type(values) in (list, tuple):
             return list(values)
         return collected(_items(sequence))
-    found: list[Any] = []
+    items: list[Any] = []
     chosen: list[tuple[int, SymbolicLoop]] = []
     frame = values.gi_frame
     while True:
@@ -208,20 +205,20 @@ def collected(values: Any, first: Any = _END) -> list[Any]:
         first = _END
         if value is _END:
             for number, known in chosen:  # no loop is running any more, whose iterations differ in the number
-                found[number] = known.chosen(found[number].value)
-            return found
+                items[number] = known.chosen(items[number].value)
+            return items
         running = [known for known in path.loops.running if known.frame is frame]
         for known in running:
             known.has_yielded = True
         if not running:
-            found.append(value)
+            items.append(value)
         elif any(known.passes > 1 for known in running):
-            if not found or type(found[-1]) is not Repeated or not is_alike(found[-1].value, value):
+            if not items or type(items[-1]) is not Repeated or not is_alike(items[-1].value, value):
                 path.loops.refuse(running[-1].key)
         else:
             if _is_chosen(running, value):
-                chosen.append((len(found), running[0]))
-            found.append(_repeated(running, value))
+                chosen.append((len(items), running[0]))
+            items.append(_repeated(running, value))
 
 
 def _is_chosen(running: list[SymbolicLoop], value: Any) -> bool:

@@ -82,7 +82,7 @@ class _Calls:
                 array = np.asarray(fill([size_at(d, at) for d in dims], kind))
                 return torch.from_numpy(array).to(getattr(torch, dtype))
 
-            args, options = self.given.made(self.scope.shapes, filled, lambda dim: size_at(dim, at))
+            args, options = self.given.build(self.scope.shapes, filled, lambda dim: size_at(dim, at))
             try:
                 with torch.no_grad():
                     result = self.function(*args, **options)
@@ -120,7 +120,7 @@ def _exported(calls: _Calls, scope: Scope, at: Mapping[Symbol, int]) -> TorchRep
 
         def forward(self, arrays: list[Any]) -> Any:
             rest = iter(arrays)
-            args, options = given.made(scope.shapes, lambda dims, dtype: next(rest), int)
+            args, options = given.build(scope.shapes, lambda dims, dtype: next(rest), int)
             return function(*args, **options)
 
     dims = {s: torch.export.Dim(f"s_{n}") for n, s in enumerate(scope.names)}

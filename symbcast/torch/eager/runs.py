@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.core.algebra.arithmetic import join, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, at_most, equal
 from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.rules import Joined, find_rule
 from symbcast.core.solver.evaluation import value_at
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
-from symbcast.operators.context import evaluated
+from symbcast.graphs.walking.requirements import NodePlace
+from symbcast.operators.context import Dims, evaluated
 from symbcast.operators.values.value import Value, decider_of_content
-from symbcast.torch.calls import OPERATORS, scalar, size_of
+from symbcast.torch.calls import OPERATORS, TorchCall, scalar, size_of
 from symbcast.torch.contents import with_contents
 from symbcast.torch.eager.symbolic_numbers import NumberRun, dimension_of, symint
 from symbcast.torch.eager.tensors import (
@@ -38,12 +40,7 @@ from symbcast.torch.operators.families import by_tag
 from symbcast.torch.walk import decider_of_output
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.graphs.walking.requirements import NodePlace
-    from symbcast.operators.context import Dims
     from symbcast.paths.path import Path
-    from symbcast.torch.calls import TorchCall
 
 
 # How the functions of operators state requirements while code runs along a path.
@@ -109,9 +106,9 @@ class PathAsker:
             raise UnknownShapeError
         if is_undecided:
             self.path.fail_to_trace(f"{text}: data or sizes decide it")
-        found = self.path.data_size(text.partition(" [")[0].removeprefix("the number of ") or name, least)
-        self.origins[found] = text
-        return found
+        size = self.path.data_size(text.partition(" [")[0].removeprefix("the number of ") or name, least)
+        self.origins[size] = text
+        return size
 
     def limit(self, size: Symbol, most: Dim) -> None:
         """Assume that a size that data decide is at most a dimension."""
@@ -206,42 +203,42 @@ class EagerRun:
             return self._by_rule(func, rule, args, kwargs)
         return self.decomposed(func, args, kwargs, mode)
 
-    def _current(self, given: Any) -> Any:
+    def _current(self, arguments: Any) -> Any:
         """Return arguments in which tensors whose memory was written to have no data."""
         if not self._memories:
-            return given
+            return arguments
         torch = load_torch()
 
         def current(value: Any) -> Any:
             if isinstance(value, torch.Tensor) and not is_without_data(value):
-                found = self._memories.get(value.untyped_storage()._cdata)
-                if found is not None and found[1].is_written:
-                    return self.tensor(_of_data(value), value.dtype, found[1])
+                memory = self._memories.get(value.untyped_storage()._cdata)
+                if memory is not None and memory[1].is_written:
+                    return self.tensor(_of_data(value), value.dtype, memory[1])
             return value
 
-        return load_torch("torch.utils._pytree").tree_map(current, given)
+        return load_torch("torch.utils._pytree").tree_map(current, arguments)
 
     def _memory_of(self, tensor: Any) -> SharedMemory:
         if is_without_data(tensor):
-            found: SharedMemory = tensor.memory
-            return found
+            memory: SharedMemory = tensor.memory
+            return memory
         return self._memories.setdefault(tensor.untyped_storage()._cdata, (tensor, SharedMemory()))[1]
 
     def _by_rule(self, func: Any, rule: Callable[[Any], Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        given = arguments_by_name(func, args, kwargs)
-        if any(a.is_out for a in func._schema.arguments if given.get(a.name) is not None):
+        arguments = arguments_by_name(func, args, kwargs)
+        if any(a.is_out for a in func._schema.arguments if arguments.get(a.name) is not None):
             self.give_up(f"{operator_name(func)} writes to out=")
-        sample, problem = self._sample(func, given)
-        call = EagerCall(self, self.place, func, given, sample)
+        sample, problem = self._sample(func, arguments)
+        call = EagerCall(self, self.place, func, arguments, sample)
         outputs = self._answer(call, rule)
         if call.parts is not None and self.numbers.number(call.parts) != len(outputs):
             self.give_up(f"{operator_name(func)} returns another number of tensors")
         if problem or self._differs(outputs, sample):
-            sample, problem = self._sample(func, given)  # the sizes at hand now meet the rule's requirements
+            sample, problem = self._sample(func, arguments)  # the sizes at hand now meet the rule's requirements
             if problem or self._differs(outputs, sample):
                 self.give_up(problem or f"torch gives {operator_name(func)} another shape")
         samples = list(sample) if isinstance(sample, (list, tuple)) else [sample]
-        return self._returned(func, given, outputs, samples)
+        return self._returned(func, arguments, outputs, samples)
 
     def _differs(self, outputs: Sequence[Value], sample: Any) -> bool:
         """Return whether outputs have other shapes than torch's own shape function gives at the sizes at hand."""
@@ -254,8 +251,8 @@ class EagerRun:
             parts = call.parts
             if parts is not None:  # the number of results must be known
                 self.numbers.number(parts)
-            found = rule(call)
-            listed = [found] if isinstance(found, Value) else list(found)
+            result = rule(call)
+            listed = [result] if isinstance(result, Value) else list(result)
             outputs = with_contents(call, listed)
         except (TorchSizeError, RefusedError):
             raise
@@ -268,22 +265,24 @@ class EagerRun:
             value.decided_by = decider_of_output(call.node, call.inputs, value) if known is None else known
         return outputs
 
-    def _returned(self, func: Any, given: Mapping[str, Any], outputs: Sequence[Value], samples: Sequence[Any]) -> Any:
+    def _returned(
+        self, func: Any, arguments: Mapping[str, Any], outputs: Sequence[Value], samples: Sequence[Any]
+    ) -> Any:
         """Return values as torch returns them; an argument that is written to is returned itself."""
         schema = func._schema
-        found = []
+        results = []
         for n, value in enumerate(outputs):
             alias = schema.returns[min(n, len(schema.returns) - 1)].alias_info if schema.returns else None
-            found.append(self._result(given, schema, alias, value, samples[n] if n < len(samples) else None))
+            results.append(self._result(arguments, schema, alias, value, samples[n] if n < len(samples) else None))
         if not schema.returns:
-            self._write_all(given, schema)
+            self._write_all(arguments, schema)
             return None
         is_list = len(schema.returns) == 1 and "[]" in str(schema.returns[0].type)
         if "List" in str(schema.returns[0].type) or is_list:
-            return found
-        return found[0] if len(schema.returns) == 1 else tuple(found)
+            return results
+        return results[0] if len(schema.returns) == 1 else tuple(results)
 
-    def _result(self, given: Mapping[str, Any], schema: Any, alias: Any, value: Value, sample: Any) -> Any:
+    def _result(self, arguments: Mapping[str, Any], schema: Any, alias: Any, value: Value, sample: Any) -> Any:
         torch = load_torch()
         source = None
         if alias is not None:
@@ -292,7 +291,7 @@ class EagerRun:
                 for a in schema.arguments
                 if a.alias_info is not None and a.alias_info.before_set == alias.before_set
             ]
-            source = given.get(names[0]) if names else None
+            source = arguments.get(names[0]) if names else None
         if alias is not None and alias.is_write and source is not None:
             self._memory_of(source).is_written = True
             if is_without_data(source):
@@ -303,31 +302,31 @@ class EagerRun:
                 return sample
             self.give_up(f"the shape of {schema.name} is not known")
         memory = self._memory_of(source) if isinstance(source, torch.Tensor) else None
-        dtype = getattr(sample, "dtype", None) or self._type_like(given, schema.name)
+        dtype = getattr(sample, "dtype", None) or self._type_like(arguments, schema.name)
         return self.tensor(value, dtype, memory)
 
-    def _type_like(self, given: Mapping[str, Any], name: str) -> Any:
+    def _type_like(self, arguments: Mapping[str, Any], name: str) -> Any:
         torch = load_torch()
         if name in ("aten::nonzero", "aten::argwhere"):
             return torch.int64
-        return next(v.dtype for v in given.values() if isinstance(v, torch.Tensor))
+        return next(v.dtype for v in arguments.values() if isinstance(v, torch.Tensor))
 
-    def _write_all(self, given: Mapping[str, Any], schema: Any) -> None:
+    def _write_all(self, arguments: Mapping[str, Any], schema: Any) -> None:
         for argument in schema.arguments:
             if (
                 argument.alias_info is not None
                 and argument.alias_info.is_write
-                and given.get(argument.name) is not None
+                and arguments.get(argument.name) is not None
             ):
-                self._memory_of(given[argument.name]).is_written = True
+                self._memory_of(arguments[argument.name]).is_written = True
 
     # Torch's own shape functions.
 
-    def _sample(self, func: Any, given: Mapping[str, Any]) -> tuple[Any, str]:
+    def _sample(self, func: Any, arguments: Mapping[str, Any]) -> tuple[Any, str]:
         """Return the result of torch's shape function at the sizes at hand, and why there is none."""
         torch = load_torch()
         too_large = [
-            v for v in _leaves(given) if is_without_data(v) and self._shown(multiply(*tensor_dims(v))) > _MOST_SHOWN
+            v for v in _leaves(arguments) if is_without_data(v) and self._shown(multiply(*tensor_dims(v))) > _MOST_SHOWN
         ]
         if too_large:
             self.give_up("the sizes at hand are too large for torch")
@@ -342,16 +341,16 @@ class EagerRun:
                 return True
             return 1.0 if isinstance(value, torch.SymFloat) else value
 
-        made = load_torch("torch.utils._pytree").tree_map(plain, dict(given))
+        examples = load_torch("torch.utils._pytree").tree_map(plain, dict(arguments))
         if any(a.name == "device" for a in func._schema.arguments):
-            made["device"] = "meta"
+            examples["device"] = "meta"
         try:
-            found = func(**_by_position(func, made))
+            sample = func(**_by_position(func, examples))
         except Exception as error:
             is_of_sizes = type(error).__name__ not in _ERRORS_OF_DATA
             said = f"torch refuses {operator_name(func)}: {' '.join(str(error).split())[:120]}"
             return None, said if is_of_sizes else ""
-        return found, ""
+        return sample, ""
 
     def _shown(self, dim: Dim) -> int:
         return dim if isinstance(dim, int) else self.numbers.shown(dim)
@@ -364,10 +363,10 @@ class EagerRun:
         if decompose is None:
             self.give_up(f"{operator_name(func)} is not supported")
         with mode:
-            found = decompose(*args, **kwargs)
-        if found is NotImplemented:
+            result = decompose(*args, **kwargs)
+        if result is NotImplemented:
             self.give_up(f"{operator_name(func)} is not supported")
-        return found
+        return result
 
     def _decomposition(self, func: Any) -> Callable[..., Any] | None:
         table = load_torch("torch._decomp").decomposition_table
@@ -378,22 +377,22 @@ class EagerRun:
         return func.decompose if func._can_decompose() else None
 
 
-def _by_position(func: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+def _by_position(func: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments by name; ``self`` cannot be given as a keyword of Python, but torch takes it."""
     names = {a.name for a in func._schema.arguments}
-    return {name: value for name, value in given.items() if name in names}
+    return {name: value for name, value in arguments.items() if name in names}
 
 
 def _of_data(tensor: Any) -> Value:
     from symbcast.operators.values.value import Decider
 
-    found = Value(tuple(tensor.shape), tensor_value(tensor).dtype)
-    found.decided_by = Decider.DATA
-    return found
+    value = Value(tuple(tensor.shape), tensor_value(tensor).dtype)
+    value.decided_by = Decider.DATA
+    return value
 
 
-def _leaves(given: Any) -> list[Any]:
-    return load_torch("torch.utils._pytree").tree_leaves(given)  # type: ignore[no-any-return]
+def _leaves(tree: Any) -> list[Any]:
+    return load_torch("torch.utils._pytree").tree_leaves(tree)  # type: ignore[no-any-return]
 
 
 def _is_open(value: Any) -> bool:
@@ -425,10 +424,10 @@ class _Numbers:
         self._call, self._hints = call, hints
 
     def ask(self, formula: Formula) -> bool:
-        found = self._call.is_known(formula)
-        if found is None:
+        known = self._call.is_known(formula)
+        if known is None:
             self.give_up("its decomposition depends on a comparison of sizes")
-        return found
+        return known
 
     def expect(self, formula: Formula) -> None:
         self._call.require(formula, "torch checks it")
@@ -440,8 +439,8 @@ class _Numbers:
         from symbcast.core.algebra.terms import symbols_of
 
         at = {s: self._hints.get(s, _AT_HAND) for s in symbols_of((dim,))}
-        found = value_at(dim, at)
-        return _AT_HAND if found is None else found
+        number = value_at(dim, at)
+        return _AT_HAND if number is None else number
 
     def settled(self, formula: Formula) -> bool | None:
         return self._call.is_known(formula)
@@ -466,12 +465,12 @@ def decomposed(call: TorchCall) -> Sequence[Value] | None:
     args, kwargs = _arguments(call, run, numbers)
     try:
         with run.running() as mode:
-            found = run.decomposed(target, args, kwargs, mode)
+            result = run.decomposed(target, args, kwargs, mode)
     except (RefusedError, UnknownShapeError):
         raise
     except Exception as error:
         raise UnknownShapeError(f"its decomposition failed: {str(error).partition(chr(10))[0][:120]}") from None
-    listed = found if isinstance(found, (tuple, list)) else [found]
+    listed = result if isinstance(result, (tuple, list)) else [result]
     return [_value(one) for one in listed]
 
 
@@ -480,22 +479,22 @@ def _arguments(call: TorchCall, run: EagerRun, numbers: _Numbers) -> tuple[list[
     fx = call.node.raw
     schema = fx.target._schema.arguments
     written = {a.name for a in schema[: len(fx.args)]} | fx.kwargs.keys()
-    made = {
+    tensors = {
         a.name: _as_tensors(call.arguments.get(a.name), _dtypes(call, a.name), run, numbers)
         for a in schema
         if a.name in written
     }
     last = max((n for n, a in enumerate(schema) if a.name in written and not a.kwarg_only), default=-1)
-    args = [made.get(a.name, a.default_value if a.has_default_value() else None) for a in schema[: last + 1]]
-    return args, {a.name: made[a.name] for a in schema[last + 1 :] if a.name in written}
+    args = [tensors.get(a.name, a.default_value if a.has_default_value() else None) for a in schema[: last + 1]]
+    return args, {a.name: tensors[a.name] for a in schema[last + 1 :] if a.name in written}
 
 
 def _dtypes(call: TorchCall, name: str) -> list[Any]:
     """Return the element types of the tensors of an argument, in order."""
     from symbcast.torch.calls import raw_argument
 
-    given = raw_argument(call, name)
-    listed = given if isinstance(given, (list, tuple)) else [given]
+    argument = raw_argument(call, name)
+    listed = argument if isinstance(argument, (list, tuple)) else [argument]
     return [getattr(getattr(v, "meta", {}).get("val"), "dtype", None) for v in listed]
 
 

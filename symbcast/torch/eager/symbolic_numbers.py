@@ -10,17 +10,14 @@ import builtins
 import operator
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, minimum, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, all_of, any_of, equal, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.values.contents import SizeRatio
 from symbcast.torch.calls import is_exact
 from symbcast.torch.library import load_torch
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 UNKNOWN_REAL = SizeRatio(0, 0)
 """A real number that data decide."""
@@ -174,9 +171,9 @@ class TruthNode(NumberNode):
         return TruthNode(any_of([both, all_of([negate(self.formula), negate(other.formula)])]), self.run)
 
     def ne(self, other: TruthNode) -> NumberNode:
-        found = self.eq(other)
-        assert isinstance(found, TruthNode)
-        return TruthNode(negate(found.formula), self.run)
+        equality = self.eq(other)
+        assert isinstance(equality, TruthNode)
+        return TruthNode(negate(equality.formula), self.run)
 
     def sym_ite(self, yes: NumberNode, no: NumberNode) -> NumberNode:
         return yes if self.bool_() else no
@@ -485,8 +482,8 @@ class RealNode(NumberNode):
     def _compared(self, relation: Any, left: RealNode, right: RealNode) -> NumberNode:
         a, b = left.ratio, right.ratio
         known = left._is_known and right._is_known
-        settled = self.run.settled
-        if not known or any(settled(Comparison("<=", 1, r.below)) is not True for r in (a, b)):
+        is_known = self.run.settled
+        if not known or any(is_known(Comparison("<=", 1, r.below)) is not True for r in (a, b)):
             return TruthNode(self.run.is_true_for_data(), self.run)
         return TruthNode(Comparison(relation, multiply(a.above, b.below), multiply(b.above, a.below)), self.run)
 

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply
 from symbcast.core.algebra.formulas import FORMULA_KINDS, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.graph import NOTHING, Node
 from symbcast.graphs.walking.requirements import NodePlace
+from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, scalar, shape_of_value, size_of
 from symbcast.torch.eager.symbolic_numbers import UNKNOWN_REAL, NumberRun, RealNode, SizeNode, TruthNode, symint
 from symbcast.torch.graph import StoredTorchTensor, operator_name
 from symbcast.torch.library import load_torch
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.walking.requirements import NodePlace
-    from symbcast.operators.context import Dims
-
 
 # Tensors that have a shape, an element type and known elements, but no data.
 
@@ -54,11 +50,11 @@ def tensor_class() -> type:
         def __new__(cls: Any, value: Value, dtype: Any, run: Any, memory: SharedMemory) -> Any:
             assert value.shape is not None
             # Torch never reads these sizes: it asks for them by operators.
-            made = torch.Tensor._make_wrapper_subclass(
+            tensor = torch.Tensor._make_wrapper_subclass(
                 cls, (2,) * len(value.shape), dtype=dtype, device="cpu", dispatch_sizes_strides_policy="sizes"
             )
-            made.value, made.memory, made.run, made.is_given = value, memory, run, False
-            return made
+            tensor.value, tensor.memory, tensor.run, tensor.is_given = value, memory, run, False
+            return tensor
 
         def __init__(self, *given: Any) -> None:
             super().__init__()
@@ -104,15 +100,15 @@ def tensor_value(tensor: Any) -> Value:
     """Return what is known of a tensor, with or without data."""
     if not is_without_data(tensor):
         return StoredTorchTensor(tensor)
-    found: Value = tensor.value
-    return found.with_content(None) if tensor.memory.is_written else found
+    value: Value = tensor.value
+    return value.with_content(None) if tensor.memory.is_written else value
 
 
 def tensor_dims(tensor: Any) -> Dims:
     """Return the shape of a tensor, with or without data."""
-    found = tensor_value(tensor).shape
-    assert found is not None
-    return found
+    dims = tensor_value(tensor).shape
+    assert dims is not None
+    return dims
 
 
 # What torch asks about a tensor without data: its sizes, its strides, and its only element as a number.
@@ -133,12 +129,12 @@ def _size(run: TensorRun, tensor: Any, axis: int | None = None) -> Any:
 
 def _stride(run: TensorRun, tensor: Any, axis: int | None = None) -> Any:
     """Return the strides of contiguous memory: the layout is not followed."""
-    found: list[Dim] = []
+    products: list[Dim] = []
     step: Dim = 1
     for size in reversed(tensor_dims(tensor)):
-        found.insert(0, step)
+        products.insert(0, step)
         step = multiply(step, size)
-    strides = [symint(d, run.numbers) for d in found]
+    strides = [symint(d, run.numbers) for d in products]
     return strides if axis is None else strides[axis]
 
 
@@ -210,17 +206,19 @@ class _Fx:
 class EagerCall(TorchCall):
     """A call with its arguments; ``sample`` is the result of torch's own shape function at some sizes, if any."""
 
-    def __init__(self, run: Any, place: NodePlace | None, target: Any, given: Mapping[str, Any], sample: Any) -> None:
+    def __init__(
+        self, run: Any, place: NodePlace | None, target: Any, arguments: Mapping[str, Any], sample: Any
+    ) -> None:
         kind = operator_name(target)
         outputs = [f"{kind}.{n}" for n in range(output_count(target, sample))]
-        self._arguments = {name: resolved_argument(v) for name, v in given.items()}
+        self._arguments = {name: resolved_argument(v) for name, v in arguments.items()}
         values = list(_values(list(self._arguments.values())))
         node = Node(
             kind,
             [f"input {n}" for n in range(len(values))],
             outputs,
             name=kind,
-            raw=_Fx(target, sample, _as_fx(dict(given))),
+            raw=_Fx(target, sample, _as_fx(dict(arguments))),
         )
         self.place = NodePlace(kind, kind, node, values) if place is None else place
         self.node, self.inputs, self.version = node, values, 0
@@ -249,22 +247,22 @@ class EagerCall(TorchCall):
         return ceil_divide(size, ceil_divide(size, self.number("chunks")))
 
 
-def _as_fx(given: Any) -> Any:
+def _as_fx(argument: Any) -> Any:
     """Return arguments in which tensors are nodes that record them."""
-    if isinstance(given, dict):
-        return {name: _as_fx(v) for name, v in given.items()}
-    if isinstance(given, (list, tuple)):
-        return [_as_fx(v) for v in given]
-    return _Fx(None, given) if isinstance(given, load_torch().Tensor) else given
+    if isinstance(argument, dict):
+        return {name: _as_fx(v) for name, v in argument.items()}
+    if isinstance(argument, (list, tuple)):
+        return [_as_fx(v) for v in argument]
+    return _Fx(None, argument) if isinstance(argument, load_torch().Tensor) else argument
 
 
 def arguments_by_name(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of an operator by the names of its schema."""
     arguments = target._schema.arguments
-    found = {a.name: a.default_value for a in arguments if a.has_default_value()}
-    found.update(zip((a.name for a in arguments), args, strict=False))
-    found.update(kwargs)
-    return found
+    by_name = {a.name: a.default_value for a in arguments if a.has_default_value()}
+    by_name.update(zip((a.name for a in arguments), args, strict=False))
+    by_name.update(kwargs)
+    return by_name
 
 
 def resolved_argument(argument: Any) -> Any:
@@ -289,8 +287,8 @@ def _of_node(node: Any) -> Value:
     return scalar(None)
 
 
-def _values(given: Sequence[Any]) -> Iterator[Value]:
-    for value in given:
+def _values(arguments: Sequence[Any]) -> Iterator[Value]:
+    for value in arguments:
         if isinstance(value, list):
             yield from _values(value)
         elif isinstance(value, Value):

@@ -9,23 +9,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from math import prod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from symbcast.arrays.arguments import TraceArguments, check_call
 from symbcast.arrays.report import TraceReport
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.formulas import FALSE, equal
+from symbcast.core.algebra.formulas import FALSE, Formula, equal
 from symbcast.core.algebra.sympy_conversion import to_sympy
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
-from symbcast.core.shapes import shape_of
+from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import size_at, value_at
+from symbcast.graphs.walking.requirements import NodePlace
 from symbcast.operators.values.value import Decider, Value
 from symbcast.paths import sizes
 from symbcast.paths.confirmation import confirm
-from symbcast.paths.exploration import MAX_PATHS, UNTOLD, explore_all
-from symbcast.paths.path import current
+from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, explore_all
+from symbcast.paths.path import Path, current
 from symbcast.paths.places import home_of
 from symbcast.paths.real_calls import Limits, RaisedError, are_small
 from symbcast.torch.eager.runs import EagerRun, PathAsker, TorchSizeError
@@ -33,15 +34,6 @@ from symbcast.torch.eager.symbolic_numbers import SizeNode, symint
 from symbcast.torch.eager.tensors import is_without_data, tensor_dims
 from symbcast.torch.export import plain_module
 from symbcast.torch.library import load_torch, onnx_type_number
-
-if TYPE_CHECKING:
-    from symbcast.arrays.arguments import TraceArguments
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.shapes import Shape
-    from symbcast.graphs.walking.requirements import NodePlace
-    from symbcast.paths.path import Path
-
 
 # ``int`` and ``float`` for the code of a module while it runs with sizes as `torch.SymInt`.
 #
@@ -60,13 +52,13 @@ class _Kind(type):
     def __subclasscheck__(cls, other: Any) -> bool:
         return issubclass(other, cls.own)
 
-    def __call__(cls, *given: Any, **options: Any) -> Any:
+    def __call__(cls, *args: Any, **options: Any) -> Any:
         torch = load_torch()
-        if len(given) == 1 and is_without_data(given[0]):
-            given = (given[0].item(),)
-        if len(given) == 1 and isinstance(given[0], torch.SymInt | torch.SymFloat):
-            return (torch.sym_int if cls.own is int else torch.sym_float)(given[0])
-        return cls.own(*given, **options)
+        if len(args) == 1 and is_without_data(args[0]):
+            args = (args[0].item(),)
+        if len(args) == 1 and isinstance(args[0], torch.SymInt | torch.SymFloat):
+            return (torch.sym_int if cls.own is int else torch.sym_float)(args[0])
+        return cls.own(*args, **options)
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(cls.own, name)
@@ -119,8 +111,8 @@ class RealTorchCalls:
 
     has_data = True
 
-    def __init__(self, called: Callable[..., Any], given: TraceArguments, shapes: Sequence[Shape]) -> None:
-        self._called, self._given, self._shapes = called, given, shapes
+    def __init__(self, called: Callable[..., Any], arguments: TraceArguments, shapes: Sequence[Shape]) -> None:
+        self._called, self._given, self._shapes = called, arguments, shapes
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the result or error of a call for different data, each on a copy of the module."""
@@ -128,7 +120,7 @@ class RealTorchCalls:
             yield self._result(at, filled)
 
     def _result(self, at: Mapping[Symbol, int], filled: Callable[[Sequence[int], Any], Any]) -> Any:
-        args, options = self._given.made(
+        args, options = self._given.build(
             self._shapes,
             lambda dims, dtype: filled([size_at(d, at) for d in dims], torch_dtype(dtype)),
             lambda dim: size_at(dim, at),
@@ -145,32 +137,32 @@ class RealTorchCalls:
         finally:
             current.reset(token)
 
-    def fits(self, found: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
+    def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
         """Return whether a real result has the structure, shapes and sizes of the traced one."""
         torch = load_torch()
-        if is_without_data(found) or isinstance(found, torch.Tensor):
-            dims = tensor_dims(found)
+        if is_without_data(traced) or isinstance(traced, torch.Tensor):
+            dims = tensor_dims(traced)
             return (
                 isinstance(real, torch.Tensor)
                 and len(dims) == real.dim()
                 and all(_is_of_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
             )
-        if isinstance(found, torch.SymInt) and isinstance(found.node, SizeNode):
-            dim = found.node.dim
+        if isinstance(traced, torch.SymInt) and isinstance(traced.node, SizeNode):
+            dim = traced.node.dim
             return isinstance(real, int) and (_is_of_data(dim, at) or value_at(dim, at) == real)
-        if isinstance(found, torch.SymInt | torch.SymFloat | torch.SymBool):
+        if isinstance(traced, torch.SymInt | torch.SymFloat | torch.SymBool):
             return isinstance(real, (int, float, bool))
-        if dataclasses.is_dataclass(found) and not isinstance(found, Mapping):
-            return type(real) is type(found) and self.fits(vars(found), vars(real), at)
-        if isinstance(found, Mapping):
-            is_like = isinstance(real, Mapping) and list(found) == list(real)
-            return is_like and all(self.fits(v, real[k], at) for k, v in found.items())
-        if isinstance(found, (tuple, list)):
-            is_like = isinstance(real, (tuple, list)) and len(found) == len(real)
-            return is_like and all(self.fits(f, r, at) for f, r in zip(found, real, strict=True))
-        if type(found) in (bool, int, str, float):
-            return type(real) is type(found) and bool(found == real)
-        return type(real) is type(found)
+        if dataclasses.is_dataclass(traced) and not isinstance(traced, Mapping):
+            return type(real) is type(traced) and self.fits(vars(traced), vars(real), at)
+        if isinstance(traced, Mapping):
+            is_like = isinstance(real, Mapping) and list(traced) == list(real)
+            return is_like and all(self.fits(v, real[k], at) for k, v in traced.items())
+        if isinstance(traced, (tuple, list)):
+            is_like = isinstance(real, (tuple, list)) and len(traced) == len(real)
+            return is_like and all(self.fits(f, r, at) for f, r in zip(traced, real, strict=True))
+        if type(traced) in (bool, int, str, float):
+            return type(real) is type(traced) and bool(traced == real)
+        return type(real) is type(traced)
 
     def is_small(self, at: Mapping[Symbol, int]) -> bool:
         """Return whether all tensors of the call are small."""
@@ -236,8 +228,8 @@ def _spread(shape: Sequence[int], dtype: Any) -> Any:
     """Return numbers spread between 0 and 1; for types without fractions, alternating 1 and 0."""
     torch = load_torch()
     count = torch.arange(1, prod(shape) + 1, dtype=torch.float64)
-    found = (count * 0.6180339887498949) % 1 if dtype.is_floating_point or dtype.is_complex else count % 2
-    return found.reshape(shape).to(dtype)
+    numbers = (count * 0.6180339887498949) % 1 if dtype.is_floating_point or dtype.is_complex else count % 2
+    return numbers.reshape(shape).to(dtype)
 
 
 def _counted(shape: Sequence[int], dtype: Any) -> Any:
@@ -337,8 +329,10 @@ def trace(
         called = plain_module(called)
     function = called.forward if isinstance(called, torch.nn.Module) else called
     check_call(function, arguments, named)
-    given = TraceArguments(arguments, named, dtype="float32")
-    scope = Scope(given.shapes, given.is_fresh, read_assumptions(assume), check_min_size(min_size))
+    traced_arguments = TraceArguments(arguments, named, dtype="float32")
+    scope = Scope(
+        traced_arguments.shapes, traced_arguments.is_fresh, read_assumptions(assume), check_min_size(min_size)
+    )
 
     def run(path: Path) -> Any:
         asker = PathAsker(path)
@@ -348,12 +342,12 @@ def trace(
         def tensor(dims: Any, dtype: Any) -> Any:
             value = Value(tuple(dims), onnx_type_number(torch_dtype(dtype)))
             value.decided_by = Decider.DATA
-            made = own.tensor(value, torch_dtype(dtype))
-            made.is_given = True
-            return made
+            tensor = own.tensor(value, torch_dtype(dtype))
+            tensor.is_given = True
+            return tensor
 
         path.hashes = False
-        args, options = given.made(scope.shapes, tensor, lambda dim: symint(dim, numbers))
+        args, options = traced_arguments.build(scope.shapes, tensor, lambda dim: symint(dim, numbers))
         fresh = module_copy(called)
         inner = fresh.modules() if isinstance(fresh, torch.nn.Module) else ()
         with warnings.catch_warnings(), standing_in(function, inner), own.running():
@@ -362,14 +356,22 @@ def trace(
 
     assumed = [a.formula for a in scope.assumptions]
     home = home_of(function)
-    real = RealTorchCalls(called, given, scope.shapes)
+    real = RealTorchCalls(called, traced_arguments, scope.shapes)
     with without_fast_path():
-        found = explore_all(
-            run, assumed, told=result_in_shapes, min_size=scope.min_size, home=home, limit=max_paths, untold=UNTOLD
+        exploration = explore_all(
+            run,
+            assumed,
+            lasting=result_in_shapes,
+            min_size=scope.min_size,
+            home=home,
+            limit=max_paths,
+            doubtful=DOUBTFUL_ERRORS,
         )
-        found = confirm(found, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS)
+        exploration = confirm(
+            exploration, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS
+        )
     name = getattr(called, "__qualname__", type(called).__qualname__)
-    return TraceReport(scope, found, name, given.texts())
+    return TraceReport(scope, exploration, name, traced_arguments.texts())
 
 
 @contextmanager

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
 from symbcast.torch.errors.messages import Message, MessageRow, guard_message, message_row
 from symbcast.torch.graph import is_of_torch, source_of
-from symbcast.torch.guards.guard_texts import SIZE, SOURCE
+from symbcast.torch.guards.guard_texts import SIZE, SOURCE, SizeNames
 from symbcast.torch.guards.guards import Specialised
-
-if TYPE_CHECKING:
-    from symbcast.torch.guards.guard_texts import SizeNames
-
 
 # Messages of ``torch.export`` and ``mark_dynamic`` about sizes that cannot be as free as the caller asked.
 
@@ -45,12 +40,12 @@ def _fixed(name: str, size: str, names: SizeNames, text: str, said: str) -> Mess
     )
 
 
-def _marked(found: re.Match[str], names: SizeNames) -> Message:
-    message = _fixed(found["name"], found["size"], names, found["stack"] or "", found[0])
-    if "export" in found.string or not found["stack"]:
+def _marked(match: re.Match[str], names: SizeNames) -> Message:
+    message = _fixed(match["name"], match["size"], names, match["stack"] or "", match[0])
+    if "export" in match.string or not match["stack"]:
         return message
     # Only torch.compile writes a stack without a word about exports: the axis was marked, and has no dynamic_shapes.
-    return message._replace(advice=_UNMARK_ONE if found["size"] in ("0", "1") else _UNMARK.format(size=found["size"]))
+    return message._replace(advice=_UNMARK_ONE if match["size"] in ("0", "1") else _UNMARK.format(size=match["size"]))
 
 
 _UNMARK = (
@@ -60,77 +55,77 @@ _UNMARK = (
 _UNMARK_ONE = "make the first call with a size of 2 or more there, or use torch._dynamo.decorators.mark_unbacked"
 
 
-def _inferred(found: re.Match[str], names: SizeNames) -> Message:
+def _inferred(match: re.Match[str], names: SizeNames) -> Message:
     """Read "was inferred to be a constant (6)" and "was inferred to be equal to 2*s0"."""
-    name, value = found["name"], found["value"].strip(" .()")
+    name, value = match["name"], match["value"].strip(" .()")
     wrapped = re.fullmatch(r"RelaxedUnspecConstraint\((.+)\)", name)
     name = wrapped[1] if wrapped else name
     if value.isdecimal():
-        return _fixed(name, value, names, "", found[0])
-    left = name if SIZE.fullmatch(name) else found["source"] or name
-    return guard_message(found, names, f"{left} == {value}")
+        return _fixed(name, value, names, "", match[0])
+    left = name if SIZE.fullmatch(name) else match["source"] or name
+    return guard_message(match, names, f"{left} == {value}")
 
 
-def _solved(found: re.Match[str], names: SizeNames) -> Message:
-    size, name = found["size"], names.name_of(found["source"])
+def _solved(match: re.Match[str], names: SizeNames) -> Message:
+    size, name = match["size"], names.name_of(match["source"])
     return Message(
-        found[0],
-        f"torch fixed {names.axis_of(found['source'])} at {size}",
+        match[0],
+        f"torch fixed {names.axis_of(match['source'])} at {size}",
         f"the listed requirements hold at the example's size, and torch could not show that another size satisfies "
         f"them; {name} appears in quotients or in several of them",
         "leave the axis to torch (Dim.AUTO), which keeps such requirements as checks at run time; or Dim.STATIC",
-        fixed=Specialised(names.axis_of(found["source"]), int(size), found["source"], True),
+        fixed=Specialised(names.axis_of(match["source"]), int(size), match["source"], True),
     )
 
 
-def _related(found: re.Match[str], names: SizeNames) -> Message:
-    left, right = found["left"], found["right"].strip().rstrip(".")
-    other = names.name_of(found["other"])
-    text = f"{left} == {right}".replace(names.name_of(found["source"]), found["source"], 1)
-    text = re.sub(rf"(?<![\w'\]]){re.escape(other)}(?![\w'])", lambda _: found["other"], text)
-    return guard_message(found, names, text)
+def _related(match: re.Match[str], names: SizeNames) -> Message:
+    left, right = match["left"], match["right"].strip().rstrip(".")
+    other = names.name_of(match["other"])
+    text = f"{left} == {right}".replace(names.name_of(match["source"]), match["source"], 1)
+    text = re.sub(rf"(?<![\w'\]]){re.escape(other)}(?![\w'])", lambda _: match["other"], text)
+    return guard_message(match, names, text)
 
 
-def _unequal(found: re.Match[str], names: SizeNames) -> Message:
-    return guard_message(found, names, f"{found['left']} == {found['right']}")
+def _unequal(match: re.Match[str], names: SizeNames) -> Message:
+    return guard_message(match, names, f"{match['left']} == {match['right']}")
 
 
-def _conflict(found: re.Match[str], names: SizeNames) -> Message:
-    axis, size = found["axis"].removeprefix("inputs"), found["one"] or found["static"]
+def _conflict(match: re.Match[str], names: SizeNames) -> Message:
+    axis, size = match["axis"].removeprefix("inputs"), match["one"] or match["static"]
     axis = re.sub(r"^\['(\w+)'\]", r"\1", axis)
-    why, advice = EXAMPLE_OF_ONE if found["one"] else (_FIXES, "use Dim.AUTO or Dim.STATIC for that axis")
+    why, advice = EXAMPLE_OF_ONE if match["one"] else (_FIXES, "use Dim.AUTO or Dim.STATIC for that axis")
     source = f"L['{axis.partition('.')[0].partition('[')[0]}']"
     inner = axis.partition(".shape")[0]
     rest = inner[len(inner.partition("[")[0]) :]
     source = f"{source}{rest}.size(){axis.rpartition('.shape')[2]}"
     fixed = Specialised(axis, int(size), source, True)
-    return Message(found[0], f"torch fixed {axis} at {size}", why.format(size=size), advice, fixed=fixed)
+    return Message(match[0], f"torch fixed {axis} at {size}", why.format(size=size), advice, fixed=fixed)
 
 
-def _ranges(found: re.Match[str], names: SizeNames) -> Message:
-    axis = re.sub(r"^inputs\['(\w+)'\]", r"\1", found["axis"])
-    low, high = found["low"], found["high"]
+def _ranges(match: re.Match[str], names: SizeNames) -> Message:
+    axis = re.sub(r"^inputs\['(\w+)'\]", r"\1", match["axis"])
+    low, high = match["low"], match["high"]
     bound = f"{low} <= {axis}" + ("" if high in ("int_oo", "oo") else f" <= {high}")
     return Message(
-        found[0],
-        f"torch found that {bound}; the given range is {found['given']}",
+        match[0],
+        f"torch found that {bound}; the given range is {match['given']}",
         "the code needs that range at run time, or the branch that the example took holds only there",
         "give the Dim a range inside it, or leave the axis to torch without a range (Dim.AUTO)",
     )
 
 
-def _outside(found: re.Match[str], names: SizeNames) -> Message:
-    value, low, high = found["value"], found["low"], found["high"]
+def _outside(match: re.Match[str], names: SizeNames) -> Message:
+    value, low, high = match["value"], match["low"], match["high"]
     return Message(
-        found[0],
+        match[0],
         f"the example's size {value} is not between {low} and {high}",
         "a Dim's range must contain the size of the example",
         f"widen the Dim (min, max) to include {value}, or export with an example of a size from {low} to {high}",
     )
 
 
-def _generated(found: re.Match[str], names: SizeNames) -> Message | None:
-    return guard_message(found, names, found["guard"])
+def _generated(match: re.Match[str], names: SizeNames) -> Message | None:
+    return guard_message(match, names, match["guard"])
 
 
 def _build(pattern: str, build: object) -> MessageRow:
@@ -211,8 +206,8 @@ _NEGATED: dict[type[ast.cmpop], str] = {
 
 
 def _unbacked(expression: str) -> str:
-    found = list(dict.fromkeys(_NAMES.findall(expression)))
-    return ", ".join(found) or expression
+    names = list(dict.fromkeys(_NAMES.findall(expression)))
+    return ", ".join(names) or expression
 
 
 _RELATIONS: dict[str, type[ast.cmpop]] = {"Eq": ast.Eq, "Ne": ast.NotEq, "Lt": ast.Lt, "Le": ast.LtE}
@@ -224,13 +219,13 @@ class _Python(ast.NodeTransformer):
     """Writes torch's functions of two numbers as Python's operators."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        found = self.generic_visit(node)
+        visited = self.generic_visit(node)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if len(node.args) == 2 and name in _RELATIONS:
             return ast.Compare(node.args[0], [_RELATIONS[name]()], [node.args[1]])
         if len(node.args) == 2 and name in _OPERATORS:
             return ast.BinOp(node.args[0], _OPERATORS[name](), node.args[1])
-        return found
+        return visited
 
 
 def _tight(node: ast.AST) -> str:
@@ -270,18 +265,18 @@ def _line_of(text: str) -> str:
     return "" if caused is None else f"line {caused['file']}:{caused['line']}"
 
 
-def _undecided(found: re.Match[str], names: SizeNames) -> Message:
+def _undecided(match: re.Match[str], names: SizeNames) -> Message:
     """Read "Could not guard on data-dependent expression" and its variant for integers."""
-    expression = found["expression"].strip()
-    text = found.string[found.start() : found.start() + 20_000]
+    expression = match["expression"].strip()
+    text = match.string[match.start() : match.start() + 20_000]
     if expression in _TRIVIAL:  # torch simplified it after it gave up; the original expression follows
-        asked = re.search(r"\(unhinted: (?P<asked>[^\n]+?)\)\.", text)
-        expression = expression if asked is None else asked["asked"]
+        unhinted = re.search(r"\(unhinted: (?P<asked>[^\n]+?)\)\.", text)
+        expression = expression if unhinted is None else unhinted["asked"]
     unbacked, shown = _unbacked(expression), _as_python(expression)
     line = _line_of(text)
-    if "extract specialized integer" in found[0]:
+    if "extract specialized integer" in match[0]:
         return Message(
-            " ".join(found[0].split()),
+            " ".join(match[0].split()),
             f"the code needs {unbacked} as a Python integer, but data decide it",
             "int(), range(), a list index or a shape that must be a number needs the value while torch traces",
             f"keep it a tensor or a size: use torch.arange({unbacked}) or a mask instead of a Python loop; or make the "
@@ -301,20 +296,20 @@ def _undecided(found: re.Match[str], names: SizeNames) -> Message:
     if len(options) > 1:
         advice += f"; if it always holds, {options[1]}" if not lines else f", or {options[1]}"
     advice += "; if both occur, use torch.cond or torch.where"
-    return Message(" ".join(found[0].split()), f"torch cannot tell whether {shown}", why, advice, line=line)
+    return Message(" ".join(match[0].split()), f"torch cannot tell whether {shown}", why, advice, line=line)
 
 
-def _evaluated(found: re.Match[str], names: SizeNames) -> Message:
+def _evaluated(match: re.Match[str], names: SizeNames) -> Message:
     """Read a failure of ``draft_export``: a condition on data that it evaluated with the example."""
-    expression = found["expression"].strip()
+    expression = match["expression"].strip()
     shown = _as_python(expression)
-    text = found.string[found.start() : found.start() + 20_000]
+    text = match.string[match.start() : match.start() + 20_000]
     result = re.search(r"specialized to a constant \(e\.g\. `(\w+)`", text)
-    held = result[1] == "True" if result else True
-    check = shown if held else _opposite(expression)
+    is_true = result[1] == "True" if result else True
+    check = shown if is_true else _opposite(expression)
     return Message(
-        " ".join(found[0].split()),
-        f"torch cannot tell whether {shown}; draft_export assumed {'that it holds' if held else 'that it does not'}",
+        " ".join(match[0].split()),
+        f"torch cannot tell whether {shown}; draft_export assumed {'that it holds' if is_true else 'that it does not'}",
         f"data decide {_unbacked(expression)}, and torch must take one branch while it traces",
         f"if this is so for all data, insert torch._check({check}) before the line; otherwise use torch.cond or "
         f"torch.where",
@@ -387,27 +382,27 @@ _PASS = "call it with such sizes (pad or crop), or export again with an example 
 _STRUCTURE = "dynamic_shapes must be nested as the arguments are: lists as lists, dictionaries with the same keys"
 
 
-def _failed(found: re.Match[str], names: SizeNames) -> Message:
-    message = guard_message(found, names, found["guard"])
-    shown = names.spelled(found["guard"].strip())
-    is_fixed = re.fullmatch(rf"{SOURCE} == \d+", found["guard"].strip()) is not None
+def _failed(match: re.Match[str], names: SizeNames) -> Message:
+    message = guard_message(match, names, match["guard"])
+    shown = names.spelled(match["guard"].strip())
+    is_fixed = re.fullmatch(rf"{SOURCE} == \d+", match["guard"].strip()) is not None
     advice = _AGAIN if is_fixed else _PASS
     return message._replace(meaning=f"the sizes of the call do not satisfy {shown}", why=_CHECKED, advice=advice)
 
 
-def _fitted(found: re.Match[str], names: SizeNames) -> Message:
-    wanted, got = found["wanted"], found["got"]
-    is_number = wanted.isdecimal()
-    sign = {"be equal to": "==", "be >=": ">=", "be <=": "<="}[found["how"]]
-    axis = found["axis"].removeprefix("*args").lstrip(".") or found["axis"]
+def _fitted(match: re.Match[str], names: SizeNames) -> Message:
+    expected, got = match["wanted"], match["got"]
+    is_number = expected.isdecimal()
+    sign = {"be equal to": "==", "be >=": ">=", "be <=": "<="}[match["how"]]
+    axis = match["axis"].removeprefix("*args").lstrip(".") or match["axis"]
     why = "the size was fixed at export, because it was not in dynamic_shapes or because the code fixes it"
     if sign != "==":
         why = "the size has that bound in the program: from the Dim's range, or from the code"
     elif not is_number:
         why = "torch found that these sizes are always equal, or computed from one another"
     return Message(
-        found[0],
-        f"the call has {found['axis']} = {got}, but the program accepts {found['axis']} {sign} {wanted}",
+        match[0],
+        f"the call has {match['axis']} = {got}, but the program accepts {match['axis']} {sign} {expected}",
         why,
         f"pass such a size, or export again with a Dim for {axis} in dynamic_shapes"
         if sign == "==" and is_number

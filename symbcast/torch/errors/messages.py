@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.errors import DimensionError
-from symbcast.torch.guards.guard_texts import shown_guard
+from symbcast.torch.guards.guard_texts import SizeNames, shown_guard
 from symbcast.torch.guards.guards import Guard, Specialised
-
-if TYPE_CHECKING:
-    from symbcast.torch.guards.guard_texts import SizeNames
-
 
 # Messages of torch, and the table rows that recognise them.
 
@@ -52,16 +48,16 @@ class MessageRow(NamedTuple):
 def message_row(pattern: str, meaning: str, why: str, advice: str) -> MessageRow:
     """Return a row whose answers are templates; groups of the pattern fill the braces."""
 
-    def build(found: re.Match[str], names: SizeNames) -> Message:
-        groups = {key: names.spelled(" ".join((value or "").split())) for key, value in found.groupdict().items()}
+    def build(match: re.Match[str], names: SizeNames) -> Message:
+        groups = {key: names.spelled(" ".join((value or "").split())) for key, value in match.groupdict().items()}
         said = (template.format(**groups) for template in (meaning, why, advice))
-        return Message(_quoted(found), next(said), next(said), next(said))
+        return Message(_quoted(match), next(said), next(said), next(said))
 
     return MessageRow(re.compile(pattern, re.S), build)
 
 
-def _quoted(found: re.Match[str]) -> str:
-    return " ".join(found[0].split())[:300]
+def _quoted(match: re.Match[str]) -> str:
+    return " ".join(match[0].split())[:300]
 
 
 def rows_of(*tables: Iterable[MessageRow]) -> tuple[MessageRow, ...]:
@@ -71,26 +67,26 @@ def rows_of(*tables: Iterable[MessageRow]) -> tuple[MessageRow, ...]:
 
 def messages_in(text: str, names: SizeNames, rows: Iterable[MessageRow]) -> Iterator[Message]:
     """Yield the messages in a text in order, each once; where two rows match the same place, the first one counts."""
-    found: list[tuple[int, int, Message]] = []
+    messages: list[tuple[int, int, Message]] = []
     taken: list[tuple[int, int]] = []
-    for made in rows:
-        for match in made.pattern.finditer(text):
+    for row in rows:
+        for match in row.pattern.finditer(text):
             start, end = match.span()
             if any(start < other_end and other_start < end for other_start, other_end in taken):
                 continue
-            message = made.build(match, names)
+            message = row.build(match, names)
             if message is not None:
                 taken.append((start, end))
-                found.append((start, end, message))
+                messages.append((start, end, message))
     seen: set[tuple[str, str]] = set()
-    for _, _, message in sorted(found, key=lambda f: f[0]):
+    for _, _, message in sorted(messages, key=lambda f: f[0]):
         key = (message.meaning, message.line) if message.guard is None else (message.guard.text, "")
         if key not in seen:
             seen.add(key)
             yield message
 
 
-def guard_message(found: re.Match[str], names: SizeNames, text: str, line: str = "") -> Message:
+def guard_message(match: re.Match[str], names: SizeNames, text: str, line: str = "") -> Message:
     """Return the message of a requirement that torch writes as an expression."""
     shown = text.strip().rstrip(".,")
     try:
@@ -100,8 +96,8 @@ def guard_message(found: re.Match[str], names: SizeNames, text: str, line: str =
         guard = Guard(shown_guard(shown), None, line, error.problem, sizes)
         about = f", so what sizes of {', '.join(sizes)} it accepts is open" if sizes else ""
         why = f"this guard is not read: {error.problem}{about}"
-        return Message(_quoted(found), f"torch asks that {names.spelled(shown)}", why, guard=guard, line=line)
-    return Message(_quoted(found), f"torch asks that {names.spelled(shown)}", guard=guard, line=line)
+        return Message(_quoted(match), f"torch asks that {names.spelled(shown)}", why, guard=guard, line=line)
+    return Message(_quoted(match), f"torch asks that {names.spelled(shown)}", guard=guard, line=line)
 
 
 # Errors of operators about sizes, as torch's kernels and their shape functions write them.
@@ -329,38 +325,38 @@ _UNBACKED = re.compile(r"(?<!\w)(?:zu|zuf|u)\d+(?!\w)")
 
 def recorded_line(place: str) -> str:
     """Return where torch recorded a guard: the user's line if it is known, or torch's own function."""
-    found = _PLACE.search(place)
-    if found is None:
+    match = _PLACE.search(place)
+    if match is None:
         return ""
-    user = found["user"] or found["older"]  # torch up to 2.6 writes "at file:line"
-    return f"line {user}" if user else f"{found['function']} in torch"
+    user = match["user"] or match["older"]  # torch up to 2.6 writes "at file:line"
+    return f"line {user}" if user else f"{match['function']} in torch"
 
 
-def _guard_added(found: re.Match[str], names: SizeNames) -> Message | None:
-    if _UNBACKED.search(found["guard"]):
+def _guard_added(match: re.Match[str], names: SizeNames) -> Message | None:
+    if _UNBACKED.search(match["guard"]):
         return Message(
-            " ".join(found[0].split())[:300],
-            f"torch checks {names.spelled(found['guard'])} at run time",
+            " ".join(match[0].split())[:300],
+            f"torch checks {names.spelled(match['guard'])} at run time",
             "data decide it",
-            line=recorded_line(found["place"]),
+            line=recorded_line(match["place"]),
         )
-    return guard_message(found, names, found["guard"], recorded_line(found["place"]))
+    return guard_message(match, names, match["guard"], recorded_line(match["place"]))
 
 
-def _draft_guard(found: re.Match[str], names: SizeNames) -> Message:
-    return guard_message(found, names, found["guard"])
+def _draft_guard(match: re.Match[str], names: SizeNames) -> Message:
+    return guard_message(match, names, match["guard"])
 
 
-def _specializing(found: re.Match[str], names: SizeNames) -> Message:
-    axis, size = names.axis_of(found["source"]), found["size"]
+def _specializing(match: re.Match[str], names: SizeNames) -> Message:
+    axis, size = names.axis_of(match["source"]), match["size"]
     why = "the guards leave this size only"
     advice = "leave the axis out of dynamic_shapes (or Dim.STATIC), or change the line whose guard leaves one size"
     return Message(
-        found[0],
+        match[0],
         f"torch fixed {axis} at {size}",
         why,
         advice,
-        fixed=Specialised(axis, int(size), found["source"], True),
+        fixed=Specialised(axis, int(size), match["source"], True),
     )
 
 

@@ -71,10 +71,10 @@ def _entry(raw: Any) -> CacheEntry:
     manager = raw.guard_manager
     shapes: dict[str, tuple[int | None, ...]] = {}
     for part in manager.code_parts:
-        found = _TENSOR_CHECK.search(part)
-        if found is not None and "_parameters[" not in found["source"] and "_buffers[" not in found["source"]:
-            sizes = [s.strip() for s in found["size"].split(",") if s.strip()]
-            name = re.sub(r"L\['(\w+)'\]", r"\1", found["source"])
+        match = _TENSOR_CHECK.search(part)
+        if match is not None and "_parameters[" not in match["source"] and "_buffers[" not in match["source"]:
+            sizes = [s.strip() for s in match["size"].split(",") if s.strip()]
+            name = re.sub(r"L\['(\w+)'\]", r"\1", match["source"])
             shapes[name] = tuple(None if s == "None" else int(s) for s in sizes)
     text = str(manager)
     found_guards = [(m["guard"], m["place"] or "") for m in _LAMBDA.finditer(text) if ".size()" in m["guard"]]
@@ -213,9 +213,9 @@ def read_reason(text: str) -> RecompileReason:
     'torch._dynamo.mark_dynamic(x, 0) before the first call'
     """
     for pattern, build in _READERS:
-        found = pattern.match(text.strip())
-        if found is not None:
-            return build(found)
+        match = pattern.match(text.strip())
+        if match is not None:
+            return build(match)
     shown = re.sub(r"\s*#.*", "", text.strip())
     return RecompileReason(
         "other", text, f"a guard that is not about sizes failed: {_plain(shown)}", "keep it the same in all calls"
@@ -322,8 +322,8 @@ class RecompileReport(Guessable):
             r for r in self._reasons if r.kind not in ("size", "alike", "integer") and "mark_unbacked" not in r.advice
         ]
         # A stride follows from a size that is marked.
-        kept = [r for r in left if r.kind != "stride" or not is_marked]
-        return tuple({r.meaning: r for r in kept}.values())
+        needed = [r for r in left if r.kind != "stride" or not is_marked]
+        return tuple({r.meaning: r for r in needed}.values())
 
     @property
     def is_one_enough(self) -> bool:
@@ -386,21 +386,21 @@ def explain_recompiles(function_or_log: Any) -> RecompileReport:
 
 
 def _named(text: str) -> tuple[str, RecompileReason]:
-    found = _ENTRY.match(text)
+    match = _ENTRY.match(text)
     first = text.partition("\nUser stack trace")[0]
-    return (found["entry"], read_reason(first[found.end() :])) if found is not None else ("", read_reason(first))
+    return (match["entry"], read_reason(first[match.end() :])) if match is not None else ("", read_reason(first))
 
 
 def recompilations_in(log: str) -> Iterator[Recompilation]:
     """Yield the recompilations in a log, in order."""
     text = without_log_prefixes(log)
     events: list[tuple[int, Recompilation]] = []
-    for found in _EVENT.finditer(text):
-        reasons = tuple((m["entry"] or "", read_reason(m["reason"])) for m in _ONE.finditer(found["reasons"]))
-        events.append((found.start(), Recompilation(found["function"], found["place"].strip(), reasons)))
-    for found in _LIMIT.finditer(text):
-        event = Recompilation(found["function"], found["place"], (_named(found["reasons"]),), True)
-        events.append((found.start(), event))
+    for match in _EVENT.finditer(text):
+        reasons = tuple((m["entry"] or "", read_reason(m["reason"])) for m in _ONE.finditer(match["reasons"]))
+        events.append((match.start(), Recompilation(match["function"], match["place"].strip(), reasons)))
+    for match in _LIMIT.finditer(text):
+        event = Recompilation(match["function"], match["place"], (_named(match["reasons"]),), True)
+        events.append((match.start(), event))
     if not events and (lines := [m for m in _ONE.finditer(text) if m["entry"]]):  # the first lines were cut off
         reasons = tuple((m["entry"], read_reason(m["reason"])) for m in lines)
         events.append((0, Recompilation("a function", "its first lines are not in the log", reasons)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula
@@ -18,14 +18,10 @@ from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, DA
 from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in, rows_of
 from symbcast.torch.errors.recompilations import RecompileReport, explain_recompiles
 from symbcast.torch.guards.guard_texts import SizeNames, errors_in, without_log_prefixes
-from symbcast.torch.guards.guards import Guards, Specialised
+from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
 from symbcast.torch.guards.suggestions import AUTO, FIXED, Suggester, Suggestion, nested, with_range
 from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
 from symbcast.torch.library import load_torch
-
-if TYPE_CHECKING:
-    from symbcast.torch.guards.guards import Clause, Guard, Guards
-
 
 # Why torch asks for a clause: read from the shape of the guards behind it.
 
@@ -197,10 +193,10 @@ class ShapesRemedy:
     @cached_property
     def by_name(self) -> dict[str, str]:
         """The text for each `Dim` that the error names, also where it does not name the axis."""
-        found = {self._names.name_of(source): text for source, text in self.by_source.items()}
+        texts = {self._names.name_of(source): text for source, text in self.by_source.items()}
         for s in self._fixed:
-            found.setdefault(self._names.name_of(s.source), AUTO if self._is_forced else FIXED)
-        return found
+            texts.setdefault(self._names.name_of(s.source), AUTO if self._is_forced else FIXED)
+        return texts
 
     def suggestion(self) -> Suggestion | None:
         """Return the dynamic shapes of the axes that the error names; None if it names none."""
@@ -217,27 +213,27 @@ class ShapesRemedy:
         for line in self._texts[1]:
             exec(line, space)
         ranges: dict[str, list[tuple[int, int]]] = {}
-        _changed(dynamic_shapes, "", lambda place, given: self._noted(place, given, ranges))
-        for name, given in ranges.items():
-            space[name] = _within(space[name], given)
-        return _changed(dynamic_shapes, "", lambda place, given: self._entry(place, given, space))
+        _changed(dynamic_shapes, "", lambda place, spec: self._noted(place, spec, ranges))
+        for name, ends in ranges.items():
+            space[name] = _within(space[name], ends)
+        return _changed(dynamic_shapes, "", lambda place, spec: self._entry(place, spec, space))
 
-    def _text(self, place: str, given: Any) -> str | None:
-        named = str(given.__name__) if hasattr(given, "__name__") else ""
+    def _text(self, place: str, spec: Any) -> str | None:
+        named = str(spec.__name__) if hasattr(spec, "__name__") else ""
         return self.by_source.get(place, self.by_name.get(named) if named else None)
 
-    def _noted(self, place: str, given: Any, ranges: dict[str, list[tuple[int, int]]]) -> Any:
+    def _noted(self, place: str, spec: Any, ranges: dict[str, list[tuple[int, int]]]) -> Any:
         """Note the range of a `Dim` that is replaced by another one."""
-        text, ends = self._text(place, given), (getattr(given, "min", None), getattr(given, "max", None))
+        text, ends = self._text(place, spec), (getattr(spec, "min", None), getattr(spec, "max", None))
         if text is not None and text.isidentifier() and text != FIXED and all(isinstance(e, int) for e in ends):
             ranges.setdefault(text, []).append(ends)  # type: ignore[arg-type]
-        return given
+        return spec
 
-    def _entry(self, place: str, given: Any, space: dict[str, Any]) -> Any:
-        text = self._text(place, given)
+    def _entry(self, place: str, spec: Any, space: dict[str, Any]) -> Any:
+        text = self._text(place, spec)
         if text is None:
-            return given
-        return with_range(space["Dim"], given) if text == AUTO else eval(text, dict(space))
+            return spec
+        return with_range(space["Dim"], spec) if text == AUTO else eval(text, dict(space))
 
 
 def _within(dim: Any, ranges: Iterable[tuple[int, int]]) -> Any:
@@ -293,8 +289,8 @@ class Refusal:
     def errors(self) -> tuple[Refusal, ...]:
         """The errors in the text that are about sizes, each once; the refusal itself if there is at most one."""
         parts = [Refusal(part, self._min_size) for part in errors_in(without_log_prefixes(self.text))]
-        found = [part for part in parts if part.messages]
-        return tuple(found) if len(found) > 1 else (self,)
+        refusals = [part for part in parts if part.messages]
+        return tuple(refusals) if len(refusals) > 1 else (self,)
 
     @cached_property
     def _plain(self) -> str:
@@ -337,8 +333,8 @@ class Refusal:
     @property
     def suggested(self) -> str:
         """Torch's own suggested fixes; empty if there are none."""
-        found = _SUGGESTED.search(self._plain)
-        return "" if found is None else found["fixes"].strip("\n")
+        match = _SUGGESTED.search(self._plain)
+        return "" if match is None else match["fixes"].strip("\n")
 
     @cached_property
     def _remedy(self) -> ShapesRemedy:

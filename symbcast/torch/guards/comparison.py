@@ -17,6 +17,7 @@ from symbcast.core.algebra.formulas import AllOf, AnyOf, Formula, at_most, negat
 from symbcast.core.algebra.formulas import Comparison as Comparison_weak_rules
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, sizes_text
+from symbcast.core.programs.program import Program
 from symbcast.core.solver.decision import ContradictionError, Decision
 from symbcast.graphs.report.blame import assumptions_with
 from symbcast.graphs.walking.walk import Unanalysed
@@ -24,7 +25,6 @@ from symbcast.torch.graph import operator_name
 from symbcast.torch.library import load_torch
 
 if TYPE_CHECKING:
-    from symbcast.core.programs.program import Program
     from symbcast.torch.guards.guards import Guards
     from symbcast.torch.inputs import InputAxis, ProgramInputs
 
@@ -49,11 +49,11 @@ class ArgumentMaker:
 
     def shapes(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> list[tuple[int, ...] | None]:
         """Return the shapes at some sizes by name; ``others`` sets the sizes of fixed axes, by torch's names."""
-        found: list[tuple[int, ...] | None] = []
+        shapes: list[tuple[int, ...] | None] = []
         for i in self._inputs.inputs:
             dims = [_size(axis, sizes, others or {}) for axis in i.axes]
-            found.append(tuple(dims) if hasattr(i.value, "shape") else None)
-        return found
+            shapes.append(tuple(dims) if hasattr(i.value, "shape") else None)
+        return shapes
 
     def at(self, sizes: Mapping[str, int], others: Mapping[str, int] | None = None) -> tuple[Any, Any] | None:
         """Return positional and keyword arguments at some sizes; None if they are too large."""
@@ -63,12 +63,12 @@ class ArgumentMaker:
             return None
         generator = torch.Generator().manual_seed(0)
 
-        def made(shape: tuple[int, ...], like: Any, example: Any) -> Any:
+        def tensor(shape: tuple[int, ...], like: Any, example: Any) -> Any:
             if isinstance(example, torch.Tensor) and tuple(example.shape) == shape:
                 return example.clone()
             return _filled(torch, shape, like.dtype, generator)
 
-        leaves = list(self._leaves(sizes, shapes, made))
+        leaves = list(self._leaves(sizes, shapes, tensor))
         args, kwargs = pytree.tree_unflatten(leaves, self._program.call_spec.in_spec)
         return args, kwargs
 
@@ -76,16 +76,16 @@ class ArgumentMaker:
         """Return all arguments in one list, with uninitialised tensors."""
         torch = load_torch()
 
-        def made(shape: tuple[int, ...], like: Any, _: Any) -> Any:
+        def tensor(shape: tuple[int, ...], like: Any, _: Any) -> Any:
             return torch.empty(shape, dtype=like.dtype, device=like.device)
 
-        return list(self._leaves(sizes, self.shapes(sizes), made))
+        return list(self._leaves(sizes, self.shapes(sizes), tensor))
 
     def _leaves(
         self,
         sizes: Mapping[str, int],
         shapes: Iterable[tuple[int, ...] | None],
-        made: Callable[[tuple[int, ...], Any, Any], Any],
+        make: Callable[[tuple[int, ...], Any, Any], Any],
     ) -> Iterator[Any]:
         """Yield the arguments; ``made`` makes a tensor from a shape, a recorded tensor and the example, if any."""
         leaves = load_torch("torch.utils._pytree").tree_leaves
@@ -95,7 +95,7 @@ class ArgumentMaker:
             if shape is None:
                 yield _size(i.axes[0], sizes, {}) if i.is_integer else example
             else:
-                yield made(shape, i.value, example)
+                yield make(shape, i.value, example)
 
 
 def _size(axis: InputAxis, sizes: Mapping[str, int], others: Mapping[str, int]) -> int:
@@ -190,10 +190,10 @@ class Comparer:
 
     def comparison(self) -> Comparison:
         """Return all disagreements, one per clause, at the smallest sizes."""
-        found = [*self._too_wide()]
+        disagreements = [*self._too_wide()]
         if self._module is not None:
-            found += [*self._too_narrow(), *self._fixed()]
-        return Comparison(tuple(found), self._tried, tuple(self._unclear))
+            disagreements += [*self._too_narrow(), *self._fixed()]
+        return Comparison(tuple(disagreements), self._tried, tuple(self._unclear))
 
     def _too_wide(self) -> Iterator[Disagreement]:
         """Yield sizes that the guards accept and the graph does not."""
@@ -259,13 +259,13 @@ class Comparer:
         """Return the smallest sizes at which formulas hold; None if there are none or none were found."""
         env = self._guards.env
         try:
-            found = Decision(assumptions_with(env), formulas).witness()
+            witness = Decision(assumptions_with(env), formulas).witness()
         except ContradictionError:
             return None
-        if found is None:
+        if witness is None:
             return None
         least: dict[str, int] = {name: max(1, env.least(s)) for s, name in env.shown.items()}
-        return {**least, **{s.name: n for s, n in found.items() if isinstance(s, Symbol)}}
+        return {**least, **{s.name: n for s, n in witness.items() if isinstance(s, Symbol)}}
 
 
 # Find rules that require less of sizes than torch does, with the help of torch's recorded guards.
@@ -326,12 +326,12 @@ class WeakRules:
 
     def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
         try:
-            found = Decision(assumptions_with(self._graph), formulas).witness()
+            witness = Decision(assumptions_with(self._graph), formulas).witness()
         except ContradictionError:
             return None
-        if found is None:
+        if witness is None:
             return None
-        return {name: found.get(s, max(1, self._graph.least(s))) for s, name in self._graph.shown.items()}
+        return {name: witness.get(s, max(1, self._graph.least(s))) for s, name in self._graph.shown.items()}
 
     def _failure(self, sizes: dict[str, int]) -> KernelFailure | None:
         key = tuple(sizes.values())
@@ -381,12 +381,12 @@ def kernel_failure_at(program: Any, arguments: ArgumentMaker, sizes: Mapping[str
     return None
 
 
-def _flat(program: Any, given: Iterable[Any]) -> list[Any]:
+def _flat(program: Any, inputs: Iterable[Any]) -> list[Any]:
     """Return all arguments of the graph: stored tensors and user inputs."""
-    own = iter(given)
-    held = {**program.state_dict, **program.constants}
+    own = iter(inputs)
+    stored = {**program.state_dict, **program.constants}
     specs = program.graph_signature.input_specs
-    return [next(own) if s.kind.name == "USER_INPUT" else held[s.target] for s in specs]
+    return [next(own) if s.kind.name == "USER_INPUT" else stored[s.target] for s in specs]
 
 
 @contextmanager

@@ -121,14 +121,14 @@ class GuardReader:
         Rounding grows with the size, so the sizes at which it reaches a number are those from a first one on.
         """
         for place, (rounded, number) in enumerate(((left, right), (right, left))):
-            found = self._rounded(rounded)
-            if found is None or not isinstance(number, ast.Constant) or type(number.value) is not int:
+            multiple = self._rounded(rounded)
+            if multiple is None or not isinstance(number, ast.Constant) or type(number.value) is not int:
                 continue
             relation, is_turned = _RELATIONS.get(type(op), (None, False))
             if relation is None:
                 return None
             is_below = (place == 0) is not is_turned  # the rounded size is on the smaller side
-            return found.compared(relation, number.value, is_below=is_below)
+            return multiple.compared(relation, number.value, is_below=is_below)
         return None
 
     def _rounded(self, node: ast.expr) -> _Rounded | None:
@@ -138,8 +138,8 @@ class GuardReader:
                 round_it = _ROUNDINGS.get(ast.unparse(func).rpartition(".")[2])
                 for factor, real in ((left, right), (right, left)):
                     match factor, real:
-                        case ast.Constant(value=float(value)), ast.Call(func=made, args=[inner]) if (
-                            ast.unparse(made).rpartition(".")[2] in _TO_REAL
+                        case ast.Constant(value=float(value)), ast.Call(func=conversion, args=[inner]) if (
+                            ast.unparse(conversion).rpartition(".")[2] in _TO_REAL
                         ):
                             size = self._term(inner).dim()
                             if round_it is not None and isinstance(size, Symbol) and 0 < value < _MOST_FACTOR:
@@ -150,10 +150,10 @@ class GuardReader:
         if node.lineno != 1 or node.end_lineno != 1:
             return self._read_term(node)
         text = self._text[node.col_offset : node.end_col_offset]
-        found = self._terms.get(text)
-        if found is None:
-            found = self._terms[text] = self._read_term(node)
-        return found
+        known = self._terms.get(text)
+        if known is None:
+            known = self._terms[text] = self._read_term(node)
+        return known
 
     def _read_term(self, node: ast.expr) -> Term:
         match node:
@@ -194,10 +194,10 @@ class GuardReader:
         if name in ("floor", "FloorToInt", "Identity") and len(args) == 1:
             return self._term(args[0])
         if name in ("trunc", "TruncToInt", "int") and len(args) == 1:
-            found = self._term(args[0])
-            if _is_divided(args[0]) and (found.lower_bound is None or found.lower_bound < 0):
+            argument = self._term(args[0])
+            if _is_divided(args[0]) and (argument.lower_bound is None or argument.lower_bound < 0):
                 raise DimensionError(ast.unparse(args[0]), "is rounded towards zero, but may be negative")
-            return found
+            return argument
         if name not in _FUNCTIONS:
             raise DimensionError(name, "is not a function of sizes")
         terms = [self._term(arg) for arg in args if ast.unparse(arg) not in _NO_END]
@@ -221,9 +221,9 @@ class GuardReader:
                 raise DimensionError(ast.unparse(node), "is a real number that is not read")
         match inner:
             case ast.Call(func=func, args=[size]) if ast.unparse(func).rpartition(".")[2] in _TO_REAL:
-                found = scaled_term(name, self._term(size), value)
-                if found is not None:
-                    return found
+                scaled = scaled_term(name, self._term(size), value)
+                if scaled is not None:
+                    return scaled
         raise DimensionError(ast.unparse(node), "is a real number that floating-point rounding may change")
 
     def _quotient_of_negated(self, node: ast.expr) -> Term:
@@ -400,7 +400,7 @@ def errors_in(text: str) -> Iterator[str]:
     An exception that is raised again, or shown again after "The above exception", is one error. What torch logged
     during an export belongs to the error that ends it.
     """
-    places = [found.start() for found in _STARTS.finditer(text)]
+    places = [match.start() for match in _STARTS.finditer(text)]
     seen: set[str] = set()
     part = text[: places[0]] if places else text
     for start, end in pairwise([*places, len(text)]):
@@ -423,8 +423,8 @@ def errors_in(text: str) -> Iterator[str]:
 
 def _items(block: str) -> str:
     """Return an error's first lines, through its last listed constraint."""
-    found = re.match(r"[^\n]*(?:\n\s+(?:-|\d+\.) [^\n]*)*", block)
-    return found[0] if found is not None else block
+    match = re.match(r"[^\n]*(?:\n\s+(?:-|\d+\.) [^\n]*)*", block)
+    return match[0] if match is not None else block
 
 
 class SizeNames:
@@ -441,9 +441,9 @@ class SizeNames:
         self.by_symbol: dict[str, str] = {}
         self.source_of_symbol: dict[str, str] = {}
         for pattern in _SYMBOLS:
-            for found in pattern.finditer(text):
-                self.by_symbol[found["symbol"]] = self.by_source[found["source"]]
-                self.source_of_symbol[found["symbol"]] = found["source"]
+            for match in pattern.finditer(text):
+                self.by_symbol[match["symbol"]] = self.by_source[match["source"]]
+                self.source_of_symbol[match["symbol"]] = match["source"]
         for backed in _BACKED.findall(text):  # a symbol whose argument the text does not name
             self.by_symbol.setdefault(backed, backed)
         sizes: dict[str, Dim] = {source: symbol(name) for source, name in self.by_source.items()}
@@ -479,5 +479,5 @@ def size_name(source: str) -> str:
 def shown_axis(source: str) -> str:
     """Return a size as users write it: ``x.shape[2]`` for ``L['x'].size()[2]``."""
     shown = shown_source(source) if source.startswith("L[") else source
-    argument, found, axis = shown.rpartition(".size()")
-    return f"{argument}.shape{axis}" if found else shown
+    argument, separator, axis = shown.rpartition(".size()")
+    return f"{argument}.shape{axis}" if separator else shown

@@ -7,29 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, all_of, at_most, clauses, dims_of, negate
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Term, term
+from symbcast.core.algebra.terms import Dim, Term, term
 from symbcast.core.programs.assumptions import Assumption, own_set
 from symbcast.core.programs.program import Program
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.size_sets import SizeSet
 from symbcast.errors import DimensionError
 from symbcast.graphs.report.blame import OperationRequirements
-from symbcast.torch.graph import SourceLine, is_of_torch
+from symbcast.torch.graph import SourceLine, TorchNode, is_of_torch
 from symbcast.torch.guards.guard_texts import GuardReader, shown_guard
 from symbcast.torch.guards.known_sizes import GuardedSizes
 from symbcast.torch.inputs import InputAxis, ProgramInputs, shape_env_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.solver.size_sets import SizeSet
-    from symbcast.torch.graph import TorchNode
 
 
 class Guard(NamedTuple):
@@ -113,11 +109,11 @@ class Guards:
     @property
     def open(self) -> dict[str, Guard]:
         """The sizes that guards mention that cannot be read, each with its first one: what it may be is not known."""
-        found: dict[str, Guard] = {}
+        guards: dict[str, Guard] = {}
         for guard in self.unread:
             for name in guard.sizes:
-                found.setdefault(name, guard)
-        return found
+                guards.setdefault(name, guard)
+        return guards
 
     @cached_property
     def env(self) -> Program:
@@ -145,10 +141,12 @@ class Guards:
         Guards about one size come first: the sets of sizes that they give make most other guards trivial, or reduce
         them to one size.
         """
-        given = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
-        given.sort(key=lambda pair: len(self.all[pair[0]].text))  # the simplest first, because they simplify the others
-        left = yield from _learned(known, [pair for pair in given if len(symbols_in(pair[1])) == 1])
-        tied = [pair for pair in given if len(symbols_in(pair[1])) != 1]
+        numbered = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
+        numbered.sort(
+            key=lambda pair: len(self.all[pair[0]].text)
+        )  # the simplest first, because they simplify the others
+        left = yield from _learned(known, [pair for pair in numbered if len(symbols_in(pair[1])) == 1])
+        tied = [pair for pair in numbered if len(symbols_in(pair[1])) != 1]
         yield from (yield from _learned(known, _decided(known, [*left, *tied])))
 
     @property
@@ -199,10 +197,10 @@ class Guards:
 
     def _where(self, guard: Guard) -> str:
         """Return the first node with a size that occurs in a guard."""
-        wanted = {d for d in dims_of(guard.formula) if not isinstance(d, int)} if guard.formula is not None else set()
-        wanted = {d for d in wanted if not d.is_Symbol} or wanted
+        atoms = {d for d in dims_of(guard.formula) if not isinstance(d, int)} if guard.formula is not None else set()
+        atoms = {d for d in atoms if not d.is_Symbol} or atoms
         for node, dims in self._nodes:
-            if not wanted.isdisjoint(dims):
+            if not atoms.isdisjoint(dims):
                 return f"{node.name}, {node.where}" if node.where else node.name
         return ""
 
@@ -219,11 +217,11 @@ def _learned(known: GuardedSizes, left: list[_Numbered]) -> Generator[_Numbered,
             plainer = known.divided(formula)
             if known.implies(plainer):
                 continue
-            told = known.learn(plainer)
-            if told is None:
+            added = known.learn(plainer)
+            if added is None:
                 others.append((n, plainer))
-            elif told != TRUE:
-                yield n, told
+            elif added != TRUE:
+                yield n, added
         if len(others) == len(left):
             others = _decided(known, others)
             if others == left:
@@ -234,7 +232,11 @@ def _learned(known: GuardedSizes, left: list[_Numbered]) -> Generator[_Numbered,
 def _decided(known: GuardedSizes, guards: list[_Numbered]) -> list[_Numbered]:
     """Return guards without the operations that the known sizes decide; those that cannot hold stay as they are."""
     pairs = zip(guards, known.decided([formula for _, formula in guards]), strict=True)
-    return [(n, part) for (n, formula), made in pairs for part in clauses(formula if made == FALSE else made)]
+    return [
+        (n, part)
+        for (n, formula), simplified in pairs
+        for part in clauses(formula if simplified == FALSE else simplified)
+    ]
 
 
 def _bound(formula: Formula) -> tuple[Term, int] | None:
@@ -301,13 +303,13 @@ def _read(program: Any, inputs: ProgramInputs) -> Iterator[Guard]:
 def fixed_lines(program: Any) -> dict[str, str]:
     """Return the lines where torch fixed sizes, by source name in guards; empty for a program read from a file."""
     env = shape_env_of(program)
-    found = {}
+    lines = {}
     for s, value in getattr(env, "replacements", {}).items():
         if getattr(value, "is_Integer", False):
             place = getattr(env, "replacements_slocs", {}).get(s)
             line = _line(getattr(place, "maybe_user_loc", None)) or _line(getattr(place, "framework_loc", None))
-            found.update({source.name: line for source in env.var_to_sources.get(s, ())})
-    return found
+            lines.update({source.name: line for source in env.var_to_sources.get(s, ())})
+    return lines
 
 
 def _lines(program: Any) -> list[str]:
@@ -331,10 +333,10 @@ def _line(frame: Any) -> str:
 
 
 def _range_of(program: Any, axis: InputAxis) -> tuple[int, int | None]:
-    held = program.range_constraints.get(axis.known)
-    if held is None:
+    interval = program.range_constraints.get(axis.known)
+    if interval is None:
         return 0, None
-    return int(held.lower), _end(held.upper)
+    return int(interval.lower), _end(interval.upper)
 
 
 def _end(upper: Any) -> int | None:

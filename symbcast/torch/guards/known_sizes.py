@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice, takewhile
 from math import gcd, lcm
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import Substitution, operate, subtract
 from symbcast.core.algebra.bounds import exact_quotient, lower_bound
 from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
-from symbcast.core.algebra.terms import Operation, Term, collect, constant, term
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, collect, constant, term
 from symbcast.core.programs.assumptions import own_set
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms
@@ -24,10 +23,6 @@ from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Atom, Dim, Symbol
-
 
 # Bounds of terms over all sizes from 0 on, and quotients by sums that are constant there.
 
@@ -206,11 +201,11 @@ class GuardedSizes:
         match formula:
             case Comparison(operator, left, right):
                 sides = (self._simpler(term(d)).dim() for d in (left, right))
-                found = Comparison(operator, *self._divided(*sides))
-                if not all(self._plain(term(d)).is_total for d in (found.left, found.right)):
-                    return found
+                comparison = Comparison(operator, *self._divided(*sides))
+                if not all(self._plain(term(d)).is_total for d in (comparison.left, comparison.right)):
+                    return comparison
                 is_order = operator in ("<=", "<")
-                return self._without_positive_factor(found) if is_order else self._at_the_least(found)
+                return self._without_positive_factor(comparison) if is_order else self._at_the_least(comparison)
             case AllOf(parts):
                 return all_of(map(self.divided, parts))
             case AnyOf(parts):
@@ -224,49 +219,49 @@ class GuardedSizes:
 
     def _simpler_operation(self, atom: Operation) -> Term:
         if atom not in self._simple:
-            found = self._plain(atom)
-            self._simple[atom] = found if found.is_constant else operate(atom.kind, self._needed_arguments(atom))
+            plain = self._plain(atom)
+            self._simple[atom] = plain if plain.is_constant else operate(atom.kind, self._needed_arguments(atom))
         return self._simple[atom]
 
     def _needed_arguments(self, atom: Operation) -> tuple[Term, ...]:
         """Return the arguments of an operation; redundant arguments of a minimum or maximum are removed."""
-        kept = list(map(self._simpler, atom.args))
+        needed = list(map(self._simpler, atom.args))
         sign = {"max": 1, "min": -1}.get(atom.kind, 0)
-        for arg in list(kept) if sign else ():
-            if any(self._is_at_least((other - arg).scaled(sign), 0) for other in kept if other is not arg):
-                kept.remove(arg)
-        return tuple(kept)
+        for arg in list(needed) if sign else ():
+            if any(self._is_at_least((other - arg).scaled(sign), 0) for other in needed if other is not arg):
+                needed.remove(arg)
+        return tuple(needed)
 
     def _divided(self, left: Dim, right: Dim) -> tuple[Dim, Dim]:
         for factor in factors(term(left if left != 0 else right)):
             while self._is_at_least(factor, 1):
-                found = [d if d == 0 else exact_quotient((d,), (factor,)) for d in (left, right)]
-                if found[0] is None or found[1] is None or found == [0, 0]:
+                quotients = [d if d == 0 else exact_quotient((d,), (factor,)) for d in (left, right)]
+                if quotients[0] is None or quotients[1] is None or quotients == [0, 0]:
                     break
-                left, right = found[0], found[1]
+                left, right = quotients[0], quotients[1]
         return left, right
 
-    def _without_positive_factor(self, found: Comparison) -> Comparison:
+    def _without_positive_factor(self, comparison: Comparison) -> Comparison:
         """Return ``1 <= q`` for ``n <= p*q``, where ``p`` is known to be at least ``n``, and so positive."""
-        least = subtract(found.right, found.left)
+        least = subtract(comparison.right, comparison.left)
         rest = term(least) - constant(term(least).constant)
-        number = (1 if found.operator == "<" else 0) - term(least).constant
+        number = (1 if comparison.operator == "<" else 0) - term(least).constant
         if number < 1:
-            return found
+            return comparison
         for atom in factors(rest):
             quotient = exact_quotient((rest.dim(),), (atom,))
             if quotient is not None and not isinstance(quotient, int) and self._is_at_least(atom, number):
                 return self._without_positive_factor(at_most(1, quotient))
-        return found
+        return comparison
 
-    def _at_the_least(self, found: Comparison) -> Comparison:
+    def _at_the_least(self, comparison: Comparison) -> Comparison:
         """Return ``n == low`` for ``(n - low)*p == 0`` if ``p`` is never 0; likewise for ``!=``."""
-        difference = self._plain(term(found.left) - term(found.right))
+        difference = self._plain(term(comparison.left) - term(comparison.right))
         for size, written in self._written.items():
             quotient = exact_quotient((difference.dim(),), (size,))
             if quotient is not None and any(is_at_least(q, 1) for q in (term(quotient), -term(quotient))):
-                return Comparison(found.operator, size, written.constant)
-        return found
+                return Comparison(comparison.operator, size, written.constant)
+        return comparison
 
     def _is_at_least(self, value: Term, number: int) -> bool:
         return is_at_least(self._plain(value), number)
@@ -308,8 +303,8 @@ def _always(formula: Formula) -> bool:
     """Return whether a formula about one size holds at all sizes from 0 on."""
     if len(list(symbols_in(formula))) > 1:
         return False
-    found = narrowed_set(ALL, formula)
-    return found is not None and found.same(ALL)
+    members = narrowed_set(ALL, formula)
+    return members is not None and members.same(ALL)
 
 
 def _is_plain(operator: str, left: Term, right: Term) -> bool:

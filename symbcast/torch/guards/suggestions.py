@@ -19,11 +19,10 @@ from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.torch.guards.guard_texts import fits_intervals
-from symbcast.torch.inputs import shown_source
+from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs, shown_source
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
-    from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
 
 
 # Which guards torch can prove from a `Dim`: it knows the interval of each size, and nothing about sizes that differ.
@@ -117,9 +116,9 @@ def _extreme(kind: str, args: list[Interval]) -> Interval:
 # The text of ``dynamic_shapes``, nested as the arguments are.
 
 
-def entry(given: ProgramInput, said: dict[str, str]) -> str:
+def entry(argument: ProgramInput, said: dict[str, str]) -> str:
     """Return the entry of one argument in dynamic shapes, from the text of each axis that was asked to be open."""
-    axes = {axis.axis: said[axis.source] for axis in given.axes if axis.source in said}
+    axes = {axis.axis: said[axis.source] for axis in argument.axes if axis.source in said}
     if not axes:
         return "None"
     own = axes.get(None)
@@ -262,10 +261,10 @@ class Suggester:
             sizes = set(symbols_in(clause))
             if sizes.isdisjoint(alike) or (_is_equality(clause) and sizes <= set(alike)):
                 continue
-            found = _renamed(clause, same)
-            if found is None or set(symbols_in(found)) != {first}:
+            renamed = _renamed(clause, same)
+            if renamed is None or set(symbols_in(renamed)) != {first}:
                 return None
-            members = narrowed_set(members, found) if members is not None else None
+            members = narrowed_set(members, renamed) if members is not None else None
             if members is None:
                 return None
         form = None if members is None else _formed(first, members)
@@ -286,13 +285,13 @@ class Suggester:
 
     def _alike(self, size: Symbol) -> list[Symbol]:
         """Return all sizes that must equal this one, in the order of the axes."""
-        met, grown = {size}, True
+        alike, grown = {size}, True
         while grown:
             pairs = [set(symbols_in(c)) for c in self._clauses if _is_equality(c)]
-            found = met.union(*(pair for pair in pairs if pair & met))
-            grown, met = found != met, found
+            union = alike.union(*(pair for pair in pairs if pair & alike))
+            grown, alike = union != alike, union
         order = [a.size for a in self._axes]
-        return sorted(met, key=lambda s: order.index(s) if s in order else len(order))
+        return sorted(alike, key=lambda s: order.index(s) if s in order else len(order))
 
 
 def symbols_in_term(value: Term) -> Iterator[Symbol]:
@@ -329,8 +328,8 @@ def _formed(size: Symbol, members: SizeSet) -> _Form | None:
     if members.same(SizeSet.interval(low, high)):
         most = None if high is None else high - low
         return _Form(name, f"{name} = {_dim_text(name, low, high)}", term(own) + constant(low), most)
-    found = members.first(2)
-    factor = found[1] - found[0] if len(found) == 2 else 0
+    firsts = members.first(2)
+    factor = firsts[1] - firsts[0] if len(firsts) == 2 else 0
     if not 1 < factor <= _MOST:
         return None
     if not members.same(SizeSet.residues(factor, [low % factor]) & SizeSet.interval(low, high)):
@@ -367,9 +366,9 @@ def _is_equality(formula: Formula) -> bool:
     )
 
 
-def with_range(dim: Any, given: Any) -> Any:
+def with_range(dim: Any, spec: Any) -> Any:
     """Return `Dim.AUTO` with the range of a `Dim`, if it has one; ``dim`` is torch's class."""
-    low, high = (getattr(given, end, None) for end in ("min", "max"))
+    low, high = (getattr(spec, end, None) for end in ("min", "max"))
     ends = {"min": low} if isinstance(low, int) and low > 2 else {}
     ends |= {"max": high} if isinstance(high, int) and high < _NO_END else {}
     return dim.AUTO(**ends) if ends else dim.AUTO

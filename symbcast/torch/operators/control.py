@@ -16,7 +16,7 @@ from symbcast.core.algebra.arithmetic import (
     subtract,
 )
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.walking.control_flow import (
     GraphLoop,
     LoopIteration,
@@ -36,6 +36,7 @@ from symbcast.operators.values.elements import quotient_towards_zero
 from symbcast.operators.values.intervals import interval_of
 from symbcast.operators.values.value import UNKNOWN, Value
 from symbcast.torch.calls import (
+    TorchCall,
     argument_ratio,
     element_of,
     exact_ratio,
@@ -48,10 +49,7 @@ from symbcast.torch.calls import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.graph import Graph
-    from symbcast.torch.calls import TorchCall
 
 
 # Integers, booleans and real numbers that the graph computes from sizes, and its assertions about them.
@@ -95,8 +93,8 @@ def _exact(value: object) -> SizeRatio | None:
     """Return a real number that floats hold exactly at all sizes below 2**40: a size over a power of two."""
     if isinstance(value, float):
         return exact_ratio(value)
-    found = argument_ratio(value)
-    return found if found is not None and is_exact(found) else None
+    ratio = argument_ratio(value)
+    return ratio if ratio is not None and is_exact(ratio) else None
 
 
 @operator("operator.truediv")
@@ -115,14 +113,14 @@ def divided(call: TorchCall) -> Value:
 @operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
 def rounded(call: TorchCall) -> Value:
     """A real number rounded to an integer: up, down, or towards zero."""
-    found = argument_ratio(call.given("0"))
-    if found is None:
+    ratio = argument_ratio(call.given("0"))
+    if ratio is None:
         return scalar(None if call.node.op_type == "math.ceil" else _scaled(call))
-    if not call.asker.is_positive([found.below]):
+    if not call.asker.is_positive([ratio.below]):
         return scalar(None)
     if call.node.op_type in ("math.ceil", "math.floor"):
-        return scalar((ceil_divide if call.node.op_type == "math.ceil" else floor_divide)(*found))
-    return scalar(quotient_towards_zero(call.bounds, *found))
+        return scalar((ceil_divide if call.node.op_type == "math.ceil" else floor_divide)(*ratio))
+    return scalar(quotient_towards_zero(call.bounds, *ratio))
 
 
 def _scaled(call: TorchCall) -> Dim | None:
@@ -148,8 +146,8 @@ def real(call: TorchCall) -> Value:
 @operator("operator.neg")
 def negative(call: TorchCall) -> Value:
     """The negation of an integer."""
-    found = size_of(call.given("0"))
-    return scalar(None if found is None else subtract(0, found))
+    number = size_of(call.given("0"))
+    return scalar(None if number is None else subtract(0, number))
 
 
 @operator("operator.pow", "torch.pow_by_natural")
@@ -173,8 +171,8 @@ def extremum(call: TorchCall) -> Value:
 @operator("torch.sym_sum")
 def total(call: TorchCall) -> Value:
     """The sum of a list of integers."""
-    found = [size_of(v) for v in call.given("0") or ()]
-    return scalar(None if None in found else add(*(d for d in found if d is not None)))
+    sizes = [size_of(v) for v in call.given("0") or ()]
+    return scalar(None if None in sizes else add(*(d for d in sizes if d is not None)))
 
 
 _RELATIONS: dict[str, tuple[Operator, bool]] = {
@@ -200,8 +198,8 @@ def compared(call: TorchCall) -> Value:
 @operator("torch.sym_not", "operator.not_")
 def denied(call: TorchCall) -> Value:
     """The negation of a boolean."""
-    found = truth_of(call.given("0"))
-    return scalar(None if found is None else negate(found))
+    formula = truth_of(call.given("0"))
+    return scalar(None if formula is None else negate(formula))
 
 
 @operator("operator.and_", "operator.or_")
@@ -222,11 +220,11 @@ def truth_of(value: object) -> Formula | None:
 def asserted(call: TorchCall) -> Value:
     """A run-time assertion about sizes."""
     value = call.given("self", "0")
-    found = truth_of(value)
-    if found is None:
+    formula = truth_of(value)
+    if formula is None:
         call.note("not checked: its assertion", is_about_data=call.is_data())
     else:
-        call.require(found, "the program asserts it")
+        call.require(formula, "the program asserts it")
     return Value(None)
 
 
@@ -272,21 +270,21 @@ def _first(call: TorchCall) -> Value:
     items = value.content.items[:1] if isinstance(value.content, Elements) else (start,)
     if items and items[0] is not None:
         return scalar(items[0])
-    (found,) = call.recorded("torch's symbol for the element of a tensor stands for any integer")
-    known = element_of(found)
-    found = found if isinstance(known, Symbol) and call.asker.origins.get(known) is not None else scalar(None)
-    return _bounded(call, interval_of(value, call.bounds), found)
+    (recorded,) = call.recorded("torch's symbol for the element of a tensor stands for any integer")
+    known = element_of(recorded)
+    recorded = recorded if isinstance(known, Symbol) and call.asker.origins.get(known) is not None else scalar(None)
+    return _bounded(call, interval_of(value, call.bounds), recorded)
 
 
-def _bounded(call: TorchCall, held: Interval, recorded: Value) -> Value:
+def _bounded(call: TorchCall, bounds: Interval, recorded: Value) -> Value:
     """Return an unknown element within its bounds; a new size if torch allows it to be negative, and it is not."""
-    if held.low is None or held.high is None or not call.bounds.is_at_least(held.low, 0):
+    if bounds.low is None or bounds.high is None or not call.bounds.is_at_least(bounds.low, 0):
         return recorded
     known = element_of(recorded)
     if known is None:
-        return scalar(call.fresh("element", "an element of a tensor", most=held.high))
+        return scalar(call.fresh("element", "an element of a tensor", most=bounds.high))
     if isinstance(known, Symbol):
-        call.asker.limit(known, held.high)
+        call.asker.limit(known, bounds.high)
     return recorded
 
 
@@ -308,21 +306,21 @@ def of_memory(call: TorchCall) -> Value:
 
 def _graphs(call: TorchCall) -> Sequence[Graph]:
     """Return the graphs of a node; raises `UnknownShapeError` if they were not read."""
-    found = list(call.node.graphs.values())
-    if not found:
+    graphs = list(call.node.graphs.values())
+    if not graphs:
         raise UnknownShapeError("not checked: the body's requirements; its shapes are as torch recorded them")
-    return found
+    return graphs
 
 
 def _operands(call: TorchCall, place: int) -> list[Value]:
     """Return the operands that an argument lists."""
-    return [_operand(given) for given in call.given(str(place)) or ()]
+    return [_operand(argument) for argument in call.given(str(place)) or ()]
 
 
-def _operand(given: Any) -> Value:
-    if isinstance(given, Value):
-        return given
-    return scalar(given) if isinstance(given, int) and not isinstance(given, bool) else Value(None)
+def _operand(argument: Any) -> Value:
+    if isinstance(argument, Value):
+        return argument
+    return scalar(argument) if isinstance(argument, int) and not isinstance(argument, bool) else Value(None)
 
 
 @operator("higher_order.cond")
@@ -340,8 +338,8 @@ def cond(call: TorchCall) -> Sequence[Value]:
 
 def _chosen(call: TorchCall) -> Formula:
     """Return the condition for the first branch: a formula of sizes, or the formula that a new symbol is 1."""
-    found = truth_of(call.given("0"))
-    return taken_by_data(call, "the predicate") if found is None else found
+    predicate = truth_of(call.given("0"))
+    return taken_by_data(call, "the predicate") if predicate is None else predicate
 
 
 @operator("higher_order.while_loop")
@@ -355,9 +353,9 @@ def while_loop(call: TorchCall) -> Sequence[Value]:
         return initial
 
     def turn(states: Sequence[Value]) -> Sequence[Value]:
-        found = call.walk.within(body, call.scope, [*states, *more])
+        outputs = call.walk.within(body, call.scope, [*states, *more])
         call.walk.within(condition, call.scope, [*states, *more])
-        return found
+        return outputs
 
     return scanned(call, runs, [value.with_content(None) for value in initial], turn)[0]
 
@@ -373,13 +371,13 @@ def scan(call: TorchCall) -> Sequence[Value]:
     call.at_most(1, length, "there must be something to scan")
 
     def turn(_: Value, carried: Sequence[Value]) -> LoopIteration:
-        found = call.walk.within(body, call.scope, [*carried, *parts, *more])
-        return LoopIteration(UNKNOWN, found[: len(initial)], found[len(initial) :])
+        outputs = call.walk.within(body, call.scope, [*carried, *parts, *more])
+        return LoopIteration(UNKNOWN, outputs[: len(initial)], outputs[len(initial) :])
 
-    found = looped(call, GraphLoop(initial, turn, length, is_kept=True))
-    for n, value in enumerate(found.made, len(initial)):
-        found.check_alike(call, n, value)
-    return [*found.last, *(stacked(length, value, 0) for value in found.made)]
+    loop = looped(call, GraphLoop(initial, turn, length, is_kept=True))
+    for n, value in enumerate(loop.made, len(initial)):
+        loop.check_alike(call, n, value)
+    return [*loop.last, *(stacked(length, value, 0) for value in loop.made)]
 
 
 @operator("higher_order.associative_scan")

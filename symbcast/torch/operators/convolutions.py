@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, minimum, modulo, multiply, subtract
-from symbcast.core.algebra.formulas import FALSE, TRUE, all_of, any_of, at_most, equal
+from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import read_scale, scaled
-from symbcast.operators.context import TWICE
+from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.convolution import (
     SlidingWindow,
     conv,
@@ -22,16 +22,7 @@ from symbcast.operators.convolution import (
 )
 from symbcast.operators.resizing import DOUBLE, affine_grid, grid_sample, resize
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import element_of, operator
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
+from symbcast.torch.calls import TorchCall, element_of, operator
 
 # Windows that slide along axes: convolutions, pooling, and image resizing.
 
@@ -44,8 +35,8 @@ _AXES = {"1d": 1, "2d": 2, "3d": 3}
 
 def _spread(values: Sequence[int] | None, count: int, default: int) -> list[int]:
     """Return one number per axis: the given numbers, a single given number repeated, or the default."""
-    found = list(values or [default])
-    return found * count if len(found) == 1 else found
+    numbers = list(values or [default])
+    return numbers * count if len(numbers) == 1 else numbers
 
 
 def _batched(dims: Dims, count: int) -> tuple[Dims, bool]:
@@ -72,13 +63,13 @@ def convolved(call: TorchCall) -> Value:
         call.at_most(1, size, "the weights must not be empty")
     for size in weights[2:]:
         _filled(call, size, _no_channels(weights, is_transposed), "the weights must not be empty")
-    found = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
+    output = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
     bias = call.maybe_dims("bias")
     if bias is not None:
         if len(bias) != 1:
             call.refuse("the bias must have one axis")
-        call.equal(bias[0], found[1], "the bias must have one number for each output channel")
-    return Value(found[1:] if is_single else found)
+        call.equal(bias[0], output[1], "the bias must have one number for each output channel")
+    return Value(output[1:] if is_single else output)
 
 
 def _at_least(call: TorchCall, least: int, *numbers: Dim, reason: str) -> None:
@@ -89,10 +80,10 @@ def _at_least(call: TorchCall, least: int, *numbers: Dim, reason: str) -> None:
 
 def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tuple[int, int]]:
     """Return the padding before and after each axis."""
-    given, count = call.given("padding"), len(weights) - 2
-    if given == "valid" or given is None:
+    padding, count = call.given("padding"), len(weights) - 2
+    if padding == "valid" or padding is None:
         return [(0, 0)] * count
-    if given == "same":
+    if padding == "same":
         if any(s != 1 for s in call.numbers_of("stride") or ()):
             call.refuse("padding='same' needs strides of 1")
         totals = [d * (k - 1) for d, k in zip(dilations, weights[2:], strict=True) if isinstance(k, int)]
@@ -104,10 +95,10 @@ def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[SlidingW
     convolved_channels(call, dims, weights, call.number("groups", 1))
     for size in dims[2:]:
         _filled(call, size, any_of([equal(dims[0], 0), _no_channels(weights)]), _NOT_EMPTY)
-    found = conv(call, dims, weights, windows)
+    output = conv(call, dims, weights, windows)
     if call.bounds.is_at_least(weights[1], 1):
-        return found
-    return (found[0], minimum([found[1], multiply(found[1], weights[1])]), *found[2:])  # none in, none out
+        return output
+    return (output[0], minimum([output[1], multiply(output[1], weights[1])]), *output[2:])  # none in, none out
 
 
 _NOT_EMPTY = "the input must have elements, unless its batch is 0"
@@ -177,8 +168,8 @@ def pooled(call: TorchCall) -> list[Value]:
     if call.node.op_type == "aten.avg_pool3d":
         for size, window in zip(dims[2:], kernel, strict=True):
             call.at_most(window, size, "the input must not be smaller than the window")
-    found = pool(call, dims, windows, fitting_rounded_up if call.flag("ceil_mode") else fitting)
-    return [Value(found[1:] if is_single else found)] * len(call.node.outputs)
+    output = pool(call, dims, windows, fitting_rounded_up if call.flag("ceil_mode") else fitting)
+    return [Value(output[1:] if is_single else output)] * len(call.node.outputs)
 
 
 @operator(
@@ -188,20 +179,20 @@ def adapted(call: TorchCall) -> list[Value]:
     """Adaptive pooling to given output sizes; no input size may be 0, except the batch."""
     kind = call.node.op_type.removeprefix("aten.")
     count = next(n for name, n in _AXES.items() if name in kind)
-    dims, wanted = call.dims("self"), call.sizes_of("output_size")
-    if len(dims) not in (count + 1, count + 2) or len(wanted) != count:
+    dims, requested = call.dims("self"), call.sizes_of("output_size")
+    if len(dims) not in (count + 1, count + 2) or len(requested) != count:
         call.refuse(f"the input must have {count + 1} or {count + 2} axes, and the output {count} sizes")
-    kept = dims[len(dims) - count :]
-    found = tuple(k if w is None else w for k, w in zip(kept, wanted, strict=True))
-    for size in found:
+    pooled_dims = dims[len(dims) - count :]
+    sizes = tuple(k if w is None else w for k, w in zip(pooled_dims, requested, strict=True))
+    for size in sizes:
         call.is_size(size, "a size must not be negative")
     # An average of all elements is a mean, which is also defined for no elements.
-    is_mean = all_of(equal(size, 1) for size in found) if kind.startswith("adaptive_avg") else FALSE
+    is_mean = all_of(equal(size, 1) for size in sizes) if kind.startswith("adaptive_avg") else FALSE
     looks_at_channels = "max" in kind or count == 3  # torch skips the first axis, whatever the rank
-    for size in dims[1:] if looks_at_channels else kept:
+    for size in dims[1:] if looks_at_channels else pooled_dims:
         if not call.bounds.is_at_least(size, 1):
             call.require(any_of([is_mean, at_most(1, size)]), "the axes to pool must not be empty")
-    return [Value((*dims[: len(dims) - count], *found))] * len(call.node.outputs)
+    return [Value((*dims[: len(dims) - count], *sizes))] * len(call.node.outputs)
 
 
 @operator(
@@ -228,10 +219,10 @@ def resized(call: TorchCall) -> Value:
         sizes = [scaled(call, dims[n], scale, n) for n, scale in zip(range(2, count + 2), scales, strict=False)]
     else:
         call.give_up("neither sizes nor factors are given")
-    found = resize(call, dims, range(2, count + 2), sizes)
+    output = resize(call, dims, range(2, count + 2), sizes)
     for size in (*dims[1:], *sizes):
         call.at_most(1, size, "neither the input nor the output may be empty")
-    return Value(found)
+    return Value(output)
 
 
 @operator("im2col")
@@ -243,8 +234,8 @@ def columns(call: TorchCall) -> Value:
     windows = _plain_windows(call)
     _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
     positions = [fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
-    found = (dims[0], multiply(dims[1], *(w.kernel for w in windows)), multiply(*positions))
-    return Value(found[1:] if is_single else found)
+    output = (dims[0], multiply(dims[1], *(w.kernel for w in windows)), multiply(*positions))
+    return Value(output[1:] if is_single else output)
 
 
 @operator("col2im")
@@ -261,8 +252,8 @@ def from_columns(call: TorchCall) -> Value:
     call.require(equal(modulo(batch[1], block), 0), f"the channels must be a multiple of the {block} of the window")
     positions = multiply(*(fitting(call, d, w) for d, w in zip(sizes, windows, strict=True)))
     call.equal(batch[2], positions, "there must be a column for each position of the window")
-    found = (batch[0], floor_divide(batch[1], block), *sizes)
-    return Value(found[1:] if is_single else found)
+    output = (batch[0], floor_divide(batch[1], block), *sizes)
+    return Value(output[1:] if is_single else output)
 
 
 def _plain_windows(call: TorchCall) -> list[SlidingWindow]:
@@ -299,10 +290,10 @@ def sampled(call: TorchCall) -> Value:
 def gridded(call: TorchCall) -> Value:
     """A grid of coordinates for an output."""
     size = tuple(call.known_sizes("size"))
-    found = affine_grid(call, call.dims("theta"), size)
+    grid = affine_grid(call, call.dims("theta"), size)
     for number in (size[0], *size[2:]):
         call.at_most(1, number, "the output must not be empty")
-    return Value(found)
+    return Value(grid)
 
 
 # Fourier transforms, and the short-time transform of signals.
@@ -334,15 +325,15 @@ def _fill(call: TorchCall, dims: Dims, places: Sequence[int]) -> None:
             call.at_most(1, size, "the axes that are not transformed must not be empty")
 
 
-def _along(call: TorchCall, dims: Dims, place: int, given: Dim | None, kind: str) -> Dims:
+def _along(call: TorchCall, dims: Dims, place: int, requested: Dim | None, kind: str) -> Dims:
     """Return a shape with the transformed axis; ``given`` is the length that the caller asks for."""
     is_to_real = kind.startswith(("irfft", "hfft"))
-    length = given
+    length = requested
     if length is None:
         length = multiply(2, subtract(dims[place], 1)) if is_to_real else dims[place]
     call.at_most(1, length, _POINTS)
-    made = _half(length) if kind.startswith(("rfft", "ihfft")) else length
-    return (*dims[:place], made, *dims[place + 1 :])
+    frequencies = _half(length) if kind.startswith(("rfft", "ihfft")) else length
+    return (*dims[:place], frequencies, *dims[place + 1 :])
 
 
 @operator(*(f"fft_{kind}{n}" for kind in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft") for n in "2n"))
@@ -387,12 +378,12 @@ def transformed_by_kernel(call: TorchCall) -> Value:
         call.refuse("there must be axes to transform, each named once and counted from the front")
     for size in dims:
         call.at_most(1, size, "there must be elements to transform")
-    last, made = axes[-1], list(dims)
+    last, output = axes[-1], list(dims)
     if kind == "r2c" and call.flag("onesided"):
-        made[last] = _half(dims[last])
+        output[last] = _half(dims[last])
     if kind == "c2r":
-        made[last] = _real_length(call, dims[last])
-    return Value(tuple(made))
+        output[last] = _real_length(call, dims[last])
+    return Value(tuple(output))
 
 
 def _real_length(call: TorchCall, frequencies: Dim) -> Dim:
@@ -463,9 +454,9 @@ def from_short_time(call: TorchCall) -> Value:
         call.same_shape(window, (width,), "the window must have win_length numbers")
     whole = add(length, multiply(hop, subtract(dims[-1], 1)))
     cut = length // 2 if call.flag("center", True) else 0
-    given = call.size("length")
-    made = subtract(whole, 2 * cut) if given is None else given
-    call.at_most(1, made, "the signal must not be empty")
+    requested = call.size("length")
+    time = subtract(whole, 2 * cut) if requested is None else requested
+    call.at_most(1, time, "the signal must not be empty")
     if cut == 0 or hop * 2 > width:
         call.note("not checked: the windows must not be 0 everywhere on a sample", is_about_data=True)
-    return Value((*dims[:-2], made))
+    return Value((*dims[:-2], time))

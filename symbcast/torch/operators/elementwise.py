@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
+from symbcast.core.algebra.terms import Dim
+from symbcast.graphs.front_end import Operator
 from symbcast.operators.context import TWICE
 from symbcast.operators.indexing import one_hot
 from symbcast.operators.values.intervals import interval_of
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import operator, size_of
+from symbcast.torch.calls import TorchCall, operator, size_of
 from symbcast.torch.contents import indexed_by
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.front_end import Operator
-    from symbcast.torch.calls import TorchCall
-
 
 # Elementwise operators: those that broadcast their operands, and those that keep a tensor's shape.
 
@@ -60,8 +54,8 @@ if TYPE_CHECKING:
 def pointwise(call: TorchCall) -> Value:
     """An elementwise operator: all tensors are broadcast; a tensor written in place keeps its shape."""
     shapes = [v.shape for v in call.arguments.values() if isinstance(v, Value)]
-    given = [s for s in shapes if s is not None]
-    if len(given) < len(shapes) or not given:
+    known_shapes = [s for s in shapes if s is not None]
+    if len(known_shapes) < len(shapes) or not known_shapes:
         call.give_up("the shape of an operand is unknown")
     if call.node.op_type in ("aten.masked_fill", "aten.masked_fill_") and call.maybe_dims("value"):
         call.refuse("the value to fill with must have no axes")
@@ -71,7 +65,7 @@ def pointwise(call: TorchCall) -> Value:
             if isinstance(value, Value) and value is not call.given("self", "input"):
                 call.broadcast(value.shape or (), dims, rule="unidirectional")
         return Value(dims)
-    return Value(call.broadcast(*given) if len(given) > 1 else given[0])
+    return Value(call.broadcast(*known_shapes) if len(known_shapes) > 1 else known_shapes[0])
 
 
 def _is_in_place(call: TorchCall) -> bool:
@@ -83,8 +77,8 @@ def written(rule: Operator[TorchCall]) -> Operator[TorchCall]:
     """Return the rule of an operator that writes its result into its first tensor, which keeps its shape."""
 
     def in_place(call: TorchCall) -> Value:
-        found = rule(call)
-        result = found if isinstance(found, Value) else found[0]
+        outputs = rule(call)
+        result = outputs if isinstance(outputs, Value) else outputs[0]
         dims = call.dims("self", "input")
         call.same_shape(result.shape or (), dims, "the result is written into the tensor, which keeps its shape")
         return Value(dims)
@@ -246,10 +240,10 @@ def rolled(call: TorchCall) -> Value:
 @operator("bernoulli")
 def drawn(call: TorchCall) -> Value:
     """Random zeros and ones; a tensor of probabilities is broadcast to the output, unless the output is empty."""
-    dims, given = call.dims("self"), call.maybe_dims("p") or ()
-    if len(given) > len(dims):
+    dims, probabilities = call.dims("self"), call.maybe_dims("p") or ()
+    if len(probabilities) > len(dims):
         call.refuse("the probabilities must not have more axes than the tensor")
-    for p, size in zip(given, dims[len(dims) - len(given) :], strict=True):
+    for p, size in zip(probabilities, dims[len(dims) - len(probabilities) :], strict=True):
         fits = any_of([call.empty(dims), equal(p, 1), equal(p, size)])
         call.require(fits, "the probabilities must broadcast to the tensor")
     return Value(dims)
@@ -377,15 +371,15 @@ def unit(call: TorchCall) -> Value:
     """A matrix with ones on its main diagonal."""
     rows = call.size("n")
     columns = rows if call.given("m") is None else call.size("m")
-    found: list[Dim] = []
+    sizes: list[Dim] = []
     for size in (rows, columns):
         if size is None:
             call.note("not checked: a size must not be negative", is_about_data=call.is_data())
-            found.append(call.count())
+            sizes.append(call.count())
         else:
             call.is_size(size, "a size must not be negative")
-            found.append(size)
-    return Value(tuple(found))
+            sizes.append(size)
+    return Value(tuple(sizes))
 
 
 @operator("one_hot")
@@ -398,9 +392,9 @@ def one_hot_(call: TorchCall) -> Value:
         call.note("not checked: the classes must be below their number", is_about_data=call.is_data())
     if classes is None or classes == -1:
         return Value((*call.dims("self"), call.count(text="the number of classes")))
-    found = one_hot(call, call.dims("self"), -1, classes)
+    output = one_hot(call, call.dims("self"), -1, classes)
     indexed_by(call, call.value_of("self"), classes, call.dims("self"))
-    return Value(found)
+    return Value(output)
 
 
 @operator("meshgrid")
@@ -410,5 +404,5 @@ def mesh(call: TorchCall) -> list[Value]:
     if not shapes or any(len(s) > 1 for s in shapes):
         call.refuse("there must be tensors, each with at most one axis")
     sizes = [s[0] if s else 1 for s in shapes]
-    found = sizes[1::-1] + sizes[2:] if call.given("indexing") == "xy" and len(sizes) > 1 else sizes
-    return [Value(tuple(found))] * len(sizes)
+    output = sizes[1::-1] + sizes[2:] if call.given("indexing") == "xy" and len(sizes) > 1 else sizes
+    return [Value(tuple(output))] * len(sizes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import at_most
+from symbcast.operators.context import Dims
 from symbcast.operators.layers import check_channels
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import operator
+from symbcast.torch.calls import TorchCall, operator
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.operators.convolutions import convolved, pooled, sampled
 from symbcast.torch.operators.elementwise import pointwise
@@ -16,18 +15,14 @@ from symbcast.torch.operators.indexing import diagonal_of
 from symbcast.torch.operators.layout import edge_padded, reflection_padded, unfolded_shape
 from symbcast.torch.operators.networks import gated, normalised
 
-if TYPE_CHECKING:
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
 
 @operator("convolution_backward")
 def of_convolution(call: TorchCall) -> list[Value]:
     """The gradients of a convolution's input, weights and bias."""
     dims, weights = call.dims("input"), call.dims("weight")
-    found = convolved(call).shape or ()
-    call.same_shape(call.dims("grad_output"), found, "the gradient must have the shape of the convolution's output")
-    channels = found[len(found) - len(weights) + 1 :][:1]
+    output = convolved(call).shape or ()
+    call.same_shape(call.dims("grad_output"), output, "the gradient must have the shape of the convolution's output")
+    channels = output[len(output) - len(weights) + 1 :][:1]
     return _requested(call, [dims, weights, channels])
 
 
@@ -48,11 +43,11 @@ def of_likelihood(call: TorchCall) -> Value:
     elif len(dims) == 2:
         call.equal(multiply(*target), dims[0], "there must be a target for each row")
     of_each = call.number("reduction", 1) == 0 and len(dims) > 1
-    given = call.dims("grad_output")
+    grad = call.dims("grad_output")
     if of_each:
-        call.same_shape(given, target, "the gradient must have the shape of the losses")
+        call.same_shape(grad, target, "the gradient must have the shape of the losses")
     else:
-        call.equal(multiply(*given), 1, "the gradient of the reduced loss must be one number")
+        call.equal(multiply(*grad), 1, "the gradient of the reduced loss must be one number")
     indexed_by(call, call.value_of("target"), dims[0 if len(dims) == 1 else 1], target)
     return Value(dims)
 
@@ -77,9 +72,9 @@ def of_batch_norm(call: TorchCall) -> list[Value]:
     names = ["weight", "running_mean", "running_var"]
     names += ["save_mean", "save_invstd", "save_var"] if call.flag("train") or call.flag("update") else []
     for name in names:
-        given = call.maybe_dims(name)
-        if given is not None:
-            call.same_shape(given, dims[1][1:2], f"{name} must have one number per channel")
+        parameter = call.maybe_dims(name)
+        if parameter is not None:
+            call.same_shape(parameter, dims[1][1:2], f"{name} must have one number per channel")
     return _requested(call, [dims[1], dims[1][1:2], dims[1][1:2]])
 
 
@@ -107,8 +102,8 @@ def of_group_norm(call: TorchCall) -> list[Value]:
 @operator("masked_scatter_backward")
 def of_masked(call: TorchCall) -> Value:
     """The gradient of the source that a mask distributed."""
-    found, sizes = call.broadcast(call.dims("grad_output"), call.dims("mask")), tuple(call.known_sizes("sizes"))
-    enough = at_most(multiply(*found), multiply(*sizes))
+    dims, sizes = call.broadcast(call.dims("grad_output"), call.dims("mask")), tuple(call.known_sizes("sizes"))
+    enough = at_most(multiply(*dims), multiply(*sizes))
     if call.is_known(enough) is not True:
         reason = "not checked: the source must have an element for each place of the mask"
         call.note(reason, is_about_data=call.is_data_in("mask"), enough=enough)
@@ -137,9 +132,9 @@ def of_binary(call: TorchCall) -> Value:
     dims = call.dims("self")
     call.same_shape(call.dims("target"), dims, "the target must have the sizes of the probabilities")
     for name in ("weight", "grad_output"):
-        given = call.maybe_dims(name)
-        if given is not None:
-            call.broadcast(given, dims, rule="unidirectional")
+        operand = call.maybe_dims(name)
+        if operand is not None:
+            call.broadcast(operand, dims, rule="unidirectional")
     return Value(dims)
 
 
@@ -149,8 +144,8 @@ def of_distances(call: TorchCall) -> Value:
     left, right, grad = call.dims("x1"), call.dims("x2"), call.dims("grad")
     call.equal(left[-1], right[-1], "the rows must have equal length")
     batch = call.broadcast(left[:-2], right[:-2])
-    for found in (grad, call.dims("cdist")):
-        call.same_shape(found, (*batch, left[-2], right[-2]), "there must be a gradient for each distance")
+    for operand in (grad, call.dims("cdist")):
+        call.same_shape(operand, (*batch, left[-2], right[-2]), "there must be a gradient for each distance")
     return Value((*batch, *left[-2:]))
 
 
@@ -202,11 +197,11 @@ def of_layer_norm(call: TorchCall) -> list[Value]:
 # Gradients of what windows, pads and other scales were computed from.
 
 
-def _has_shape(call: TorchCall, found: Dims | None, *names: str) -> None:
+def _has_shape(call: TorchCall, output: Dims | None, *names: str) -> None:
     for name in names:
-        given = call.maybe_dims(name)
-        if given is not None:
-            call.same_shape(given, found or (), f"{name} must have the shape of the output")
+        operand = call.maybe_dims(name)
+        if operand is not None:
+            call.same_shape(operand, output or (), f"{name} must have the shape of the output")
 
 
 @operator(
@@ -214,8 +209,8 @@ def _has_shape(call: TorchCall, found: Dims | None, *names: str) -> None:
 )
 def of_pool(call: TorchCall) -> Value:
     """The gradient of a pool's input."""
-    (found, *_) = pooled(call)
-    _has_shape(call, found.shape, "grad_output", "indices")
+    (output, *_) = pooled(call)
+    _has_shape(call, output.shape, "grad_output", "indices")
     return Value(call.dims("self"))
 
 
@@ -238,8 +233,8 @@ def of_adaptive_pool(call: TorchCall) -> Value:
 @operator(*(f"{kind}_pad{n}d_backward" for kind in ("reflection", "replication") for n in "123"))
 def of_padding(call: TorchCall) -> Value:
     """The gradient of a padded tensor."""
-    found = (reflection_padded if "reflection" in call.node.op_type else edge_padded)(call)
-    _has_shape(call, found.shape, "grad_output")
+    output = (reflection_padded if "reflection" in call.node.op_type else edge_padded)(call)
+    _has_shape(call, output.shape, "grad_output")
     return Value(call.dims("self"))
 
 
@@ -263,8 +258,8 @@ def of_resizing(call: TorchCall) -> Value:
 @operator("grid_sampler_2d_backward", "grid_sampler_3d_backward")
 def of_sampling(call: TorchCall) -> list[Value]:
     """The gradients of an image and of the coordinates at which it was sampled."""
-    found = sampled(call)
-    _has_shape(call, found.shape, "grad_output")
+    output = sampled(call)
+    _has_shape(call, output.shape, "grad_output")
     mask = call.given("output_mask")
     return [Value(call.dims("input") if mask[0] else None), Value(call.dims("grid"))]
 

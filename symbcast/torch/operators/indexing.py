@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import add, maximum, minimum, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
-from symbcast.operators.context import TWICE
+from symbcast.core.algebra.terms import Dim
+from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.indexing import gather, gather_elements, index, not_beyond, scatter, within
 from symbcast.operators.joining_and_slicing import cut, from_front
 from symbcast.operators.values.value import Decider, Value, join_deciders
-from symbcast.torch.calls import TO_THE_END, operator, raw_argument, shape_of_value
+from symbcast.torch.calls import TO_THE_END, TorchCall, operator, raw_argument, shape_of_value
 from symbcast.torch.contents import indexed_by
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
 
 # Read or write elements by index.
 
@@ -52,21 +47,21 @@ def indexed(call: TorchCall) -> Value:
     if not _has_masks(call):
         return Value(_indexed(call))
     _fit_masks(call)
-    given = call.given("indices")
-    places = [n for n, v in enumerate(given) if v is not None]
+    indices = call.given("indices")
+    places = [n for n, v in enumerate(indices) if v is not None]
     if len(places) > 1:
         reason = "not checked: a mask must select as many elements as the other indices"
         return next(iter(call.unchecked(reason, is_about_data=_is_of_data(call))))
-    dims, mask, place = call.dims("self"), shape_of_value(given[places[0]]), places[0]
-    count = call.count_of(given[place])
+    dims, mask, place = call.dims("self"), shape_of_value(indices[places[0]]), places[0]
+    count = call.count_of(indices[place])
     return Value((*dims[:place], count, *dims[place + len(mask) :]))
 
 
 def _fit_masks(call: TorchCall) -> None:
     """Require each mask to have the sizes of the axes that it indexes; any other index uses one axis."""
     dims, at = call.dims("self"), 0
-    for given, is_mask in zip(call.given("indices"), _are_masks(call), strict=True):
-        shape = shape_of_value(given) if is_mask else ()
+    for mask, is_mask in zip(call.given("indices"), _are_masks(call), strict=True):
+        shape = shape_of_value(mask) if is_mask else ()
         if at + max(len(shape), 1) > len(dims):
             call.refuse("there must be an axis for each axis of a mask, and for each other index")
         call.same_shape(shape, dims[at : at + len(shape)], "a mask must have the sizes of the axes that it masks")
@@ -89,12 +84,12 @@ def _are_masks(call: TorchCall) -> list[bool]:
 
 
 def _indexed(call: TorchCall) -> Dims:
-    dims, given = call.dims("self"), call.given("indices")
-    found = index(call, dims, [None if v is None else shape_of_value(v) for v in given])
-    for size, value in zip(dims, given, strict=False):
+    dims, indices = call.dims("self"), call.given("indices")
+    output = index(call, dims, [None if v is None else shape_of_value(v) for v in indices])
+    for size, value in zip(dims, indices, strict=False):
         if value is not None:
-            indexed_by(call, value, size, found, from_end=True)
-    return found
+            indexed_by(call, value, size, output, from_end=True)
+    return output
 
 
 @operator("gather")
@@ -192,9 +187,9 @@ def masked_written(call: TorchCall) -> Value:
 @operator("masked_select")
 def masked(call: TorchCall) -> Value:
     """The elements where a mask, broadcast with the tensor, is true; data decide their number."""
-    found = call.broadcast(call.dims("self"), call.dims("mask"))
+    dims = call.broadcast(call.dims("self"), call.dims("mask"))
     mask = call.value_of("mask")
-    return Value((call.count_of(mask) if mask.shape == found else call.count(multiply(*found)),))
+    return Value((call.count_of(mask) if mask.shape == dims else call.count(multiply(*dims)),))
 
 
 @operator("nonzero", "argwhere")
@@ -232,8 +227,8 @@ def sought(call: TorchCall) -> Value:
     if len(sequence) > 1:
         if len(values) != len(sequence):
             call.refuse("the values must have as many axes as the sorted sequences, unless there is only one")
-        for found, size in zip(values[:-1], sequence[:-1], strict=True):
-            call.equal(found, size, "there must be a sorted sequence for each row of values")
+        for rows, size in zip(values[:-1], sequence[:-1], strict=True):
+            call.equal(rows, size, "there must be a sorted sequence for each row of values")
     sorter = call.maybe_dims("sorter")
     if sorter is not None:
         call.same_shape(sorter, sequence, "the sorter must have the shape of the sorted sequence")
@@ -255,11 +250,11 @@ def bucketed(call: TorchCall) -> Value:
 def sliced(call: TorchCall) -> Value:
     """A slice of an axis, clamped as in Python."""
     dims = call.dims("self")
-    found, place = _part(call, dims), call.axis(call.number("dim", 0), len(dims))
-    if found is None:
+    output, place = _part(call, dims), call.axis(call.number("dim", 0), len(dims))
+    if output is None:
         length = call.count(dims[place], text="the length of a slice")
-        found = (*dims[:place], length, *dims[place + 1 :])
-    return Value(found)
+        output = (*dims[:place], length, *dims[place + 1 :])
+    return Value(output)
 
 
 def _part(call: TorchCall, dims: Dims) -> Dims | None:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators import joining_and_slicing, reshaping
-from symbcast.operators.context import TWICE
+from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.joining_and_slicing import Padding, pad
 from symbcast.operators.reshaping import flatten, reshape
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import operator, size_of
+from symbcast.torch.calls import TorchCall, operator, size_of
 from symbcast.torch.library import load_torch
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
 
 # Reshape, reorder, join, split and repeat tensors.
 
@@ -85,8 +79,8 @@ def unflattened(call: TorchCall) -> Value:
     sizes = call.known_sizes("sizes")
     if not sizes:
         call.refuse("there must be at least one size to split the axis into")
-    found = reshaped(call, (dims[place],), sizes)
-    return Value((*dims[:place], *found, *dims[place + 1 :]))
+    split_sizes = reshaped(call, (dims[place],), sizes)
+    return Value((*dims[:place], *split_sizes, *dims[place + 1 :]))
 
 
 @operator("permute", "permute_copy")
@@ -100,12 +94,12 @@ def permuted(call: TorchCall) -> Value:
 @operator("transpose", "transpose_", "transpose_copy", "swapaxes", "swapaxes_", "swapdims", "swapdims_")
 def transposed(call: TorchCall) -> Value:
     """Two axes swapped."""
-    found = list(call.dims("self"))
-    if found:
+    dims = list(call.dims("self"))
+    if dims:
         names = ("dim0", "dim1") if call.given("dim0") is not None else ("axis0", "axis1")
-        first, second = (call.axis(call.number(n), len(found)) for n in names)
-        found[first], found[second] = found[second], found[first]
-    return Value(tuple(found))
+        first, second = (call.axis(call.number(n), len(dims)) for n in names)
+        dims[first], dims[second] = dims[second], dims[first]
+    return Value(tuple(dims))
 
 
 @operator("t", "t_", "t_copy", "numpy_T", "mT", "adjoint", "matrix_H")
@@ -151,10 +145,10 @@ def squeezed(call: TorchCall) -> Value:
     axes = set(range(len(dims)))
     if named is not None:
         axes &= set(call.distinct_axes(named, max(len(dims), 1), TWICE))
-    kept = len(call.node.raw.meta["val"].shape) if "val" in call.node.raw.meta else None
+    recorded_rank = len(call.node.raw.meta["val"].shape) if "val" in call.node.raw.meta else None
     unsure = [n for n in sorted(axes) if not isinstance(dims[n], int)]
     sure = {n for n in axes if dims[n] == 1}
-    gone = len(dims) - kept - len(sure) if kept is not None else 0
+    gone = len(dims) - recorded_rank - len(sure) if recorded_rank is not None else 0
     for n in unsure:
         if gone == len(unsure):
             call.equal(dims[n], 1, "the exported graph removes the axis, which is 1 there")
@@ -176,10 +170,10 @@ def expanded(call: TorchCall) -> Value:
     new = len(target) - len(dims)
     if new < 0:
         call.refuse(f"a tensor of {len(dims)} axes cannot be expanded to {len(target)}")
-    wanted = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
-    for size in wanted:
+    sizes = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
+    for size in sizes:
         call.is_size(size, "a size must not be negative, except -1, which keeps the old size")
-    return Value(reshaping.expand(call, dims, wanted))
+    return Value(reshaping.expand(call, dims, sizes))
 
 
 @operator("repeat")
@@ -192,10 +186,10 @@ def repeated(call: TorchCall) -> Value:
 
 
 def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
-    found = reshaping.tile(call, dims, repeats)
-    for size in found:
+    output = reshaping.tile(call, dims, repeats)
+    for size in output:
         call.is_size(size, "an axis must not be repeated a negative number of times")
-    return found
+    return output
 
 
 @operator("tile")
@@ -220,10 +214,10 @@ def interleaved(call: TorchCall) -> Value:
     else:
         place = call.axis(call.number("dim"), len(shape))
     if isinstance(call.given("repeats"), Value) and _is_tensor(call.given("repeats"), call):
-        given = call.dims("repeats")
-        if len(given) > 1:
+        counts = call.dims("repeats")
+        if len(counts) > 1:
             call.refuse("the numbers must be a vector or one number")
-        call.broadcast(given or (1,), (shape[place],), rule="unidirectional")
+        call.broadcast(counts or (1,), (shape[place],), rule="unidirectional")
         length = _total_of_repeats(call)
     elif times is None:
         call.note("not checked: the number must not be negative", is_about_data=call.is_data_in("repeats"))
@@ -287,11 +281,11 @@ def split(call: TorchCall) -> list[Value]:
     """An axis split into parts of given sizes, or into parts of one size with the remainder last."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
-    given = call.given("split_sizes", "split_size")
-    if isinstance(given, list):
+    requested = call.given("split_sizes", "split_size")
+    if isinstance(requested, list):
         parts = call.known_sizes("split_sizes" if call.given("split_sizes") is not None else "split_size")
         return along(dims, place, joining_and_slicing.split_as(call, dims[place], parts))
-    each, count = size_of(given), len(call.node.outputs)
+    each, count = size_of(requested), len(call.node.outputs)
     if each is None:
         return list(call.unchecked(f"not checked: the parts must be {count}", is_about_data=call.is_data()))
     last = subtract(dims[place], multiply(each, count - 1))
@@ -306,14 +300,14 @@ def chunked(call: TorchCall) -> list[Value]:
     """An axis split into equal parts with the remainder last; fewer than requested if there are too few elements."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
-    size, wanted, count = dims[place], call.number("chunks"), len(call.node.outputs)
-    call.at_most(1, wanted, "there must be at least one part")
-    each = ceil_divide(size, wanted)
+    size, requested, count = dims[place], call.number("chunks"), len(call.node.outputs)
+    call.at_most(1, requested, "there must be at least one part")
+    each = ceil_divide(size, requested)
     last = subtract(size, multiply(each, count - 1))
     reason = f"the exported graph splits the axis into {count} parts"
-    if count == wanted and not call.bounds.is_at_least(last, 1):  # an empty axis gives as many parts as requested
+    if count == requested and not call.bounds.is_at_least(last, 1):  # an empty axis gives as many parts as requested
         call.require(any_of([equal(size, 0), at_most(1, last)]), reason)
-    if count < wanted:
+    if count < requested:
         call.at_most(1, last, reason)
         call.at_most(last, each, f"the exported graph splits the axis into {count} parts")
     return along(dims, place, [*[each] * (count - 1), last])
@@ -350,8 +344,8 @@ def unshuffled(call: TorchCall) -> Value:
     call.at_most(1, block, "the factor must be 1 or more")
     if len(dims) < 3:
         call.refuse("there must be channels and two spatial axes")
-    found = (*dims[:-3], *reshaping.space_to_depth(call, (1, *dims[-3:]), block)[1:])
-    return Value(call.unless(call.empty(dims), dims, lambda: found))
+    output = (*dims[:-3], *reshaping.space_to_depth(call, (1, *dims[-3:]), block)[1:])
+    return Value(call.unless(call.empty(dims), dims, lambda: output))
 
 
 @operator("channel_shuffle", "native_channel_shuffle")
@@ -453,12 +447,12 @@ def _repeated(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
         call.refuse("there must be channels, an optional batch, and one to three padded axes")
     for size in (*others[-1:], *(p.size for p in paddings)):  # the batch may be empty
         call.at_most(1, size, "there must be elements to pad with")
-    found = tuple(p.padded for p in paddings)
-    for size in found:
+    output = tuple(p.padded for p in paddings)
+    for size in output:
         call.at_most(0, size, "negative padding must not remove more elements than the axis has")
-    if not any(call.bounds.is_at_least(size, 1) for size in found):
-        call.require(any_of(at_most(1, size) for size in found), "an axis must be left")
-    return (*others, *found)
+    if not any(call.bounds.is_at_least(size, 1) for size in output):
+        call.require(any_of(at_most(1, size) for size in output), "an axis must be left")
+    return (*others, *output)
 
 
 def _wrapped(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import minimum
 from symbcast.core.algebra.formulas import all_of, any_of, equal
-from symbcast.operators.context import TWICE
+from symbcast.core.algebra.terms import Dim
+from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import operator
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
+from symbcast.torch.calls import TorchCall, operator
 
 # Decompositions, norms and equations of matrices.
 
@@ -73,8 +67,8 @@ def determinant(call: TorchCall) -> Value:
 def signed_determinant(call: TorchCall) -> list[Value]:
     """The sign and the logarithm of each determinant, or only the determinant; the kernels add the factors."""
     dims, is_signed = square_of(call, "self", "A"), "slogdet" in call.node.op_type
-    found = [dims[:-2]] * (2 if is_signed else 1)
-    return [Value(shape) for shape in (*found, dims, dims[:-1])][: len(call.node.outputs)]
+    numbers = [dims[:-2]] * (2 if is_signed else 1)
+    return [Value(shape) for shape in (*numbers, dims, dims[:-1])][: len(call.node.outputs)]
 
 
 @operator("linalg_eigh", "linalg_eig")
@@ -154,46 +148,46 @@ def of_square_with_status(call: TorchCall) -> list[Value]:
 @operator("linalg_solve", "linalg_solve_ex", "_linalg_solve_ex")
 def solved(call: TorchCall) -> list[Value]:
     """The solution of a linear system; the last output, if any, is a status for each matrix."""
-    found, dims = _solution(call), call.dims("A")
+    solution, dims = _solution(call), call.dims("A")
     factors = [dims, dims[:-1]] if call.node.op_type == "aten._linalg_solve_ex" else []
-    return [Value(shape) for shape in (found, *factors, dims[:-2])][: len(call.node.outputs)]
+    return [Value(shape) for shape in (solution, *factors, dims[:-2])][: len(call.node.outputs)]
 
 
 def _solution(call: TorchCall) -> Dims:
     """Return the shape of a solution, for vectors if the shapes fit as such, otherwise for matrices."""
-    dims, given = square_of(call, "A"), call.dims("B")
+    dims, right = square_of(call, "A"), call.dims("B")
     if not call.flag("left", True):
         call.give_up("the unknown is on the left of the matrix")
-    if len(given) == 1 and len(dims) > 2:
+    if len(right) == 1 and len(dims) > 2:
         call.give_up("a vector for several matrices")
-    if len(given) == len(dims) - 1:
-        is_vector = call.is_known(all_of(equal(a, b) for a, b in zip(given, dims[:-1], strict=True)))
-        if is_vector is None and len(given) > 1:
+    if len(right) == len(dims) - 1:
+        is_vector = call.is_known(all_of(equal(a, b) for a, b in zip(right, dims[:-1], strict=True)))
+        if is_vector is None and len(right) > 1:
             call.give_up("sizes decide whether the right side holds vectors or matrices")
-        if len(given) == 1 or is_vector:
-            call.equal(given[-1], dims[-2], "the right side must have a number for each row")
-            return (*call.broadcast(dims[:-2], given[:-1]), dims[-1])
-    if len(given) < 2:
+        if len(right) == 1 or is_vector:
+            call.equal(right[-1], dims[-2], "the right side must have a number for each row")
+            return (*call.broadcast(dims[:-2], right[:-1]), dims[-1])
+    if len(right) < 2:
         call.refuse("the right side must be a vector or a matrix")
-    call.equal(given[-2], dims[-1], "the right side must have as many rows as the matrix")
-    return (*call.broadcast(dims[:-2], given[:-2]), *given[-2:])
+    call.equal(right[-2], dims[-1], "the right side must have as many rows as the matrix")
+    return (*call.broadcast(dims[:-2], right[:-2]), *right[-2:])
 
 
 @operator("linalg_solve_triangular")
 def solved_by_substitution(call: TorchCall) -> Value:
     """The solution of a triangular system; ``left`` says on which side the matrix is."""
-    dims, given = square_of(call, "self"), matrix_of(call, "B")
+    dims, right = square_of(call, "self"), matrix_of(call, "B")
     side = -2 if call.flag("left", True) else -1
-    call.equal(given[side], dims[-1], "the right side must fit the matrix")
-    return Value((*call.broadcast(dims[:-2], given[:-2]), *given[-2:]))
+    call.equal(right[side], dims[-1], "the right side must fit the matrix")
+    return Value((*call.broadcast(dims[:-2], right[:-2]), *right[-2:]))
 
 
 @operator("cholesky_solve")
 def solved_by_factor(call: TorchCall) -> Value:
     """The solution of a system whose matrix is given by its Cholesky factor."""
-    given, dims = matrix_of(call, "self"), square_of(call, "input2")
-    call.equal(given[-2], dims[-1], "the right side must have as many rows as the factor")
-    return Value((*call.broadcast(dims[:-2], given[:-2]), *given[-2:]))
+    right, dims = matrix_of(call, "self"), square_of(call, "input2")
+    call.equal(right[-2], dims[-1], "the right side must have as many rows as the factor")
+    return Value((*call.broadcast(dims[:-2], right[:-2]), *right[-2:]))
 
 
 @operator("linalg_cross", "cross")
@@ -228,10 +222,10 @@ def chained(call: TorchCall) -> Value:
         call.refuse("the tensors must be matrices")
     if len(shapes[0]) not in ends or len(shapes[-1]) not in ends:
         call.refuse("the first and the last tensor must be matrices or vectors")
-    found = shapes[0]
+    product = shapes[0]
     for dims in shapes[1:]:
-        found = matmul(call, found, dims)
-    return Value(found)
+        product = matmul(call, product, dims)
+    return Value(product)
 
 
 @operator("linalg_matrix_norm")

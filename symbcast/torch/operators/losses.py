@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators import joining_and_slicing
-from symbcast.operators.context import TWICE
+from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.joining_and_slicing import cut, from_front
 from symbcast.operators.products import reduce
 from symbcast.operators.values.intervals import interval_of
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import operator
+from symbcast.torch.calls import TorchCall, operator
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.operators.layout import along, joined
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
 
 # Losses that torch keeps as operators.
 
@@ -59,8 +53,8 @@ def binary_of_scores(call: TorchCall) -> Value:
 def elementwise_loss(call: TorchCall) -> Value:
     """A loss computed element by element: all tensors are broadcast."""
     names = ("self", "input", "input1", "input2", "target")
-    given = [dims for dims in map(call.maybe_dims, names) if dims is not None]
-    return _loss(call, call.broadcast(*given))
+    shapes = [dims for dims in map(call.maybe_dims, names) if dims is not None]
+    return _loss(call, call.broadcast(*shapes))
 
 
 @operator("soft_margin_loss")
@@ -74,12 +68,12 @@ def soft_margin(call: TorchCall) -> Value:
 @operator("triplet_margin_loss")
 def triplet(call: TorchCall) -> Value:
     """A loss of the distances along the last axis between three tensors of the same rank."""
-    given = [call.dims(name) for name in ("anchor", "positive", "negative")]
-    if len({len(dims) for dims in given}) > 1:
+    shapes = [call.dims(name) for name in ("anchor", "positive", "negative")]
+    if len({len(dims) for dims in shapes}) > 1:
         call.refuse("all tensors must have the same number of axes")
-    near, far = (call.broadcast(given[0], other)[:-1] for other in given[1:])
+    near, far = (call.broadcast(shapes[0], other)[:-1] for other in shapes[1:])
     if call.flag("swap"):
-        far = call.broadcast(far, call.broadcast(given[1], given[2])[:-1])
+        far = call.broadcast(far, call.broadcast(shapes[1], shapes[2])[:-1])
     return _loss(call, call.broadcast(near, far))
 
 
@@ -131,13 +125,13 @@ def _of_classes(call: TorchCall, dims: Dims, target: Dims) -> Value:
     weight = call.maybe_dims("weight")
     if weight is not None:
         call.same_shape(weight, (dims[place],), "there must be one weight for each class")
-    wanted = (*dims[:place], *dims[place + 1 :])
+    expected = (*dims[:place], *dims[place + 1 :])
     if len(dims) == 1 and len(target) == 1:
         call.equal(target[0], 1, "there is one class for a vector of scores")
         target = ()
-    if len(target) != len(wanted):
+    if len(target) != len(expected):
         call.refuse("the target must have the axes of the scores, without the classes")
-    call.same_shape(target, wanted, "the target must have the sizes of the scores, without the classes")
+    call.same_shape(target, expected, "the target must have the sizes of the scores, without the classes")
     indexed_by(call, call.value_of("target"), dims[place], call.dims("target"))
     return _loss(call, target)
 
@@ -152,11 +146,11 @@ def connectionist(call: TorchCall) -> Value:
     if len(dims) == 3 and len(targets) == 2:
         call.equal(targets[0], batch, "there must be letters for each sequence of the batch")
     for name in ("input_lengths", "target_lengths"):
-        given = call.given(name)
-        count = len(given) if isinstance(given, list) else multiply(*call.dims(name))
+        lengths = call.given(name)
+        count = len(lengths) if isinstance(lengths, list) else multiply(*call.dims(name))
         call.equal(count, batch, "there must be one length for each sequence of the batch")
-        if name != "input_lengths" or not _is_all(call, given, dims[0]):
-            places = [n for n, value in enumerate(call.inputs) if value is given]
+        if name != "input_lengths" or not _is_all(call, lengths, dims[0]):
+            places = [n for n, value in enumerate(call.inputs) if value is lengths]
             call.note(f"not checked: {name} must fit the sequences", is_about_data=bool(places), by=places)
     return Value(() if call.number("reduction", 1) or len(dims) == 2 else (batch,))
 
@@ -222,8 +216,8 @@ def block_diagonal(call: TorchCall) -> Value:
 def broadcast_together(call: TorchCall) -> list[Value]:
     """All tensors broadcast to one shape."""
     shapes = call.tensors("tensors")
-    found = call.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
-    return [Value(found)] * len(call.node.outputs)
+    output = call.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
+    return [Value(output)] * len(call.node.outputs)
 
 
 @operator("tensor_split", "hsplit", "vsplit", "dsplit")
@@ -262,8 +256,8 @@ def _length(call: TorchCall, size: Dim, first: Dim, last: Dim) -> Dim:
 @operator("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div")
 def loss(call: TorchCall) -> Value:
     """The loss of a tensor and its target, which are broadcast; it is a scalar unless nothing is reduced."""
-    found = call.broadcast(call.dims("self"), call.dims("target"))
-    return Value(() if call.number("reduction", 1) else found)
+    each = call.broadcast(call.dims("self"), call.dims("target"))
+    return Value(() if call.number("reduction", 1) else each)
 
 
 @operator("cosine_similarity")
@@ -298,6 +292,6 @@ def bilinear(call: TorchCall) -> Value:
     return Value((*left[:-1], weight[0]))
 
 
-def _fits(call: TorchCall, size: Dim, wanted: Dim) -> None:
+def _fits(call: TorchCall, size: Dim, expected: Dim) -> None:
     call.at_most(1, size, "there must be something to multiply")
-    call.equal(size, wanted, "the weight must have the sizes of its operands")
+    call.equal(size, expected, "the weight must have the sizes of its operands")

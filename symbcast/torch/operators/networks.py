@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import starmap
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, equal
-from symbcast.operators.context import OptionalOperand
+from symbcast.core.algebra.terms import Dim
+from symbcast.operators.context import Dims, OptionalOperand
 from symbcast.operators.layers import (
     GATES,
     STATES,
@@ -25,15 +25,9 @@ from symbcast.operators.layers import (
 from symbcast.operators.products import einsum, inner_product, matmul
 from symbcast.operators.values.contents import IndexRamp
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import operator, shape_of_value
+from symbcast.torch.calls import TorchCall, operator, shape_of_value
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.graph import StoredTorchTensor
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
 
 # Matrix products, and normalisation layers.
 
@@ -82,13 +76,13 @@ def inner(call: TorchCall) -> Value:
 def added(call: TorchCall) -> Value:
     """The sum of a product and a tensor that is broadcast to it."""
     names = ("mat1", "batch1", "mat"), ("mat2", "batch2", "vec")
-    found = _product(call, call.dims(*names[0]), call.dims(*names[1]))
-    found = found[1:] if call.node.op_type.startswith("aten.addbmm") else found
+    product = _product(call, call.dims(*names[0]), call.dims(*names[1]))
+    product = product[1:] if call.node.op_type.startswith("aten.addbmm") else product
     added = call.dims("self")
-    call.broadcast(added, found, rule="unidirectional")
+    call.broadcast(added, product, rule="unidirectional")
     if call.node.op_type == "aten.addmv":  # without products, torch scales what is added and does not broadcast it
-        return Value(call.unless(call.empty(call.dims("mat")), added, lambda: found))
-    return Value(found)
+        return Value(call.unless(call.empty(call.dims("mat")), added, lambda: product))
+    return Value(product)
 
 
 @operator("outer", "ger")
@@ -107,11 +101,11 @@ def linear(call: TorchCall) -> Value:
     if not dims or len(weights) not in (1, 2):
         call.refuse("the input must have an axis, and the weights two")
     call.equal(dims[-1], weights[-1], "the last size must equal that of the weights")
-    found = (*dims[:-1], *weights[:-1])
+    output = (*dims[:-1], *weights[:-1])
     bias = call.maybe_dims("bias")
     if bias is not None:
-        call.broadcast(bias, found, rule="unidirectional")
-    return Value(found)
+        call.broadcast(bias, output, rule="unidirectional")
+    return Value(output)
 
 
 @operator("einsum")
@@ -128,8 +122,8 @@ def normalised(call: TorchCall) -> list[Value]:
     if first < 0 or not last:
         call.refuse("there must be at least one normalised axis, and at most as many as the tensor has")
     call.same_shape(dims[first:], last, "the last sizes must equal the normalised shape")
-    kept = layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
-    return [Value(dims), Value(kept), Value(kept)][: len(call.node.outputs)]
+    statistics = layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
+    return [Value(dims), Value(statistics), Value(statistics)][: len(call.node.outputs)]
 
 
 @operator("group_norm", "native_group_norm")
@@ -169,22 +163,22 @@ def instance_normalised(call: TorchCall) -> Value:
     dims, is_own = call.dims("input"), call.flag("use_input_stats")
     check_channels(call, dims)
     none = call.empty(dims)
-    given = _parameters(call, *_STATISTICS)
+    parameters = _parameters(call, *_STATISTICS)
     missing = [name for name in _STATISTICS[2:] if call.given(name) is None]
     if missing and not is_own:
         call.refuse("without statistics of the input there must be a mean and a variance")
     if len(missing) == 1:
         call.require(none, "there must be both a mean and a variance, or none")
-    for what, found in given.items():
-        if found is None:
+    for what, shape in parameters.items():
+        if shape is None:
             continue
         if "running" not in what:
             call.at_most(1, dims[0], f"{what} must not be empty when it is repeated for each batch")
-            _at_least_one(call, what, found)
-        elif is_own and len(found) == 1:  # torch writes the mean over batches to it
-            repeated = any_of([equal(found[0], dims[1]), all_of([equal(dims[0], 0), equal(dims[1], 1)])])
+            _at_least_one(call, what, shape)
+        elif is_own and len(shape) == 1:  # torch writes the mean over batches to it
+            repeated = any_of([equal(shape[0], dims[1]), all_of([equal(dims[0], 0), equal(dims[1], 1)])])
             call.require(repeated, f"{what} must have one number per channel")
-    per_channel(call, dims[1], given, unless=none)
+    per_channel(call, dims[1], parameters, unless=none)
     return Value(dims)
 
 
@@ -201,19 +195,19 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     """Like `batch_normalised`, but torch reads out of bounds if lengths differ, so that is refused here."""
     dims, count = call.dims("input"), len(call.node.outputs)
     check_channels(call, dims)
-    given = [call.given(n) is not None for n in ("running_mean", "running_var")]
+    has_statistics = [call.given(n) is not None for n in ("running_mean", "running_var")]
     own = call.flag("training") or call.node.op_type.endswith("_functional")
-    if given[0] != given[1] or (not own and not all(given)):
+    if has_statistics[0] != has_statistics[1] or (not own and not all(has_statistics)):
         call.refuse("there must be a mean and a variance")
     is_training = call.flag("training") or "_with_update" in call.node.op_type
     for size in dims if is_training else ():
         call.at_most(1, size, "there must be elements to train with")
     per_channel(call, dims[1], _parameters(call, *_STATISTICS))
-    kept = Value((dims[1],))
-    found = [Value(dims), *[kept if is_training else Value((0,))] * 2]
+    statistics = Value((dims[1],))
+    outputs = [Value(dims), *[statistics if is_training else Value((0,))] * 2]
     if "_batch_norm_with_update" in call.node.op_type or call.node.op_type.endswith("no_update"):
-        found.append(Value((0,)))
-    return [*found, kept, kept][:count]
+        outputs.append(Value((0,)))
+    return [*outputs, statistics, statistics][:count]
 
 
 def _at_least_one(call: TorchCall, what: str, dims: Dims | None) -> None:
@@ -284,17 +278,17 @@ def attended(call: TorchCall) -> list[Value]:
 def _attended(call: TorchCall, query: Dims, key: Dims, value: Dims) -> list[Value]:
     if call.node.op_type.endswith("_for_cpu"):
         _fit_kernel(call, query, key, value)
-    found = attend(call, query, key, value, grouped_stack if call.flag("enable_gqa") else broadcast_stack)
+    output = attend(call, query, key, value, grouped_stack if call.flag("enable_gqa") else broadcast_stack)
     mask = call.maybe_dims("attn_mask")
     if mask is not None:
         if len(mask) not in (2, 4) and len(query) == 4 and not call.node.op_type.endswith("_math"):
             call.note("whether a mask of this rank is accepted depends on the kernel that torch chooses")
-        call.broadcast(mask, (*found[:-1], key[-2]), rule="unidirectional")
-    weights = found[:-1]
+        call.broadcast(mask, (*output[:-1], key[-2]), rule="unidirectional")
+    weights = output[:-1]
     if call.node.op_type.endswith("_math"):
         scored = query[:-2] if call.flag("enable_gqa") else call.broadcast(query[:-2], key[:-2])
         weights = (*scored, query[-2], key[-2])
-    return [Value(found), Value(weights)][: len(call.node.outputs)]
+    return [Value(output), Value(weights)][: len(call.node.outputs)]
 
 
 def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
@@ -317,8 +311,8 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
     dims, weights = call.dims("input", "data"), call.tensors("params")
     if call.given("batch_sizes") is not None or not weights or len(dims) != 3:
         return list(call.unchecked("not checked: packed sequences and sequences without a batch"))
-    given = call.given("hx")
-    states = [shape_of_value(s) for s in given] if isinstance(given, list) else [call.dims("hx")]
+    initial = call.given("hx")
+    states = [shape_of_value(s) for s in initial] if isinstance(initial, list) else [call.dims("hx")]
     if any(len(state) != 3 for state in states):
         call.refuse("a state must have three axes")
     layer = _layer(call, dims, weights[1])
@@ -328,8 +322,8 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
         (batch,) = call.broadcast((layer.batch,), (states[0][1],), rule="unidirectional")
         layer = layer._replace(batch=batch)
     operands = zip(("hx", "cx"), states, strict=False)
-    found = recurrent(call, layer, dict(zip(STATES, starmap(OptionalOperand, operands), strict=False)))
-    return [Value(shape) for shape in found]
+    outputs = recurrent(call, layer, dict(zip(STATES, starmap(OptionalOperand, operands), strict=False)))
+    return [Value(shape) for shape in outputs]
 
 
 def _layer(call: TorchCall, dims: Dims, weights: Dims) -> RecurrentLayer:
@@ -361,8 +355,8 @@ def cell(call: TorchCall) -> list[Value]:
     """One step of a recurrent layer: an input (batch, features) and a state (batch, hidden)."""
     gates = _GATES[call.node.op_type.removeprefix("aten.").partition("_")[0]]
     dims, into, onto = (call.dims(name) for name in ("input", "w_ih", "w_hh"))
-    given = call.given("hx")
-    states = call.tensors("hx") if isinstance(given, list) else [call.dims("hx")]
+    initial = call.given("hx")
+    states = call.tensors("hx") if isinstance(initial, list) else [call.dims("hx")]
     if any(len(d) != 2 for d in (dims, into, onto, *states)):
         call.refuse("the input, the states and the weights must have two axes")
     hidden = onto[1]
@@ -425,10 +419,10 @@ def _for_gradients(call: TorchCall, bags: Dim, features: Dim) -> list[Dims]:
     if not call.flag("include_last_offset"):
         return [(owner,), (bags,), (bags,)]
     if isinstance(weight, StoredTorchTensor):
-        kept = bags if weight.raw.requires_grad and not call.node.op_type.endswith("only") else offsets[0]
+        count = bags if weight.raw.requires_grad and not call.node.op_type.endswith("only") else offsets[0]
     else:
-        kept = call.fresh("kept", "the number of bags, or of offsets, that are kept for gradients", by=())
-    return [(owner,), (kept,), (kept,)]
+        count = call.fresh("kept", "the number of bags, or of offsets, that are kept for gradients", by=())
+    return [(owner,), (count,), (count,)]
 
 
 @operator("max_unpool2d", "max_unpool3d")
@@ -441,11 +435,11 @@ def unpooled(call: TorchCall) -> Value:
     call.same_shape(call.dims("indices"), dims, "there must be one index for each element")
     for size in dims[1:]:
         call.at_most(1, size, "only the first axis may be empty")
-    kept = dims[: len(dims) - count]
+    outer = dims[: len(dims) - count]
     for size in sizes:
         call.is_size(size, "a size must not be negative")
     call.note("not checked: the indices must lie within the image", is_about_data=call.is_data_in("indices"))
-    return Value((*kept, *sizes))
+    return Value((*outer, *sizes))
 
 
 @operator("pdist", "_pdist_forward")

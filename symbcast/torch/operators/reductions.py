@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from math import factorial, inf
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.formulas import TRUE, Comparison, any_of, at_most, equal
-from symbcast.operators.context import TWICE
+from symbcast.core.algebra.terms import Dim
+from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.indexing import meet, top_k
 from symbcast.operators.products import reduce, search
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import operator
+from symbcast.torch.calls import TorchCall, operator
 from symbcast.torch.contents import indexed_by
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.context import Dims
-    from symbcast.torch.calls import TorchCall
-
 
 # Reductions: axes become size 1 or are removed.
 
@@ -51,15 +45,15 @@ def reduced(call: TorchCall) -> list[Value]:
     if kind in ("norm", "linalg_vector_norm") and _has_no_identity(call.given("ord", "p")):
         for axis in range(len(dims)) if axes is None else axes:
             call.at_most(1, dims[axis], "the axis must not be empty: this norm is not defined without elements")
-    found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
-    return [Value(found)] * len(call.node.outputs)
+    output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
+    return [Value(output)] * len(call.node.outputs)
 
 
 def _axes(call: TorchCall, dims: Dims) -> list[int] | None:
     """Return the given axes, counted from the front; None if none are given."""
-    given = call.numbers_of("dim")
-    found = None if given is None else call.distinct_axes(given, max(len(dims), 1), TWICE)
-    return [] if found and not dims else found
+    numbers = call.numbers_of("dim")
+    axes = None if numbers is None else call.distinct_axes(numbers, max(len(dims), 1), TWICE)
+    return [] if axes and not dims else axes
 
 
 def _has_no_identity(order: object) -> bool:
@@ -75,8 +69,8 @@ def searched(call: TorchCall) -> list[Value]:
     axes = _axes(call, dims) or None
     for axis in range(len(dims)) if axes is None else axes:
         search(call, dims, axis, keepdims=True)
-    found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
-    return [Value(found)] * len(call.node.outputs)
+    output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
+    return [Value(output)] * len(call.node.outputs)
 
 
 @operator("median", "nanmedian")
@@ -86,8 +80,8 @@ def middle(call: TorchCall) -> list[Value]:
     axes = _axes(call, dims)
     for axis in axes or ():
         search(call, dims, axis, keepdims=True)
-    found = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
-    return [Value(found)] * len(call.node.outputs)
+    output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
+    return [Value(output)] * len(call.node.outputs)
 
 
 @operator("kthvalue")
@@ -115,8 +109,8 @@ def largest(call: TorchCall) -> list[Value]:
         _note_k(call)
         place = call.axis_of(call.number("dim", -1), len(dims))
         k = call.count(dims[place] if dims else 1, text="k")
-    found = top_k(call, dims or (1,), call.number("dim", -1), k)
-    return [Value(found if dims else ())] * 2
+    output = top_k(call, dims or (1,), call.number("dim", -1), k)
+    return [Value(output if dims else ())] * 2
 
 
 @operator("cdist", "_cdist_forward")
@@ -137,17 +131,17 @@ _MOST_SORTED = 1 << 24
 @operator("quantile", "nanquantile")
 def quantiles(call: TorchCall) -> Value:
     """The quantiles along an axis, or of all elements; several quantiles are put first."""
-    dims, asked = call.dims("self"), call.dims("q")
+    dims, points = call.dims("self"), call.dims("q")
     for size in dims:
         call.at_most(1, size, "there must be elements")
-    if len(asked) > 1:
+    if len(points) > 1:
         call.refuse("the quantiles must be a number or a vector")
-    given = call.given("dim")
-    places = None if given is None else call.distinct_axes([call.number("dim")], max(len(dims), 1), TWICE)
+    axis = call.given("dim")
+    places = None if axis is None else call.distinct_axes([call.number("dim")], max(len(dims), 1), TWICE)
     sorted_length = multiply(*dims) if places is None else dims[places[0]] if dims else 1
     call.at_most(sorted_length, _MOST_SORTED, "torch sorts at most 2**24 elements")
     axes = None if places is None else places if dims else []
-    return Value((*asked, *reduce(call, dims, axes, keepdims=call.flag("keepdim"))))
+    return Value((*points, *reduce(call, dims, axes, keepdims=call.flag("keepdim"))))
 
 
 @operator("gradient")
@@ -233,9 +227,9 @@ def square_of(call: TorchCall) -> Value:
 @operator("sum_to_size")
 def summed_to(call: TorchCall) -> Value:
     """The sums over the axes that broadcasting added or stretched."""
-    dims, wanted = call.dims("self"), tuple(call.known_sizes("size"))
-    call.broadcast(wanted, dims, rule="unidirectional")
-    return Value(wanted)
+    dims, target = call.dims("self"), tuple(call.known_sizes("size"))
+    call.broadcast(target, dims, rule="unidirectional")
+    return Value(target)
 
 
 @operator("ravel")
@@ -271,10 +265,10 @@ def covariances(call: TorchCall) -> Value:
 
 
 def _product(dims: Dims) -> Dim:
-    found: Dim = 1
+    product: Dim = 1
     for size in dims:
-        found = multiply(found, size)
-    return found
+        product = multiply(product, size)
+    return product
 
 
 @operator("diff")
@@ -299,8 +293,8 @@ def differences(call: TorchCall) -> Value:
         for a, b in others:
             call.equal(a, b, f"{name} must have the sizes of the tensor on the other axes")
         length = add(length, more[place])
-    made = maximum((subtract(length, times), 0))
-    return Value((*dims[:place], made, *dims[place + 1 :]))
+    count = maximum((subtract(length, times), 0))
+    return Value((*dims[:place], count, *dims[place + 1 :]))
 
 
 @operator("rot90")
@@ -310,10 +304,10 @@ def turned(call: TorchCall) -> Value:
     if len(axes) != 2 or len(dims) < 2:
         call.refuse("there must be two axes to turn")
     first, second = call.distinct_axes(axes, len(dims), TWICE)
-    found = list(dims)
+    output = list(dims)
     if call.number("k", 1) % 2:
-        found[first], found[second] = dims[second], dims[first]
-    return Value(tuple(found))
+        output[first], output[second] = dims[second], dims[first]
+    return Value(tuple(output))
 
 
 @operator("take_along_dim")
@@ -363,10 +357,10 @@ def on_a_diagonal(call: TorchCall) -> Value:
         call.refuse("the tensor must have an axis")
     rank = len(dims) + 1
     places = call.distinct_axes([call.number("dim1", -2), call.number("dim2", -1)], rank, TWICE)
-    size, found = add(dims[-1], abs(offset)), list(dims[:-1])
+    size, output = add(dims[-1], abs(offset)), list(dims[:-1])
     for place in sorted(places):
-        found.insert(place, size)
-    return Value(tuple(found))
+        output.insert(place, size)
+    return Value(tuple(output))
 
 
 @operator("histc")
@@ -418,9 +412,11 @@ def permutation(call: TorchCall) -> Value:
 @operator("isin")
 def is_member(call: TorchCall) -> Value:
     """Whether each element occurs in another tensor."""
-    found = call.given("elements", "element")
+    elements = call.given("elements", "element")
     return (
-        Value(call.dims("elements") if call.given("elements") is not None else ()) if found is not None else Value(None)
+        Value(call.dims("elements") if call.given("elements") is not None else ())
+        if elements is not None
+        else Value(None)
     )
 
 
