@@ -103,5 +103,5 @@ def test_what_was_found_is_kept_where_the_smallest_is_not():
     far = parse_formula("(x*y == 998244359987710471 and 2 <= x and x <= y) or x + y >= 10000000000")
     with pytest.raises(GivenUpError) as error:
         smallest_point(SmallestPointQuestion((x, y), {}, [far], {x: 1, y: 1}))
-    assert error.value.found
-    assert all(holds_at(far, sizes) for sizes in error.value.found)
+    assert error.value.points
+    assert all(holds_at(far, sizes) for sizes in error.value.points)

@@ -67,9 +67,9 @@ def _bind_open(result: BroadcastCall, scope: Scope, by_key: Sizes | None, named:
     from symbcast.core.programs.unknown_rank import sizes_at
     from symbcast.core.solver.evaluation import AxisSizes, holds_at
 
-    values_given = GivenSizes.read(scope.names, by_key, named)
-    check_all_sizes(example_sizes(scope.names), values_given.by_name, "evaluate")
-    sizes, axes, whole = values_given.sizes, values_given.axes, values_given.by_name
+    read = GivenSizes.read(scope.names, by_key, named)
+    check_all_sizes(example_sizes(scope.names), read.by_name, "evaluate")
+    sizes, axes, whole = read.sizes, read.axes, read.by_name
     for sequence, there in axes.items():
         if any(size < scope.min_size for size in there):
             raise BindingError(f"{sequence.name}={there} has a size below min_size", "see min_size")

@@ -189,13 +189,13 @@ def answer_within_budget(
         was_cut, counter.is_cut = counter.is_cut, False
         is_alone = counter.left >= counter.limit
         with within_optional(seconds) as budget:
-            found = question()
+            answer = question()
             why = stop_reason()
         is_cut = (counter.is_cut and not is_alone) or (budget is not None and budget.spent)
         counter.is_cut = was_cut or is_cut
     if is_cut:
         forget(why)
-    return found
+    return answer
 
 
 def call_about(subject: object) -> AbstractContextManager[Effort]:
@@ -242,10 +242,10 @@ def compute_once(known: CostedValue[T] | None, work: Callable[[], T]) -> tuple[T
     """
     if known is not None and known.pay():
         return known.value, known
-    found, is_whole = compute_costed(work)
+    costed, is_whole = compute_costed(work)
     if is_whole and not was_stopped():
-        return found.value, found
-    return found.value, known
+        return costed.value, costed
+    return costed.value, known
 
 
 class kept_property(Generic[T]):  # noqa: N801 - a decorator, as `property` is

@@ -104,14 +104,14 @@ class ClauseFailures:
         if beside is None:
             conjuncts = self._conjuncts.get(id(part), [])
             beside = self._beside[id(part)] = _OtherConjuncts(self.decision.knowledge, part, conjuncts)
-        found = beside.broken(clause)
-        if found is None:
+        sizes = beside.broken(clause)
+        if sizes is None:
             return None
         rest = self.decision.witness()
         if rest is not None:
-            return ChainMap(self.decision.with_values(beside.differing(found, rest)), rest)
+            return ChainMap(self.decision.with_values(beside.differing(sizes, rest)), rest)
         parts = self.decision.parts
-        return self.decision.whole([p.witness() or p.base() if p is not part else found for p in parts])
+        return self.decision.whole([p.witness() or p.base() if p is not part else sizes for p in parts])
 
 
 def group_of(decision: Decision, clause: Formula) -> SymbolGroup | None:
@@ -142,12 +142,12 @@ class _OtherConjuncts:
 
     def broken(self, clause: Formula) -> Mapping[Symbol, int] | None:
         """Return the smallest sizes of the part that break a conjunct; a `ChainMap` if all but its own are least."""
-        found: Mapping[Symbol, int] | None = self._alone(clause)
-        if found is None:
+        failure: Mapping[Symbol, int] | None = self._alone(clause)
+        if failure is None:
             others = [c for c in self._conjuncts if c != clause]
             for beside in ([],) if _is_needed(clause, others) else (others, []):
-                found = found or _smallest_failure(self._knowledge, self._symbols, [*beside, negate(clause)])
-        return found
+                failure = failure or _smallest_failure(self._knowledge, self._symbols, [*beside, negate(clause)])
+        return failure
 
     def differing(self, sizes: Mapping[Symbol, int], witness: Mapping[Symbol, int]) -> dict[Symbol, int]:
         """Return those of some sizes, which `broken` returned, that differ from the witness."""

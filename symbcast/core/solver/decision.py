@@ -73,11 +73,11 @@ class AssumptionSet:
     @classmethod
     def of_names(cls, symbols: Sequence[Symbol]) -> Self:
         """Return that nothing is known about some sizes."""
-        made = cls.__new__(cls)
-        made.symbols, made.domains = tuple(symbols), dict.fromkeys(symbols, ALL)
-        made.values, made.weights = {}, dict.fromkeys(symbols, 1)
-        made.others, made.given = [], frozenset()
-        return made
+        known = cls.__new__(cls)
+        known.symbols, known.domains = tuple(symbols), dict.fromkeys(symbols, ALL)
+        known.values, known.weights = {}, dict.fromkeys(symbols, 1)
+        known.others, known.given = [], frozenset()
+        return known
 
     def is_same(self, other: AssumptionSet) -> bool:
         """Return whether the same is known about the same symbols, in the same order."""
@@ -124,18 +124,18 @@ class AssumptionSet:
                 else:
                     self.domains.update(sets)
 
-    def _merge(self, kept: Symbol, gone: Symbol) -> bool:
+    def _merge(self, first: Symbol, gone: Symbol) -> bool:
         """Merge two symbols into one representative; return False if the combined set would have too long a period."""
-        if self.symbols.index(gone) < self.symbols.index(kept):
-            kept, gone = gone, kept
+        if self.symbols.index(gone) < self.symbols.index(first):
+            first, gone = gone, first
         try:
-            self.domains[kept] = self.domains[kept] & self.domains[gone]
+            self.domains[first] = self.domains[first] & self.domains[gone]
         except PeriodTooLongError:
             return False
         del self.domains[gone]
-        self.weights[kept] += self.weights.pop(gone)
-        self.values = {s: kept if v == gone else v for s, v in self.values.items()}
-        self.values[gone] = kept
+        self.weights[first] += self.weights.pop(gone)
+        self.values = {s: first if v == gone else v for s, v in self.values.items()}
+        self.values[gone] = first
         return True
 
     def _take_sizes(self) -> None:
@@ -180,18 +180,18 @@ class Decision:
         self._evidence: dict[str, CostedValue[dict[Symbol, int] | None] | None] = {}
         self._values_known: dict[Symbol, Dim] | None = None
         self._places: dict[Symbol, int] = {}
-        given = list(constraints)
-        self._given = given
+        read = list(constraints)
+        self._given = read
         self._cost: tuple[int, set[CostedValue[Any]]] | None = None
         """The units for the parts, and the stages paid meanwhile; None if anything was cut short."""
         try:
             with budget_share(DECIDED) as effort:
                 paid = set(effort.paid)
-                self.impossible = self._decide(given)
+                self.impossible = self._decide(read)
             self._cost = None if effort.is_cut else (effort.used, effort.paid - paid)
         except EffortSpentError:
             self.impossible = False
-            self.parts = [UndecidedGroup(knowledge.domains, self._undecided(given), stop_reason())]
+            self.parts = [UndecidedGroup(knowledge.domains, self._undecided(read), stop_reason())]
             self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
 
     def is_taken_over(self, knowledge: AssumptionSet, constraints: Sequence[Formula]) -> bool:
@@ -282,10 +282,10 @@ class Decision:
 
         Unconstrained symbols are left out.
         """
-        found: dict[Tier | None, list[Symbol]] = {Tier.F2: list(self.asked)} if self._is_clash else {}
+        decided: dict[Tier | None, list[Symbol]] = {Tier.F2: list(self.asked)} if self._is_clash else {}
         for part in () if self._is_clash else self.parts:
-            found.setdefault(part.tier, []).extend(part.symbols)
-        return {tier: [shown.get(s, s.name) for s in found[tier]] for tier in Tier if tier in found}
+            decided.setdefault(part.tier, []).extend(part.symbols)
+        return {tier: [shown.get(s, s.name) for s in decided[tier]] for tier in Tier if tier in decided}
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None if there are none or none were found."""
@@ -296,8 +296,8 @@ class Decision:
 
     def _kept(self, kind: str, work: Callable[[], dict[Symbol, int] | None]) -> dict[Symbol, int] | None:
         """Return evidence that is searched for once, unless another question of the call had taken the effort."""
-        found, self._evidence[kind] = compute_once(self._evidence.get(kind), work)
-        return found
+        sizes, self._evidence[kind] = compute_once(self._evidence.get(kind), work)
+        return sizes
 
     def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy the assumptions and break a constraint.
@@ -323,16 +323,16 @@ class Decision:
             return None
         return self.whole([*bases[: best.position], best.sizes, *bases[best.position + 1 :]])
 
-    def _smaller(self, best: _Break | None, found: _Break) -> _Break:
+    def _smaller(self, best: _Break | None, other: _Break) -> _Break:
         """Return the cheaper break; on a tie, the one whose sizes come first in the order of the symbols."""
         if best is None:
-            return found
-        costs = [b.cost(self.knowledge.weights) for b in (best, found)]
+            return other
+        costs = [b.cost(self.knowledge.weights) for b in (best, other)]
         if costs[0] != costs[1]:
-            return best if costs[0] < costs[1] else found
-        order = sorted({*best.symbols, *found.symbols}, key=self._places.__getitem__)
-        sizes = [[(first.sizes | second.base)[s] for s in order] for first, second in ((best, found), (found, best))]
-        return best if sizes[0] <= sizes[1] else found
+            return best if costs[0] < costs[1] else other
+        order = sorted({*best.symbols, *other.symbols}, key=self._places.__getitem__)
+        sizes = [[(first.sizes | second.base)[s] for s in order] for first, second in ((best, other), (other, best))]
+        return best if sizes[0] <= sizes[1] else other
 
     def fixed(self, dim: Dim) -> Dim:
         """Return the dimension with all decided symbols replaced; a number if the facts decide all of them."""
@@ -372,10 +372,10 @@ class Decision:
         parts = {id(self.part_of.get(s)): self.part_of.get(s) for s in symbols}
         return next(iter(parts.values())) if len(parts) == 1 else None
 
-    def whole(self, found: Sequence[Mapping[Symbol, int] | None]) -> dict[Symbol, int] | None:
+    def whole(self, of_parts: Sequence[Mapping[Symbol, int] | None]) -> dict[Symbol, int] | None:
         """Return sizes of all symbols from those of the parts."""
         sizes: dict[Any, int] = {}
-        for part in found:
+        for part in of_parts:
             if part is None:
                 return None
             sizes.update(part)
@@ -405,12 +405,12 @@ class Decision:
                 alone = len(symbols) == 1 and self._narrow(next(iter(symbols)), clause)
                 if not alone and not self._narrow_each(clause):
                     tied.append(clause)
-            if any(not wanted for wanted in self.wanted.values()):
+            if any(not members for members in self.wanted.values()):
                 return None
             sizes = {
                 s: size
-                for s, wanted in self.wanted.items()
-                if wanted is not ALL and s not in self.values and (size := wanted.only) is not None
+                for s, members in self.wanted.items()
+                if members is not ALL and s not in self.values and (size := members.only) is not None
             }
             if sizes:
                 self.values.update(sizes)
@@ -421,11 +421,11 @@ class Decision:
             pending = divided_by_boxes(tied, self.wanted, self._where) or normal_conjuncts(
                 map(DecidedTerms(self.wanted).formula, tied)
             )
-            least = {s: wanted.least() or 0 for s, wanted in self.wanted.items()} if pending == tied else {}
+            least = {s: members.least() or 0 for s, members in self.wanted.items()} if pending == tied else {}
             if pending == tied:
                 pending = solved_composites(tied, least)
             if pending == tied:
-                known = [formula for asked in self.asked.values() for formula in asked]
+                known = [formula for clauses in self.asked.values() for formula in clauses]
                 pending = propagated(tied, least, known)
             if pending == tied:
                 return tied
@@ -518,22 +518,22 @@ COMPARED_UP_TO = 64
 def collapsed_join(members: Iterable[Dim], decision: Decision) -> Dim:
     """Return the size of an axis wherever the condition holds; a plain dimension if the facts decide it."""
     sizes = (without_joins_with_one(term(decision.fixed(member))).dim() for member in members)
-    kept = list(dict.fromkeys(size for size in sizes if size != 1))
-    number = next((d for d in kept if isinstance(d, int)), None)
+    distinct = list(dict.fromkeys(size for size in sizes if size != 1))
+    number = next((d for d in distinct if isinstance(d, int)), None)
     if number is not None:
         return number
-    if len(kept) < 2:
-        return kept[0] if kept else 1
-    if len(kept) <= COMPARED_UP_TO:
-        kept = _uncovered(kept, decision)
-    return join(kept)
+    if len(distinct) < 2:
+        return distinct[0] if distinct else 1
+    if len(distinct) <= COMPARED_UP_TO:
+        distinct = _uncovered(distinct, decision)
+    return join(distinct)
 
 
 def _uncovered(members: list[Dim], decision: Decision) -> list[Dim]:
     """Drop members that are 1 or equal to another one, starting from the end, so that the first name is kept."""
-    kept = list(members)
+    needed = list(members)
     for member in reversed(members):
-        others = [m for m in kept if m is not member]
+        others = [m for m in needed if m is not member]
         if any(decision.covers(member, other) for other in others):
-            kept = others
-    return kept
+            needed = others
+    return needed

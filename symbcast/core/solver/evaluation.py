@@ -74,12 +74,12 @@ class AxisSizes(dict[Any, int]):
     def __missing__(self, s: Any) -> int:
         if not isinstance(s, SequenceSymbol) or s.sequence not in self.axes:
             raise KeyError(s)
-        found = self.axes[s.sequence]
+        axes = self.axes[s.sequence]
         if isinstance(s, Rank):
-            return len(found)
+            return len(axes)
         # A `Rest` stands for all axes before a place: take the last of them.
         place = s.place + 1 if isinstance(s, Rest) else s.place
-        return found[-place] if place <= len(found) else 1
+        return axes[-place] if place <= len(axes) else 1
 
     def instances(self, formula: Formula) -> Iterator[Formula]:
         """Yield a formula's instances for each existing axis; yield a formula without such axes unchanged."""
@@ -234,14 +234,14 @@ def _function(
         source, name = _operation_source(operation, named, PYTHON), f"t{len(steps)}"
         named[operation] = name if operation.is_total else f"{name}()"
         steps.append(f" {name} = {source if operation.is_total else f'once(lambda: {source})'}\n")
-    made: Callable[..., Any]
+    function: Callable[..., Any]
     if not steps:
-        made = eval(f"lambda {arguments}: {write(named)}", _GLOBALS)
-        return made
-    found: dict[str, Any] = {**_GLOBALS, "once": cache}
-    exec(f"def made({arguments}):\n{''.join(steps)} return {write(named)}", found)
-    made = found["made"]
-    return made
+        function = eval(f"lambda {arguments}: {write(named)}", _GLOBALS)
+        return function
+    scope: dict[str, Any] = {**_GLOBALS, "once": cache}
+    exec(f"def made({arguments}):\n{''.join(steps)} return {write(named)}", scope)
+    function = scope["made"]
+    return function
 
 
 def _shared(terms: Iterable[Term]) -> list[Operation]:
@@ -343,7 +343,7 @@ def truth_table(formulas: Sequence[Formula], symbols: tuple[Symbol, ...]) -> Cal
     """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
     row = "".join(f"{formula_source(f, names)}, " for f in formulas)
-    made: Callable[..., list[tuple[bool, ...]]] = eval(
+    function: Callable[..., list[tuple[bool, ...]]] = eval(
         f"lambda points: [({row}) for {''.join(f'{n}, ' for n in names.values())} in points]", _GLOBALS
     )
-    return made
+    return function

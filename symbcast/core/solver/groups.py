@@ -61,17 +61,17 @@ class TiedSymbols:
 
     def sorted(self, formulas: Iterable[Formula]) -> dict[Symbol, list[Formula]]:
         """Return the formulas of each set, keyed by the symbol that represents it."""
-        found: dict[Symbol, list[Formula]] = {}
+        by_set: dict[Symbol, list[Formula]] = {}
         for formula in formulas:
-            found.setdefault(self.find(next(iter(symbols_in(formula)))), []).append(formula)
-        return found
+            by_set.setdefault(self.find(next(iter(symbols_in(formula)))), []).append(formula)
+        return by_set
 
     def all(self) -> list[tuple[Symbol, list[Symbol]]]:
         """Return the sets, in the order of their first symbols."""
-        found: dict[Symbol, list[Symbol]] = {}
+        sets: dict[Symbol, list[Symbol]] = {}
         for symbol in self.parent:
-            found.setdefault(self.find(symbol), []).append(symbol)
-        return list(found.items())
+            sets.setdefault(self.find(symbol), []).append(symbol)
+        return list(sets.items())
 
 
 class FormulaGroup(NamedTuple):
@@ -102,8 +102,8 @@ def formula_groups(
     [(a, b), (c,)]
     """
     ties = TiedSymbols(symbols)
-    for found in (formulas, others, alternatives):
-        ties.tie(found)
+    for tying in (formulas, others, alternatives):
+        ties.tie(tying)
     about, assumed, any_about = ties.sorted(formulas), ties.sorted(others), ties.sorted(alternatives)
     return [
         FormulaGroup(tuple(members), about.get(first, []), assumed.get(first, []), any_about.get(first, []))
@@ -177,19 +177,19 @@ class SingleSymbolGroup:
     reason = ""
     evidence_reason = ""
 
-    def __init__(self, symbol: Symbol, assumed: SizeSet, wanted: SizeSet, asked: Sequence[Formula] = ()) -> None:
+    def __init__(self, symbol: Symbol, assumed: SizeSet, required: SizeSet, stated: Sequence[Formula] = ()) -> None:
         self.symbols = (symbol,)
         self.assumed = assumed
-        self.wanted = wanted
+        self.wanted = required
         self.unproven: set[Formula] = set()
         # Larger numbers than a size can be decide nothing.
-        is_beyond = bool(wanted.segments) and wanted.segments[0].low > MAX_SIZE
-        self.satisfiable: bool | None = None if is_beyond else bool(wanted)
+        is_beyond = bool(required.segments) and required.segments[0].low > MAX_SIZE
+        self.satisfiable: bool | None = None if is_beyond else bool(required)
         self.reason = f"{symbol.name} would be larger than 2**63 - 1" if is_beyond else ""
-        self._broken = EMPTY if wanted is assumed else assumed - wanted
-        self.tier = None if wanted is assumed else Tier.F2
+        self._broken = EMPTY if required is assumed else assumed - required
+        self.tier = None if required is assumed else Tier.F2
         self.violable = bool(self._broken)
-        self._asked = asked
+        self._asked = stated
         self._clauses: list[Formula] | None = None
 
     @property
@@ -197,8 +197,8 @@ class SingleSymbolGroup:
         """The wanted set, as formulas."""
         if self._clauses is None:
             is_open = self.satisfiable and self.violable
-            found = shortest_set_formula(self.symbols[0], self.wanted, self.assumed, self._asked) if is_open else TRUE
-            self._clauses = list(clauses(found))
+            formula = shortest_set_formula(self.symbols[0], self.wanted, self.assumed, self._asked) if is_open else TRUE
+            self._clauses = list(clauses(formula))
         return self._clauses
 
     def witness(self) -> dict[Symbol, int] | None:
@@ -244,13 +244,13 @@ class RelationGroup:
         self,
         symbols: Sequence[Symbol],
         assumed: Mapping[SizeKey, SizeSet],
-        wanted: Mapping[SizeKey, SizeSet],
+        required: Mapping[SizeKey, SizeSet],
         relations: Sequence[Relation],
         weights: Mapping[SizeKey, int],
     ) -> None:
         self.symbols = tuple(symbols)
         self.assumed = {s: assumed[s] for s in self.symbols}
-        self.system = RelationSystem(self.assumed, {s: wanted[s] for s in self.symbols}, relations)
+        self.system = RelationSystem(self.assumed, {s: required[s] for s in self.symbols}, relations)
         self.weights = weights
         self.unproven: set[Formula] = set()
         reduced = self.system.relations
@@ -292,8 +292,8 @@ class RelationGroup:
     def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that break one of the relations: the others only have to be sizes."""
         base = self.base()
-        found = [base | breaking for r in self.system.relations or [] if (breaking := self._breaking(r))]
-        return min(found, key=self._cost, default=None)
+        points = [base | breaking for r in self.system.relations or [] if (breaking := self._breaking(r))]
+        return min(points, key=self._cost, default=None)
 
     def _cost(self, sizes: Mapping[SizeKey, int]) -> tuple[int, int, tuple[int, ...]]:
         return point_cost(self.symbols, sizes, self.weights)

@@ -48,10 +48,10 @@ class GrowingConjunction:
 
     def copy(self) -> GrowingConjunction:
         """Return an independent copy."""
-        made = GrowingConjunction()
+        copied = GrowingConjunction()
         for name, value in vars(self).items():
-            setattr(made, name, value.copy() if hasattr(value, "copy") else value)
-        return made
+            setattr(copied, name, value.copy() if hasattr(value, "copy") else value)
+        return copied
 
     @property
     def sizes(self) -> Mapping[Symbol, int]:
@@ -117,8 +117,8 @@ class GrowingConjunction:
             broken = [n for n in new if not holds_at(self._network.formulas[n], sizes)]
             if not broken:
                 return Satisfiability.SATISFIABLE, sizes
-            found = self._network.repaired(broken, aside, sizes)
-            return found.answer, {**sizes, **found.changed} if found.answer is Satisfiability.SATISFIABLE else {}
+            repair = self._network.repaired(broken, aside, sizes)
+            return repair.answer, {**sizes, **repair.changed} if repair.answer is Satisfiability.SATISFIABLE else {}
         finally:
             self._network.shrink(length)
 
@@ -179,27 +179,27 @@ class GrowingConjunction:
         try:
             for formula in room:
                 self._network.add(formula)
-            found = self._network.repaired([*broken, *range(length, len(self))], self._open, self._sizes)
+            repair = self._network.repaired([*broken, *range(length, len(self))], self._open, self._sizes)
         finally:
             self._network.shrink(length)
-        if found.answer is not Satisfiability.SATISFIABLE:
+        if repair.answer is not Satisfiability.SATISFIABLE:
             return None
-        self._sizes.update(found.changed)
-        return found.answer
+        self._sizes.update(repair.changed)
+        return repair.answer
 
     def _repair(self, broken: Sequence[int]) -> Satisfiability:
         """Change the sizes so that the broken formulas hold too; set aside those that stay undecided."""
         if not broken:
             return Satisfiability.SATISFIABLE
         aside = self._open.union(broken)
-        found = self._network.repaired(broken, aside, self._sizes)
-        if found.answer is Satisfiability.SATISFIABLE:
-            self._sizes.update(found.changed)
-        if found.answer is not Satisfiability.UNKNOWN:
-            return found.answer
+        repair = self._network.repaired(broken, aside, self._sizes)
+        if repair.answer is Satisfiability.SATISFIABLE:
+            self._sizes.update(repair.changed)
+        if repair.answer is not Satisfiability.UNKNOWN:
+            return repair.answer
         if len(broken) == 1:
             self._open.update(broken)
-            return found.answer
+            return repair.answer
         # Formulas left undecided must not hide that others clash.
         half = len(broken) // 2
         self._open.update(broken[half:])
@@ -209,11 +209,11 @@ class GrowingConjunction:
 
 
 class SizeRepair(NamedTuple):
-    """The outcome of a repair: the answer, the changed sizes, and for a clash the formulas that were asked about."""
+    """The outcome of a repair: the answer, the changed sizes, and for a clash the formulas that it concerned."""
 
     answer: Satisfiability
     changed: dict[Symbol, int]
-    asked: list[int]
+    concerned: list[int]
 
 
 class FormulaNetwork:
@@ -226,10 +226,10 @@ class FormulaNetwork:
 
     def copy(self) -> FormulaNetwork:
         """Return an independent copy."""
-        made = FormulaNetwork()
-        made.formulas, made.symbols = list(self.formulas), list(self.symbols)
-        made.users = {s: list(users) for s, users in self.users.items()}
-        return made
+        copied = FormulaNetwork()
+        copied.formulas, copied.symbols = list(self.formulas), list(self.symbols)
+        copied.users = {s: list(users) for s, users in self.users.items()}
+        return copied
 
     def add(self, formula: Formula) -> None:
         """Add a formula."""
@@ -266,13 +266,13 @@ class FormulaNetwork:
         most, steps = _FEW_USERS, 1
         while True:
             free = near if few else {s: None for s in near if len(self.users[s]) <= most}
-            asked = sorted({*broken, *(n for s in free for n in self.users[s] if n not in aside)})
-            around = dict.fromkeys(s for n in asked for s in self.symbols[n])
+            concerned = sorted({*broken, *(n for s in free for n in self.users[s] if n not in aside)})
+            around = dict.fromkeys(s for n in concerned for s in self.symbols[n])
             fixed = [s for s in around if s not in free]
             if free or not fixed:
-                answer, changed = self._ask(asked, around, [equal(s, sizes[s]) for s in fixed])
+                answer, changed = self._ask(concerned, around, [equal(s, sizes[s]) for s in fixed])
                 if answer is not None:
-                    return SizeRepair(answer, changed, asked)
+                    return SizeRepair(answer, changed, concerned)
             most *= _USERS_FACTOR
             for _ in range(steps):
                 near = self._wider(near, aside, most)
@@ -284,14 +284,14 @@ class FormulaNetwork:
         return {**near, **dict.fromkeys(s for n in touched for s in self.symbols[n])}
 
     def _ask(
-        self, asked: Sequence[int], around: Iterable[Symbol], kept: Sequence[Formula]
+        self, concerned: Sequence[int], around: Iterable[Symbol], fixed: Sequence[Formula]
     ) -> tuple[Satisfiability | None, Point]:
         """Ask whether the formulas can hold with some sizes fixed; None if only releasing those might help."""
-        formulas = [self.formulas[n] for n in asked]
+        formulas = [self.formulas[n] for n in concerned]
         symbols = tuple(around)
-        if not kept:
+        if not fixed:
             return _can_hold(symbols, formulas)
-        answer, sizes = _can_hold(symbols, [*formulas, *kept], SHORT_LIMIT)
+        answer, sizes = _can_hold(symbols, [*formulas, *fixed], SHORT_LIMIT)
         if answer is Satisfiability.SATISFIABLE:
             return answer, sizes
         answer, _ = _can_hold(symbols, formulas, SHORT_LIMIT)

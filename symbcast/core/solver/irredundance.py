@@ -71,8 +71,8 @@ class NeighbourhoodSearch:
         """Return the numbers of the clauses that do not affect questions about this one, including its own."""
         if self.ranks is None:
             formulas = {n: clause for clause, numbers in self.numbers.items() for n in numbers}
-            met = met_last(formulas, self.tied, self.questions.domains)
-            self.ranks = {n: rank for rank, n in enumerate(met)}
+            last_users = met_last(formulas, self.tied, self.questions.domains)
+            self.ranks = {n: rank for rank, n in enumerate(last_users)}
         own = self.numbers.get(clause, [])
         first = min((self.ranks[n] for n in own if n in self.ranks), default=len(self.ranks))
         return self.gone.union(own, (n for n, rank in self.ranks.items() if rank < first))
@@ -89,30 +89,30 @@ _ASKED_AT_ONCE = 64
 
 
 def without_implied(
-    questions: GroupQuestions, given: Sequence[Formula], needed: Container[Formula] = ()
+    questions: GroupQuestions, formulas: Sequence[Formula], needed: Container[Formula] = ()
 ) -> tuple[NeighbourhoodSearch | None, list[Formula]]:
     """Return the formulas that the ones before them do not imply, in order, and the state for asking about them.
 
     The ``needed`` ones are known not to be implied.
     """
-    found = _Filter(questions, given, needed)
-    return found.near, found.kept
+    filtered = _Filter(questions, formulas, needed)
+    return filtered.near, filtered.kept
 
 
 class _Filter:
     """A pass over formulas, many at a time: whether any of them can fail while those kept hold."""
 
-    def __init__(self, questions: GroupQuestions, given: Sequence[Formula], known: Container[Formula]) -> None:
+    def __init__(self, questions: GroupQuestions, formulas: Sequence[Formula], known: Container[Formula]) -> None:
         self.questions = questions
-        self.near = NeighbourhoodSearch(questions) if questions.settles(given) else None
+        self.near = NeighbourhoodSearch(questions) if questions.settles(formulas) else None
         self.kept: list[Formula] = []
         samples = questions.samples
         points, mask = -1, 0
         start = 0
-        while start < len(given):
+        while start < len(formulas):
             if len(samples.points) > points:
                 points, mask = len(samples.points), self._open()
-            ahead = given[start : start + _ASKED_AT_ONCE]
+            ahead = formulas[start : start + _ASKED_AT_ONCE]
             shown = next((n for n, f in enumerate(ahead) if f in known or samples.breaks(f, mask)), len(ahead))
             needed = self._first_needed(ahead[:shown])
             start += needed + 1
@@ -169,9 +169,9 @@ class Reduction:
         origins: Of each clause made of a given one, the given one.
     """
 
-    def __init__(self, questions: GroupQuestions, given: Sequence[Formula], needed: Container[Formula] = ()) -> None:
+    def __init__(self, questions: GroupQuestions, clauses: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
-        self._near, self._clauses = self._filtered(given, needed)
+        self._near, self._clauses = self._filtered(clauses, needed)
         self._given = list(self._clauses)
         self.origins: dict[Formula, Formula] = {}
         self._tally = (-1, 0, 0)
@@ -179,15 +179,15 @@ class Reduction:
         self.satisfiable = self._can_hold()
 
     def _filtered(
-        self, given: Sequence[Formula], needed: Container[Formula]
+        self, clauses: Sequence[Formula], needed: Container[Formula]
     ) -> tuple[NeighbourhoodSearch | None, list[Formula]]:
         """Return `without_implied`, within a share of its own: whether the clauses can hold does not depend on it."""
         try:
             with budget_share(REDUCED):
-                return without_implied(self.questions, given, needed)
+                return without_implied(self.questions, clauses, needed)
         except EffortSpentError:
             self.questions.stopped()
-            return None, list(given)
+            return None, list(clauses)
 
     @property
     def violable(self) -> bool | None:
@@ -273,10 +273,10 @@ class Reduction:
             self._tally = (-1, 0, 0)
 
     def _sharpened(self, clause: Formula) -> Formula:
-        kept = list(literals(clause))
+        needed = list(literals(clause))
         samples = self.questions.samples
         for literal in literals(clause):
-            rest = [k for k in kept if k is not literal]
+            rest = [k for k in needed if k is not literal]
             if not rest:
                 break
             shown = self._others_open(clause) & samples.open_mask(literal)
@@ -288,8 +288,8 @@ class Reduction:
                 )
                 is False
             ):
-                kept = rest
-        return clause if len(kept) == len(literals(clause)) else any_of(kept)
+                needed = rest
+        return clause if len(needed) == len(literals(clause)) else any_of(needed)
 
     def _thin_out(self) -> tuple[set[Formula], bool]:
         """Remove clauses that the others imply; return those that they may imply, and whether some can fail."""

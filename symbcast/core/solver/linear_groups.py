@@ -84,8 +84,8 @@ class LinearGroup:
         self._definitions, rest = set_aside(self.formulas, self.assumptions, domains)
         rest = _without_covered_joins(rest)
         if crowded:
-            asked = GroupQuestions(self.symbols, domains, self.assumptions, rest)
-            _, rest = without_implied(asked, rest)
+            questions = GroupQuestions(self.symbols, domains, self.assumptions, rest)
+            _, rest = without_implied(questions, rest)
             self.formulas = [*(d.formula for d in self._definitions), *rest]
         self._rest = rest
         self._places: dict[Formula, int] = {}
@@ -94,11 +94,11 @@ class LinearGroup:
             for clause in (formula, *clauses_of(formula)):
                 self._places.setdefault(clause, place)
         canonical = [clauses_of(f) for f in rest]
-        given = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
-        self.questions = GroupQuestions(self.symbols, domains, self.assumptions, given)
+        distinct = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
+        self.questions = GroupQuestions(self.symbols, domains, self.assumptions, distinct)
         self.samples = self.questions.samples
         needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
-        self._reduction = Reduction(self.questions, given, needed)
+        self._reduction = Reduction(self.questions, distinct, needed)
         self.satisfiable = self._reduction.satisfiable
         if self.satisfiable and any(map(_has_large_number, self.formulas)):
             self.satisfiable = self._holds_at_sizes()
@@ -106,16 +106,16 @@ class LinearGroup:
 
     def _holds_at_sizes(self) -> bool | None:
         """Return whether the formulas can hold at numbers up to the largest size; None if that is not known."""
-        asked = self.questions.ask([*self.formulas, *(at_most(s, MAX_SIZE) for s in self.symbols)])
-        if not asked:
+        is_possible = self.questions.ask([*self.formulas, *(at_most(s, MAX_SIZE) for s in self.symbols)])
+        if not is_possible:
             self.questions.reason = self.questions.reason or BEYOND
-        return True if asked else None
+        return True if is_possible else None
 
     @kept_property
     def clauses(self) -> list[Formula]:
         """The reduced formulas."""
-        found = self._placed(self._in_cases(self._reduction.result.clauses))
-        return found if self.unproven else [*map(self._described, with_larger_joins(found))]
+        placed = self._placed(self._in_cases(self._reduction.result.clauses))
+        return placed if self.unproven else [*map(self._described, with_larger_joins(placed))]
 
     def _placed(self, reduced: Sequence[Formula]) -> list[Formula]:
         """Return definitions and reduced clauses in the order of the formulas; of many formulas, definitions first."""
@@ -136,25 +136,25 @@ class LinearGroup:
         members = narrowed_set(self.domains[symbol], clause)
         return clause if members is None else shortest_set_formula(symbol, members, self.domains[symbol], [clause])
 
-    def _in_cases(self, found: Sequence[Formula]) -> list[Formula]:
+    def _in_cases(self, reduced: Sequence[Formula]) -> list[Formula]:
         """Return conjuncts in which a given disjunction of cases replaces those made of it, if it is shorter."""
-        kept = list(found)
+        conjuncts = list(reduced)
         for formula in self._rest:
             if not isinstance(formula, AnyOf) or not any(isinstance(part, AllOf) for part in formula.parts):
                 continue
             spelled = [frozenset(literals(c)) for c in clauses_of(formula)]
-            made = [c for c in kept if any(s.issuperset(literals(c)) for s in spelled)]
-            if _length(formula) < sum(map(_length, made)):
-                place = kept.index(made[0])
-                shorter = [*kept[:place], formula, *(c for c in kept[place:] if c not in made)]
-                asked = GroupQuestions(self.symbols, self.domains, self.assumptions, [])
+            of_cases = [c for c in conjuncts if any(s.issuperset(literals(c)) for s in spelled)]
+            if _length(formula) < sum(map(_length, of_cases)):
+                place = conjuncts.index(of_cases[0])
+                shorter = [*conjuncts[:place], formula, *(c for c in conjuncts[place:] if c not in of_cases)]
+                questions = GroupQuestions(self.symbols, self.domains, self.assumptions, [])
                 try:
                     with budget_share(EVIDENCE):
-                        if all(asked.ask([*shorter, asked.negated(c)]) is False for c in made):
-                            kept = shorter
+                        if all(questions.ask([*shorter, questions.negated(c)]) is False for c in of_cases):
+                            conjuncts = shorter
                 except EffortSpentError:
                     pass  # the longer form is as exact
-        return kept
+        return conjuncts
 
     @property
     def unproven(self) -> set[Formula]:
@@ -209,12 +209,12 @@ class LinearGroup:
         For very many symbols, and where the smallest are not found, they are the smallest of symbols not defined.
         """
         is_large = bool(self._definitions) and len(self.symbols) > _SMALLEST_OF and not self._places
-        found = None if is_large else self._evidence.satisfying(self.formulas)
-        if found is None and self._definitions:
+        point = None if is_large else self._evidence.satisfying(self.formulas)
+        if point is None and self._definitions:
             sizes = self._evidence.satisfying(self._rest)
-            found = None if sizes is None else with_defined_sizes(self._definitions, sizes)
-            return None if found is None or is_beyond(found) else found
-        return found
+            point = None if sizes is None else with_defined_sizes(self._definitions, sizes)
+            return None if point is None or is_beyond(point) else point
+        return point
 
     def counterexample(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes at which the assumptions hold and some formula does not."""
@@ -244,8 +244,8 @@ def _without_covered_joins(formulas: Sequence[Formula]) -> list[Formula]:
     joins = {
         f: tuple(numbers.setdefault(d, len(numbers)) for d in f.dims) for f in formulas if isinstance(f, Compatible)
     }
-    kept = set(irredundant_joins(dict.fromkeys(joins.values()), {}))
-    return [f for f in formulas if not isinstance(f, Compatible) or joins[f] in kept]
+    needed = set(irredundant_joins(dict.fromkeys(joins.values()), {}))
+    return [f for f in formulas if not isinstance(f, Compatible) or joins[f] in needed]
 
 
 def _length(formula: Formula) -> int:
@@ -278,16 +278,16 @@ class IsomorphicGroups:
         if key in self._decided:
             return RenamedGroup(self._decided[key], symbols)
         if _is_in_order(symbols):
-            made = LinearGroup(symbols, self.domains, assumptions, formulas, self.weights)
+            group = LinearGroup(symbols, self.domains, assumptions, formulas, self.weights)
             if key is not None:
-                self._decided[key] = SharedGroup(made)
-            return made
+                self._decided[key] = SharedGroup(group)
+            return group
         # Terms are sorted by names: under names in order of appearance, no choice depends on the user's names.
         names = standard_names(symbols)
         domains = {name: self.domains[s] for s, name in names.items()}
         weights = {name: self.weights[s] for s, name in names.items()}
-        known, asked = ([replace_in_formula(f, names) for f in each] for each in (assumptions, formulas))
-        like = SharedGroup(LinearGroup(tuple(names.values()), domains, known, asked, weights))
+        known, renamed = ([replace_in_formula(f, names) for f in each] for each in (assumptions, formulas))
+        like = SharedGroup(LinearGroup(tuple(names.values()), domains, known, renamed, weights))
         if key is not None:
             self._decided[key] = like
         return RenamedGroup(like, symbols)

@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 def symbols_in(formula: Formula) -> dict[Symbol, None]:
     """Return the symbols of a formula, in order of appearance."""
-    found: dict[Symbol, None] = {}
+    symbols: dict[Symbol, None] = {}
     if type(formula) is Comparison:
         dims: Iterable[Dim] = (formula.left, formula.right)
     else:
         dims = formula.dims if type(formula) is Compatible else dims_of(formula)
     for dim in dims:
         if type(dim) is Symbol:
-            found[dim] = None
+            symbols[dim] = None
         elif not isinstance(dim, int):
-            found.update(dim.symbols())
-    return found
+            symbols.update(dim.symbols())
+    return symbols
 
 
 def replace_in_formula(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
@@ -103,8 +103,8 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
         return TRUE if holds(Comparison(operator, a, b)) else FALSE
     if _is_undefined(a) or _is_undefined(b):
         return FALSE
-    found = Comparison(operator, left, right)
-    if not is_total(found) and (apart := apart_from_one(found)) is not found:
+    comparison = Comparison(operator, left, right)
+    if not is_total(comparison) and (apart := apart_from_one(comparison)) is not comparison:
         return in_normal_form(apart)
     if a == b:
         return _defined(Comparison(operator, a, b)) if operator in ("==", "<=") else FALSE
@@ -115,7 +115,7 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
     products = equal_products(a, b) if operator in ("==", "!=") else None
     if products is not None:
         return in_normal_form(products if operator == "==" else negate(products))
-    return found
+    return comparison
 
 
 def _factors_beside_0(operator: Operator, left: Dim, right: Dim) -> Formula | None:
@@ -168,10 +168,10 @@ def _defined(leaf: Comparison | Compatible | Clashing) -> Formula:
     return all_of(map(in_normal_form, needs(leaf)))
 
 
-def _normal_clash(given: Clashing, dims: Sequence[Dim]) -> Formula:
+def _normal_clash(clash: Clashing, dims: Sequence[Dim]) -> Formula:
     if any(map(_is_undefined, dims)):
         return FALSE
-    if is_total(given):
+    if is_total(clash):
         return negate(_normal_join(dims))
     members = tuple(dict.fromkeys(d for d in dims if d != 1))
     return Clashing(members) if len(members) > 1 else FALSE
@@ -194,8 +194,8 @@ def _normal_join(dims: Iterable[Dim]) -> Formula:
             members[member] = None
     if number is not None:
         return all_of([*sizes, *(_normal_onto(member, number) for member in members)])
-    found = Compatible(tuple(members))
-    return all_of([*sizes, found if len(members) > 1 else _defined(found)])
+    join = Compatible(tuple(members))
+    return all_of([*sizes, join if len(members) > 1 else _defined(join)])
 
 
 def _members(dim: Dim, sizes: list[Formula]) -> Sequence[Dim]:
@@ -219,15 +219,15 @@ def _normal_onto(data: Dim, target: Dim) -> Formula:
 
 def with_joins(clause: Formula) -> Formula:
     """Return a normalized clause; if it spells out the join of two sizes, in any order, it becomes a join."""
-    found = in_normal_form(clause)
-    if not isinstance(found, AnyOf) or len(found.parts) != 3 or not is_total(found):
-        return found  # where a term has no value, the alternatives may hold and the join does not
-    sides = [(p.left, p.right) for p in found.parts if isinstance(p, Comparison) and p.operator == "=="]
+    normal = in_normal_form(clause)
+    if not isinstance(normal, AnyOf) or len(normal.parts) != 3 or not is_total(normal):
+        return normal  # where a term has no value, the alternatives may hold and the join does not
+    sides = [(p.left, p.right) for p in normal.parts if isinstance(p, Comparison) and p.operator == "=="]
     ones = [a for a, b in sides if b == 1]
     pairs = [pair for pair in sides if pair[1] != 1]
     if len(ones) == 2 and len(pairs) == 1 and set(ones) == set(pairs[0]):
         return in_normal_form(Compatible(pairs[0]))
-    return found
+    return normal
 
 
 def as_relation(formula: Formula) -> Joinable | OneWay | SameSize | None:
@@ -255,16 +255,16 @@ def _is_symbol(dim: Dim) -> bool:
 
 def normal_conjuncts(formulas: Iterable[Formula]) -> list[Formula]:
     """Return the distinct conjuncts of some formulas in normal form, without `TRUE`."""
-    found: dict[Formula, None] = {}
+    distinct: dict[Formula, None] = {}
     for formula in formulas:
         for clause in clauses(in_normal_form(formula)):
-            found[clause] = None
-    return list(found)
+            distinct[clause] = None
+    return list(distinct)
 
 
 def with_larger_joins(known: Sequence[Formula]) -> Iterator[Formula]:
     """Yield conjuncts in which joins of all pairs of some sizes are replaced by the equivalent join of all of them."""
-    joins = {clause: found.dims for clause in known if isinstance(found := with_joins(clause), Compatible)}
+    joins = {clause: join.dims for clause in known if isinstance(join := with_joins(clause), Compatible)}
     ahead = {frozenset(pair): None for dims in joins.values() for pair in combinations(dims, 2)}
     beside: dict[Dim, dict[Dim, None]] = {}
     for one, other in map(tuple, ahead):

@@ -31,11 +31,11 @@ _CHOICES_AT_MOST = 4_000
 
 
 class GivenUpError(Exception):
-    """A search ended without an answer; another one may succeed. ``found`` are sizes that may not be the smallest."""
+    """A search ended without an answer; another one may succeed. ``points`` are sizes that may not be the smallest."""
 
-    def __init__(self, *found: Point) -> None:
+    def __init__(self, *points: Point) -> None:
         super().__init__()
-        self.found = found
+        self.points = points
 
 
 class SmallestPointQuestion(NamedTuple):
@@ -51,8 +51,8 @@ class SmallestPointQuestion(NamedTuple):
 
     def described(self) -> list[Formula]:
         """Return the formulas together with those that describe the domains."""
-        found = (set_formula(s, self.domains.get(s, ALL)) for s in self.symbols)
-        return [*(f for f in found if f != TRUE), *self.formulas]
+        described = (set_formula(s, self.domains.get(s, ALL)) for s in self.symbols)
+        return [*(f for f in described if f != TRUE), *self.formulas]
 
     def cost(self, sizes: Mapping[Symbol, int]) -> tuple[int, int, tuple[int, ...]]:
         """Return the sort key of sizes."""
@@ -159,13 +159,13 @@ class SampleTable:
 
     def mask(self, formula: Formula) -> int:
         """Return the points at which the formula holds and is fully defined, one bit each."""
-        found = self._masks.get(formula)
-        if found is None:
+        known = self._masks.get(formula)
+        if known is None:
             charge(_TEST + len(self.points) // 2)
-            held = starmap(predicate(formula, self.symbols), reversed(self.points))
+            truth = starmap(predicate(formula, self.symbols), reversed(self.points))
             # Digits are read at once; setting one bit after the other copies the mask each time.
-            found = self._masks[formula] = int("".join(["1" if is_held else "0" for is_held in held]) or "0", 2)
-        return found
+            known = self._masks[formula] = int("".join(["1" if is_held else "0" for is_held in truth]) or "0", 2)
+        return known
 
     def breaks(self, formula: Formula, mask: int) -> bool:
         """Return whether the formula fails, or something in it is undefined, at some point of a mask."""
@@ -208,8 +208,8 @@ def bit_positions(mask: int) -> Iterator[int]:
 
 def _constants(formulas: Iterable[Formula]) -> list[int]:
     """Return the integers that formulas compare with, and their neighbours."""
-    found = {dim for formula in formulas for dim in dims_of(formula) if isinstance(dim, int)}
-    return sorted({n for value in found for n in (value - 1, value, value + 1) if n >= 0})[:8]
+    constants = {dim for formula in formulas for dim in dims_of(formula) if isinstance(dim, int)}
+    return sorted({n for value in constants for n in (value - 1, value, value + 1) if n >= 0})[:8]
 
 
 def _points(sets: Sequence[SizeSet], constants: Sequence[int]) -> tuple[list[tuple[int, ...]], bool]:
@@ -265,22 +265,22 @@ _HOLDS = 10
 """Units of effort for the value of a formula at a point."""
 
 
-def descend(wanted: SmallestPointQuestion, point: Point) -> Point:
+def descend(question: SmallestPointQuestion, point: Point) -> Point:
     """Return sizes that no change of a single one to a small value makes smaller; ``point`` is where formulas hold.
 
     A model of the solver may have numbers of many digits where 1 works too.
     """
-    about = {s: [f for f in wanted.formulas if s in symbols_in(f)] for s in wanted.symbols}
+    about = {s: [f for f in question.formulas if s in symbols_in(f)] for s in question.symbols}
     left = _POINTS
     is_changed = True
     while is_changed and left > 0:
         is_changed = False
-        for size in sorted(wanted.symbols, key=lambda s: -point[s]):
-            for value in _smaller(wanted.domains.get(size, ALL), point[size]):
+        for size in sorted(question.symbols, key=lambda s: -point[s]):
+            for value in _smaller(question.domains.get(size, ALL), point[size]):
                 lower = {**point, size: value}
                 left -= 1
                 charge(_HOLDS * len(about[size]))
-                if wanted.cost(lower) < wanted.cost(point) and all(holds_at(f, lower) for f in about[size]):
+                if question.cost(lower) < question.cost(point) and all(holds_at(f, lower) for f in about[size]):
                     point, is_changed = lower, True
                     break
     return point

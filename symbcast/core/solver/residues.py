@@ -81,10 +81,10 @@ _SHARED: WeakValueDictionary[tuple[int, tuple[tuple[int, Pattern], ...]], Residu
 
 
 def _shared(prime: int, modulus: int, branches: tuple[tuple[int, Pattern], ...]) -> ResidueNode:
-    found = _SHARED.get((modulus, branches))
-    if found is None:
-        found = _SHARED[modulus, branches] = ResidueNode(prime, modulus, branches)
-    return found
+    node = _SHARED.get((modulus, branches))
+    if node is None:
+        node = _SHARED[modulus, branches] = ResidueNode(prime, modulus, branches)
+    return node
 
 
 def residue_node(prime: int, modulus: int, masks: Mapping[Pattern, int]) -> Pattern:
@@ -123,7 +123,7 @@ def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
     >>> prime_powers(360)
     ((2, 8), (3, 9), (5, 5))
     """
-    found: list[tuple[int, int]] = []
+    powers: list[tuple[int, int]] = []
     divisor = 2
     while divisor * divisor <= number and divisor <= MAX_MODULUS:
         power = 1
@@ -131,13 +131,13 @@ def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
             number //= divisor
             power *= divisor
         if power > 1:
-            found.append((divisor, power))
+            powers.append((divisor, power))
         divisor += 1 if divisor == 2 else 2
     if number > 1:
-        found.append((number, number))
-    if any(power > MAX_MODULUS for _, power in found):
-        raise PeriodTooLongError(max(power for _, power in found))
-    return tuple(found)
+        powers.append((number, number))
+    if any(power > MAX_MODULUS for _, power in powers):
+        raise PeriodTooLongError(max(power for _, power in powers))
+    return tuple(powers)
 
 
 def divisors(number: int) -> list[int]:
@@ -146,13 +146,13 @@ def divisors(number: int) -> list[int]:
     >>> divisors(12)
     [1, 2, 3, 4, 6, 12]
     """
-    found = [1]
+    products = [1]
     for prime, power in prime_powers(number):
         powers = [1]
         while powers[-1] < power:
             powers.append(powers[-1] * prime)
-        found = [divisor * p for divisor in found for p in powers]
-    return sorted(found)
+        products = [divisor * p for divisor in products for p in powers]
+    return sorted(products)
 
 
 @lru_cache(maxsize=4096)
@@ -179,11 +179,11 @@ def pattern_of_mask(period: int, mask: int) -> Pattern:
 
 def pattern_of_residue(period: int, residue: int) -> Pattern:
     """Return the pattern of one residue class; the period may be long, but its prime powers must not be."""
-    found: Pattern = True
+    pattern: Pattern = True
     for prime, power in reversed(prime_powers(period)):
         own = 1 << (residue % power)
-        found = residue_node(prime, power, {found: own, False: ~own & ((1 << power) - 1)})
-    return found
+        pattern = residue_node(prime, power, {pattern: own, False: ~own & ((1 << power) - 1)})
+    return pattern
 
 
 def pattern_contains(pattern: Pattern, value: int) -> bool:
@@ -238,10 +238,10 @@ class _Combination:
             return right if right is self.is_join else left
         if left is right:
             return left
-        found = self.known.get((left, right))
-        if found is None:
-            found = self.known[left, right] = self._of_nodes(left, right)
-        return found
+        pattern = self.known.get((left, right))
+        if pattern is None:
+            pattern = self.known[left, right] = self._of_nodes(left, right)
+        return pattern
 
     def _of_nodes(self, left: ResidueNode, right: ResidueNode) -> Pattern:
         if left.prime > right.prime:
@@ -250,13 +250,13 @@ class _Combination:
         if left.prime < right.prime:
             self._count(len(left.branches))
             for mask, child in left.branches:
-                found = self.of(child, right)
-                masks[found] = masks.get(found, 0) | mask
+                combined = self.of(child, right)
+                masks[combined] = masks.get(combined, 0) | mask
             return residue_node(left.prime, left.modulus, masks)
         modulus = max(left.modulus, right.modulus)
         for (child, other), mask in self._pairs(left, right, modulus).items():
-            found = self.of(child, other)
-            masks[found] = masks.get(found, 0) | mask
+            combined = self.of(child, other)
+            masks[combined] = masks.get(combined, 0) | mask
         return residue_node(left.prime, modulus, masks)
 
     def _pairs(self, left: ResidueNode, right: ResidueNode, modulus: int) -> dict[tuple[Pattern, Pattern], int]:
@@ -283,10 +283,10 @@ class _Combination:
 
 def moduli_of(pattern: Pattern) -> dict[int, int]:
     """Return the primes that a pattern depends on, ascending, each with its power."""
-    found: dict[int, int] = {}
+    moduli: dict[int, int] = {}
     for visited in nodes_of_pattern(pattern):
-        found[visited.prime] = max(visited.modulus, found.get(visited.prime, 1))
-    return dict(sorted(found.items()))
+        moduli[visited.prime] = max(visited.modulus, moduli.get(visited.prime, 1))
+    return dict(sorted(moduli.items()))
 
 
 def nodes_of_pattern(pattern: Pattern) -> Iterator[ResidueNode]:
@@ -318,10 +318,10 @@ def _without(pattern: Pattern, prime: int, known: dict[ResidueNode, Pattern]) ->
     if not isinstance(pattern, ResidueNode) or pattern.prime > prime:
         return pattern
     if pattern.prime == prime:
-        found: Pattern = False
+        united: Pattern = False
         for _, child in pattern.branches:
-            found = pattern_union(found, child)
-        return found
+            united = pattern_union(united, child)
+        return united
     if pattern not in known:
         masks: dict[Pattern, int] = {}
         for mask, child in pattern.branches:
@@ -335,19 +335,19 @@ def mask_of(pattern: Pattern, period: int) -> int:
     """Return the residues modulo ``period``, of any length worth writing out, that sizes of the pattern can have."""
     if not isinstance(pattern, ResidueNode):
         return (1 << period) - 1 if pattern else 0
-    wanted = dict(prime_powers(period))
-    pattern = pattern_projection(pattern, [prime for prime in moduli_of(pattern) if prime not in wanted])
+    powers = dict(prime_powers(period))
+    pattern = pattern_projection(pattern, [prime for prime in moduli_of(pattern) if prime not in powers])
     full = 1
     for prime, power in moduli_of(pattern).items():
-        full *= max(1, power // wanted[prime])
-    found = 0
+        full *= max(1, power // powers[prime])
+    mask = 0
     for residue in range(period):
         if full == 1:
             present = pattern_contains(pattern, residue)
         else:
             present = any(pattern_contains(pattern, residue + period * n) for n in range(full))
-        found |= present << residue
-    return found
+        mask |= present << residue
+    return mask
 
 
 def mask_products(pattern: Pattern, most: int) -> list[list[tuple[int, int]]]:
@@ -355,17 +355,17 @@ def mask_products(pattern: Pattern, most: int) -> list[list[tuple[int, int]]]:
 
     Raises `PeriodTooLongError` if there are more than ``most``.
     """
-    found: list[list[tuple[int, int]]] = []
+    products: list[list[tuple[int, int]]] = []
     pending: list[tuple[Pattern, list[tuple[int, int]]]] = [(pattern, [])]
     while pending:
         present, chosen = pending.pop()
         if isinstance(present, ResidueNode):
             pending.extend((child, [*chosen, (present.modulus, mask)]) for mask, child in present.branches)
         elif present:
-            found.append(chosen)
-        if len(found) > most:
+            products.append(chosen)
+        if len(products) > most:
             raise PeriodTooLongError(f"{most} products of residues")
-    return found
+    return products
 
 
 # The member of a residue pattern that is nearest to a size: a search by the Chinese remainder theorem.

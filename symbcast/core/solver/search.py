@@ -73,7 +73,7 @@ _EVALUATED = 10
 """Units of effort for a formula at a point."""
 
 
-def smallest_point(wanted: SmallestPointQuestion) -> Point | None:
+def smallest_point(question: SmallestPointQuestion) -> Point | None:
     """Return the smallest sizes, None if there are none; raise `GivenUpError` with the best ones found."""
     ways = (
         branch_and_bound.smallest_point,
@@ -82,7 +82,7 @@ def smallest_point(wanted: SmallestPointQuestion) -> Point | None:
         partial(integer_programming.smallest_point, nodes=integer_programming.NODES),
         _by_levels,
     )
-    return _first_answer(ways, wanted)
+    return _first_answer(ways, question)
 
 
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
@@ -108,8 +108,8 @@ def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit
     ways.append(partial(_by_z3, limit=limit))
     if limit is None:
         ways.append(partial(integer_programming.some_point, nodes=integer_programming.NODES))
-    found = _first_answer(ways, left, reduced.formulas)
-    return None if found is None else reduced.completed(found)
+    point = _first_answer(ways, left, reduced.formulas)
+    return None if point is None else reduced.completed(point)
 
 
 def _all_alike(symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point:
@@ -125,17 +125,17 @@ def _all_alike(symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point:
 
 def _first_answer(ways: Iterable[Callable[[*Ts], Point | None]], *question: *Ts) -> Point | None:
     """Return the result of the first method that does not give up; otherwise raise with the results of all of them."""
-    found: list[Point] = []
+    points: list[Point] = []
     for way in ways:
         try:
             return way(*question)
         except GivenUpError as error:
-            found += error.found
+            points += error.points
         except EffortSpentError:
-            if not found:
+            if not points:
                 raise
             break
-    raise GivenUpError(*found)
+    raise GivenUpError(*points)
 
 
 def _by_elimination(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
@@ -154,38 +154,38 @@ def _by_z3(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | 
     return z3_solver.some_point(symbols, formulas, limit)
 
 
-def _smallest_by_z3(wanted: SmallestPointQuestion) -> Point | None:
+def _smallest_by_z3(question: SmallestPointQuestion) -> Point | None:
     from symbcast.core.solver.f3_linear import z3_solver as least_sizes
 
-    return least_sizes.smallest_point(wanted)
+    return least_sizes.smallest_point(question)
 
 
-def _by_levels(wanted: SmallestPointQuestion) -> Point | None:
+def _by_levels(question: SmallestPointQuestion) -> Point | None:
     """Try each choice of sizes that are 0, by increasing weight: a single choice is easier to decide."""
-    if len(wanted.symbols) > _FEW_SEARCHED:
+    if len(question.symbols) > _FEW_SEARCHED:
         raise GivenUpError
     is_least = True
-    for level in zero_levels(wanted.symbols, wanted.domains, wanted.weights):
+    for level in zero_levels(question.symbols, question.domains, question.weights):
         try:
-            found = _at_level(wanted, level)
+            point = _at_level(question, level)
         except GivenUpError as error:
-            if error.found:
+            if error.points:
                 raise
-            is_least, found = False, None
-        if found is not None and is_least:
-            return found
-        if found is not None:
-            raise GivenUpError(found)
+            is_least, point = False, None
+        if point is not None and is_least:
+            return point
+        if point is not None:
+            raise GivenUpError(point)
     if not is_least:
         raise GivenUpError
     return None
 
 
-def _at_level(wanted: SmallestPointQuestion, level: Level) -> Point | None:
+def _at_level(question: SmallestPointQuestion, level: Level) -> Point | None:
     with suppress(GivenUpError):
-        return branch_and_bound.Search(wanted).at_level(sum(wanted.weights[wanted.symbols[n]] for n in level[0]))
-    chosen = any_of(all_of(zeros_at(wanted.symbols, zeros)) for zeros in level)
-    there = wanted._replace(formulas=[*wanted.formulas, chosen])
+        return branch_and_bound.Search(question).at_level(sum(question.weights[question.symbols[n]] for n in level[0]))
+    chosen = any_of(all_of(zeros_at(question.symbols, zeros)) for zeros in level)
+    there = question._replace(formulas=[*question.formulas, chosen])
     return None if refutation.refuted(there.described()) else _smallest_by_z3(there)
 
 
@@ -347,8 +347,8 @@ class GroupEvidence:
         if len(self.symbols) > _FEW_SHOWN and not self.questions.assumptions:
             # Only the broken clause ties symbols together: all others are least.
             least = self._least()
-            found = self._least_broken(clauses, least)
-            return None if found is None else {**least, **found}
+            broken = self._least_broken(clauses, least)
+            return None if broken is None else {**least, **broken}
         return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(self.questions.negated, clauses))])
 
     def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> Point | None:
@@ -357,13 +357,13 @@ class GroupEvidence:
         best: Point | None = None
         for clause in clauses:
             own = sorted(symbols_in(clause), key=order.__getitem__)
-            found = self._smallest(own, [self.questions.negated(clause)])
-            if found is None:
+            broken = self._smallest(own, [self.questions.negated(clause)])
+            if broken is None:
                 continue
             # All other symbols cost the same: compare only those of the two clauses.
             concerned = sorted({*own, *(best or ())}, key=order.__getitem__)
-            if best is None or self._cost_of(concerned, found, least) < self._cost_of(concerned, best, least):
-                best = found
+            if best is None or self._cost_of(concerned, broken, least) < self._cost_of(concerned, best, least):
+                best = broken
         return best
 
     def _cost_of(
@@ -374,49 +374,49 @@ class GroupEvidence:
     def _least(self) -> Point:
         return {s: least_size(self.domains.get(s, ALL)) or 0 for s in self.symbols}
 
-    def _smallest(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Point | None:
+    def _smallest(self, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point | None:
         """Return the smallest sizes at which formulas hold, or the smallest known ones if the search is cut short."""
-        found = self._smallest_of_any(symbols, wanted)
-        if found is None or not is_beyond(found):
-            return found
+        point = self._smallest_of_any(symbols, formulas)
+        if point is None or not is_beyond(point):
+            return point
         # The smallest numbers are no sizes; others, such as some with a 0, may be.
-        found = self._smallest_of_any(symbols, [*wanted, *(at_most(s, MAX_SIZE) for s in symbols)])
-        if found is not None and not is_beyond(found):
-            return found
+        point = self._smallest_of_any(symbols, [*formulas, *(at_most(s, MAX_SIZE) for s in symbols)])
+        if point is not None and not is_beyond(point):
+            return point
         self.reason = self.reason or BEYOND
         return None
 
-    def _smallest_of_any(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Point | None:
-        question = SmallestPointQuestion(symbols, self.domains, wanted, self.weights)
-        found: Sequence[Point] = ()
+    def _smallest_of_any(self, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Point | None:
+        question = SmallestPointQuestion(symbols, self.domains, formulas, self.weights)
+        points: Sequence[Point] = ()
         try:
             with budget_share(evidence_units(len(symbols))):
                 return smallest_point(question)
         except GivenUpError as error:
-            self.reason = self.reason or self.questions.why_open(wanted)
-            found = error.found
+            self.reason = self.reason or self.questions.why_open(formulas)
+            points = error.points
         except EffortSpentError:
             self.reason = self.reason or stop_reason()
-        return self._smallest_of(question, found)
+        return self._smallest_of(question, points)
 
-    def _smallest_of(self, wanted: SmallestPointQuestion, found: Sequence[Point]) -> Point | None:
+    def _smallest_of(self, question: SmallestPointQuestion, points: Sequence[Point]) -> Point | None:
         """Return the smallest of the known sizes, made smaller one by one."""
-        best = min(found, key=wanted.cost, default=None)
+        best = min(points, key=question.cost, default=None)
         try:
             with budget_share(SAMPLED):
-                known = self._sampled(wanted.symbols, wanted.formulas)
-                best = min([*known, *found], key=wanted.cost, default=None)
-                return None if best is None else descend(wanted, best)
+                known = self._sampled(question.symbols, question.formulas)
+                best = min([*known, *points], key=question.cost, default=None)
+                return None if best is None else descend(question, best)
         except EffortSpentError:
             return best
 
-    def _sampled(self, symbols: Sequence[Symbol], wanted: Sequence[Formula]) -> Iterator[Point]:
+    def _sampled(self, symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> Iterator[Point]:
         """Yield the samples at which formulas hold; smaller sizes may exist, because that was not decided."""
         if tuple(symbols) != self.symbols:
             return
         samples = self.questions.samples
         mask = samples.everywhere
-        for formula in wanted:
+        for formula in formulas:
             mask &= samples.mask(formula)
         for n in bit_positions(mask):
             yield dict(zip(symbols, samples.points[n], strict=True))

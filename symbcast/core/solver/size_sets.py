@@ -129,9 +129,9 @@ class SizeSet(Struct):
         return normal_segments([Segment(v, v) for v in sorted(set(values)) if v >= 0])
 
     @staticmethod
-    def residues(period: int, wanted: Iterable[int]) -> SizeSet:
-        """Return the sizes whose residue modulo ``period`` is among ``wanted``."""
-        residues = {residue % period for residue in wanted}
+    def residues(period: int, members: Iterable[int]) -> SizeSet:
+        """Return the sizes whose residue modulo ``period`` is among ``members``."""
+        residues = {residue % period for residue in members}
         if len(residues) == 1:
             return normal_segments([Segment(0, None, pattern_of_residue(period, *residues))])
         if period > MAX_PERIOD:
@@ -141,15 +141,15 @@ class SizeSet(Struct):
     @staticmethod
     def union(sets: Iterable[SizeSet]) -> SizeSet:
         """Return the sizes that are in at least one of the sets."""
-        given = list(sets)
-        found = [s for s in given if s.only is None]
-        points = [s.segments[0].low for s in given if s.only is not None]
-        found.append(SizeSet.of(points))
+        each = list(sets)
+        united = [s for s in each if s.only is None]
+        points = [s.segments[0].low for s in each if s.only is not None]
+        united.append(SizeSet.of(points))
         # Unite neighbours first, so that each of n segments is processed log(n) times instead of n times.
-        while len(found) > 1:
-            pairs = [left | right for left, right in zip(found[::2], found[1::2], strict=False)]
-            found = [*pairs, found[-1]] if len(found) % 2 else pairs
-        return found[0]
+        while len(united) > 1:
+            pairs = [left | right for left, right in zip(united[::2], united[1::2], strict=False)]
+            united = [*pairs, united[-1]] if len(united) % 2 else pairs
+        return united[0]
 
     def __bool__(self) -> bool:
         return bool(self.segments)
@@ -188,9 +188,9 @@ class SizeSet(Struct):
         """Return the least member from ``at_least`` on."""
         for segment in self.segments:
             if segment.high is None or segment.high >= at_least:
-                found = segment.next(at_least)
-                if found is not None:
-                    return found
+                member = segment.next(at_least)
+                if member is not None:
+                    return member
         return None
 
     def first(self, count: int) -> list[int]:
@@ -226,19 +226,19 @@ class SizeSet(Struct):
 
 @lru_cache(maxsize=4096)
 def _residues_of(sizes: SizeSet, period: int) -> int:
-    found = 0
+    mask = 0
     for segment in sizes.segments:
         whole = lcm(segment.period, period)
         if segment.high is None or segment.high - segment.low >= whole - 1:
-            found |= mask_of(segment.pattern, period)
+            mask |= mask_of(segment.pattern, period)
         elif segment.high - segment.low <= 2 * MAX_PERIOD:
             for value in segment.members():
-                found |= 1 << (value % period)
+                mask |= 1 << (value % period)
         else:
-            wanted = mask_residues(mask_of(segment.pattern, period) & ~found)
-            clipped = (Segment(segment.low, segment.high, _class(segment.pattern, period, r)) for r in wanted)
-            found |= sum(1 << r for r, part in zip(wanted, clipped, strict=True) if part.next(0) is not None)
-    return found
+            missing = mask_residues(mask_of(segment.pattern, period) & ~mask)
+            clipped = (Segment(segment.low, segment.high, _class(segment.pattern, period, r)) for r in missing)
+            mask |= sum(1 << r for r, part in zip(missing, clipped, strict=True) if part.next(0) is not None)
+    return mask
 
 
 def _class(pattern: Pattern, period: int, residue: int) -> Pattern:
@@ -275,19 +275,19 @@ def _merged(left: Segment, right: Segment) -> Segment | None:
 
 @lru_cache(maxsize=4096)
 def _intersection(left: SizeSet, right: SizeSet) -> SizeSet:
-    found: list[Segment] = []
+    segments: list[Segment] = []
     i = j = 0
     while i < len(left.segments) and j < len(right.segments):
         a, b = left.segments[i], right.segments[j]
         low = max(a.low, b.low)
         high = a.high if b.high is None else b.high if a.high is None else min(a.high, b.high)
         if high is None or low <= high:
-            found.append(Segment(low, high, pattern_intersection(a.pattern, b.pattern)))
+            segments.append(Segment(low, high, pattern_intersection(a.pattern, b.pattern)))
         if b.high is None or (a.high is not None and a.high <= b.high):
             i += 1
         else:
             j += 1
-    return normal_segments(found)
+    return normal_segments(segments)
 
 
 @lru_cache(maxsize=4096)
@@ -295,15 +295,15 @@ def _union(left: SizeSet, right: SizeSet) -> SizeSet:
     starts = {s.low for s in (*left.segments, *right.segments)}
     starts.update(s.high + 1 for s in (*left.segments, *right.segments) if s.high is not None)
     cuts = sorted(starts)
-    found: list[Segment] = []
+    segments: list[Segment] = []
     i = j = 0
     for start, following in zip(cuts, [*cuts[1:], None], strict=True):
         i, a = _pattern_at(left.segments, i, start)
         j, b = _pattern_at(right.segments, j, start)
         either = pattern_union(a, b)
         if either is not False:
-            found.append(Segment(start, None if following is None else following - 1, either))
-    return normal_segments(found)
+            segments.append(Segment(start, None if following is None else following - 1, either))
+    return normal_segments(segments)
 
 
 def _pattern_at(segments: tuple[Segment, ...], position: int, value: int) -> tuple[int, Pattern]:
@@ -320,17 +320,17 @@ def _pattern_at(segments: tuple[Segment, ...], position: int, value: int) -> tup
 
 @lru_cache(maxsize=4096)
 def _complement(value: SizeSet) -> SizeSet:
-    found: list[Segment] = []
+    segments: list[Segment] = []
     start = 0
     for segment in value.segments:
         if segment.low > start:
-            found.append(Segment(start, segment.low - 1))
-        found.append(Segment(segment.low, segment.high, pattern_complement(segment.pattern)))
+            segments.append(Segment(start, segment.low - 1))
+        segments.append(Segment(segment.low, segment.high, pattern_complement(segment.pattern)))
         if segment.high is None:
-            return normal_segments(found)
+            return normal_segments(segments)
         start = segment.high + 1
-    found.append(Segment(start, None))
-    return normal_segments(found)
+    segments.append(Segment(start, None))
+    return normal_segments(segments)
 
 
 ALL = SizeSet((Segment(0, None),))

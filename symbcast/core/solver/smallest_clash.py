@@ -60,8 +60,8 @@ class _HittingSetSearch:
     def run(self, unmet: int, chosen: frozenset[int], size: int) -> bool:
         """Try all choices of a size that extend one; return False when the search is given up."""
         if not unmet:
-            found = tuple(sorted(chosen))
-            self.best = found if self.best is None else min(self.best, found)
+            hitting = tuple(sorted(chosen))
+            self.best = hitting if self.best is None else min(self.best, hitting)
             return True
         self.nodes += 1
         charge(5)
@@ -97,9 +97,9 @@ def _useful(sets: Sequence[frozenset[int]]) -> dict[int, int]:
             met_by[number] = met_by.get(number, 0) | 1 << position
     useful: dict[int, int] = {}
     for number in sorted(met_by):
-        met = met_by[number]
-        if all(met & ~earlier for earlier in set(useful.values())):
-            useful[number] = met
+        sets_met = met_by[number]
+        if all(sets_met & ~earlier for earlier in set(useful.values())):
+            useful[number] = sets_met
     return useful
 
 
@@ -170,23 +170,23 @@ class _Groups:
 
     def connected(self) -> list[set[int]]:
         """Return the sets of groups that symbols connect to failing groups, one set for each connected component."""
-        found: list[set[int]] = []
+        components: list[set[int]] = []
         for start in sorted(self.out):
-            if not any(start in together for together in found):
-                found.append({n for n in self._tied_to(start) if n < len(self.groups)})
-        return found
+            if not any(start in together for together in components):
+                components.append({n for n in self._tied_to(start) if n < len(self.groups)})
+        return components
 
     def _tied_to(self, start: int) -> set[int]:
-        found, ahead = {start}, [start]
+        tied, ahead = {start}, [start]
         seen: set[Symbol] = set()
         while ahead:
             for symbol in self.network.symbols[ahead.pop()]:
                 if symbol not in seen:
                     seen.add(symbol)
-                    new = [n for n in self.network.users[symbol] if n not in found]
-                    found.update(new)
+                    new = [n for n in self.network.users[symbol] if n not in tied]
+                    tied.update(new)
                     ahead.extend(new)
-        return found
+        return tied
 
     def clash(self, chosen: frozenset[int]) -> dict[Symbol, int] | bool:
         """Return sizes near the known ones at which the groups hold; otherwise whether they clash."""
@@ -195,12 +195,12 @@ class _Groups:
         broken = self._broken(sorted(chosen), self.sizes)
         if not broken:
             return dict(self.sizes)
-        found = self._repaired(broken, set(range(len(self.groups))) - chosen, self.sizes)
-        if found.answer is Satisfiability.SATISFIABLE:
-            sizes = {**self.sizes, **found.changed}
+        repair = self._repaired(broken, set(range(len(self.groups))) - chosen, self.sizes)
+        if repair.answer is Satisfiability.SATISFIABLE:
+            sizes = {**self.sizes, **repair.changed}
             if not self._broken(sorted(chosen), sizes):
                 return sizes
-        return found.answer is Satisfiability.UNSATISFIABLE or self.refuted(chosen)
+        return repair.answer is Satisfiability.UNSATISFIABLE or self.refuted(chosen)
 
     def refuted(self, chosen: Iterable[int]) -> bool:
         """Return whether groups are proved to clash by any available means."""
@@ -227,20 +227,20 @@ class _Groups:
         while all(self.clashes):
             out.update(max(clash - chosen) for clash in self.clashes if clash.isdisjoint(out))
             broken = self._broken([n for n in broken if n not in out], sizes)
-            found = self._repaired(broken, out.union(broken), sizes) if broken else _NOTHING
-            if found.answer is Satisfiability.SATISFIABLE:
-                sizes.update(found.changed)
+            repair = self._repaired(broken, out.union(broken), sizes) if broken else _NOTHING
+            if repair.answer is Satisfiability.SATISFIABLE:
+                sizes.update(repair.changed)
                 return set(self._broken({*out, *broken}, sizes))  # some may hold anyway
-            if found.answer is Satisfiability.UNKNOWN:
+            if repair.answer is Satisfiability.UNKNOWN:
                 return self._one_by_one(broken, out, sizes)
         return set()  # the known facts already contradict each other
 
     def _one_by_one(self, broken: Sequence[int], out: set[int], sizes: dict[Symbol, int]) -> set[int]:
         aside = out.union(broken)
         for number in broken:
-            found = self._repaired([number], aside, sizes)
-            if found.answer is Satisfiability.SATISFIABLE:
-                changed = {**sizes, **found.changed}
+            repair = self._repaired([number], aside, sizes)
+            if repair.answer is Satisfiability.SATISFIABLE:
+                changed = {**sizes, **repair.changed}
                 if not self._broken([number], changed):
                     sizes.update(changed)
                     aside.discard(number)
@@ -252,16 +252,16 @@ class _Groups:
     def _repaired(self, broken: Sequence[int], aside: Container[int], sizes: dict[Symbol, int]) -> SizeRepair:
         """Return how to make the broken groups hold together with all groups that are not set aside."""
         self.questions += 1
-        found = self.network.repaired(broken, aside, sizes)
-        if found.answer is Satisfiability.UNSATISFIABLE:
-            self._learn(found.asked)
-        return found
+        repair = self.network.repaired(broken, aside, sizes)
+        if repair.answer is Satisfiability.UNSATISFIABLE:
+            self._learn(repair.concerned)
+        return repair
 
-    def _learn(self, asked: Sequence[int]) -> None:
+    def _learn(self, clashing: Sequence[int]) -> None:
         """Record a few clashing groups among some that clash."""
         formulas, count = self.network.formulas, len(self.groups)
-        groups, assumed = [n for n in asked if n < count], [formulas[n] for n in asked if n >= count]
-        symbols = tuple(dict.fromkeys(s for n in asked for s in self.network.symbols[n]))
+        groups, assumed = [n for n in clashing if n < count], [formulas[n] for n in clashing if n >= count]
+        symbols = tuple(dict.fromkeys(s for n in clashing for s in self.network.symbols[n]))
         core = on_worker(lambda: Session(symbols, assumed).core([formulas[n] for n in groups]))
         self.clashes.append(frozenset(groups[n] for n in core))
 
@@ -295,13 +295,13 @@ class _ClashSearch:
             if best is not None and (len(chosen), chosen) >= (len(best), best):
                 return best
             tried = len(chosen)
-            found = groups.clash(frozenset(chosen))
-            if found is True:
+            outcome = groups.clash(frozenset(chosen))
+            if outcome is True:
                 return chosen
-            if found is False:  # undecided, or no sizes were found
+            if outcome is False:  # undecided, or no sizes were found
                 left = frozenset(self.connected.difference(chosen))
             else:
-                left = groups.others(frozenset(chosen), found, self.connected)
+                left = groups.others(frozenset(chosen), outcome, self.connected)
             if not left:
                 return best
             self.to_meet.append(left)
@@ -312,9 +312,9 @@ class _ClashSearch:
         known = [tuple(sorted(c)) for c in self.groups.clashes if c <= self.connected]
         if known:
             return min([*known, *([best] if best else [])], key=lambda c: (len(c), c))
-        kept = sorted(self.connected)
-        for number in reversed(kept):
-            fewer = [n for n in kept if n != number]
+        clashing = sorted(self.connected)
+        for number in reversed(clashing):
+            fewer = [n for n in clashing if n != number]
             if self.groups.refuted(fewer):
-                kept = fewer
-        return tuple(kept)
+                clashing = fewer
+        return tuple(clashing)

@@ -112,11 +112,11 @@ class MaskProgram:
         Raises `IntegerClashError` if no sizes allow it; the caller undoes it.
         """
         ones = self.ones
-        found = [self._meet(self.read(column)) for column in columns]
+        joins = [self._meet(self.read(column)) for column in columns]
         if self.ones == ones:
-            return found
+            return joins
         self._forget()
-        return [self.simplified(code) for code in found]
+        return [self.simplified(code) for code in joins]
 
     def is_one(self, name: Name) -> bool:
         """Return whether a name is found to be 1."""
@@ -145,23 +145,23 @@ class MaskProgram:
 
     def shape(self, codes: Iterable[int]) -> tuple[OutputDim, ...]:
         """Return a shape of codes as names: for each axis an integer, a name, or the members of a join."""
-        found: list[OutputDim] = []
+        dims: list[OutputDim] = []
         for code in codes:
             names = (code,) if code >= 0 else self.members(code)
-            found.append(names[0] if len(names) == 1 else names)
-        return tuple(found)
+            dims.append(names[0] if len(names) == 1 else names)
+        return tuple(dims)
 
     def simplified(self, code: int) -> int:
         """Return a size in its present form: without the names that are 1."""
         if code >= 0 or not self.ones:
             return code
-        found = self._sets.without(code, self._held.ones, self._shortened)
-        if found == code:
+        shorter = self._sets.without(code, self._held.ones, self._shortened)
+        if shorter == code:
             return code
-        asked = code if code in self._asked else self._written.get(code)
-        if asked is not None:
-            self._written.setdefault(found, asked)
-        return found
+        required = code if code in self._asked else self._written.get(code)
+        if required is not None:
+            self._written.setdefault(shorter, required)
+        return shorter
 
     # The answers about the whole program.
 
@@ -172,8 +172,8 @@ class MaskProgram:
         then the joins, long ones first. The members of a join are in the order of the names.
         """
         numbers = self._held.numbers()
-        found = irredundant_conjuncts(self._joins(numbers), numbers)
-        return [conjunct_formula(tuple([self.names[n] for n in members]), number) for members, number in found]
+        conjuncts = irredundant_conjuncts(self._joins(numbers), numbers)
+        return [conjunct_formula(tuple([self.names[n] for n in members]), number) for members, number in conjuncts]
 
     def witness(self) -> dict[Name, int]:
         """Return the smallest sizes at which every operation is valid."""
@@ -182,21 +182,21 @@ class MaskProgram:
     def counterexample(self) -> dict[Name, int] | None:
         """Return the smallest sizes at which some operation is not valid; None if all of them always are."""
         numbers = self._held.numbers()
-        found = smallest_break(self._joins(numbers), numbers)
+        broken = smallest_break(self._joins(numbers), numbers)
         sizes = dict.fromkeys(self.names, 1)
-        sizes.update((self.names[position], size) for position, size in found.items())
-        return sizes if found else None
+        sizes.update((self.names[position], size) for position, size in broken.items())
+        return sizes if broken else None
 
     # Branches, undo, and conversion.
 
     def copy(self) -> MaskProgram:
         """Return an independent copy."""
-        made = MaskProgram()
-        made.names, made._sets = self.names.copy(), self._sets.copy()
-        made._additions, made._held = self._additions.copy(), self._held.copy()
+        copied = MaskProgram()
+        copied.names, copied._sets = self.names.copy(), self._sets.copy()
+        copied._additions, copied._held = self._additions.copy(), self._held.copy()
         for name in ("_code_of_name", "_asked", "_longer", "_written", "_known", "_done", "_pairs"):
-            setattr(made, name, getattr(self, name).copy())
-        return made
+            setattr(copied, name, getattr(self, name).copy())
+        return copied
 
     def mark(self) -> MaskProgramMark:
         """Return the present state, for `undo`."""
@@ -287,10 +287,10 @@ class MaskProgram:
         output = [*map(self.simplified, long[:lead])] if self.ones else [*long[:lead]]
         pairs = self._pairs
         for pair in zip(long[lead:], short, strict=True):
-            found = pairs.get(pair)
-            if found is None:
-                pairs[pair] = pairs[pair[::-1]] = found = self._meet(pair)
-            output.append(found)
+            joined = pairs.get(pair)
+            if joined is None:
+                pairs[pair] = pairs[pair[::-1]] = joined = self._meet(pair)
+            output.append(joined)
         return tuple(output)
 
     def _meet(self, column: Sequence[int]) -> int:
@@ -335,12 +335,12 @@ class MaskProgram:
 
     def _joins(self, numbers: Mapping[int, int]) -> dict[Members, None]:
         """Return the required joins that are not part of another one, without the names that are 1."""
-        found: dict[Members, None] = {}
+        joins: dict[Members, None] = {}
         for code in self._asked:
             if code not in self._longer:
                 members = self._sets.members(code)
                 if self.ones:
                     members = [name for name in members if numbers.get(name) != 1]
                 if len(members) > 1:
-                    found[tuple(members)] = None
-        return found
+                    joins[tuple(members)] = None
+        return joins

@@ -47,9 +47,9 @@ class NameSets:
 
     def copy(self) -> NameSets:
         """Return an independent copy."""
-        made = NameSets()
-        made._sets, made._number_of = self._sets.copy(), self._number_of.copy()
-        return made
+        copied = NameSets()
+        copied._sets, copied._number_of = self._sets.copy(), self._number_of.copy()
+        return copied
 
     def shorten(self, length: int) -> None:
         """Remove all sets but the first ``length``."""
@@ -74,25 +74,25 @@ class NameSets:
 
     def members(self, number: int) -> list[int]:
         """Return the positions of a set's names, in order."""
-        found: list[int] = []
+        positions: list[int] = []
         for first, mask in self.leaves(number):
-            found += [first + n for n in name_positions(mask)]
-        return found
+            positions += [first + n for n in name_positions(mask)]
+        return positions
 
     def leaves(self, number: int, seen: set[int] | None = None) -> list[Leaf]:
         """Return a set's names block by block, but not those of sets in ``seen``, to which its parts are added."""
-        found: list[Leaf] = []
+        leaves: list[Leaf] = []
         ahead = [] if number == EMPTY else [number]
         while ahead:
             part = ahead.pop()
             value = self._sets[-1 - part]
             if len(value) == 2:
-                found.append(value)
+                leaves.append(value)
             elif seen is None or part not in seen:
                 ahead += value[1::-1]
                 if seen is not None:
                     seen.add(part)
-        return found
+        return leaves
 
     def union(self, numbers: Sequence[int]) -> int:
         """Return the union of sets, none of them empty; `EMPTY` if there are none."""
@@ -106,15 +106,15 @@ class NameSets:
         """Return a set without names, given as the mask of each block; ``known`` keeps the results of these names."""
         if number == EMPTY:
             return EMPTY
-        found = known.get(number)
-        if found is None:
+        rest = known.get(number)
+        if rest is None:
             value = self._sets[-1 - number]
-            found = known[number] = (
+            rest = known[number] = (
                 self._leaf_without(number, value, dropped)
                 if len(value) == 2
                 else self._branch_without(value, dropped, known)
             )
-        return found
+        return rest
 
     def _leaf_without(self, number: int, leaf: Leaf, dropped: Mapping[int, int]) -> int:
         first, mask = leaf
@@ -191,20 +191,20 @@ def name_positions(mask: int) -> list[int]:
     >>> name_positions(0b10110)
     [1, 2, 4]
     """
-    found: list[int] = []
+    positions: list[int] = []
     if mask < _SHORT or mask.bit_count() <= _FEW:
         while mask:
             low = mask & -mask
-            found.append(low.bit_length() - 1)
+            positions.append(low.bit_length() - 1)
             mask ^= low
-        return found
+        return positions
     # Clearing a bit copies a long integer; going by its digits takes linear time.
     digits = bin(mask)[:1:-1]
     position = digits.find("1")
     while position >= 0:
-        found.append(position)
+        positions.append(position)
         position = digits.find("1", position + 1)
-    return found
+    return positions
 
 
 PreviousBlock: TypeAlias = tuple[int, int, int, int, int]
@@ -248,16 +248,16 @@ class NamesWithIntegers:
 
     def copy(self) -> NamesWithIntegers:
         """Return an independent copy."""
-        made = NamesWithIntegers()
-        made.by_number, made.ones, made.count = self.by_number.copy(), self.ones.copy(), self.count
-        made._every = self._every.copy()
-        return made
+        copied = NamesWithIntegers()
+        copied.by_number, copied.ones, copied.count = self.by_number.copy(), self.ones.copy(), self.count
+        copied._every = self._every.copy()
+        return copied
 
     def numbers(self) -> dict[int, int]:
         """Return, for each held name by position, the integer that it is unless it is 1; 1 for names that are 1."""
-        found: dict[int, int] = {}
+        numbers: dict[int, int] = {}
         for (number, block), names in self.by_number.items():
             start, ones = block << _SHIFT, self.ones[block]
             for n in name_positions(names):
-                found[start + n] = 1 if ones >> n & 1 else number
-        return found
+                numbers[start + n] = 1 if ones >> n & 1 else number
+        return numbers

@@ -54,11 +54,13 @@ def irredundant_conjuncts(joins: Iterable[Members], numbers: Mapping[int, int]) 
         groups.setdefault(first_of.get(name, name), ([], []))[0].append(name)
     for join in distinct:
         groups.setdefault(first_of[join[0]], ([], []))[1].append(join)
-    found: list[Conjunct] = []
-    for _, (held, joined) in sorted(groups.items()):
-        found += [((name,), numbers[name]) for name in sorted(held)]
-        found += [(join, _kind(join, numbers)) for join in irredundant_joins(joined, {n: numbers[n] for n in held})]
-    return found
+    conjuncts: list[Conjunct] = []
+    for _, (names, joined) in sorted(groups.items()):
+        conjuncts += [((name,), numbers[name]) for name in sorted(names)]
+        conjuncts += [
+            (join, _kind(join, numbers)) for join in irredundant_joins(joined, {n: numbers[n] for n in names})
+        ]
+    return conjuncts
 
 
 def _kind(join: Members, numbers: Mapping[int, int]) -> int:
@@ -99,11 +101,11 @@ def _needed(
     for name, own in alone.items():
         if name in numbers:
             by_number.setdefault(numbers[name], []).append(own)
-    same = {number: united(held) for number, held in by_number.items()}
+    same = {number: united(owners) for number, owners in by_number.items()}
     # The sets that each name and the facts about it cover its pairs with: those that are kept, and those still to be
     # checked, the next one last. A pair is implied only by longer joins, so pairs are not among the latter.
     facts = {name: [same[numbers[name]]] if name in numbers else [] for name in alone}
-    kept: dict[int, list[Set]] = {name: [] for name in alone}
+    needed_sets: dict[int, list[Set]] = {name: [] for name in alone}
     ahead: dict[int, list[Set]] = {name: [] for name in alone}
     degrees = dict.fromkeys(alone, 0)
     for join, whole in zip(ordered, sets, strict=True):
@@ -112,7 +114,7 @@ def _needed(
             if len(join) > 2:
                 ahead[name].append(whole)
     has_hub = max(degrees.values()) > _HUB
-    found: list[Members] = []
+    needed: list[Members] = []
     for join, whole in zip(reversed(ordered), reversed(sets), strict=True):
         is_pair = len(join) == 2
         if not is_pair:
@@ -122,13 +124,13 @@ def _needed(
         # of them would take the time of all others.
         by_degree = sorted(join, key=degrees.__getitem__) if has_hub else join
         for name in by_degree[:-1]:
-            others = (facts[name], ahead[name]) if is_pair else (facts[name], ahead[name], kept[name])
+            others = (facts[name], ahead[name]) if is_pair else (facts[name], ahead[name], needed_sets[name])
             if _is_uncovered(whole ^ alone[name], others):
-                found.append(join)
+                needed.append(join)
                 for member in join:
-                    kept[member].append(whole)
+                    needed_sets[member].append(whole)
                 break
-    return found[::-1]
+    return needed[::-1]
 
 
 def _is_uncovered(rest: Set, others: Iterable[Iterable[Set]]) -> bool:
@@ -198,8 +200,8 @@ def separate_joins(joins: Iterable[Sequence[Name]], least: Mapping[Name, int]) -
     >>> separate_joins([("N", "M"), ("K", 1, "L")], {"N": 0, "M": 2, "K": 0, "L": 0})
     [AnyOf((Comparison('==', N, 1), Comparison('==', N, M))), Compatible(('K', 'L'))]
     """
-    met: set[Name] = set()
-    found: list[tuple[Iterable[Name], list[Formula]]] = []
+    seen: set[Name] = set()
+    by_join: list[tuple[Iterable[Name], list[Formula]]] = []
     for sizes in joins:
         members = dict.fromkeys([size for size in sizes if size != 1])
         if int in map(type, members):
@@ -207,17 +209,17 @@ def separate_joins(joins: Iterable[Sequence[Name]], least: Mapping[Name, int]) -
         if len(members) < 2:
             continue
         above = [name for name in members if least[name] > 1]
-        if len(above) > 1 or not met.isdisjoint(members):
+        if len(above) > 1 or not seen.isdisjoint(members):
             return None
-        met.update(members)
-        held: list[Formula] = (
+        seen.update(members)
+        one_sided: list[Formula] = (
             [one_or_equal(name, above[0]) for name in members if name is not above[0]] if above else []
         )
-        found.append((members, held or [Compatible(tuple(members))]))
-    if len(found) > 1:
+        by_join.append((members, one_sided or [Compatible(tuple(members))]))
+    if len(by_join) > 1:
         place = {name: n for n, name in enumerate(least)}
-        found.sort(key=lambda join: min([place[name] for name in join[0]]))
-    return [clause for _, clauses in found for clause in clauses]
+        by_join.sort(key=lambda join: min([place[name] for name in join[0]]))
+    return [clause for _, clauses in by_join for clause in clauses]
 
 
 # Tier F1 for one broadcast of names and integers by NumPy's rule, without assumptions: exact, in linear time.
@@ -296,10 +298,10 @@ class MaskBroadcast:
         ['sometimes', 'always', 'never']
         """
         back = len(self._numbers) - axis
-        met = {shape[-back] for shape in self.shapes if len(shape) >= back} - {1}
-        if sum([type(size) is int for size in met]) > 1:
+        sizes = {shape[-back] for shape in self.shapes if len(shape) >= back} - {1}
+        if sum([type(size) is int for size in sizes]) > 1:
             return _NEVER
-        return _SOMETIMES if len(met) > 1 else _ALWAYS
+        return _SOMETIMES if len(sizes) > 1 else _ALWAYS
 
     def clauses(self) -> list[Formula]:
         """Return the conjuncts of the condition, irredundant; only `FALSE` if no sizes broadcast.
@@ -309,29 +311,29 @@ class MaskBroadcast:
         """
         if self.verdict is not _SOMETIMES:
             return [] if self.verdict is _ALWAYS else [FALSE]
-        held = self._facts()
+        facts = self._facts()
         column_of: dict[Members, tuple[Name, ...]] = {}
-        for number, column in zip(self._numbers, self._columns(held), strict=True):
+        for number, column in zip(self._numbers, self._columns(facts), strict=True):
             if number == 1 and len(column) > 1:
                 column_of.setdefault(tuple(sorted(column)), tuple(column.values()))
-        found: list[Formula] = []
-        names = self.names if held else []
-        for members, number in irredundant_conjuncts(column_of, held):
-            found.append(conjunct_formula(column_of[members] if len(members) > 1 else (names[members[0]],), number))
-        return found
+        formulas: list[Formula] = []
+        names = self.names if facts else []
+        for members, number in irredundant_conjuncts(column_of, facts):
+            formulas.append(conjunct_formula(column_of[members] if len(members) > 1 else (names[members[0]],), number))
+        return formulas
 
     def output(self) -> tuple[OutputDim, ...] | None:
         """Return the output shape wherever the condition holds, joins in the order of the names; None for never."""
         if self.verdict is _NEVER:
             return None
-        found: list[OutputDim] = []
+        dims: list[OutputDim] = []
         for number, column in zip(self._numbers, self._columns(self._facts()), strict=True):
             if number != 1 or not column:
-                found.append(number)
+                dims.append(number)
             else:
                 names = tuple([column[place] for place in sorted(column)])
-                found.append(names if len(names) > 1 else names[0])
-        return tuple(found)
+                dims.append(names if len(names) > 1 else names[0])
+        return tuple(dims)
 
     def witness(self) -> dict[Name, int] | None:
         """Return the smallest sizes at which the shapes broadcast; None if there are none."""
@@ -371,30 +373,30 @@ class MaskBroadcast:
     def _facts(self) -> dict[int, int]:
         """Return the integer that each name which meets one is unless it is 1; 1 for a name that meets two."""
         if self._held is None:
-            held: dict[int, int] = {}
+            facts: dict[int, int] = {}
             if any(number != 1 for number in self._numbers):
                 for number, column in zip(self._numbers, self._columns({}), strict=True):
                     if number != 1:
                         for place in column:
-                            held[place] = number if held.get(place, number) == number else 1
-            self._held = held
+                            facts[place] = number if facts.get(place, number) == number else 1
+            self._held = facts
         return self._held
 
-    def _columns(self, held: Mapping[int, int]) -> list[dict[int, Name]]:
+    def _columns(self, facts: Mapping[int, int]) -> list[dict[int, Name]]:
         """Return the names of each axis by position, in the order of the operands, without those that are 1."""
-        found = self._laid
-        if found is None:
+        columns = self._laid
+        if columns is None:
             _, places = self._names_and_places()
-            found = self._laid = [{} for _ in self._numbers]
+            columns = self._laid = [{} for _ in self._numbers]
             for shape in self.shapes:
-                axis = len(found) - len(shape)
+                axis = len(columns) - len(shape)
                 for size in shape:
                     if type(size) is not int:
-                        found[axis][places[id(size)]] = size
+                        columns[axis][places[id(size)]] = size
                     axis += 1
-        if 1 in held.values():
-            return [{place: name for place, name in column.items() if held.get(place) != 1} for column in found]
-        return found
+        if 1 in facts.values():
+            return [{place: name for place, name in column.items() if facts.get(place) != 1} for column in columns]
+        return columns
 
 
 def _meet_number(names: list[Name], numbers: list[int]) -> bool:

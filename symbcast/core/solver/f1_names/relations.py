@@ -114,9 +114,9 @@ class EqualityClasses:
     @staticmethod
     def of(domain: Mapping[SizeKey, SizeSet], relations: Iterable[Relation]) -> EqualityClasses:
         """Return the classes that the relations force on sizes from the given sets."""
-        made = EqualityClasses(domain)
-        made.add(*relations)
-        return made
+        classes = EqualityClasses(domain)
+        classes.add(*relations)
+        return classes
 
     def mark(self) -> tuple[int, int]:
         """Return the present state, for `undo`."""
@@ -154,13 +154,13 @@ class EqualityClasses:
 
     def copy(self) -> EqualityClasses:
         """Return an independent copy, which cannot be undone beyond this point."""
-        made = EqualityClasses({})
-        made.relations = list(self.relations)
-        made.consistent = self.consistent
+        copied = EqualityClasses({})
+        copied.relations = list(self.relations)
+        copied.consistent = self.consistent
         for name in ("_domain", "_order", "_parent", "_size", "_first", "_anchors"):
-            setattr(made, name, dict(getattr(self, name)))
-        made._uses = {node: list(uses) for node, uses in self._uses.items()}
-        return made
+            setattr(copied, name, dict(getattr(self, name)))
+        copied._uses = {node: list(uses) for node, uses in self._uses.items()}
+        return copied
 
     def find(self, node: SizeKey) -> SizeKey:
         """Return the representative of a node's class: its first named member."""
@@ -367,21 +367,21 @@ class RelationSystem:
     """
 
     def __init__(
-        self, assumed: Mapping[SizeKey, SizeSet], wanted: Mapping[SizeKey, SizeSet], relations: Iterable[Relation]
+        self, assumed: Mapping[SizeKey, SizeSet], required: Mapping[SizeKey, SizeSet], relations: Iterable[Relation]
     ) -> None:
         self.assumed = assumed
         self.given = list(dict.fromkeys(relations))
-        self.is_free = self._is_free(wanted)
-        self.classes = self._classes(wanted, () if self.is_free else self.given)
+        self.is_free = self._is_free(required)
+        self.classes = self._classes(required, () if self.is_free else self.given)
         self.relations: list[Relation] | None = self.given
         if not self.is_free:
             self.reduce()
 
-    def _is_free(self, wanted: Mapping[SizeKey, SizeSet]) -> bool:
+    def _is_free(self, required: Mapping[SizeKey, SizeSet]) -> bool:
         """Return whether the only relation is between unconstrained sizes, so that nothing is forced."""
         if len(self.given) != 1 or not isinstance(self.given[0], (Joinable, OneWay)):
             return False
-        return all(s is ALL for s in wanted.values()) and all(s is ALL for s in self.assumed.values())
+        return all(s is ALL for s in required.values()) and all(s is ALL for s in self.assumed.values())
 
     def covers(self, data: SizeKey, target: SizeKey) -> bool:
         """Return whether the relations imply that ``data`` is 1 or equals ``target``."""
@@ -390,9 +390,9 @@ class RelationSystem:
         return not is_violable(OneWay(data, target), self.classes, self.assumed)
 
     def _classes(self, domain: Mapping[SizeKey, SizeSet], relations: Iterable[Relation]) -> EqualityClasses:
-        made = EqualityClasses({n: s for n, s in domain.items() if s is not ALL}, nodes=self.assumed)
-        made.add(*relations)
-        return made
+        classes = EqualityClasses({n: s for n, s in domain.items() if s is not ALL}, nodes=self.assumed)
+        classes.add(*relations)
+        return classes
 
     def reduce(self) -> None:
         """Extract the forced facts, then drop relations that follow from the rest."""
@@ -440,26 +440,26 @@ class RelationSystem:
     def _candidates(self) -> list[Relation]:
         """Return equivalent relations between classes; some may be redundant."""
         classes = self.classes
-        found: dict[Relation, None] = dict.fromkeys(self._class_facts())
+        candidates: dict[Relation, None] = dict.fromkeys(self._class_facts())
         axes: dict[Joinable, None] = {}
         for relation in classes.relations:
             if isinstance(relation, EitherOne):
-                found[EitherOne(classes.find(relation.left), classes.find(relation.right))] = None
+                candidates[EitherOne(classes.find(relation.left), classes.find(relation.right))] = None
                 continue
             if isinstance(relation, OneWay):
                 data, target = classes.find(relation.data), classes.find(relation.target)
                 if data != target and classes.set_of(data).only != 1 and not self._told_by_set(data, target):
-                    found[OneWay(data, target)] = None
+                    candidates[OneWay(data, target)] = None
                 continue
             nodes = dict.fromkeys(map(classes.find, relation.members))
             free = [n for n in nodes if classes.may_be_one(n) and classes.set_of(n).only != 1]
             fixed = [n for n in nodes if not classes.may_be_one(n)]
             if fixed:
-                found.update((OneWay(n, fixed[0]), None) for n in free if not self._told_by_set(n, fixed[0]))
+                candidates.update((OneWay(n, fixed[0]), None) for n in free if not self._told_by_set(n, fixed[0]))
             elif len(free) > 1:
                 axes[Joinable(tuple(free))] = None
-        found.update(dict.fromkeys(_maximal(axes)))
-        return list(found)
+        candidates.update(dict.fromkeys(_maximal(axes)))
+        return list(candidates)
 
     def _told_by_set(self, data: SizeKey, target: SizeKey) -> bool:
         """Return whether the target is one known size and the set of ``data`` restricts it to that size or 1."""

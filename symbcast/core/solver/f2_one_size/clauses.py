@@ -84,9 +84,9 @@ def canonical_comparison(comparison: Comparison) -> Formula:
     if operator == "<=" and left.constant == 1 and not left.is_constant:
         # `N + 1 <= M` is what `N < M` says.
         operator, left, difference = "<", left - constant(1), difference - constant(1)
-    found = Comparison(operator, left.dim(), right.dim())
+    canonical = Comparison(operator, left.dim(), right.dim())
     # sympy may simplify a side further, for example a min that equals one of its members; then canonicalize again.
-    return found if term(found.left) - term(found.right) == difference else canonical_comparison(found)
+    return canonical if term(canonical.left) - term(canonical.right) == difference else canonical_comparison(canonical)
 
 
 def _never_below(value: Term, bound: int) -> bool:

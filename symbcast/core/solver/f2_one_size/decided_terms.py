@@ -92,13 +92,13 @@ class DecidedTerms:
                 return any_of(self._together(map(self._part, parts)))
         if self._sets.keys().isdisjoint(symbols_in(formula)) and not any(map(_has_extreme, dims_of(formula))):
             return formula
-        found = self._comparison(formula)
+        decided = self._comparison(formula)
         if all(term(dim).is_total for dim in dims_of(formula)):
-            return found
-        kept = clauses(with_values(found))
+            return decided
+        stated = clauses(with_values(decided))
         # A product with a factor that is 0 has no value where its other factors have none.
-        lost = (need for need in clauses(with_values(formula)) if _is_divisor(need) and need not in kept)
-        return all_of([found, *(_within(self.formula(need), self._sets) for need in lost if need != formula)])
+        lost = (need for need in clauses(with_values(formula)) if _is_divisor(need) and need not in stated)
+        return all_of([decided, *(_within(self.formula(need), self._sets) for need in lost if need != formula)])
 
     def _comparison(self, formula: Formula) -> Formula:
         """Return a formula that is equivalent where each symbol is in its set, and no divisor is 0."""
@@ -108,22 +108,22 @@ class DecidedTerms:
                 return apart
         for dim in dims_of(formula):
             self._meet(dim)
-        found = in_normal_form(with_dims(formula, self._dim))
-        if isinstance(found, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in found.dims):
-            return self._without_ones(found)
-        return FALSE if isinstance(found, Comparison) and self._never(found) else found
+        decided = in_normal_form(with_dims(formula, self._dim))
+        if isinstance(decided, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in decided.dims):
+            return self._without_ones(decided)
+        return FALSE if isinstance(decided, Comparison) and self._never(decided) else decided
 
-    def _without_ones(self, found: Compatible) -> Formula:
+    def _without_ones(self, join: Compatible) -> Formula:
         """Return a join without the alternatives that sizes are 1, if their bounds exclude that."""
-        large = [d for d in found.dims if self._bounds.is_at_least(d, 2)]
-        if not large or (len(large) < len(found.dims) and len(found.dims) > 2):
-            return found
-        ones = (in_normal_form(equal(d, 1)) for d in found.dims if d not in large)
-        equalities = (in_normal_form(equal(large[0], d)) for d in found.dims if d is not large[0])
+        large = [d for d in join.dims if self._bounds.is_at_least(d, 2)]
+        if not large or (len(large) < len(join.dims) and len(join.dims) > 2):
+            return join
+        ones = (in_normal_form(equal(d, 1)) for d in join.dims if d not in large)
+        equalities = (in_normal_form(equal(large[0], d)) for d in join.dims if d is not large[0])
         return any_of([all_of(FALSE if self._is_refuted(e) else e for e in equalities), *map(self._part, ones)])
 
-    def _is_refuted(self, found: Formula) -> bool:
-        return isinstance(found, Comparison) and self._never(found)
+    def _is_refuted(self, formula: Formula) -> bool:
+        return isinstance(formula, Comparison) and self._never(formula)
 
     def _together(self, parts: Iterable[Formula]) -> Iterator[Formula]:
         """Yield parts of a disjunction, those about one symbol together as its set has it, if that is no longer."""
@@ -136,22 +136,22 @@ class DecidedTerms:
 
     def _described(self, symbol: Symbol, alternatives: Sequence[Formula]) -> Formula:
         """Return that one of some formulas about a symbol holds, by the members of its set at which it does."""
-        members, given = self._sets[symbol], any_of(alternatives)
-        found = narrowed_set(members, given)
-        if found is None:
-            return given
+        members, spelled = self._sets[symbol], any_of(alternatives)
+        holding = narrowed_set(members, spelled)
+        if holding is None:
+            return spelled
         charge(_OPERATION)
-        made = set_formula(symbol, found, members)
-        return made if comparison_count(made) <= comparison_count(given) else given
+        described = set_formula(symbol, holding, members)
+        return described if comparison_count(described) <= comparison_count(spelled) else spelled
 
-    def _never(self, found: Comparison) -> bool:
+    def _never(self, comparison: Comparison) -> bool:
         """Return whether the bounds of a difference refute a comparison."""
-        less, more = subtract(found.right, found.left), subtract(found.left, found.right)
-        match found.operator:
+        less, more = subtract(comparison.right, comparison.left), subtract(comparison.left, comparison.right)
+        match comparison.operator:
             case "==":
                 return self._bounds.is_at_least(less, 1) or self._bounds.is_at_least(more, 1)
             case "<=" | "<":
-                return self._bounds.is_at_least(more, int(found.operator == "<="))
+                return self._bounds.is_at_least(more, int(comparison.operator == "<="))
         return False
 
     def _meet(self, dim: Dim) -> None:
@@ -173,57 +173,63 @@ class DecidedTerms:
     def _term(self, value: Term) -> Term:
         parts: list[tuple[Term, int]] = []
         for monomial, coefficient in value.coefficients.items():
-            made = constant(1)
+            product = constant(1)
             for atom in monomial:
-                found = self._operation(atom) if isinstance(atom, Operation) else atom
+                factor = self._operation(atom) if isinstance(atom, Operation) else atom
                 # A sum in place of a factor is multiplied out, and the product can no longer be compared by factors.
-                made = made * (atom if len(monomial) > 1 and len(found.coefficients) > 1 else found)
-            parts.append((made, coefficient))
+                product = product * (atom if len(monomial) > 1 and len(factor.coefficients) > 1 else factor)
+            parts.append((product, coefficient))
         return collect(parts)
 
-    def _operation(self, given: Operation) -> Term:
-        found = self._found.get(given)
-        if found is None:
+    def _operation(self, operation: Operation) -> Term:
+        decided = self._found.get(operation)
+        if decided is None:
             charge(_OPERATION)
-            found = self._found[given] = self._decided(given) or self._of_parts(given)
-        return found
+            decided = self._found[operation] = self._decided(operation) or self._of_parts(operation)
+        return decided
 
-    def _of_parts(self, given: Operation) -> Term:
+    def _of_parts(self, operation: Operation) -> Term:
         """Return an operation with its arguments rewritten, or what they decide it to be."""
-        args = tuple(map(self._term, given.args))
-        made = given if args == given.args else operate(given.kind, args)
-        return (self._decided(made) or made) if made is not given and isinstance(made, Operation) else made
+        args = tuple(map(self._term, operation.args))
+        rewritten = operation if args == operation.args else operate(operation.kind, args)
+        return (
+            (self._decided(rewritten) or rewritten)
+            if rewritten is not operation and isinstance(rewritten, Operation)
+            else rewritten
+        )
 
-    def _decided(self, found: Operation) -> Term | None:
+    def _decided(self, operation: Operation) -> Term | None:
         """Return the simpler term that an operation equals at all members of the sets; None if there is none."""
-        if found.kind == "join":
-            return self._joined(*found.args) if len(found.args) == 2 else None
-        symbols = found.symbols()
+        if operation.kind == "join":
+            return self._joined(*operation.args) if len(operation.args) == 2 else None
+        symbols = operation.symbols()
         if len(symbols) == 1:
-            shorter = self._shorter(found, *symbols) if found.is_total else self._by_divisor(found, *symbols)
+            shorter = (
+                self._shorter(operation, *symbols) if operation.is_total else self._by_divisor(operation, *symbols)
+            )
             if shorter is not None:
                 return shorter
-        if found.kind in ("//", "%"):
-            return self._divided(found) or _of_quotient(found, self._sets)
-        if not found.is_total:  # a member without a value may not be dropped
+        if operation.kind in ("//", "%"):
+            return self._divided(operation) or _of_quotient(operation, self._sets)
+        if not operation.is_total:  # a member without a value may not be dropped
             return None
-        return next((m for m in found.args if self._is_extreme(m, found)), None)
+        return next((m for m in operation.args if self._is_extreme(m, operation)), None)
 
-    def _divided(self, found: Operation) -> Term | None:
+    def _divided(self, operation: Operation) -> Term | None:
         """Return a quotient or remainder by a positive divisor of which the dividend is a multiple."""
-        dividend, divisor = found.args
+        dividend, divisor = operation.args
         if divisor.is_constant or not self._bounds.is_at_least(divisor.dim(), 1):
             return None
         quotient, rest = quotient_and_remainder(dividend, divisor)
         if not quotient.coefficients or rest.coefficients:
             return None
-        return quotient if found.kind == "//" else constant(0)
+        return quotient if operation.kind == "//" else constant(0)
 
-    def _by_divisor(self, found: Operation, symbol: Symbol) -> Term | None:
+    def _by_divisor(self, operation: Operation, symbol: Symbol) -> Term | None:
         """Return the number that a quotient by a term is at all members of the set, or the remainder beside it."""
-        if found.kind not in ("//", "%"):
+        if operation.kind not in ("//", "%"):
             return None
-        dividend, divisor = found.args
+        dividend, divisor = operation.args
         least = self._sets.get(symbol, EMPTY).least()
         if least is None or not substitute(divisor, {symbol: constant(least)}).constant:
             return None
@@ -232,29 +238,29 @@ class DecidedTerms:
         # A comparison does not hold where the divisor is 0: so this is no value of only some members.
         if not value.is_constant or not _always(equal(quotient.dim(), value.dim()), self._sets):
             return None
-        return value if found.kind == "//" else dividend - divisor * value
+        return value if operation.kind == "//" else dividend - divisor * value
 
-    def _is_extreme(self, member: Term, found: Operation) -> bool:
+    def _is_extreme(self, member: Term, operation: Operation) -> bool:
         """Return whether a member of a min or max is the least or greatest one at all members of the sets."""
-        for other in (o for o in found.args if o is not member):
-            low, high = (member, other) if found.kind == "min" else (other, member)
+        for other in (o for o in operation.args if o is not member):
+            low, high = (member, other) if operation.kind == "min" else (other, member)
             is_known = self._bounds.is_at_most(low.dim(), high.dim())
             if not is_known and not _always(at_most(low.dim(), high.dim()), self._sets):
                 return False
         return True
 
-    def _shorter(self, found: Operation, symbol: Symbol) -> Term | None:
+    def _shorter(self, operation: Operation, symbol: Symbol) -> Term | None:
         """Return the number that an operation in one symbol equals; for a min or max, a quotient too."""
         members = self._sets.get(symbol, ALL)
         if members is ALL:
             return None
         samples = [constant(size) for size in members.first(_SAMPLES)]
-        values = [substitute(found, {symbol: size}) for size in samples]
-        others = () if found.kind in ("//", "%") else (symbol, *self._met.get(symbol, ()))
+        values = [substitute(operation, {symbol: size}) for size in samples]
+        others = () if operation.kind in ("//", "%") else (symbol, *self._met.get(symbol, ()))
         candidates: tuple[Term, ...] = (*values[:1], *others)
         for other in candidates:
             is_like = all(substitute(other, {symbol: n}) == v for n, v in zip(samples, values, strict=True))
-            if is_like and other.size < found.size and _always(equal(found.dim(), other.dim()), self._sets):
+            if is_like and other.size < operation.size and _always(equal(operation.dim(), other.dim()), self._sets):
                 return other
         return None
 
@@ -277,16 +283,16 @@ def _is_divisor(need: Formula) -> bool:
     return isinstance(need, Comparison) and need.operator == "!=" and need.right == 0
 
 
-def _of_quotient(found: Operation, sets: Mapping[Symbol, SizeSet]) -> Term | None:
+def _of_quotient(operation: Operation, sets: Mapping[Symbol, SizeSet]) -> Term | None:
     """Return a quotient or remainder by a number, with the known remainder taken out of the dividend."""
-    dividend, divisor = found.args
+    dividend, divisor = operation.args
     if not divisor.is_constant or divisor.constant < 1:
         return None
     remainder = _remainder(dividend, divisor.constant, sets)
     if remainder is None:
         return None
-    made = constant(remainder) if found.kind == "%" else floordiv_terms(dividend - constant(remainder), divisor)
-    return None if made == found else made
+    decided = constant(remainder) if operation.kind == "%" else floordiv_terms(dividend - constant(remainder), divisor)
+    return None if decided == operation else decided
 
 
 def _remainder(dividend: Term, by: int, sets: Mapping[Symbol, SizeSet]) -> int | None:
@@ -323,12 +329,12 @@ def _within(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:
     """Return a formula, or whether it holds if the set of its only symbol decides that."""
     symbols = symbols_in(formula)
     members = sets.get(next(iter(symbols)), ALL) if len(symbols) == 1 else ALL
-    found = None if members is ALL else narrowed_set(members, formula)
-    if found is None:
+    holding = None if members is ALL else narrowed_set(members, formula)
+    if holding is None:
         return formula
-    if not found:
+    if not holding:
         return FALSE
-    return TRUE if members <= found else formula
+    return TRUE if members <= holding else formula
 
 
 class _Factor(NamedTuple):
@@ -358,9 +364,9 @@ def _is_zero_only_with(factor: _Factor, sets: Mapping[Symbol, SizeSet]) -> bool:
     return _always(any_of([different(factor.less, 0), equal(factor.greater, 0)]), sets)
 
 
-def _equal_products(found: Comparison, sets: Mapping[Symbol, SizeSet]) -> Formula | None:
+def _equal_products(equation: Comparison, sets: Mapping[Symbol, SizeSet]) -> Formula | None:
     """Return when two products are equal, if each factor of one is at most its partner of the other."""
-    left, right = term(found.left), term(found.right)
+    left, right = term(equation.left), term(equation.right)
     for less, greater in ((left, right), (right, left)):
         factors = _by_symbol(less, greater, sets)
         if factors and len(factors) > 1:
@@ -473,30 +479,30 @@ def _named(formula: Formula, monomial: Monomial) -> Formula:
 def _with_name(value: Term, monomial: Monomial) -> Term:
     parts: list[tuple[Term, int]] = []
     for factors, coefficient in value.coefficients.items():
-        made: Term = _NAME if factors == monomial else constant(1)
+        product: Term = _NAME if factors == monomial else constant(1)
         for atom in factors if factors != monomial else ():
             if isinstance(atom, Operation):
-                made = made * operate(atom.kind, tuple(_with_name(arg, monomial) for arg in atom.args))
+                product = product * operate(atom.kind, tuple(_with_name(arg, monomial) for arg in atom.args))
             else:
-                made = made * atom
-        parts.append((made, coefficient))
+                product = product * atom
+        parts.append((product, coefficient))
     return collect(parts)
 
 
-def _shortest(size: Term, given: Formula, bounds: Bounds) -> Formula:
+def _shortest(size: Term, formula: Formula, bounds: Bounds) -> Formula:
     """Return what a formula requires of a composite size; the formula itself, if that is no longer."""
     low = bounds.least(size.dim())
     ((monomial, _),) = size.coefficients.items()
-    named = in_normal_form(_named(given, monomial))
+    named = in_normal_form(_named(formula, monomial))
     is_plain = isinstance(named, Comparison) and {type(named.left), type(named.right)} == {Symbol, int}
     if is_plain or low is None or low < 0 or not size.is_total:
-        return given
+        return formula
     try:
-        found = shortest_set_formula(_NAME, solution_set(named), SizeSet.interval(low, None), [named])
+        shortest = shortest_set_formula(_NAME, solution_set(named), SizeSet.interval(low, None), [named])
     except (NotPeriodicError, PeriodTooLongError):
-        return given
-    made = with_dims(found, symbol_replacer({_NAME: size.dim()}))
-    return made if _length(made) < _length(given) else given
+        return formula
+    solved = with_dims(shortest, symbol_replacer({_NAME: size.dim()}))
+    return solved if _length(solved) < _length(formula) else formula
 
 
 def _length(formula: Formula) -> int:

@@ -88,10 +88,10 @@ class ResidueClassTerms:
         for monomial, coefficient in value.coefficients.items():
             if len(monomial) > 1:
                 return None
-            found = self._atom(monomial[0]) if monomial else _ONE
-            if len(found) > 1:
+            pieces = self._atom(monomial[0]) if monomial else _ONE
+            if len(pieces) > 1:
                 return None
-            polynomial = found[0].value
+            polynomial = pieces[0].value
             if len(polynomial) > len(total):
                 total += [0] * (len(polynomial) - len(total))
             for n, c in enumerate(polynomial):
@@ -101,22 +101,22 @@ class ResidueClassTerms:
     def _atom(self, atom: Atom) -> list[PolynomialPiece]:
         if not isinstance(atom, Operation):
             return self._size
-        found = self._known.get(atom)
-        if found is None:
-            found = self._known[atom] = self._operation(atom)
-        return found
+        pieces = self._known.get(atom)
+        if pieces is None:
+            pieces = self._known[atom] = self._operation(atom)
+        return pieces
 
     def _operation(self, operation: Operation) -> list[PolynomialPiece]:
         first, *rest = operation.args
-        found = self.pieces(first)
+        pieces = self.pieces(first)
         if operation.kind in ("//", "%"):
             by = operation.args[1].constant
-            return [PolynomialPiece(start, _divided(polynomial, by, operation.kind)) for start, polynomial in found]
+            return [PolynomialPiece(start, _divided(polynomial, by, operation.kind)) for start, polynomial in pieces]
         for arg in rest:
             other = self.pieces(arg)
-            chosen = _always_chosen(operation.kind, found, other)
-            found = list(_chosen(operation.kind, found, other)) if chosen is None else chosen
-        return found
+            chosen = _always_chosen(operation.kind, pieces, other)
+            pieces = list(_chosen(operation.kind, pieces, other)) if chosen is None else chosen
+        return pieces
 
 
 _ONE = [PolynomialPiece(0, [1])]
@@ -247,10 +247,10 @@ def _monotone_runs(p: Sequence[int], start: int, stop: int | None, slope: int) -
     sign = sign_of(_value(p, start))
     yield start, sign
     while slope and sign != slope:
-        found = _first_above(p, start, stop, slope, sign)
-        if found is None:
+        change = _first_above(p, start, stop, slope, sign)
+        if change is None:
             return
-        start, sign = found, sign_of(_value(p, found))
+        start, sign = change, sign_of(_value(p, change))
         yield start, sign
 
 
@@ -302,10 +302,10 @@ def by_thresholds(operator: Operator, difference: Term) -> SizeSet | None:
     start = 0
     for divisor in divisors:
         size = value_function(divisor.dim(), (symbol,))
-        found = _first(lambda n, size=size: size(n) > 0, 0)  # type: ignore[misc]
-        if found is None:
+        first = _first(lambda n, size=size: size(n) > 0, 0)  # type: ignore[misc]
+        if first is None:
             return None
-        start = max(start, found)
+        start = max(start, first)
     sign = 1 if way >= 0 else -1
     value = value_function(difference.dim(), (symbol,))
     end = _limit(difference)
@@ -390,8 +390,8 @@ def _direction_of_atom(atom: Term) -> int | None:
     if None in ways or atom.kind in ("%", "join"):
         return None
     if atom.kind != "//":
-        found = {way for way in ways if way}
-        return None if len(found) > 1 else next(iter(found), 0)
+        directions = {way for way in ways if way}
+        return None if len(directions) > 1 else next(iter(directions), 0)
     above, below = ways
     if above is None or below is None or atom.lower_bound != 0:
         return None

@@ -139,7 +139,7 @@ def independent_factors(pattern: ResidueNode) -> tuple[ResidueNode, ...]:
     >>> len(independent_factors(pattern_intersection(pattern_of_mask(6, 0b100110), pattern_of_mask(35, 0b10000))))
     3
     """
-    found: list[ResidueNode] = []
+    factors: list[ResidueNode] = []
     rest: Pattern = pattern
     for size in (1, 2) if sum(1 for _ in nodes_of_pattern(pattern)) <= _SMALL else (1,):
         for group in combinations(moduli_of(rest), size):
@@ -149,11 +149,11 @@ def independent_factors(pattern: ResidueNode) -> tuple[ResidueNode, ...]:
                 continue
             own, remaining = pattern_projection(rest, others), pattern_projection(rest, group)
             if isinstance(own, ResidueNode) and pattern_intersection(own, remaining) == rest:
-                found.append(own)
+                factors.append(own)
                 rest = remaining
     if isinstance(rest, ResidueNode):
-        found.append(rest)
-    return tuple(sorted(found, key=lambda factor: factor.prime))
+        factors.append(rest)
+    return tuple(sorted(factors, key=lambda factor: factor.prime))
 
 
 def _as_a_whole(pattern: ResidueNode, period: int, context: PatternContext) -> Formula:
@@ -162,37 +162,37 @@ def _as_a_whole(pattern: ResidueNode, period: int, context: PatternContext) -> F
     mask = mask_of(pattern, period)
     in_share, in_present = context.share.residues_of(period) & mask, context.present.residues_of(period)
     # Residues that no relevant size has need not be described.
-    kept, lost = mask_residues(in_share), mask_residues(in_present & ~mask)
-    if len(kept) == 1 and lost:
-        return equal(remainder, kept[0])
+    holding, lost = mask_residues(in_share), mask_residues(in_present & ~mask)
+    if len(holding) == 1 and lost:
+        return equal(remainder, holding[0])
     # A run could also describe residues of the piece that the share leaves to other pieces; those would then be
     # described twice, so runs are not used here.
     shared = mask & ~in_share & in_present
-    listed = any_of(equal(remainder, r) for r in kept) if len(kept) <= len(lost) else None
+    listed = any_of(equal(remainder, r) for r in holding) if len(holding) <= len(lost) else None
     words = [listed or all_of(different(remainder, r) for r in lost)]
     if not shared:
-        words.append(any_of(_run_formula(remainder, run, period) for run in _runs(kept, lost, period)))
-        words.append(all_of(_no_run_formula(remainder, run, period) for run in _runs(lost, kept, period)))
+        words.append(any_of(_run_formula(remainder, run, period) for run in _runs(holding, lost, period)))
+        words.append(all_of(_no_run_formula(remainder, run, period) for run in _runs(lost, holding, period)))
     return min(words, key=comparison_count)
 
 
 class _Run(NamedTuple):
-    """Neighbouring residues from ``low`` to ``high``; ``wanted`` are the relevant ones among them."""
+    """Neighbouring residues from ``low`` to ``high``; ``residues`` are the relevant ones among them."""
 
     low: int
     high: int
-    wanted: list[int]
+    residues: list[int]
 
 
-def _runs(wanted: list[int], others: list[int], period: int) -> list[_Run]:
+def _runs(residues: list[int], others: list[int], period: int) -> list[_Run]:
     """Return the longest runs of residues that contain some wanted ones and no excluded ones."""
     ends = [-1, *others, period]
     runs: list[_Run] = []
     position = 0
     for a, b in pairwise(ends):
         inside: list[int] = []
-        while position < len(wanted) and wanted[position] < b:
-            inside.append(wanted[position])
+        while position < len(residues) and residues[position] < b:
+            inside.append(residues[position])
             position += 1
         if inside:
             runs.append(_Run(a + 1, b - 1, inside))
@@ -200,18 +200,18 @@ def _runs(wanted: list[int], others: list[int], period: int) -> list[_Run]:
 
 
 def _run_formula(remainder: Dim, run: _Run, period: int) -> Formula:
-    bounds = [at_most(run.wanted[0], remainder)] if run.low else []
-    bounds += [at_most(remainder, run.wanted[-1])] if run.high < period - 1 else []
-    if len(run.wanted) <= max(len(bounds), 1):
-        return any_of(equal(remainder, r) for r in run.wanted)
+    bounds = [at_most(run.residues[0], remainder)] if run.low else []
+    bounds += [at_most(remainder, run.residues[-1])] if run.high < period - 1 else []
+    if len(run.residues) <= max(len(bounds), 1):
+        return any_of(equal(remainder, r) for r in run.residues)
     return all_of(bounds)
 
 
 def _no_run_formula(remainder: Dim, run: _Run, period: int) -> Formula:
-    bounds = [at_most(remainder, run.wanted[0] - 1)] if run.low else []
-    bounds += [at_most(run.wanted[-1] + 1, remainder)] if run.high < period - 1 else []
-    if len(run.wanted) <= max(len(bounds), 1):
-        return all_of(different(remainder, r) for r in run.wanted)
+    bounds = [at_most(remainder, run.residues[0] - 1)] if run.low else []
+    bounds += [at_most(run.residues[-1] + 1, remainder)] if run.high < period - 1 else []
+    if len(run.residues) <= max(len(bounds), 1):
+        return all_of(different(remainder, r) for r in run.residues)
     return any_of(bounds)
 
 
@@ -266,24 +266,24 @@ def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -
     excluded = (whole - members).first(3)
     if len(excluded) > 2 or not excluded or not members <= whole:
         return None
-    found = all_of([*(different(symbol, value) for value in excluded), _described(symbol, whole, within)])
-    return found if comparison_count(found) < most else None
+    formula = all_of([*(different(symbol, value) for value in excluded), _described(symbol, whole, within)])
+    return formula if comparison_count(formula) < most else None
 
 
-def shortest_set_formula(symbol: Symbol, members: SizeSet, within: SizeSet, asked: Sequence[Formula]) -> Formula:
+def shortest_set_formula(symbol: Symbol, members: SizeSet, within: SizeSet, stated: Sequence[Formula]) -> Formula:
     """Return `set_formula`, or the given constraints on the symbol if they are shorter.
 
-    For sizes in ``within``, the formulas of ``asked`` together hold exactly for the members.
+    For sizes in ``within``, the ``stated`` ones together hold exactly for the members.
     """
     described = _described_shortly(symbol, members, within)
     if described is not None and comparison_count(described) <= _READABLE:
         return described
-    given = [clause for formula in asked for clause in clauses(formula)]
-    if sum(map(_words, given)) <= _REDUCED_UP_TO:
+    spelled = [clause for formula in stated for clause in clauses(formula)]
+    if sum(map(_words, spelled)) <= _REDUCED_UP_TO:
         with suppress(PeriodTooLongError, NotPeriodicError):
-            given = _irredundant(given, within)
-    short = sum(map(_words, given))
-    return all_of(given) if described is None or short < comparison_count(described) else described
+            spelled = _irredundant(spelled, within)
+    short = sum(map(_words, spelled))
+    return all_of(spelled) if described is None or short < comparison_count(described) else described
 
 
 def gathered(formula: Formula) -> Formula:
@@ -309,10 +309,10 @@ def _as_set(symbol: Symbol, formula: Formula) -> Formula:
     if type(symbol) is not Symbol or comparison_count(formula) < _GATHERED:
         return formula
     try:
-        found = _described_shortly(symbol, solution_set(formula), ALL)
+        described = _described_shortly(symbol, solution_set(formula), ALL)
     except (PeriodTooLongError, NotPeriodicError):
         return formula
-    return formula if found is None or comparison_count(found) >= comparison_count(formula) else found
+    return formula if described is None or comparison_count(described) >= comparison_count(formula) else described
 
 
 _GATHERED = 3
@@ -321,8 +321,8 @@ _GATHERED = 3
 
 def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
     """Return the description of a set; None if its patterns are too large for one."""
-    found = _described_of_one_name(members, within)
-    return None if found is None else with_dims(found, symbol_replacer({ONE_NAME: symbol}))
+    described = _described_of_one_name(members, within)
+    return None if described is None else with_dims(described, symbol_replacer({ONE_NAME: symbol}))
 
 
 @remembered(1024)
@@ -331,19 +331,19 @@ def _described_of_one_name(members: SizeSet, within: SizeSet) -> Formula | None:
         return None
     runs = _in_runs(members)
     try:
-        found = [_described(ONE_NAME, form, within) for form in ([members] if runs == members else [members, runs])]
+        formulas = [_described(ONE_NAME, form, within) for form in ([members] if runs == members else [members, runs])]
     except PeriodTooLongError:
         return None
-    return min(found, key=comparison_count)
+    return min(formulas, key=comparison_count)
 
 
 def _in_runs(members: SizeSet) -> SizeSet:
     """Return the same set with short segments written as runs: 0 to 4 and 6 rather than the even ones, 1 and 3."""
-    found: list[Segment] = []
+    segments: list[Segment] = []
     for segment in members.segments:
         is_short = segment.high is not None and segment.high - segment.low <= _RUNS
-        found += SizeSet.of(segment.members()).segments if is_short else [segment]
-    return normal_segments(found)
+        segments += SizeSet.of(segment.members()).segments if is_short else [segment]
+    return normal_segments(segments)
 
 
 _BRANCHES = 512
@@ -362,27 +362,27 @@ def _words(formula: Formula) -> int:
     return sum(map(_words, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
 
 
-def _irredundant(given: Sequence[Formula], within: SizeSet) -> list[Formula]:
+def _irredundant(stated: Sequence[Formula], within: SizeSet) -> list[Formula]:
     """Return the clauses without those that the others imply, and without parts that make no difference."""
-    sets = {clause: solution_set(clause) for clause in given}
-    kept = dict.fromkeys(given)
-    for clause in reversed(given):
+    sets = {clause: solution_set(clause) for clause in stated}
+    needed = dict.fromkeys(stated)
+    for clause in reversed(stated):
         others = within
-        for other in kept:
+        for other in needed:
             if other != clause:
                 others = others & sets[other]
         if others <= sets[clause]:
-            kept.pop(clause, None)
-    for clause in list(kept):
+            needed.pop(clause, None)
+    for clause in list(needed):
         others = within
-        for other in kept:
+        for other in needed:
             if other != clause:
                 others = others & sets[other]
         shorter = _shortened(clause, others)
         if shorter != clause:
-            kept = {shorter if c == clause else c: None for c in kept}
+            needed = {shorter if c == clause else c: None for c in needed}
             sets[shorter] = solution_set(shorter)
-    return list(kept)
+    return list(needed)
 
 
 def _shortened(clause: Formula, present: SizeSet) -> Formula:
@@ -394,10 +394,10 @@ def _shortened(clause: Formula, present: SizeSet) -> Formula:
         parts, make = clause.parts, any_of
     else:
         return clause
-    wanted = solution_set(clause) & present
+    members = solution_set(clause) & present
     for part in reversed(parts):
         fewer = tuple(p for p in parts if p is not part)
-        if len(fewer) > 1 and wanted.same(solution_set(make(fewer)) & present):
+        if len(fewer) > 1 and members.same(solution_set(make(fewer)) & present):
             parts = fewer
     return make(parts)
 
@@ -421,7 +421,7 @@ _FEW_IN_A_ROW = 5
 
 def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
     """Return the segments, with equidistant runs of one length merged into one segment."""
-    found: list[Segment] = []
+    merged: list[Segment] = []
     start = 0
     while start < len(segments):
         stop = _end_of_progression(segments, start)
@@ -429,12 +429,12 @@ def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:
         if stop - start >= _FEW_IN_A_ROW and first.high is not None:
             step = segments[start + 1].low - first.low
             mask = sum(1 << n % step for n in range(first.low, first.high + 1))
-            found.append(Segment(first.low, last.high, pattern_of_mask(step, mask)))
+            merged.append(Segment(first.low, last.high, pattern_of_mask(step, mask)))
             start = stop
         else:
-            found.append(first)
+            merged.append(first)
             start += 1
-    return tuple(found)
+    return tuple(merged)
 
 
 def _end_of_progression(segments: tuple[Segment, ...], start: int) -> int:

@@ -34,15 +34,10 @@ from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
-    SymbolBox: TypeAlias = dict[Symbol, SizeSet]
-    """A set for each of some symbols: the product of these."""
     from symbcast.core.algebra.terms import Dim
 
     Box: TypeAlias = dict[Symbol, SizeSet]
     """A set for each of some symbols: the product of these."""
-    from symbcast.core.solver.size_sets import SizeSet
 
 
 # Products of factors in one symbol each, also where they were multiplied out.
@@ -141,12 +136,12 @@ class _Pair(NamedTuple):
     right: Term
 
 
-def boxes_of_equal(found: Comparison, sets: Mapping[Symbol, SizeSet]) -> list[SymbolBox] | None:
+def boxes_of_equal(equation: Comparison, sets: Mapping[Symbol, SizeSet]) -> list[Box] | None:
     """Return products of sets whose union is where two products in two symbols are equal; None if that is not clear.
 
     Raises `NotPeriodicError` or `PeriodTooLongError` if a factor's comparison is not solved by sets.
     """
-    sides = next(_products(found), None) if found.operator == "==" else None
+    sides = next(_products(equation), None) if equation.operator == "==" else None
     if sides is None:
         return None
     left, right = sides
@@ -168,11 +163,11 @@ def boxes_of_equal(found: Comparison, sets: Mapping[Symbol, SizeSet]) -> list[Sy
     return None
 
 
-def _products(found: Comparison) -> Iterator[tuple[SeparatedProduct, SeparatedProduct]]:
+def _products(equation: Comparison) -> Iterator[tuple[SeparatedProduct, SeparatedProduct]]:
     """Yield the two products that an equation compares, also where one of them was multiplied out over both sides."""
-    difference = term(found.left) - term(found.right)
+    difference = term(equation.left) - term(equation.right)
     alone = (Term({m: c}) for m, c in difference.coefficients.items())
-    for one, other in ((term(found.left), term(found.right)), *((-a, difference - a) for a in alone)):
+    for one, other in ((term(equation.left), term(equation.right)), *((-a, difference - a) for a in alone)):
         left, right = separated_product(one), separated_product(other)
         if left is not None and right is not None:
             yield left, right
@@ -181,23 +176,23 @@ def _products(found: Comparison) -> Iterator[tuple[SeparatedProduct, SeparatedPr
             yield left, right
 
 
-def _equal_product_boxes(first: _Pair, second: _Pair, sets: Mapping[Symbol, SizeSet]) -> list[SymbolBox] | None:
+def _equal_product_boxes(first: _Pair, second: _Pair, sets: Mapping[Symbol, SizeSet]) -> list[Box] | None:
     parts = [_Signs.of(pair, sets.get(pair.symbol, ALL)) for pair in (first, second)]
     if None in parts:
         return None
     one, other = (part for part in parts if part is not None)
     s, t = first.symbol, second.symbol
-    found: list[SymbolBox] = [{s: one.equal, t: other.equal}, *_zeros(first, second, sets)]
+    boxes: list[Box] = [{s: one.equal, t: other.equal}, *_zeros(first, second, sets)]
     for more, less in ((one.more, other.less), (one.less, other.more)):
         if not more or not less:
             continue
         if _is_small(more):
-            found += _each(first, second, more, less)
+            boxes += _each(first, second, more, less)
         elif _is_small(less):
-            found += _each(second, first, less, more)
+            boxes += _each(second, first, less, more)
         else:
             return None
-    return [box for box in found if all(box.values())]
+    return [box for box in boxes if all(box.values())]
 
 
 class _Signs(NamedTuple):
@@ -219,7 +214,7 @@ class _Signs(NamedTuple):
         return _Signs(same, below, positive - same - below)
 
 
-def _zeros(first: _Pair, second: _Pair, sets: Mapping[Symbol, SizeSet]) -> Iterator[SymbolBox]:
+def _zeros(first: _Pair, second: _Pair, sets: Mapping[Symbol, SizeSet]) -> Iterator[Box]:
     """Yield the products of sets in which both products are 0."""
     for a, b in product((first, second), repeat=2):
         box = {p.symbol: sets.get(p.symbol, ALL) for p in (first, second)}
@@ -232,7 +227,7 @@ def _is_small(sizes: SizeSet) -> bool:
     return sizes.greatest is not None and len(sizes.first(_MOST_SIZES + 1)) <= _MOST_SIZES
 
 
-def _each(pair: _Pair, other: _Pair, sizes: SizeSet, rest: SizeSet) -> Iterator[SymbolBox]:
+def _each(pair: _Pair, other: _Pair, sizes: SizeSet, rest: SizeSet) -> Iterator[Box]:
     """Yield the sizes of one symbol with the sizes of the other one that solve the equation with them."""
     by_factors: dict[tuple[int, int], list[int]] = {}
     for size in sizes:
@@ -266,8 +261,8 @@ def split_by_symbol(clause: Formula, domains: Mapping[Symbol, SizeSet]) -> dict[
     if boxes is None:
         return None
     try:
-        found = {s: SizeSet.union(box[s] for box in boxes) for s in symbols_in(clause)}
-        return found if _is_covered(found, boxes) else None
+        sets = {s: SizeSet.union(box[s] for box in boxes) for s in symbols_in(clause)}
+        return sets if _is_covered(sets, boxes) else None
     except (PeriodTooLongError, _NoBoxesError):
         return None
 
@@ -323,28 +318,28 @@ def _boxes(formula: Formula, domains: Mapping[Symbol, SizeSet]) -> list[Box]:
     symbols = symbols_in(formula)
     if len(symbols) == 1:
         return [{s: solution_set(formula) for s in symbols}]
-    found: list[Box] = []
+    boxes: list[Box] = []
     match formula:
         case AnyOf(parts):
             for part in parts:
-                found += _boxes(part, domains)
-                _count(found)
+                boxes += _boxes(part, domains)
+                _count(boxes)
         case AllOf(parts):
-            found = [{}]
+            boxes = [{}]
             for part in parts:
-                each, before, found = _boxes(part, domains), found, []
+                each, before, boxes = _boxes(part, domains), boxes, []
                 for left in before:
-                    found += [_both(left, right) for right in each]
-                    _count(found)
+                    boxes += [_both(left, right) for right in each]
+                    _count(boxes)
         case Compatible() | Clashing():
             return _boxes(expand(formula), domains)
         case Comparison():
-            boxes = boxes_of_equal(formula, domains)
-            if boxes is None:
+            equal_boxes = boxes_of_equal(formula, domains)
+            if equal_boxes is None:
                 raise _NoBoxesError
-            found = boxes
-    _count(found)
-    return found
+            boxes = equal_boxes
+    _count(boxes)
+    return boxes
 
 
 def _count(boxes: list[Box]) -> None:
@@ -369,16 +364,16 @@ def _is_covered(whole: Box, boxes: list[Box]) -> bool:
 
 def _without(whole: Box, box: Box) -> list[Box]:
     """Return disjoint products of sets whose union is the difference of two products."""
-    found: list[Box] = []
+    pieces: list[Box] = []
     inside = dict(whole)
     for symbol, sizes in whole.items():
         outside = sizes - box[symbol]
         if outside:
-            found.append(inside | {symbol: outside})
+            pieces.append(inside | {symbol: outside})
         inside[symbol] = sizes & box[symbol]
         if not inside[symbol]:
             break
-    return found
+    return pieces
 
 
 # A constraint that is a union of few products of sets, and what the others require in each of these.
@@ -418,27 +413,31 @@ def divided_by_boxes(
 
 def _largest(boxes: Sequence[Box]) -> list[Box]:
     """Return the boxes that are in no other one."""
-    found: list[Box] = []
+    largest: list[Box] = []
     for n, box in enumerate(boxes):
-        others = (*found, *boxes[n + 1 :])
+        others = (*largest, *boxes[n + 1 :])
         if not any(all(sizes <= other[s] for s, sizes in box.items()) for other in others):
-            found.append(box)
-    return found
+            largest.append(box)
+    return largest
 
 
 def _together(
     boxes: Sequence[Box], required: Sequence[list[Formula] | None], sets: Mapping[Symbol, SizeSet]
 ) -> list[Formula]:
     """Return what is required in all boxes, and a disjunction of the boxes with what each of them requires besides."""
-    possible = [(box, found) for box, found in zip(boxes, required, strict=True) if found is not None]
+    possible = [
+        (box, requirements) for box, requirements in zip(boxes, required, strict=True) if requirements is not None
+    ]
     if not possible:
         return [any_of([])]
-    facts = [_BoxFacts(found) for _, found in possible]
-    common = list(dict.fromkeys(c for _, found in possible for c in found if all(f.has(c) for f in facts)))
+    facts = [_BoxFacts(requirements) for _, requirements in possible]
+    common = list(
+        dict.fromkeys(c for _, requirements in possible for c in requirements if all(f.has(c) for f in facts))
+    )
     known = [{f.key(c) for c in common} for f in facts]
     cases = (
-        all_of([*_described(box, sets), *(c for c in found if f.key(c) not in keys)])
-        for (box, found), f, keys in zip(possible, facts, known, strict=True)
+        all_of([*_described(box, sets), *(c for c in requirements if f.key(c) not in keys)])
+        for (box, requirements), f, keys in zip(possible, facts, known, strict=True)
     )
     return [*common, any_of(cases)]
 
@@ -451,9 +450,9 @@ class _BoxFacts:
         for constraint in constraints:
             match constraint:
                 case Comparison("==", Symbol() as size, Symbol() as other) if size != other:
-                    kept, gone = sorted((self._names.get(s, s) for s in (size, other)), key=str)
-                    merged = {s: kept if v == gone else v for s, v in self._names.items()}
-                    self._names = merged | dict.fromkeys((size, other), kept)
+                    name, gone = sorted((self._names.get(s, s) for s in (size, other)), key=str)
+                    merged = {s: name if v == gone else v for s, v in self._names.items()}
+                    self._names = merged | dict.fromkeys((size, other), name)
         self._stated = {c for c in constraints if isinstance(c, Comparison)}
         self._keys = {self.key(c) for c in constraints}
 

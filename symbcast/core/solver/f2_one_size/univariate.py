@@ -98,10 +98,10 @@ class _Sum:
         primes = prime_powers(period)
         if len(primes) == 1 and all(primes[0][0] < prime_powers(p)[0][0] for p in self.periods[position + 1 :]):
             return residue_node(primes[0][0], period, masks)
-        found: Pattern = False
+        pattern: Pattern = False
         for rest, mask in masks.items():
-            found = pattern_union(found, pattern_intersection(pattern_of_mask(period, mask), rest))
-        return found
+            pattern = pattern_union(pattern, pattern_intersection(pattern_of_mask(period, mask), rest))
+        return pattern
 
     def _last(self, total: int) -> int:
         """Return the mask of the last table's residues that complete a total to a wanted value."""
@@ -116,18 +116,18 @@ class _Sum:
 
 
 def _mask(residues: Iterable[int]) -> int:
-    found = 0
+    mask = 0
     for residue in residues:
-        found |= 1 << residue
-    return found
+        mask |= 1 << residue
+    return mask
 
 
 def _where(table: Values) -> dict[int, int]:
     """Return, for each value, the mask of the residues that have it."""
-    found: dict[int, int] = {}
+    masks: dict[int, int] = {}
     for residue, value in enumerate(table):
-        found[value] = found.get(value, 0) | 1 << residue
-    return found
+        masks[value] = masks.get(value, 0) | 1 << residue
+    return masks
 
 
 def _grouped(tables: Sequence[Values]) -> list[Values]:
@@ -143,8 +143,8 @@ def _grouped(tables: Sequence[Values]) -> list[Values]:
     return sorted((g for g in groups if len(g) > 1), key=lambda g: prime_powers(len(g))) or groups[:1]
 
 
-def where_congruent(operation: Operation, wanted: int) -> Pattern | None:
-    """Return where a remainder ``(a*n + b) % m`` is ``wanted``; None if it is not a remainder of a linear term.
+def where_congruent(operation: Operation, remainder: int) -> Pattern | None:
+    """Return where a remainder ``(a*n + b) % m`` is a given one; None if it is not a remainder of a linear term.
 
     The modulus may be large: a congruence splits into one for each of its prime powers. ``(a*n + b)//c % m`` is a
     remainder by ``c*m``, which does not split.
@@ -156,16 +156,16 @@ def where_congruent(operation: Operation, wanted: int) -> Pattern | None:
     slope_and_offset = linear_coefficients(dividend)
     if slope_and_offset is None or step < 1 or (step > 1 and len(prime_powers(abs(step * by))) > 1):
         return None
-    if not (0 <= wanted < by or by < wanted <= 0):
+    if not (0 <= remainder < by or by < remainder <= 0):
         return False
     slope, offset = slope_and_offset
-    found: Pattern = True
+    pattern: Pattern = True
     for _, power in reversed(prime_powers(abs(step * by))):
         own = pattern_of_mask(
-            power, _mask(n for n in range(power) if (slope * n + offset - step * wanted) % power < step)
+            power, _mask(n for n in range(power) if (slope * n + offset - step * remainder) % power < step)
         )
-        found = pattern_intersection(own, found)
-    return found
+        pattern = pattern_intersection(own, pattern)
+    return pattern
 
 
 def linear_coefficients(dividend: Term) -> tuple[int, int] | None:
@@ -253,10 +253,10 @@ def _solve(formula: Formula) -> SizeSet:
         case Compatible() | Clashing():
             return _solve(expand(formula))
         case AllOf(parts):
-            found = ALL
+            members = ALL
             for part in parts:
-                found = found & _solve(part)
-            return found
+                members = members & _solve(part)
+            return members
         case AnyOf(parts):
             return SizeSet.union(map(_solve, parts))
 
@@ -272,22 +272,22 @@ def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     """Return the sizes at which a difference that is not linear, compared with 0, satisfies the operator."""
     if difference.is_constant:
         return ALL if _SATISFIES[operator](sign_of(difference.constant)) else EMPTY
-    found = by_thresholds(operator, difference)
-    if found is None:
-        found = _solve_quotient(operator, difference)
-    if found is not None:
-        return found
+    solution = by_thresholds(operator, difference)
+    if solution is None:
+        solution = _solve_quotient(operator, difference)
+    if solution is not None:
+        return solution
     cases = _case_operation(difference)
     if cases is not None:
-        found = _solve_on_classes(operator, difference, _MAX_CLASSES)
-        return _solve_cases(operator, difference, cases) if found is None else found
+        solution = _solve_on_classes(operator, difference, _MAX_CLASSES)
+        return _solve_cases(operator, difference, cases) if solution is None else solution
     repeating = _solve_remainders(operator, difference)
     if repeating is not None:
         return repeating
-    found = _solve_on_classes(operator, difference, MAX_PERIOD)
-    if found is None:
+    solution = _solve_on_classes(operator, difference, MAX_PERIOD)
+    if solution is None:
         raise PeriodTooLongError(MAX_PERIOD)
-    return found
+    return solution
 
 
 def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
@@ -304,8 +304,8 @@ def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
     above, below = quotient.args
     at_least = partial(_quotient_at_least, above, below)
     if operator in ("==", "!="):
-        wanted, rest = divmod(number, factor)
-        equal = EMPTY if rest else at_least(wanted) - at_least(wanted + 1)
+        value, rest = divmod(number, factor)
+        equal = EMPTY if rest else at_least(value) - at_least(value + 1)
         return equal if operator == "==" else _divisors_not_zero(difference) - equal
     most = number - 1 if operator == "<" else number
     if factor < 0:
@@ -316,20 +316,20 @@ def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
 def _quotient_at_least(above: Term, below: Term, number: int) -> SizeSet:
     """Return the sizes at which ``above//below >= number``."""
     rest = above - below.scaled(number)
-    found = _solve_difference("<", -below) & _solve_difference("<=", -rest)
+    positive = _solve_difference("<", -below) & _solve_difference("<=", -rest)
     negative = _solve_difference("<", below)
-    return found | (negative & _solve_difference("<=", rest)) if negative else found
+    return positive | (negative & _solve_difference("<=", rest)) if negative else positive
 
 
 def _divisors_not_zero(value: Term) -> SizeSet:
     """Return the sizes at which no divisor in a term is 0."""
-    found = ALL
+    members = ALL
     for operation in value.operations():
         if operation.kind in ("//", "%") and not operation.args[1].is_constant:
-            found &= _solve_difference("!=", operation.args[1])
+            members &= _solve_difference("!=", operation.args[1])
         for arg in operation.args:
-            found &= _divisors_not_zero(arg)
-    return found
+            members &= _divisors_not_zero(arg)
+    return members
 
 
 def _solve_on_classes(operator: Operator, difference: Term, most: int) -> SizeSet | None:
@@ -376,10 +376,10 @@ def _solve_remainders(operator: Operator, difference: Term) -> SizeSet | None:
         remainders.extend((atom, coefficient) for atom in monomial if isinstance(atom, Operation))
     if len(remainders) == 1 and operator in ("==", "!="):
         ((operation, factor),) = remainders
-        wanted, rest = divmod(-difference.constant, factor)
-        found = where_congruent(operation, wanted) if not rest else False
-        if found is not None:
-            return normal_segments([Segment(0, None, found if operator == "==" else pattern_complement(found))])
+        remainder, rest = divmod(-difference.constant, factor)
+        pattern = where_congruent(operation, remainder) if not rest else False
+        if pattern is not None:
+            return normal_segments([Segment(0, None, pattern if operator == "==" else pattern_complement(pattern))])
     tables = [[factor * value for value in _values(operation)] for operation, factor in remainders]
     return normal_segments([Segment(0, None, where_sum_compares(tables, operator, difference.constant))])
 

@@ -47,17 +47,17 @@ def different_groups(formulas: Iterable[Formula]) -> list[DifferentSizes]:
     [DifferentSizes(symbols=[a, b, c], least_sum=None)]
     """
     conjuncts = [c for f in formulas for c in (f.parts if isinstance(f, AllOf) else (f,))]
-    found = cliques(conjuncts)
-    if not found:
+    groups = cliques(conjuncts)
+    if not groups:
         return []
-    domains = {s: ALL for members in found for s in members}
+    domains = {s: ALL for members in groups for s in members}
     for formula in conjuncts:
         symbols = symbols_in(formula)
         if len(symbols) == 1:
             (symbol,) = symbols
             if symbol in domains:
                 domains[symbol] = narrowed_set(domains[symbol], formula) or domains[symbol]
-    return [DifferentSizes(members, least_sum([domains[s] for s in members])) for members in found]
+    return [DifferentSizes(members, least_sum([domains[s] for s in members])) for members in groups]
 
 
 def cliques(formulas: Iterable[Formula]) -> list[list[Symbol]]:
@@ -65,11 +65,11 @@ def cliques(formulas: Iterable[Formula]) -> list[list[Symbol]]:
     others = _others(formulas)
     if sum(map(len, others.values())) < 2 * _PAIRS_AT_LEAST:
         return []
-    found: list[list[Symbol]] = []
+    groups: list[list[Symbol]] = []
     covered: set[tuple[Symbol, Symbol]] = set()
     for one, neighbours in others.items():
         for other in neighbours:
-            if (one, other) in covered or len(found) >= _CLIQUES_AT_MOST:
+            if (one, other) in covered or len(groups) >= _CLIQUES_AT_MOST:
                 continue
             grown = [one, other]
             for s in neighbours:
@@ -77,8 +77,8 @@ def cliques(formulas: Iterable[Formula]) -> list[list[Symbol]]:
                     grown.append(s)
             covered.update((a, b) for a in grown for b in grown)
             if len(grown) > 2:
-                found.append(grown)
-    return found
+                groups.append(grown)
+    return groups
 
 
 def _others(formulas: Iterable[Formula]) -> dict[Symbol, dict[Symbol, None]]:
@@ -342,34 +342,34 @@ _PAIRWISE_UP_TO = 4
 _ROWS_AT_MOST = 200_000
 
 
-def smallest_point(wanted: SmallestPointQuestion) -> Point | None:
+def smallest_point(question: SmallestPointQuestion) -> Point | None:
     """Return the smallest sizes; None if there are none; raise `GivenUpError` when the steps run out."""
-    search = Search(wanted, STEPS)
+    search = Search(question, STEPS)
     for zeros in level_weights(search.domains, search.weights):
-        found = search.at_level(zeros)
-        if found is not None:
-            return found
+        point = search.at_level(zeros)
+        if point is not None:
+            return point
     return None
 
 
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: int = FEW_STEPS) -> Point | None:
     """Return small sizes at which formulas hold, None if there are none; raise `GivenUpError` if undecided."""
     search = Search(SmallestPointQuestion(symbols, {}, formulas, dict.fromkeys(symbols, 1)), steps)
-    found = search.at_level(0)
-    return found if found is not None else search.at_level(len(search.symbols))
+    point = search.at_level(0)
+    return point if point is not None else search.at_level(len(search.symbols))
 
 
 class Search:
     """The search for the smallest sizes that satisfy a conjunction; ``steps`` is the number of steps left."""
 
-    def __init__(self, wanted: SmallestPointQuestion, steps: int = STEPS) -> None:
-        self.symbols = tuple(wanted.symbols)
+    def __init__(self, question: SmallestPointQuestion, steps: int = STEPS) -> None:
+        self.symbols = tuple(question.symbols)
         self.steps = steps
-        conjuncts = list(_flat(wanted.formulas))
+        conjuncts = list(_flat(question.formulas))
         charge(_SETUP * (1 + len(conjuncts)))
         self._places: dict[Any, int] = {s: n for n, s in enumerate(self.symbols)}
-        self.domains, conjuncts = self._narrowed(wanted.domains, conjuncts)
-        self.weights = [wanted.weights[s] for s in self.symbols]
+        self.domains, conjuncts = self._narrowed(question.domains, conjuncts)
+        self.weights = [question.weights[s] for s in self.symbols]
         self._values = [0] * len(self.symbols)
         self._rows: list[LinearRow] = []
         self._touching: list[list[BoundNode]] = [[] for _ in self.symbols]

@@ -104,9 +104,9 @@ class DifferenceRegion(NamedTuple):
     def point(self, random: Random) -> tuple[int, ...] | None:
         """Return sizes in the region, near its least; None if a few tries found none."""
         for _ in range(_TRIES):
-            found = self._tried(random)
-            if found is not None:
-                return found
+            point = self._tried(random)
+            if point is not None:
+                return point
         return None
 
     def equalities(self) -> int:
@@ -181,22 +181,22 @@ class SizeGrid:
 
     def mask(self, bounds: Iterable[DifferenceBound]) -> int:
         """Return the points at which some bounds on the symbols' sizes hold."""
-        found = (1 << self.count) - 1
+        points = (1 << self.count) - 1
         for bound in bounds:
-            found &= self._mask(bound)
-        return found
+            points &= self._mask(bound)
+        return points
 
     def _mask(self, bound: DifferenceBound) -> int:
         left, right, most, differs = bound
-        found = 0
+        points = 0
         lefts = self._sizes(left)
         for value, here in self._sizes(right):
             row = 0
             for size, mask in lefts:
                 if size - value != most if differs else size - value <= most:
                     row |= mask
-            found |= row & here
-        return found
+            points |= row & here
+        return points
 
     def _sizes(self, place: int) -> list[tuple[int, int]]:
         if not place:
@@ -247,8 +247,8 @@ def complete_axes(
 
 def _between(cuts: Sequence[int], count: int) -> list[int]:
     """Return ascending integers: ``count`` sizes, or all there are, between each two and above the last."""
-    found: list[int] = []
+    sizes: list[int] = []
     for low, high in zip(cuts, [*cuts[1:], None], strict=True):
         end = low + count + 1 if high is None else min(high, low + count + 1)
-        found += range(low, end)
-    return found
+        sizes += range(low, end)
+    return sizes

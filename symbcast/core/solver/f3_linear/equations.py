@@ -92,10 +92,10 @@ class SubstitutionResult(NamedTuple):
 
     def completed(self, sizes: Mapping[Symbol, int]) -> dict[Symbol, int]:
         """Return sizes extended by those of the removed symbols."""
-        found = dict(sizes)
+        completed = dict(sizes)
         for symbol, value in reversed(self.gone):
-            found[symbol] = value if isinstance(value, int) else size_at(value, found)
-        return found
+            completed[symbol] = value if isinstance(value, int) else size_at(value, completed)
+        return completed
 
 
 def substitute_equations(formulas: Iterable[Formula]) -> SubstitutionResult:
@@ -165,9 +165,9 @@ class _Run:
             del self.users[symbol][number]
 
 
-def remaining_symbols(symbols: Sequence[Symbol], found: SubstitutionResult) -> tuple[Symbol, ...]:
+def remaining_symbols(symbols: Sequence[Symbol], result: SubstitutionResult) -> tuple[Symbol, ...]:
     """Return the symbols that were not substituted, in order."""
-    gone = {symbol for symbol, _ in found.gone}
+    gone = {symbol for symbol, _ in result.gone}
     return tuple(s for s in symbols if s not in gone)
 
 
@@ -202,9 +202,9 @@ def set_aside(
     tied = {s for f in assumptions for s in symbols_in(f)}
     numbered = dict(enumerate(formulas))
     equations = {n for n, f in numbered.items() if isinstance(f, Comparison)}
-    found = met_last(numbered, tied, domains, equations, _with_joins_required(formulas))
-    definitions = [Definition(symbol, formulas[n]) for n, symbol in found.items()]
-    return definitions, [f for n, f in numbered.items() if n not in found]
+    defining = met_last(numbered, tied, domains, equations, _with_joins_required(formulas))
+    definitions = [Definition(symbol, formulas[n]) for n, symbol in defining.items()]
+    return definitions, [f for n, f in numbered.items() if n not in defining]
 
 
 def met_last(
@@ -226,7 +226,7 @@ def met_last(
         for symbol in mentioned:
             users.setdefault(symbol, set()).add(number)
     ready = [s for s, numbers in users.items() if len(numbers) == 1 and s not in tied]
-    found: dict[int, Symbol] = {}
+    last_users: dict[int, Symbol] = {}
     while ready:
         symbol = ready.pop()
         last = next(iter(users[symbol]), None)
@@ -234,12 +234,12 @@ def met_last(
             continue
         if not can_be_met(formulas[last], symbol, domains, is_defined=formulas[last] in defined):
             continue
-        found[last] = symbol
+        last_users[last] = symbol
         for other in symbols[last]:
             users[other].discard(last)
             if len(users[other]) == 1 and other not in tied:
                 ready.append(other)
-    return found
+    return last_users
 
 
 def _with_joins_required(formulas: Sequence[Formula]) -> set[Formula]:
@@ -292,9 +292,9 @@ def _least(value: Term, domains: Mapping[Any, SizeSet]) -> int | None:
 
 def with_defined_sizes(definitions: Sequence[Definition], sizes: Mapping[Symbol, int]) -> dict[Symbol, int]:
     """Return sizes extended by the symbols of definitions, as `set_aside` returned them."""
-    found = dict(sizes)
+    extended = dict(sizes)
     for symbol, formula in reversed(definitions):
         value = _value(formula, symbol, is_defined=True)
         assert value is not None
-        found[symbol] = size_at(value.dim(), found)
-    return found
+        extended[symbol] = size_at(value.dim(), extended)
+    return extended

@@ -124,15 +124,15 @@ class Tableau:
         for row in self.rows:
             times = row[column]
             if times:
-                made = [entry // old for entry in map(sub, map(by.__mul__, row), map(times.__mul__, source))]
+                changed = [entry // old for entry in map(sub, map(by.__mul__, row), map(times.__mul__, source))]
             else:
-                made = row if by == old else [entry * by // old for entry in row]
+                changed = row if by == old else [entry * by // old for entry in row]
             if gone:
-                made = made[:column] + made[column + 1 :]
+                changed = changed[:column] + changed[column + 1 :]
             else:
-                made = [*made]
-                made[column] = times
-            rows.append(made)
+                changed = [*changed]
+                changed[column] = times
+            rows.append(changed)
         self.rows, self.denominator = rows, by
         if gone:
             self.zero = [n for n in self.zero if n != pivot]
@@ -175,32 +175,32 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], nodes: in
     )
 
 
-def smallest_point(wanted: SmallestPointQuestion, nodes: int = FEW_NODES) -> Point | None:
+def smallest_point(question: SmallestPointQuestion, nodes: int = FEW_NODES) -> Point | None:
     """Return the smallest sizes; otherwise the same as `some_point`."""
-    symbols, formulas = wanted.symbols, wanted.described()
-    run = _IntegerSearch(wanted, nodes)
-    found = run.least([*formulas, *(at_most(1, s) for s in symbols)])
-    if found is not None or run.least(formulas) is None:
-        return found
+    symbols, formulas = question.symbols, question.described()
+    run = _IntegerSearch(question, nodes)
+    point = run.least([*formulas, *(at_most(1, s) for s in symbols)])
+    if point is not None or run.least(formulas) is None:
+        return point
     tried = 0
-    for level in zero_levels(symbols, {}, wanted.weights):
+    for level in zero_levels(symbols, {}, question.weights):
         tried += len(level)
         if tried > _ZEROS_AT_MOST:
             break
         points = [run.least([*formulas, *zeros_at(symbols, zeros)]) for zeros in level]
         if any(points):
-            return min(filter(None, points), key=wanted.cost)
+            return min(filter(None, points), key=question.cost)
     raise GivenUpError
 
 
 class _IntegerSearch:
     """Questions about the same symbols, with one branch count for all of them."""
 
-    def __init__(self, wanted: SmallestPointQuestion, nodes: int) -> None:
-        if len(wanted.symbols) > _SYMBOLS_AT_MOST:
+    def __init__(self, question: SmallestPointQuestion, nodes: int) -> None:
+        if len(question.symbols) > _SYMBOLS_AT_MOST:
             raise GivenUpError
-        self.wanted = wanted
-        self.symbols = tuple(wanted.symbols)
+        self.wanted = question
+        self.symbols = tuple(question.symbols)
         self.nodes = nodes
         self.cases = _FEW_CASES if nodes <= FEW_NODES else _CASES_AT_MOST
 
@@ -288,7 +288,7 @@ class _IntegerConjunction:
         self.first_coordinate = 0
 
     def _form(self, dim: Dim) -> Form:
-        found: Form = {_CONSTANT: 0}
+        form: Form = {_CONSTANT: 0}
         for monomial, coefficient in term(dim).coefficients.items():
             if len(monomial) > 1:
                 raise GivenUpError
@@ -296,8 +296,8 @@ class _IntegerConjunction:
             for atom in monomial:
                 part = self._quotient(atom) if isinstance(atom, Operation) else {self.places[atom]: 1}
             for unknown, times in part.items():
-                found[unknown] = found.get(unknown, 0) + coefficient * times
-        return found
+                form[unknown] = form.get(unknown, 0) + coefficient * times
+        return form
 
     def _quotient(self, operation: Operation) -> Form:
         if operation.kind not in {"//", "%"}:
@@ -369,9 +369,9 @@ class _IntegerConjunction:
         sized = list(zip(forms, _weights(prices, self._ranges(), volume), strict=True))
         vectors = [[*vector, *(_SCALE * by * dot_product(form, vector) for form, by in sized)] for vector in self.basis]
         self.basis = [vector[: len(self.origin)] for vector in reduce_lattice(vectors)]
-        found = self._tableau()
-        found.solve()
-        return found
+        rebuilt = self._tableau()
+        rebuilt.solve()
+        return rebuilt
 
     def _ranges(self) -> dict[int, int]:
         """Return the largest possible value of each remainder row."""
@@ -417,14 +417,14 @@ def _combined(
     form: Mapping[int, int] | Mapping[int, Fraction], values: Sequence[Sequence[Fraction]], width: int
 ) -> list[Fraction]:
     """Return a form of unknowns in terms of the parameters, the constant first."""
-    found = [Fraction(0)] * width
-    found[0] = Fraction(form.get(_CONSTANT, 0))
+    combined = [Fraction(0)] * width
+    combined[0] = Fraction(form.get(_CONSTANT, 0))
     for unknown, times in form.items():
         if unknown != _CONSTANT and times:
             for n, value in enumerate(values[unknown]):
                 if value:
-                    found[n] += times * value
-    return found
+                    combined[n] += times * value
+    return combined
 
 
 def _reduced(basis: Sequence[Sequence[int]], forms: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -56,9 +56,9 @@ def _differences(formulas: Iterable[Formula]) -> Iterator[Term]:
     """Yield left side minus right side of all comparisons without products, at any depth."""
     for formula in formulas:
         if isinstance(formula, Comparison):
-            found = term(formula.left) - term(formula.right)
-            if all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in found.coefficients):
-                yield found
+            difference = term(formula.left) - term(formula.right)
+            if all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in difference.coefficients):
+                yield difference
         elif isinstance(formula, (Compatible, Clashing)):
             if len(formula.dims) <= _PAIRWISE_UP_TO:
                 yield from _differences((expand(formula),))
@@ -175,11 +175,11 @@ def integer_solutions(
             ahead = [(by, source)]
             for v, vector in others:
                 q = v // by
-                made = [a - q * b for a, b in zip(vector, source, strict=True)]
+                reduced = [a - q * b for a, b in zip(vector, source, strict=True)]
                 if v - q * by:
-                    ahead.append((v - q * by, made))
+                    ahead.append((v - q * by, reduced))
                 else:
-                    kernel.append(made)
+                    kernel.append(reduced)
         if not ahead:
             if rest:
                 return None

@@ -219,10 +219,10 @@ class Translator:
 
     def symbol(self, symbol: Symbol) -> Any:
         """Return a symbol: a z3 constant named by its number, or its expression in the basis."""
-        found = self.symbols.get(symbol)
-        if found is None:
-            found = self.symbols[symbol] = self._new(symbol)
-        return found
+        expression = self.symbols.get(symbol)
+        if expression is None:
+            expression = self.symbols[symbol] = self._new(symbol)
+        return expression
 
     def _new(self, symbol: Symbol) -> Any:
         multiples = self.basis.get(symbol)
@@ -236,12 +236,12 @@ class Translator:
 
     def term(self, value: Term) -> Any:
         """Return a term as a z3 integer expression."""
-        found = self.terms.get(value)
-        if found is None:
+        expression = self.terms.get(value)
+        if expression is None:
             parts = [self._monomial(m, c) for m, c in value.coefficients.items()]
-            found = parts[0] if len(parts) == 1 else z3.Sum(parts) if parts else self.number(0)
-            self.terms[value] = found
-        return found
+            expression = parts[0] if len(parts) == 1 else z3.Sum(parts) if parts else self.number(0)
+            self.terms[value] = expression
+        return expression
 
     def _monomial(self, monomial: Sequence[Any], coefficient: int) -> Any:
         charge(_OBJECT * (1 + len(monomial)))
@@ -256,10 +256,10 @@ class Translator:
         return product if coefficient == 1 else coefficient * product
 
     def _operation(self, operation: Operation) -> Any:
-        found = self.operations.get(operation)
-        if found is None:
-            found = self.operations[operation] = self._new_operation(operation)
-        return found
+        expression = self.operations.get(operation)
+        if expression is None:
+            expression = self.operations[operation] = self._new_operation(operation)
+        return expression
 
     def _new_operation(self, operation: Operation) -> Any:
         charge(_OBJECT * _OBJECTS_OF_OPERATION * len(operation.args))
@@ -311,10 +311,10 @@ class Translator:
 
     def formula(self, formula: Formula) -> Any:
         """Return a formula as a z3 Boolean; fresh constants in it represent existential variables."""
-        found = self.formulas.get(formula)
-        if found is None:
-            found = self.formulas[formula] = self._formula(formula)
-        return found
+        expression = self.formulas.get(formula)
+        if expression is None:
+            expression = self.formulas[formula] = self._formula(formula)
+        return expression
 
     def _formula(self, formula: Formula) -> Any:
         if isinstance(formula, (AllOf, AnyOf)) or is_total(formula):
@@ -381,8 +381,8 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 
 def _units_of(solver: Any) -> int:
     """Return the units that z3 used in the context of a solver so far."""
-    found = solver.statistics()
-    return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
+    statistics = solver.statistics()
+    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0  # noqa: SIM118
 
 
 class Session:
@@ -457,11 +457,11 @@ class Session:
             running_job(self.translator.context)
         return answer
 
-    def check_beside(self, wanted: Any) -> Satisfiability:
+    def check_beside(self, expression: Any) -> Satisfiability:
         """Return whether a z3 expression can hold together with the assertions."""
         self.solver.push()
         try:
-            self.solver.add(wanted)
+            self.solver.add(expression)
             return self._check()
         finally:
             self.solver.pop()
@@ -527,12 +527,12 @@ class Session:
         All of the formulas together are known to clash; if this cannot be confirmed again within the limits, or
         removals stay undecided, more of them are returned.
         """
-        kept = self._tracked(formulas)
-        for position in reversed(kept):
-            fewer = [n for n in kept if n != position]
+        clashing = self._tracked(formulas)
+        for position in reversed(clashing):
+            fewer = [n for n in clashing if n != position]
             if self.check([formulas[n] for n in fewer]) is Satisfiability.UNSATISFIABLE:
-                kept = fewer
-        return kept
+                clashing = fewer
+        return clashing
 
     def _tracked(self, formulas: Sequence[Formula]) -> list[int]:
         context = self.translator.context
@@ -597,8 +597,8 @@ class Session:
     def zeros(self, weights: Mapping[Symbol, int]) -> Any:
         """Return the total weight of the sizes that are 0."""
         translate, number = self.translator.symbol, self.translator.number
-        found = [z3.If(translate(s) == 0, number(w), number(0)) for s, w in weights.items()]
-        return z3.Sum([number(0), *found])
+        weighted = [z3.If(translate(s) == 0, number(w), number(0)) for s, w in weights.items()]
+        return z3.Sum([number(0), *weighted])
 
     def size(self, symbol: Symbol) -> Any:
         """Return a symbol as a z3 expression."""
@@ -606,11 +606,11 @@ class Session:
 
     def earlier(self, sizes: Mapping[Symbol, int]) -> Any:
         """Return a z3 expression: the sizes come before some others in the order of the symbols."""
-        found: Any = z3.BoolVal(False, self.translator.context)
+        earlier: Any = z3.BoolVal(False, self.translator.context)
         for s in reversed(self.symbols):
             size = self.translator.symbol(s)
-            found = z3.Or(size < sizes[s], z3.And(size == sizes[s], found))
-        return found
+            earlier = z3.Or(size < sizes[s], z3.And(size == sizes[s], earlier))
+        return earlier
 
 
 # Least sizes by z3: each bound is lowered until z3 refutes the next one, so the result is unique.
@@ -622,13 +622,13 @@ class Session:
 _GIVEN_UP_AT_MOST = 3
 
 
-def smallest_point(wanted: SmallestPointQuestion) -> Point | None:
+def smallest_point(question: SmallestPointQuestion) -> Point | None:
     """Return the smallest sizes, None if there are none; raise `GivenUpError` with the smallest found."""
-    formulas = wanted.described()
+    formulas = question.described()
 
     def run() -> tuple[Satisfiability, Point]:
-        found = _Least(Session(wanted.symbols, formulas), formulas, wanted.weights)
-        return found.answer, found.sizes
+        search = _Least(Session(question.symbols, formulas), formulas, question.weights)
+        return search.answer, search.sizes
 
     answer, sizes = on_worker(run)
     if answer is Satisfiability.UNSATISFIABLE:
@@ -715,9 +715,9 @@ class _Least:
                 middle = (low + high) // 2
             session.solver.add(size == high)
 
-    def _better(self, wanted: Any) -> bool:
+    def _better(self, expression: Any) -> bool:
         """Use sizes at which an additional constraint holds, if z3 finds any."""
-        answer = self.session.check_beside(wanted)
+        answer = self.session.check_beside(expression)
         if answer is Satisfiability.SATISFIABLE:
             self.sizes = self.session.model()
         elif answer is Satisfiability.UNKNOWN:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Comparisons rewritten so that a size is moved out of ``min``, ``max`` and quotients and can be eliminated.
 
 
-def with_sizes_outside_operations(found: Comparison, sizes: Container[Symbol]) -> Formula:
+def with_sizes_outside_operations(comparison: Comparison, sizes: Container[Symbol]) -> Formula:
     """Return an equivalent formula in which the given sizes occur in fewer operations.
 
     >>> from symbcast.core.algebra.symbols import symbol
@@ -47,16 +47,16 @@ def with_sizes_outside_operations(found: Comparison, sizes: Container[Symbol]) -
     >>> with_sizes_outside_operations(at_most(parse_dim("e//2"), parse_dim("N")), {symbol("e")})
     Comparison('<=', 0, 2*N + 1 - e)
     """
-    room = term(found.right) - term(found.left)
+    room = term(comparison.right) - term(comparison.left)
     operation = _outermost(room, sizes)
     if operation is None:
-        return found
-    if found.operator == "==":
+        return comparison
+    if comparison.operator == "==":
         return all_of([_opened(room, operation, sizes), _opened(-room, operation, sizes)])
-    if found.operator == "!=":
+    if comparison.operator == "!=":
         less, more = room - constant(1), -room - constant(1)
         return any_of([_opened(less, operation, sizes), _opened(more, operation, sizes)])
-    return _opened(room - constant(found.operator == "<"), operation, sizes)
+    return _opened(room - constant(comparison.operator == "<"), operation, sizes)
 
 
 def _outermost(room: Term, sizes: Container[Symbol]) -> Operation | None:
@@ -81,8 +81,8 @@ def _opened(room: Term, operation: Operation, sizes: Container[Symbol]) -> Formu
     if operation.kind == "//":
         # n <= x//k where k*n <= x, and x//k <= n where x < k*(n + 1), because n is an integer.
         inside, by = operation.args[0], operation.args[1].constant
-        made = rest.scaled(by) + (inside if factor > 0 else constant(by - 1) - inside)
-        return with_sizes_outside_operations(at_most(0, made.dim()), sizes)
+        bounded = rest.scaled(by) + (inside if factor > 0 else constant(by - 1) - inside)
+        return with_sizes_outside_operations(at_most(0, bounded.dim()), sizes)
     each = (
         with_sizes_outside_operations(at_most(0, (rest + arg.scaled(factor)).dim()), sizes) for arg in operation.args
     )
@@ -119,62 +119,64 @@ class Projection(NamedTuple):
     is_whole: bool = True
 
 
-def project(asked: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[Formula], cases: Cases) -> Projection:
+def project(
+    required: Sequence[Formula], own: frozenset[Symbol], assumed: Iterable[Formula], cases: Cases
+) -> Projection:
     """Return the consequences of clauses for the sizes not in ``own``, which are data-dependent.
 
     ``assumed`` holds the facts known about ``own``; ``cases`` gives, for some of them, a formula and the size in either
     case.
     """
-    data = [c for c in asked if not own.isdisjoint(symbols_in(c))]
+    data = [c for c in required if not own.isdisjoint(symbols_in(c))]
     if not data:
-        return Projection(tuple(asked), ())
+        return Projection(tuple(required), ())
     assumed = [f for f in assumed if not own.isdisjoint(symbols_in(f))]
-    inputs = [c for c in asked if own.isdisjoint(symbols_in(c))]
+    inputs = [c for c in required if own.isdisjoint(symbols_in(c))]
     spread, is_whole = _by_cases(data, cases, own)
     speaking = _Clauses((*spread, *_spelled_out(assumed, own)))
-    found = [c for c in spread if own.isdisjoint(symbols_in(c))]
+    consequences = [c for c in spread if own.isdisjoint(symbols_in(c))]
     for size in sorted(own.intersection(speaking.sizes), key=lambda s: str(s.name)):
-        for made in _eliminated(speaking.take(size), size):
-            if own.isdisjoint(symbols_in(made)):
-                found.append(made)
+        for resolvent in _eliminated(speaking.take(size), size):
+            if own.isdisjoint(symbols_in(resolvent)):
+                consequences.append(resolvent)
             else:
-                speaking.add(made)
+                speaking.add(resolvent)
     if is_whole:
         others = own - _by_sizes(cases, own)
         data = [c for c in data if not others.isdisjoint(symbols_in(c))]
-    return Projection((*inputs, *dict.fromkeys(found)), tuple(data), is_whole)
+    return Projection((*inputs, *dict.fromkeys(consequences)), tuple(data), is_whole)
 
 
 def _by_sizes(cases: Cases, own: frozenset[Symbol]) -> set[Symbol]:
     """Return the sizes by cases that the inputs' sizes fully determine."""
-    found: set[Symbol] = set()
+    determined: set[Symbol] = set()
     for size, (chosen, yes, no) in cases.items():
-        met = {*symbols_in(chosen), *symbols_of((yes, no))}
-        if own.isdisjoint(met - found):
-            found.add(size)
-    return found
+        mentioned = {*symbols_in(chosen), *symbols_of((yes, no))}
+        if own.isdisjoint(mentioned - determined):
+            determined.add(size)
+    return determined
 
 
-def _by_cases(asked: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) -> tuple[list[Formula], bool]:
+def _by_cases(required: Iterable[Formula], cases: Cases, own: frozenset[Symbol]) -> tuple[list[Formula], bool]:
     """Return clauses in which sizes by cases are replaced by their value in each case.
 
     Also return whether all clauses were kept.
     """
-    found, is_whole = _Clauses(_spelled_out(asked, own)), True
+    clauses, is_whole = _Clauses(_spelled_out(required, own)), True
     for size in reversed(list(cases)):  # a later one may depend on earlier ones
         chosen, yes, no = cases[size]
-        for clause in found.take(size):
-            if len(found) >= MAX_CLAUSES:
+        for clause in clauses.take(size):
+            if len(clauses) >= MAX_CLAUSES:
                 is_whole = False
                 continue
-            for given, dim in ((negate(chosen), yes), (chosen, no)):
-                for made in _spelled_out([any_of([given, replace_in_formula(clause, {size: dim})])], own):
-                    if len(literals(made)) <= MAX_LITERALS:
-                        found.add(made)
+            for alternative, dim in ((negate(chosen), yes), (chosen, no)):
+                for replaced in _spelled_out([any_of([alternative, replace_in_formula(clause, {size: dim})])], own):
+                    if len(literals(replaced)) <= MAX_LITERALS:
+                        clauses.add(replaced)
                     else:
                         is_whole = False
-    kept = [c for c in found if not cases or len(literals(c)) <= MAX_LITERALS]
-    return kept, is_whole and len(kept) == len(found)
+    short = [c for c in clauses if not cases or len(literals(c)) <= MAX_LITERALS]
+    return short, is_whole and len(short) == len(clauses)
 
 
 class _Clauses:
@@ -231,12 +233,12 @@ def _conjuncts(formula: Formula, own: frozenset[Symbol]) -> list[tuple[Formula, 
         case AllOf(parts):
             return [c for p in parts for c in _conjuncts(p, own)]
         case AnyOf(parts):
-            found: list[tuple[Formula, ...]] = [()]
+            products: list[tuple[Formula, ...]] = [()]
             for part in parts:
                 each = _conjuncts(part, own)
-                found = [(*a, *b) for a, b in islice(product(found, each), MAX_CLAUSES)]
-                charge(_CLAUSE * len(found))
-            return found
+                products = [(*a, *b) for a, b in islice(product(products, each), MAX_CLAUSES)]
+                charge(_CLAUSE * len(products))
+            return products
 
 
 Clause: TypeAlias = "frozenset[Formula]"
@@ -274,22 +276,22 @@ def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
     for clause in map(_canonical, (_without_unequal(c, size) for c in speaking)):
         if clause is not None:
             waiting.put(clause)
-    kept: dict[Clause, list[_Literal]] = {frozenset([at_most(0, size)]): [_Literal(">=", 0, frozenset())]}
+    minimal: dict[Clause, list[_Literal]] = {frozenset([at_most(0, size)]): [_Literal(">=", 0, frozenset())]}
     for _ in range(MAX_RESOLVED):
         clause = waiting.get()
-        if clause is None or len(kept) >= MAX_CLAUSES:
+        if clause is None or len(minimal) >= MAX_CLAUSES:
             break
-        charge(_CLAUSE * len(kept))
-        if any(known <= clause for known in kept):
+        charge(_CLAUSE * len(minimal))
+        if any(known <= clause for known in minimal):
             continue
-        for known in [k for k in kept if clause < k]:
-            del kept[known]
-        kept[clause] = list(_readings(clause, size))
-        for other in kept.values():
-            for made in _resolvents(kept[clause], other):
-                waiting.put(made)
-    found = [any_of(sorted(clause, key=str)) for clause in kept]
-    return [c for c in found if size not in symbols_in(c)]
+        for known in [k for k in minimal if clause < k]:
+            del minimal[known]
+        minimal[clause] = list(_readings(clause, size))
+        for other in minimal.values():
+            for resolvent in _resolvents(minimal[clause], other):
+                waiting.put(resolvent)
+    formulas = [any_of(sorted(clause, key=str)) for clause in minimal]
+    return [c for c in formulas if size not in symbols_in(c)]
 
 
 def _without_unequal(clause: Formula, size: Symbol) -> Formula:
@@ -304,8 +306,8 @@ def _without_unequal(clause: Formula, size: Symbol) -> Formula:
 
 def _canonical(clause: Formula) -> Clause | None:
     """Return the comparisons of a clause that can hold; None if the clause always holds."""
-    found = {_one_form(part) for part in literals(clause)}
-    return None if TRUE in found else frozenset(found - {FALSE})
+    parts = {_one_form(part) for part in literals(clause)}
+    return None if TRUE in parts else frozenset(parts - {FALSE})
 
 
 @lru_cache(maxsize=4096)
@@ -322,8 +324,8 @@ def _one_form(part: Formula) -> Formula:
 
 
 def _decided(operator: Operator, difference: Term) -> Formula:
-    (found,) = normal_conjuncts([Comparison(operator, 0, difference.dim())]) or (TRUE,)
-    return found
+    (decided,) = normal_conjuncts([Comparison(operator, 0, difference.dim())]) or (TRUE,)
+    return decided
 
 
 def _leads_with_minus(value: Term) -> bool:
@@ -344,19 +346,19 @@ def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator
 def _readings(clause: Clause, size: Symbol) -> Iterator[_Literal]:
     """Yield the comparisons of a clause that fix the size or bound it from below or above."""
     for part in clause:
-        found = _read(part, size) if isinstance(part, Comparison) and size in symbols_in(part) else None
-        if found is not None:
-            yield _Literal(*found, clause - {part})
+        reading = _read(part, size) if isinstance(part, Comparison) and size in symbols_in(part) else None
+        if reading is not None:
+            yield _Literal(*reading, clause - {part})
 
 
 @lru_cache(maxsize=4096)
-def _read(found: Comparison, size: Symbol) -> tuple[Kind, Dim] | None:
-    difference = term(found.right)
+def _read(comparison: Comparison, size: Symbol) -> tuple[Kind, Dim] | None:
+    difference = term(comparison.right)
     coefficient = difference.coefficients.get((size,), 0)
     other = (difference - size.scaled(coefficient)).scaled(-coefficient)
     if abs(coefficient) != 1 or size in other.symbols():
         return None
-    if found.operator == "==":
+    if comparison.operator == "==":
         return "==", other.dim()
     return ">=" if coefficient == 1 else "<=", other.dim()
 

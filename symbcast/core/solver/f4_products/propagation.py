@@ -65,22 +65,22 @@ def propagated(
     >>> propagated(list(map(parse_formula, texts)), {symbol(s): 1 for s in "abn"})
     [AnyOf((Comparison('==', b, 1), Comparison('==', b, a)))]
     """
-    found = list(constraints)
-    if not any(_is_involved(c) or _states_part(c) for c in found) and not _shares_operations(found):
-        return found
+    closed = list(constraints)
+    if not any(_is_involved(c) or _states_part(c) for c in closed) and not _shares_operations(closed):
+        return closed
     bounds = Bounds({s: low for s, low in least.items() if low})
     try:
         with budget_share(PROPAGATED):
-            found = _with_coarse_quotients(found, known)
+            closed = _with_coarse_quotients(closed, known)
             for _ in range(_ROUNDS):
-                before = list(found)
-                _close(found, bounds)
-                _probe(found, bounds)
-                if found == before or FALSE in found:
+                before = list(closed)
+                _close(closed, bounds)
+                _probe(closed, bounds)
+                if closed == before or FALSE in closed:
                     break
     except EffortSpentError:
         pass  # each step so far kept the conjunction equivalent
-    return [FALSE] if FALSE in found else normal_conjuncts(map(_each_one, found))
+    return [FALSE] if FALSE in closed else normal_conjuncts(map(_each_one, closed))
 
 
 def _with_coarse_quotients(constraints: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
@@ -103,14 +103,14 @@ def _shares_operations(constraints: Sequence[Formula]) -> bool:
         for operation in (c.left, c.right, quotient_required_whole(c))
         if isinstance(operation, Operation)
     }
-    met = {
+    used = {
         (operation, n)
         for n, c in enumerate(constraints if stated else ())
         for dim in dims_of(c)
         if not isinstance(dim, int)
         for operation in _operations(dim)
     }
-    return any(operation == other and n != m for operation, n in stated for other, m in met)
+    return any(operation == other and n != m for operation, n in stated for other, m in used)
 
 
 def _states_part(formula: Formula) -> bool:
@@ -141,45 +141,45 @@ def _is_hard(value: Term) -> bool:
     return False
 
 
-def _close(found: list[Formula], bounds: Bounds, *, is_case: bool = False) -> None:
+def _close(constraints: list[Formula], bounds: Bounds, *, is_case: bool = False) -> None:
     """Simplify each constraint by all others, in place, until nothing changes; stop at a contradiction.
 
     If ``is_case``, the constraints are only to be refuted, and a size that equals a term is replaced by it.
     """
-    facts = _ConstraintFacts(found, bounds, is_case)
+    facts = _ConstraintFacts(constraints, bounds, is_case)
     position = unchanged = 0
-    while unchanged < len(found):
-        position %= len(found)
-        own = found[position]
-        made = [c for c in normal_conjuncts([facts.simplified(own)]) if c == own or c not in found]
-        if made == [own]:
+    while unchanged < len(constraints):
+        position %= len(constraints)
+        own = constraints[position]
+        simplified = [c for c in normal_conjuncts([facts.simplified(own)]) if c == own or c not in constraints]
+        if simplified == [own]:
             position, unchanged = position + 1, unchanged + 1
             continue
-        found[position : position + 1] = made
-        if FALSE in made:
+        constraints[position : position + 1] = simplified
+        if FALSE in simplified:
             return
-        facts = _ConstraintFacts(found, bounds, is_case)
-        position, unchanged = position + len(made), 0
+        facts = _ConstraintFacts(constraints, bounds, is_case)
+        position, unchanged = position + len(simplified), 0
 
 
-def _probe(found: list[Formula], bounds: Bounds) -> None:
+def _probe(constraints: list[Formula], bounds: Bounds) -> None:
     """Remove the literals of short disjunctions that cannot hold where no other literal does."""
-    plain, plain_bounds = _with_names([*found, *_joined_pairs(found)], bounds)
+    plain, plain_bounds = _with_names([*constraints, *_joined_pairs(constraints)], bounds)
     hard = {s for c in plain if _is_involved(c) for s in symbols_in(c)}
-    for position, clause in enumerate(found):
+    for position, clause in enumerate(constraints):
         parts = literals(plain[position])
         if not (1 < len(parts) <= _PROBED and hard.issuperset(symbols_in(plain[position]))):
             continue
         others = [c for n, c in enumerate(plain) if n != position and hard.issuperset(symbols_in(c))]
         known = _ConstraintFacts(others, plain_bounds, is_case=True)
-        kept = list(range(len(parts)))
+        possible = list(range(len(parts)))
         for n in range(len(parts)):
-            rest = [k for k in kept if k != n]
+            rest = [k for k in possible if k != n]
             failing = [opposite(parts[k]) for k in rest if known.defines(parts[k])]
             if _is_refuted([parts[n], *failing, *others], plain_bounds, _SPLITS):
-                kept = rest
-        if len(kept) < len(parts):
-            found[position] = any_of(literals(clause)[n] for n in kept)
+                possible = rest
+        if len(possible) < len(parts):
+            constraints[position] = any_of(literals(clause)[n] for n in possible)
             return
 
 
@@ -218,27 +218,27 @@ def _joined_pairs(constraints: Sequence[Formula]) -> list[Formula]:
     dims = dict.fromkeys(d for f in constraints for d in dims_of(f) if not isinstance(d, int))
     joins = dict.fromkeys(o for d in dims for o in _operations(d) if o.kind == "join")
     return [
-        Compatible((size, found))
-        for found in joins
+        Compatible((size, base))
+        for base in joins
         for members in joined
-        if set(join_members(found)) < set(members)
+        if set(join_members(base)) < set(members)
         for size in members
-        if size not in join_members(found)
+        if size not in join_members(base)
     ]
 
 
 def _is_refuted(constraints: Sequence[Formula], bounds: Bounds, splits: int) -> bool:
     """Return whether constraints contradict each other, by cases of at most ``splits`` disjunctions."""
-    found = normal_conjuncts(constraints)
-    _close(found, bounds, is_case=True)
-    if FALSE in found:
+    conjuncts = normal_conjuncts(constraints)
+    _close(conjuncts, bounds, is_case=True)
+    if FALSE in conjuncts:
         return True
     if not splits:
         return False
-    for position, clause in enumerate(found):
+    for position, clause in enumerate(conjuncts):
         parts = literals(expand(clause) if isinstance(clause, Compatible) else clause)
         if 1 < len(parts) <= _PROBED:
-            others = [*found[:position], *found[position + 1 :]]
+            others = [*conjuncts[:position], *conjuncts[position + 1 :]]
             if all(_is_refuted([part, *others], bounds, splits - 1) for part in parts):
                 return True
     return False
@@ -302,54 +302,54 @@ class _ConstraintFacts:
     def _compatible(self, dims: tuple[Dim, ...]) -> Formula:
         if not self.defines(Compatible(dims)):
             return Compatible(dims)
-        kept = list(dict.fromkeys(m for d in dims for m in join_members(self._written(d)) if m != 1))
-        for dim in list(kept):
-            if any((dim, other) in self.onto for other in kept):
-                kept.remove(dim)
-        if all(isinstance(d, int) or d.is_Symbol for d in kept):
-            return in_normal_form(Compatible(tuple(kept)))
+        members = list(dict.fromkeys(m for d in dims for m in join_members(self._written(d)) if m != 1))
+        for dim in list(members):
+            if any((dim, other) in self.onto for other in members):
+                members.remove(dim)
+        if all(isinstance(d, int) or d.is_Symbol for d in members):
+            return in_normal_form(Compatible(tuple(members)))
         pairs = []
-        for left, right in combinations(kept, 2):
-            given = [equal(left, right), equal(left, 1), equal(right, 1)]
-            made = any_of(map(self._comparison, given))
-            pairs.append(Compatible((left, right)) if made == any_of(given) else made)
-        whole = in_normal_form(Compatible(tuple(kept)))
+        for left, right in combinations(members, 2):
+            alternatives = [equal(left, right), equal(left, 1), equal(right, 1)]
+            alternative = any_of(map(self._comparison, alternatives))
+            pairs.append(Compatible((left, right)) if alternative == any_of(alternatives) else alternative)
+        whole = in_normal_form(Compatible(tuple(members)))
         return whole if all(isinstance(p, Compatible) for p in pairs) else all_of(pairs)
 
-    def _comparison(self, given: Comparison) -> Formula:
-        charge(_STEP * sum(1 if isinstance(dim, int) else 1 + dim.size for dim in dims_of(given)))
-        found = with_dims(given, self._written)
-        lost = self._lost_values(given, found)
+    def _comparison(self, comparison: Comparison) -> Formula:
+        charge(_STEP * sum(1 if isinstance(dim, int) else 1 + dim.size for dim in dims_of(comparison)))
+        rewritten = with_dims(comparison, self._written)
+        lost = self._lost_values(comparison, rewritten)
         if lost:
-            return all_of((*lost, found))
-        if not isinstance(found, Comparison):
-            return found
-        if found.operator in ("==", "!="):
-            found = self.quotients.merged(clear_quotients(found, self.whole, self.bounds, self))
-        decided = self._decided(found)
+            return all_of((*lost, rewritten))
+        if not isinstance(rewritten, Comparison):
+            return rewritten
+        if rewritten.operator in ("==", "!="):
+            rewritten = self.quotients.merged(clear_quotients(rewritten, self.whole, self.bounds, self))
+        decided = self._decided(rewritten)
         if decided is None:
-            spelled = each_member(found)
-            decided = in_normal_form(_ones(self._by_factors(found) if spelled is found else spelled))
-        return found if decided == TRUE and not self.defines(found) else decided
+            spelled = each_member(rewritten)
+            decided = in_normal_form(_ones(self._by_factors(rewritten) if spelled is rewritten else spelled))
+        return rewritten if decided == TRUE and not self.defines(rewritten) else decided
 
-    def _by_factors(self, found: Comparison) -> Formula:
+    def _by_factors(self, comparison: Comparison) -> Formula:
         """Return an equality of two products, one of joins and one of their members, as one for each factor.
 
         A join of positive sizes that has a value is at least each member: see `symbcast.core.algebra.products`.
         """
-        left, right = term(found.left), term(found.right)
-        if found.operator != "==" or len(left.coefficients) != 1 or len(right.coefficients) != 1:
-            return found
+        left, right = term(comparison.left), term(comparison.right)
+        if comparison.operator != "==" or len(left.coefficients) != 1 or len(right.coefficients) != 1:
+            return comparison
         ((high, n),), ((low, m),) = left.coefficients.items(), right.coefficients.items()
         if n != m or len(high) != len(low) or not 1 < len(high) <= _FACTORS:
-            return found
+            return comparison
         if not all(self.bounds.is_at_least(factor.dim(), 1) for factor in (*high, *low)):
-            return found
+            return comparison
         for greater, less in ((high, low), (low, high)):
             for order in permutations(less):
                 if all(map(self._covers, greater, order)):
                     return all_of(equal(a.dim(), b.dim()) for a, b in zip(greater, order, strict=True) if a != b)
-        return found
+        return comparison
 
     def _covers(self, greater: Atom, less: Atom) -> bool:
         """Return whether a size is another one, or equals a join that has it as a member."""
@@ -358,26 +358,26 @@ class _ConstraintFacts:
         joins = (atom for atom, value in self.values.items() if value == greater)
         return any(less.dim() in join_members(join.dim()) for join in (greater, *joins))
 
-    def _decided(self, found: Comparison) -> Formula | None:
+    def _decided(self, comparison: Comparison) -> Formula | None:
         is_at_least = self.bounds.is_at_least
-        less, more = subtract(found.right, found.left), subtract(found.left, found.right)
-        match found.operator:
+        less, more = subtract(comparison.right, comparison.left), subtract(comparison.left, comparison.right)
+        match comparison.operator:
             case "==" | "!=" if is_at_least(less, 1) or is_at_least(more, 1):
-                return FALSE if found.operator == "==" else TRUE
+                return FALSE if comparison.operator == "==" else TRUE
             case "<=" | "<":
-                low = int(found.operator == "<")
+                low = int(comparison.operator == "<")
                 return FALSE if is_at_least(more, 1 - low) else TRUE if is_at_least(less, low) else None
         return None
 
-    def _lost_values(self, given: Formula, found: Formula) -> list[Formula]:
+    def _lost_values(self, formula: Formula, rewritten: Formula) -> list[Formula]:
         """Return what a rewritten formula no longer says: that parts of it have a value.
 
         Where d is 0, so is ``d*(n//c)``, unless c is 0: written as 0, the formula forgets that c is not 0.
         """
-        if found is given or self.defines(given):
+        if rewritten is formula or self.defines(formula):
             return []
-        needs = dict.fromkeys(with_dims(need, self._written) for need in needs_of(dims_of(given)))
-        left = {TRUE, *needs_of(dims_of(found))}
+        needs = dict.fromkeys(with_dims(need, self._written) for need in needs_of(dims_of(formula)))
+        left = {TRUE, *needs_of(dims_of(rewritten))}
         return [need for need in needs if need not in left and not self._is_met(need)]
 
     def _is_met(self, need: Formula) -> bool:
@@ -424,7 +424,7 @@ class _ConstraintFacts:
         dim = self.quotients.multiplied_out(dim).dim()
         if isinstance(dim, int):
             return dim
-        shorter = {o: made for o in _operations(dim) if (made := self._evaluated(o)) is not o}
+        shorter = {o: value for o in _operations(dim) if (value := self._evaluated(o)) is not o}
         return Substitution(shorter, of_symbols=False).term(dim).dim() if shorter else dim
 
     def _evaluated(self, operation: Operation) -> Term:
@@ -446,15 +446,15 @@ class _ConstraintFacts:
         return operation
 
     def _shortened(self, joined: Operation) -> Term:
-        kept = [a.dim() for a in joined.args]
+        needed = [a.dim() for a in joined.args]
         for atom, value in self.values.items():
             members = join_members(atom.dim())
-            if len(members) > 1 and set(members) < set(kept):
-                kept = [*(k for k in kept if k not in members), value.dim()]
-        for member in list(kept):
-            if any((member, other) in self.onto for other in kept if other != member):
-                kept.remove(member)
-        return joined if len(kept) == len(joined.args) else term(join(kept))
+            if len(members) > 1 and set(members) < set(needed):
+                needed = [*(k for k in needed if k not in members), value.dim()]
+        for member in list(needed):
+            if any((member, other) in self.onto for other in needed if other != member):
+                needed.remove(member)
+        return joined if len(needed) == len(joined.args) else term(join(needed))
 
 
 def _is_fact(constraint: Formula) -> bool:
@@ -478,23 +478,23 @@ def _replacement(left: Term, right: Term, is_case: bool) -> tuple[Term, Term] | 
     return None
 
 
-def _each_one(found: Formula) -> Formula:
+def _each_one(formula: Formula) -> Formula:
     """Return the equality of a join and 1 as one for each member."""
-    if isinstance(found, Comparison) and found.operator == "==" and found.right == 1:
-        return all_of(equal(member, 1) for member in join_members(found.left))
-    return found
+    if isinstance(formula, Comparison) and formula.operator == "==" and formula.right == 1:
+        return all_of(equal(member, 1) for member in join_members(formula.left))
+    return formula
 
 
-def _ones(found: Formula) -> Formula:
+def _ones(formula: Formula) -> Formula:
     """Return a comparison of a product of sizes with 1 as one for each factor."""
-    if not isinstance(found, Comparison):
-        return found
-    product = term(found.left)
-    if found.operator != "==" or found.right != 1 or len(product.coefficients) != 1:
-        return found
+    if not isinstance(formula, Comparison):
+        return formula
+    product = term(formula.left)
+    if formula.operator != "==" or formula.right != 1 or len(product.coefficients) != 1:
+        return formula
     ((monomial, number),) = product.coefficients.items()
     if number != 1 or any(atom.lower_bound is None or atom.lower_bound < 0 for atom in monomial):
-        return found
+        return formula
     return all_of(equal(atom.dim(), 1) for atom in dict.fromkeys(monomial))
 
 

@@ -47,14 +47,14 @@ class WholeQuotients:
                 return self._divided(operation)
         return None
 
-    def merged(self, found: Comparison) -> Comparison:
+    def merged(self, comparison: Comparison) -> Comparison:
         """Return a comparison in which ``(n//d) % m == 0`` is ``n % (d*m) == 0``."""
-        match found:
+        match comparison:
             case Comparison("==", Operation(kind="%", args=(Operation() as quotient, divisor)), 0):
                 if quotient in self._whole:
                     above, below = quotient.args
                     return equal(modulo(above.dim(), (below * divisor).dim()), 0)
-        return found
+        return comparison
 
     def multiplied_out(self, value: Term) -> Term:
         """Return a term in which a quotient times its divisor is the dividend."""
@@ -85,9 +85,9 @@ class WholeQuotients:
         for quotient in self._factors(divisor):
             above, below = quotient.args
             rest = exact_quotient((divisor.dim(),), (quotient,))
-            found = None if rest is None else exact_quotient((dividend.dim(), below.dim()), (above.dim(), rest))
-            if found is not None:
-                return term(found) if operation.kind == "//" else constant(0)
+            exact = None if rest is None else exact_quotient((dividend.dim(), below.dim()), (above.dim(), rest))
+            if exact is not None:
+                return term(exact) if operation.kind == "//" else constant(0)
         return None
 
     def _factors(self, divisor: Term) -> Iterator[Operation]:
@@ -129,7 +129,7 @@ def finer_quotients(constraints: Sequence[Formula], operations: Callable[[], Ite
     if not below:
         return {}
     by_number = [o for o in operations() if o.kind == "//" and o.args[1].is_constant and o.args[1].constant > 0]
-    found: dict[Term, Term] = {}
+    replaced: dict[Term, Term] = {}
     for (size, modulus), most in below.items():
         coarse = next((o for o in by_number if o.args[0] is size and o.args[1].constant == modulus), None)
         if coarse is None:
@@ -137,8 +137,8 @@ def finer_quotients(constraints: Sequence[Formula], operations: Callable[[], Ite
         for fine in by_number:
             number = fine.args[1].constant
             if fine.args[0] is size and most < number < modulus and modulus % number == 0:
-                found.setdefault(fine, coarse * constant(modulus // number))
-    return found
+                replaced.setdefault(fine, coarse * constant(modulus // number))
+    return replaced
 
 
 def _remainder(constraint: Formula) -> tuple[tuple[Term, int], int] | None:

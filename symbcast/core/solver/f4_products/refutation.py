@@ -54,7 +54,7 @@ class _ProductCase(NamedTuple):
     positive: tuple[Term, ...]
     zero: tuple[Term, ...]
     other: tuple[Term, ...]
-    made: int = 0
+    symbols_made: int = 0
 
     def beside(self, positive: Iterable[Term] = (), zero: Iterable[Term] = ()) -> _ProductCase:
         """Return the case with additional facts."""
@@ -64,7 +64,7 @@ class _ProductCase(NamedTuple):
         """Return the case with an operation replaced by a term."""
         put_in = Substitution({operation: value}, of_symbols=False).term
         positive, zero, other = (tuple(map(put_in, terms)) for terms in (self.positive, self.zero, self.other))
-        return _ProductCase(positive, zero, other, self.made)
+        return _ProductCase(positive, zero, other, self.symbols_made)
 
     def terms(self) -> Iterator[Term]:
         """Yield all terms."""
@@ -94,8 +94,8 @@ def refuted_linearly(branch: Iterable[Formula]) -> bool:
     for literal in branch:
         if isinstance(literal, Comparison):
             above = term(literal.right) - term(literal.left)
-            kept = {"==": zero, "!=": other}.get(literal.operator, positive)
-            kept.append(above - constant(1) if literal.operator == "<" else above)
+            terms = {"==": zero, "!=": other}.get(literal.operator, positive)
+            terms.append(above - constant(1) if literal.operator == "<" else above)
     ahead = [_ProductCase(tuple(positive), tuple(zero), tuple(other))]
     for _ in range(_CASES):
         if not ahead:
@@ -126,7 +126,7 @@ def _split(case: _ProductCase) -> list[_ProductCase] | None:
     if operation.kind in ("min", "max"):
         return list(_chosen(case, operation))
     if operation.kind == "join":
-        return [case._replace(made=case.made + 1).put(operation, _new(case.made))]
+        return [case._replace(symbols_made=case.symbols_made + 1).put(operation, _new(case.symbols_made))]
     return _divided(case, operation)
 
 
@@ -147,8 +147,8 @@ def _divided(case: _ProductCase, operation: Operation) -> list[_ProductCase]:
     cases = [case.beside([divisor - one])]
     if _least(divisor) < 0:
         cases.append(case.beside([-divisor - one]))
-    any_value = _new(case.made) - _new(case.made + 1)
-    without = case._replace(made=case.made + 2).put(operation, any_value)
+    any_value = _new(case.symbols_made) - _new(case.symbols_made + 1)
+    without = case._replace(symbols_made=case.symbols_made + 2).put(operation, any_value)
     return [*cases, without.beside(zero=[divisor])]
 
 
@@ -156,7 +156,7 @@ def _quotient(case: _ProductCase, operation: Operation, dividend: Term, divisor:
     """Return the case with a quotient or remainder by a positive divisor replaced, by a new symbol if needed."""
     whole, rest = quotient_and_remainder(dividend, divisor)
     facts: list[Term] = []
-    made = case.made
+    count = case.symbols_made
     if rest.coefficients:
         if not divisor.is_constant:
             above, below = (term(d) for d in reduced_fraction((rest.dim(),), (divisor.dim(),)))
@@ -166,16 +166,16 @@ def _quotient(case: _ProductCase, operation: Operation, dividend: Term, divisor:
                 return case.put(
                     operation, value if operation.kind == "//" else operation.args[0] - operation.args[1] * value
                 )
-        quotient = _new(made)
-        made += 1
+        quotient = _new(count)
+        count += 1
         if not _is_positive(case, rest + constant(1)):
-            quotient -= _new(made)
-            made += 1
+            quotient -= _new(count)
+            count += 1
         over = rest - divisor * quotient
         facts = [over, divisor - over - constant(1)]
         whole += quotient
     value = whole if operation.kind == "//" else operation.args[0] - operation.args[1] * whole
-    return case._replace(made=made).put(operation, value).beside(facts)
+    return case._replace(symbols_made=count).put(operation, value).beside(facts)
 
 
 def _is_positive(case: _ProductCase, value: Term) -> bool:
@@ -210,19 +210,19 @@ def _is_impossible(case: _ProductCase) -> bool:
     from symbcast.core.solver.f3_linear.z3_solver import some_point
 
     facts = list(dict.fromkeys(case.positive))
-    wanted = {m: None for t in (*facts, *case.zero) for m in t.coefficients if len(m) > 1}
-    degree = max(map(len, wanted), default=0)
-    known = dict(wanted)
+    monomials = {m: None for t in (*facts, *case.zero) for m in t.coefficients if len(m) > 1}
+    degree = max(map(len, monomials), default=0)
+    known = dict(monomials)
     symbols = dict.fromkeys(s for t in (*facts, *case.zero) for s in t.symbols())
     factors = [*facts, *symbols][:_FACTORS]
     products: list[Term] = []
     for left, right in combinations_with_replacement(factors, 2) if degree else ():
-        found = left * right
-        charge(_PRODUCT * (1 + len(found.coefficients)))
-        news = [m for m in found.coefficients if len(m) > 1 and m not in known]
-        is_near = any(m in wanted for m in found.coefficients)
-        if is_near and max(map(len, found.coefficients)) <= degree and len(known) + len(news) <= _MONOMIALS:
-            products.append(found)
+        multiplied = left * right
+        charge(_PRODUCT * (1 + len(multiplied.coefficients)))
+        news = [m for m in multiplied.coefficients if len(m) > 1 and m not in known]
+        is_near = any(m in monomials for m in multiplied.coefficients)
+        if is_near and max(map(len, multiplied.coefficients)) <= degree and len(known) + len(news) <= _MONOMIALS:
+            products.append(multiplied)
             known.update(dict.fromkeys(news))
     zero = [
         *case.zero,
@@ -241,11 +241,11 @@ def _is_impossible(case: _ProductCase) -> bool:
 
 def _linear(value: Term, names: dict[Monomial, Symbol]) -> Term:
     """Return a polynomial with each monomial of several factors replaced by a symbol."""
-    found: dict[Monomial, int] = {}
+    linear: dict[Monomial, int] = {}
     for monomial, coefficient in value.coefficients.items():
         place = (names[monomial],) if len(monomial) > 1 else monomial
-        found[place] = found.get(place, 0) + coefficient
-    return Term(found)
+        linear[place] = linear.get(place, 0) + coefficient
+    return Term(linear)
 
 
 # Products of sizes, where z3 may give up: equations eliminate symbols until one is left and F2 decides.
@@ -351,16 +351,16 @@ def _without(branch: Iterable[Formula], symbol: Symbol, value: Term, substitutio
 
 def _empty_alone(branch: Iterable[Formula]) -> bool:
     """Return whether the branch's formulas about a single symbol leave it no size."""
-    found: dict[Symbol, SizeSet] = {}
+    sets: dict[Symbol, SizeSet] = {}
     for literal in branch:
         symbols = symbols_in(literal)
         if len(symbols) == 1:
             (symbol,) = symbols
             try:
-                found[symbol] = found.get(symbol, ALL) & solution_set(literal)
+                sets[symbol] = sets.get(symbol, ALL) & solution_set(literal)
             except (NotPeriodicError, PeriodTooLongError):
                 continue
-    return any(not members for members in found.values())
+    return any(not members for members in sets.values())
 
 
 def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
@@ -370,9 +370,9 @@ def _leaves_nothing_over(branch: Iterable[Formula]) -> bool:
     """
     comparisons = [f for f in branch if isinstance(f, Comparison)]
     equations = [term(f.left) - term(f.right) for f in comparisons if f.operator == "=="]
-    for found in comparisons:
-        left = found.left
-        if found.operator == "!=" and found.right == 0 and isinstance(left, Operation) and left.kind == "%":
+    for comparison in comparisons:
+        left = comparison.left
+        if comparison.operator == "!=" and comparison.right == 0 and isinstance(left, Operation) and left.kind == "%":
             dividend, divisor = left.args
             others = (d for equation in equations for d in _rewritten(dividend, equation))
             if any(exact_quotient((d.dim(),), (divisor.dim(),)) is not None for d in (dividend, *others)):

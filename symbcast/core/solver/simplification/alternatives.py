@@ -54,10 +54,10 @@ class OneOf:
 
     def __init__(self, base: Decision, common: Iterable[Formula], alternatives: Iterable[Formula]) -> None:
         known = base.knowledge
-        told = [in_normal_form(replace_in_formula(a, known.values)) for a in alternatives]
+        normal = [in_normal_form(replace_in_formula(a, known.values)) for a in alternatives]
         self._base = base
-        self._is_free = TRUE in told
-        left = [] if self._is_free or base.impossible else [a for a in told if a != FALSE]
+        self._is_free = TRUE in normal
+        left = [] if self._is_free or base.impossible else [a for a in normal if a != FALSE]
         formulas = normal_conjuncts(replace_in_formula(c, known.values) for c in common) if left else []
         if FALSE in formulas:  # the base did not find this out because effort ran out
             left, formulas = [], []
@@ -71,10 +71,10 @@ class OneOf:
     def is_empty(self) -> bool | None:
         """Whether no such sizes exist; None if undecided."""
         base = self._base.satisfiable
-        found = base if self._is_free else _any(a.decision.satisfiable for a in self._alternatives())
-        if base is False or found is False:
+        is_possible = base if self._is_free else _any(a.decision.satisfiable for a in self._alternatives())
+        if base is False or is_possible is False:
             return True
-        return False if base and found else None
+        return False if base and is_possible else None
 
     @property
     def verdict(self) -> Verdict:
@@ -86,34 +86,34 @@ class OneOf:
         if self._is_free or base is Verdict.SOMETIMES:
             return base
         # One of several alternatives about independent sizes always holds if and only if this is true within one group.
-        found = {group[-1].decision.verdict for group in self._groups}
-        if Verdict.ALWAYS in found:
+        verdicts = {group[-1].decision.verdict for group in self._groups}
+        if Verdict.ALWAYS in verdicts:
             return base
-        return Verdict.UNKNOWN if Verdict.UNKNOWN in found else Verdict.SOMETIMES
+        return Verdict.UNKNOWN if Verdict.UNKNOWN in verdicts else Verdict.SOMETIMES
 
     @property
     def reason(self) -> str:
         """Why something was not decided."""
-        found = (self._base.reason, *(a.reason for a in self._alternatives()))
-        return next(filter(None, found), "")
+        reasons = (self._base.reason, *(a.reason for a in self._alternatives()))
+        return next(filter(None, reasons), "")
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest such sizes as `Decision.witness` orders them; None if none were found."""
         least = self._base.witness()
         if least is None or self._is_free:
             return least
-        found = [self._base.whole([least, sizes]) for a in self._alternatives() if (sizes := a.witness()) is not None]
+        points = [self._base.whole([least, sizes]) for a in self._alternatives() if (sizes := a.witness()) is not None]
         ones = dict.fromkeys(least, 1)
-        return min(filter(None, found), key=lambda sizes: point_cost(tuple(sizes), sizes, ones), default=None)
+        return min(filter(None, points), key=lambda sizes: point_cost(tuple(sizes), sizes, ones), default=None)
 
     def _alternatives(self) -> Iterator[_Question]:
         return (a for group in self._groups for a in group[:-1])
 
 
-def _any(found: Iterable[bool | None]) -> bool | None:
+def _any(answers: Iterable[bool | None]) -> bool | None:
     """Return whether any of the answers is true; None if undecided."""
     is_open = False
-    for one in found:
+    for one in answers:
         if one:
             return True
         is_open = is_open or one is None
@@ -135,8 +135,8 @@ class _Question:
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes of the group."""
-        found = self.decision.witness()
-        return None if found is None else {s: found[standard] for s, standard in self._names.items()}
+        sizes = self.decision.witness()
+        return None if sizes is None else {s: sizes[standard] for s, standard in self._names.items()}
 
     @property
     def decision(self) -> Decision:
@@ -150,24 +150,24 @@ class _Question:
     @cached_property
     def _asked_of(self) -> _Asked:
         names = self._names
-        others, asked = (
-            tuple(replace_in_formula(f, names) for f in given) for given in (self._group.others, self._asked)
+        others, formulas = (
+            tuple(replace_in_formula(f, names) for f in each) for each in (self._group.others, self._asked)
         )
-        return tuple(names.values()), self._sets, others, asked
+        return tuple(names.values()), self._sets, others, formulas
 
 
 def _decided(
-    symbols: Sequence[Symbol], sets: Sequence[SizeSet], others: Sequence[Formula], asked: Sequence[Formula]
+    symbols: Sequence[Symbol], sets: Sequence[SizeSet], others: Sequence[Formula], formulas: Sequence[Formula]
 ) -> Decision:
-    return Decision(AssumptionSet(symbols, dict(zip(symbols, sets, strict=True)), others), asked)
+    return Decision(AssumptionSet(symbols, dict(zip(symbols, sets, strict=True)), others), formulas)
 
 
 @lru_cache(maxsize=1024)
 def _stage(
-    symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], asked: tuple[Formula, ...]
+    symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], formulas: tuple[Formula, ...]
 ) -> Stage[Decision]:
     def decided() -> Decision:
-        return _decided(symbols, sets, others, asked)
+        return _decided(symbols, sets, others, formulas)
 
     return budget_stage(2 * DECIDED, decided, decided)
 
@@ -224,7 +224,7 @@ def _step(part: Formula) -> _Step | None:
     """Return an alternative as a step, if it gives the value of one size and compares others with integers."""
     if not isinstance(part, AllOf):
         return None
-    fixed = [(n, found) for n, p in enumerate(part.parts) if (found := _value(p)) is not None]
+    fixed = [(n, pair) for n, p in enumerate(part.parts) if (pair := _value(p)) is not None]
     for position, (size, value) in fixed:
         rest = all_of(p for n, p in enumerate(part.parts) if n != position)
         if size not in symbols_in(rest):

@@ -66,10 +66,10 @@ class Atoms:
                 return _joined(True, map(self.tree, parts))
             case AnyOf(parts):
                 return _joined(False, map(self.tree, parts))
-        found = self._read.get(formula)
-        if found is None:
-            found = self._read[formula] = self._leaf(formula)
-        return found
+        tree = self._read.get(formula)
+        if tree is None:
+            tree = self._read[formula] = self._leaf(formula)
+        return tree
 
     def _leaf(self, literal: Comparison | Compatible | Clashing) -> Tree | int:
         if not isinstance(literal, Comparison):
@@ -116,11 +116,11 @@ def literal_cells(tree: Tree | int, masks: Sequence[int], everywhere: int) -> in
     """Return the cells at which a formula holds."""
     if isinstance(tree, int):
         return masks[tree]
-    found = everywhere if tree.is_all else 0
+    cells = everywhere if tree.is_all else 0
     for part in tree.parts:
         inner = literal_cells(part, masks, everywhere)
-        found = found & inner if tree.is_all else found | inner
-    return found
+        cells = cells & inner if tree.is_all else cells | inner
+    return cells
 
 
 def cubes_of(tree: Tree | int, of_all: bool = False) -> list[Cube] | None:
@@ -129,13 +129,13 @@ def cubes_of(tree: Tree | int, of_all: bool = False) -> list[Cube] | None:
     With ``of_all``, return those of the negation of a conjunction of disjunctions.
     """
     flip = int(of_all)
-    found: list[Cube] = []
+    cubes: list[Cube] = []
     for part in tree.parts if isinstance(tree, Tree) and tree.is_all is of_all else (tree,):
         members = part.parts if isinstance(part, Tree) and part.is_all is not of_all else (part,)
         if not all(isinstance(n, int) for n in members):
             return None
-        found.append(tuple(sorted({n ^ flip for n in members if isinstance(n, int)})))
-    return found
+        cubes.append(tuple(sorted({n ^ flip for n in members if isinstance(n, int)})))
+    return cubes
 
 
 # Shortening unions of cases: a formula over tied symbols as the shortest conjunction or disjunction of its atoms.
@@ -252,8 +252,8 @@ class CaseSimplifier:
             tree = atoms.tree(assumption)
             masks = [m for a in atoms.literals[::2] for m in self._grid_masks(grid, a, everywhere)]
             everywhere &= literal_cells(tree, masks, everywhere)
-        found = [m for a in self.atoms.literals[::2] for m in self._grid_masks(grid, a, everywhere)]
-        return LiteralTable(everywhere, found, self._costs())
+        literal_masks = [m for a in self.atoms.literals[::2] for m in self._grid_masks(grid, a, everywhere)]
+        return LiteralTable(everywhere, literal_masks, self._costs())
 
     def _grid_masks(self, grid: SizeGrid, literal: Formula, everywhere: int) -> tuple[int, int]:
         charge(_REGION + grid.count // 64)
@@ -287,13 +287,13 @@ class CaseSimplifier:
             del forms[1]  # with this many literals the other form is far longer, if it can be found at all
         best: Candidate | None = None
         for is_all, over, cells, seeds in forms:
-            found = cover(over, cells, seeds or (), None if best is None else best.cost)
-            if found is None:
+            cubes = cover(over, cells, seeds or (), None if best is None else best.cost)
+            if cubes is None:
                 continue
-            common = () if is_all else shared_literals(found)
-            cost = over.cost(found) - (len(found) - 1) * sum(over.costs[n] for n in common)
+            common = () if is_all else shared_literals(cubes)
+            cost = over.cost(cubes) - (len(cubes) - 1) * sum(over.costs[n] for n in common)
             if best is None or cost < best.cost:
-                best = Candidate(is_all, found, cost)
+                best = Candidate(is_all, cubes, cost)
         assert best is not None
         return best
 
@@ -333,32 +333,32 @@ class CaseSimplifier:
     def _first_points(self) -> list[tuple[int, ...]]:
         """Return points at which the assumptions hold: some anywhere, some in and near the given cubes."""
         anywhere = self.differences.region(self._linear)
-        found: dict[tuple[int, ...], None] = {}
+        distinct: dict[tuple[int, ...], None] = {}
         if anywhere is not None:
             points = [anywhere.point(self.random) for _ in range(_POINTS)]
-            found.update(dict.fromkeys(p for p in points if p is not None))
-        found.update(dict.fromkeys(self._tied(self.random)))
+            distinct.update(dict.fromkeys(p for p in points if p is not None))
+        distinct.update(dict.fromkeys(self._tied(self.random)))
         for holding, cubes in ((True, self.on_cubes), (False, self.off_cubes)):
             for cube in (cubes or ())[:_DIRECTED]:
-                self._grow(cube, holding, found)
-        return self._assumed(self._inside(found))
+                self._grow(cube, holding, distinct)
+        return self._assumed(self._inside(distinct))
 
-    def _grow(self, cube: Cube, holding: bool, found: dict[tuple[int, ...], None]) -> None:
+    def _grow(self, cube: Cube, holding: bool, points: dict[tuple[int, ...], None]) -> None:
         """Drop the literals of a cube that exclude no point found; keep the points that other literals exclude."""
         holds = predicate(self.formula, self.symbols)
-        kept = list(cube)
-        inside = self._sampled(kept, 2)
+        needed = list(cube)
+        inside = self._sampled(needed, 2)
         if not inside:
             return
-        found.update(dict.fromkeys(inside))
+        points.update(dict.fromkeys(inside))
         for literal in cube:
-            rest = [n for n in kept if n != literal]
+            rest = [n for n in needed if n != literal]
             for point in self._sampled([*rest, literal ^ 1], _SAMPLED):
                 if holds(*point) is not holding:
-                    found[point] = None
+                    points[point] = None
                     break
             else:
-                kept = rest
+                needed = rest
 
     def _sampled(self, cube: Sequence[int], count: int) -> list[tuple[int, ...]]:
         charge(_REGION * (1 + len(cube)))
@@ -371,14 +371,14 @@ class CaseSimplifier:
     def _tied(self, random: Random) -> list[tuple[int, ...]]:
         """Return points near the integers that the atoms compare with, often with equal or neighbouring sizes."""
         pools = self._pools()
-        found: list[tuple[int, ...]] = []
+        points: list[tuple[int, ...]] = []
         for _ in range(_POINTS):
             point = list(map(random.choice, pools))
             for place in range(1, len(pools)):
                 if random.random() < _TIED:
                     point[place] = max(0, point[random.randrange(place)] + random.choice((0, 0, 0, 1, -1)))
-            found.append(tuple(point))
-        return found
+            points.append(tuple(point))
+        return points
 
     def _assumed(self, points: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """Return the points at which the assumptions hold and whose sizes are in their domains."""
@@ -412,8 +412,8 @@ class CaseSimplifier:
         cubes = [self.atoms.cube(c) for c in candidate.cubes]
         form = self._written(candidate)
         negated = negate(self.formula)
-        given = {frozenset(c) for c in (self.off_cubes if candidate.is_all else self.on_cubes) or ()}
-        news = [f for f, c in zip(cubes, candidate.cubes, strict=True) if frozenset(c) not in given]
+        own_cubes = {frozenset(c) for c in (self.off_cubes if candidate.is_all else self.on_cubes) or ()}
+        news = [f for f, c in zip(cubes, candidate.cubes, strict=True) if frozenset(c) not in own_cubes]
         wide = [frozenset(c) for c in candidate.cubes]
         lost: list[Formula]
         own = self.off_cubes if candidate.is_all else self.on_cubes
@@ -423,27 +423,27 @@ class CaseSimplifier:
             lost = [self.atoms.cube(c) for c in own if not any(w <= frozenset(c) for w in wide)]
         outside = form if candidate.is_all else negate(form)
         against = self.formula if candidate.is_all else negated
-        found = self._points(against, news)
-        if found is None:
+        points = self._points(against, news)
+        if points is None:
             return None
         more = self._points(outside, lost)
         if more is None:
             return None
-        return [*found, *more] or (self._gaps(form) if may_be_undefined(form) else [])
+        return [*points, *more] or (self._gaps(form) if may_be_undefined(form) else [])
 
     def _gaps(self, form: Formula) -> list[tuple[int, ...]] | None:
         """Return points at which a form differs because a term has no value: there, a cube and its clause both fail."""
-        found = self._points(self.formula, [negate(form)])
+        points = self._points(self.formula, [negate(form)])
         more = self._points(negate(self.formula), [form])
-        return None if found is None or more is None else [*found, *more]
+        return None if points is None or more is None else [*points, *more]
 
     def _points(self, fixed: Formula, pieces: Sequence[Formula]) -> list[tuple[int, ...]] | None:
         """Return points at which ``fixed`` and some of the pieces hold, about one for each piece; None if undecided."""
         from symbcast.core.solver.f3_linear import z3_solver
 
-        found: list[tuple[int, ...]] = []
+        points: list[tuple[int, ...]] = []
         left = list(pieces)
-        while left and len(found) < _FOUND_AT_ONCE:
+        while left and len(points) < _FOUND_AT_ONCE:
             self._asked += 1
             if self._asked > _MOST_QUESTIONS:
                 return None
@@ -453,10 +453,10 @@ class CaseSimplifier:
                 return None
             if sizes is None:
                 break
-            found.append(tuple(sizes[s] for s in self.symbols))
-            kept = [piece for piece in left if not holds_at(piece, sizes)]
-            left = kept if len(kept) < len(left) else left[1:]
-        return found
+            points.append(tuple(sizes[s] for s in self.symbols))
+            failing = [piece for piece in left if not holds_at(piece, sizes)]
+            left = failing if len(failing) < len(left) else left[1:]
+        return points
 
 
 _DIGITS = bytes.maketrans(b"\0\1", b"01")

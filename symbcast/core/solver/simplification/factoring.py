@@ -66,13 +66,13 @@ def factored(conjuncts: Iterable[Formula], sets: Mapping[Symbol, SizeSet]) -> li
     >>> print(*map(formula_text, factored(map(parse_formula, texts), {})), sep="; ")
     broadcast(b, x, y) == b; H <= 3 or H//4 == 7
     """
-    found = list(_with_joins([_without_common(_in_bounds(c, sets)) for c in conjuncts]))
-    while len(found) <= _MOST:
-        best = max(_mergers(found), key=lambda m: m.saved, default=None)
+    shortest = list(_with_joins([_without_common(_in_bounds(c, sets)) for c in conjuncts]))
+    while len(shortest) <= _MOST:
+        best = max(_mergers(shortest), key=lambda m: m.saved, default=None)
         if best is None or best.saved <= 0:
             break
-        found = [best.merged if c is best.first else c for c in found if c is not best.second]
-    return found
+        shortest = [best.merged if c is best.first else c for c in shortest if c is not best.second]
+    return shortest
 
 
 def _with_joins(conjuncts: Sequence[Formula]) -> Iterator[Formula]:
@@ -127,14 +127,14 @@ def _as_quotients(formula: Formula) -> Formula:
     """Return a conjunction in which ``28 <= H and H <= 31`` is ``H//4 == 7``."""
     parts = clauses(formula)
     bounds = [c for c in parts if isinstance(c, Comparison) and c.operator == "<="]
-    made: dict[Formula, Formula] = {}
+    replaced: dict[Formula, Formula] = {}
     for lower, upper in product(bounds, repeat=2):
         match lower, upper:
             case Comparison(left=int(low), right=size), Comparison(left=other, right=int(high)) if size == other:
                 width = high - low + 1
                 if width > 1 and low % width == 0:
-                    made |= {lower: equal(floor_divide(size, width), low // width), upper: TRUE}
-    return all_of(made.get(c, c) for c in parts)
+                    replaced |= {lower: equal(floor_divide(size, width), low // width), upper: TRUE}
+    return all_of(replaced.get(c, c) for c in parts)
 
 
 def _first_values(size: Dim, count: int, sets: Mapping[Symbol, SizeSet]) -> list[int]:
@@ -215,17 +215,17 @@ def without_extremes(conjuncts: Sequence[Formula], knowledge: AssumptionSet) -> 
     Comparison('==', (H//16)*(W//16), 196)
     """
     dims = dict.fromkeys(d for c in conjuncts for d in dims_of(c) if not isinstance(d, int))
-    extremes = dict(found for d in dims for found in _extremes(d))
+    extremes = dict(pair for d in dims for pair in _extremes(d))
     if not extremes:
         return conjuncts
     put_in = Substitution(extremes, of_symbols=False)
-    made = [with_dims(c, lambda dim: dim if isinstance(dim, int) else put_in.term(dim).dim()) for c in conjuncts]
+    shorter = [with_dims(c, lambda dim: dim if isinstance(dim, int) else put_in.term(dim).dim()) for c in conjuncts]
     try:
         with budget_share(SHORTENED):
-            is_same = _implies(conjuncts, made, knowledge) and _implies(made, conjuncts, knowledge)
+            is_same = _implies(conjuncts, shorter, knowledge) and _implies(shorter, conjuncts, knowledge)
     except EffortSpentError:
         is_same = False
-    return made if is_same else conjuncts
+    return shorter if is_same else conjuncts
 
 
 def _extremes(value: Term) -> Iterator[tuple[Operation, Dim]]:
@@ -239,6 +239,6 @@ def _extremes(value: Term) -> Iterator[tuple[Operation, Dim]]:
             yield operation, inner.term(others[0]).dim()
 
 
-def _implies(given: Sequence[Formula], asked: Sequence[Formula], knowledge: AssumptionSet) -> bool:
-    other = all_of(c for c in asked if c not in given)
-    return Decision(knowledge, [*given, negate(other)]).satisfiable is False
+def _implies(known: Sequence[Formula], implied: Sequence[Formula], knowledge: AssumptionSet) -> bool:
+    other = all_of(c for c in implied if c not in known)
+    return Decision(knowledge, [*known, negate(other)]).satisfiable is False

@@ -111,10 +111,10 @@ def _operations(formula: Formula) -> Iterator[Operation]:
 
 def _replaced(formula: Formula, facts: Sequence[Term]) -> Formula:
     """Return a comparison with the operations that the facts decide replaced."""
-    found = {o: value for o in dict.fromkeys(_operations(formula)) if (value := _value(o, facts[:_FACTS])) is not None}
-    if not found:
+    values = {o: value for o in dict.fromkeys(_operations(formula)) if (value := _value(o, facts[:_FACTS])) is not None}
+    if not values:
         return formula
-    put_in = Substitution(found, of_symbols=False)
+    put_in = Substitution(values, of_symbols=False)
     return with_dims(formula, lambda dim: put_in.term(term(dim)).dim())
 
 
@@ -153,13 +153,13 @@ def simplified(formula: Formula, knowledge: AssumptionSet) -> Formula:
 
     Sizes that no formula ties together are simplified separately.
     """
-    found = _simplified(formula, knowledge)
+    shorter = _simplified(formula, knowledge)
     for _ in range(_ROUNDS):
-        if found == formula or not any(isinstance(with_joins(clause), Compatible) for clause in clauses(found)):
+        if shorter == formula or not any(isinstance(with_joins(clause), Compatible) for clause in clauses(shorter)):
             break
         # A join that was or is now spelled out may be read in another order: repeat until its form settles.
-        formula, found = found, _simplified(found, knowledge)
-    return found
+        formula, shorter = shorter, _simplified(shorter, knowledge)
+    return shorter
 
 
 def _simplified(formula: Formula, knowledge: AssumptionSet) -> Formula:
@@ -167,15 +167,15 @@ def _simplified(formula: Formula, knowledge: AssumptionSet) -> Formula:
     if FALSE in known:
         return FALSE
     for _ in range(_ROUNDS):
-        found = [
+        forms = [
             _of_group(group, knowledge.domains) for group in formula_groups(knowledge.domains, known, knowledge.others)
         ]
-        if FALSE in found:
+        if FALSE in forms:
             return FALSE
-        known = [clause for form in found for clause in clauses(form)]
+        known = [clause for form in forms for clause in clauses(form)]
         # Fewer formulas may tie sizes together now, and the first formulas of groups may have changed.
         again = formula_groups(knowledge.domains, known, knowledge.others)
-        if [all_of(group.formulas) for group in again] == [form for form in found if form != TRUE]:
+        if [all_of(group.formulas) for group in again] == [form for form in forms if form != TRUE]:
             break
     return all_of(with_larger_joins(known))
 
@@ -184,9 +184,9 @@ def _of_group(group: FormulaGroup, domains: Mapping[Symbol, SizeSet]) -> Formula
     """Return the formulas of a group, simplified; groups that differ only in the names of symbols are one question."""
     names = standard_names(group.symbols)
     sets = tuple(domains[s] for s in group.symbols)
-    asked = [replace_in_formula(formula, names) for formula in (*group.others, all_of(group.formulas))]
-    found = _stage(tuple(names.values()), sets, tuple(asked[:-1]), asked[-1])()
-    return replace_in_formula(found, {standard: s for s, standard in names.items()})
+    renamed = [replace_in_formula(formula, names) for formula in (*group.others, all_of(group.formulas))]
+    form = _stage(tuple(names.values()), sets, tuple(renamed[:-1]), renamed[-1])()
+    return replace_in_formula(form, {standard: s for s, standard in names.items()})
 
 
 def _fixed_point(
@@ -201,12 +201,12 @@ def _fixed_point(
     done: set[Formula] = set()
     while len(path) <= _ROUNDS:
         try:
-            found = _restored(_step(path[-1], knowledge, done), path[-1])
+            form = _restored(_step(path[-1], knowledge, done), path[-1])
         except EffortSpentError:
             break
-        if found in path:
-            return min(path[path.index(found) :], key=lambda f: (literal_count(f), repr(f)))
-        path.append(found)
+        if form in path:
+            return min(path[path.index(form) :], key=lambda f: (literal_count(f), repr(f)))
+        path.append(form)
     return path[-1]
 
 
@@ -223,18 +223,18 @@ def literal_count(formula: Formula) -> int:
 
 
 def _step(formula: Formula, knowledge: AssumptionSet, done: set[Formula]) -> Formula:
-    known, held = _without_bridges(_split([replace_in_formula(formula, knowledge.values)], knowledge), knowledge)
+    known, bridges = _without_bridges(_split([replace_in_formula(formula, knowledge.values)], knowledge), knowledge)
     if FALSE in known:
         return FALSE
     rest: list[Formula] = []
     for group in formula_groups(knowledge.domains, known, knowledge.others):
         short = _shortened(group, knowledge, done) if any(map(_is_of_cases, group.formulas)) else None
         if short is not None and _is_to_hold(short, knowledge):
-            held += short
+            bridges += short
         else:
             rest += group.formulas if short is None else short
     decision = Decision(knowledge, rest)
-    if decision.impossible or FALSE in held:
+    if decision.impossible or FALSE in bridges:
         return FALSE
     unproven = decision.unproven
     decided: list[Formula] = []
@@ -244,7 +244,7 @@ def _step(formula: Formula, knowledge: AssumptionSet, done: set[Formula]) -> For
         )
         short = None if fixed else _shortened(group, knowledge, done)
         decided += group.formulas if short is None else short
-    return all_of([*decided, *held])
+    return all_of([*decided, *bridges])
 
 
 def _without_bridges(known: Sequence[Formula], knowledge: AssumptionSet) -> tuple[list[Formula], list[Formula]]:
@@ -254,20 +254,20 @@ def _without_bridges(known: Sequence[Formula], knowledge: AssumptionSet) -> tupl
     some sizes, D and d about others, nothing in C and D is redundant unless it already is within C or D; and c is as
     short as it can be where C holds. So the product of C and d, one for each alternative, is never examined.
     """
-    found: list[Formula] = []
+    others: list[Formula] = []
     short: list[Formula] = []
     for group in () if FALSE in known else formula_groups(knowledge.domains, known, knowledge.others):
         bridge, parts = _bridge(group)
         if bridge is None:
-            found += group.formulas
+            others += group.formulas
             continue
-        found += (f for f in group.formulas if f is not bridge)
+        others += (f for f in group.formulas if f is not bridge)
         possible = [(part, form) for part in parts if (form := _where_all_hold(part, knowledge)) != FALSE]
         if len(possible) == 1:
-            found += clauses(any_of(possible[0][0].alternatives))
+            others += clauses(any_of(possible[0][0].alternatives))
         else:
             short += clauses(any_of(form for _, form in possible))
-    return (list(known), []) if FALSE in known else (found, short)
+    return (list(known), []) if FALSE in known else (others, short)
 
 
 def _bridge(group: FormulaGroup) -> tuple[Formula | None, list[FormulaGroup]]:
@@ -293,18 +293,18 @@ def _where_all_hold(part: FormulaGroup, knowledge: AssumptionSet) -> Formula:
 
 def _split(formulas: Sequence[Formula], knowledge: AssumptionSet) -> list[Formula]:
     """Return conjuncts, with products of sets replaced by a constraint on each symbol, which needs no solver."""
-    found: dict[Formula, None] = {}
+    conjuncts: dict[Formula, None] = {}
     for clause in dict.fromkeys(
         map(with_joins, normal_conjuncts(without_decided_operations(normal_conjuncts(formulas))))
     ):
         sets = split_by_symbol(clause, knowledge.domains) if len(symbols_in(clause)) > 1 else None
         if sets is None:
-            found[clause] = None
+            conjuncts[clause] = None
         else:
             domains = knowledge.domains
             described = (set_formula(s, members, domains[s]) for s, members in sets.items())
-            found.update(dict.fromkeys(c for f in described for c in clauses(f)))
-    return list(found)
+            conjuncts.update(dict.fromkeys(c for f in described for c in clauses(f)))
+    return list(conjuncts)
 
 
 def _is_to_hold(short: Sequence[Formula], knowledge: AssumptionSet) -> bool:
@@ -318,30 +318,30 @@ def _is_to_hold(short: Sequence[Formula], knowledge: AssumptionSet) -> bool:
     return len(short) == 1 or any(len(c.parts) > _HELD for c in cases)
 
 
-def _shortened(given: FormulaGroup, knowledge: AssumptionSet, done: set[Formula]) -> list[Formula] | None:
+def _shortened(group: FormulaGroup, knowledge: AssumptionSet, done: set[Formula]) -> list[Formula] | None:
     """Return the conjuncts of the shortest equivalent of some formulas, possibly unchanged; None if none was found.
 
     ``done`` are those already known to be shortest.
     """
-    group = given.formulas
-    asked = dict.fromkeys(s for f in group for s in symbols_in(f))
-    if not any(isinstance(c, AnyOf) for c in group) or (len(asked) < 2 and not any(map(_is_of_cases, group))):
+    formulas = group.formulas
+    symbols = dict.fromkeys(s for f in formulas for s in symbols_in(f))
+    if not any(isinstance(c, AnyOf) for c in formulas) or (len(symbols) < 2 and not any(map(_is_of_cases, formulas))):
         return None
-    formula = all_of(group)
+    formula = all_of(formulas)
     if formula in done:
-        return group
-    is_tied = any(not asked.keys().isdisjoint(symbols_in(f)) for f in given.others)
-    others = given.others if is_tied else []
-    around = [s for s in given.symbols if s in asked or any(s in symbols_in(f) for f in others)]
+        return formulas
+    is_tied = any(not symbols.keys().isdisjoint(symbols_in(f)) for f in group.others)
+    others = group.others if is_tied else []
+    around = [s for s in group.symbols if s in symbols or any(s in symbols_in(f) for f in others)]
     cases = CaseSimplifier(formula, around, knowledge.domains, others)
-    found = cases.shortest()
+    shortest = cases.shortest()
     if cases.is_grown:
-        done.add(formula if found is None else found)
-    if found is None:
+        done.add(formula if shortest is None else shortest)
+    if shortest is None:
         return None
-    if _is_two_level(formula) and literal_count(found) >= literal_count(formula):
-        return group
-    return list(clauses(found))
+    if _is_two_level(formula) and literal_count(shortest) >= literal_count(formula):
+        return formulas
+    return list(clauses(shortest))
 
 
 def _is_of_cases(formula: Formula) -> bool:
@@ -356,13 +356,13 @@ def _is_two_level(formula: Formula) -> bool:
     return not any(isinstance(leaf, (AllOf, AnyOf)) for leaf in leaves)
 
 
-def _restored(formula: Formula, given: Formula) -> Formula:
+def _restored(formula: Formula, original: Formula) -> Formula:
     """Return a formula with its comparisons written as in the given one, if that is as easy to read."""
     written: dict[Formula, Comparison] = {}
-    for leaf in _leaves([given]):
-        found = canonical_comparison(leaf)
-        if _is_solved(leaf) or not _is_solved(found):
-            written.setdefault(found, leaf)
+    for leaf in _leaves([original]):
+        canonical = canonical_comparison(leaf)
+        if _is_solved(leaf) or not _is_solved(canonical):
+            written.setdefault(canonical, leaf)
     return _rewritten(formula, written)
 
 

@@ -42,10 +42,10 @@ class LiteralTable(NamedTuple):
 
     def mask(self, cube: Iterable[int]) -> int:
         """Return the cells of a cube."""
-        found = self.everywhere
+        cells = self.everywhere
         for literal in cube:
-            found &= self.masks[literal]
-        return found
+            cells &= self.masks[literal]
+        return cells
 
     def cost(self, cover: Iterable[Cube]) -> int:
         """Return the cost of a cover: first the cost of its literals, then its number of cubes."""
@@ -101,11 +101,11 @@ def _enumerated(table: LiteralTable, literals: Sequence[int], on: int, off: int)
                 narrowed = mask & table.masks[literal]
                 if narrowed == mask or not narrowed & on:
                     continue
-                found = (*cube, literal)
+                longer_cube = (*cube, literal)
                 if narrowed & off:
-                    longer.append((found, narrowed))
-                elif _is_prime(table, found, off):
-                    primes.append(found)
+                    longer.append((longer_cube, narrowed))
+                elif _is_prime(table, longer_cube, off):
+                    primes.append(longer_cube)
         level = longer
     return primes
 
@@ -117,38 +117,38 @@ def _is_prime(table: LiteralTable, cube: Cube, off: int) -> bool:
 def _grown(table: LiteralTable, on: int, off: int, seeds: Sequence[Cube], at_most: int | None) -> list[Cube] | None:
     """Return primes that cover the on-set: each seed expanded, and one grown from each cell not yet covered."""
     literals = table.distinct()
-    found: dict[Cube, None] = {}
+    primes: dict[Cube, None] = {}
     for seed in seeds:
         if table.mask(seed) & on:
-            found[_shrunk(table, seed, off)] = None
+            primes[_shrunk(table, seed, off)] = None
     left, total = on, 0
-    for prime in found:
+    for prime in primes:
         left &= ~table.mask(prime)
     while left:
         cell = left & -left
         grown = grown_from(table, [n for n in literals if table.masks[n] & cell], left, off)
-        found[grown] = None
+        primes[grown] = None
         left &= ~table.mask(grown)
         total += table.cost((grown,))
         if at_most is not None and total > _TOO_LONG * at_most:
             return None
-    return list(found)
+    return list(primes)
 
 
 def _expanded(table: LiteralTable, seed: Sequence[int], on: int, off: int) -> Cube:
     """Return a prime with some of an implicant's literals; first drop those whose removal gains most coverage."""
-    kept = list(dict.fromkeys(seed))
+    literals = list(dict.fromkeys(seed))
     while True:
         best: tuple[int, int, int] | None = None
-        charge(len(kept) ** 2)
-        for literal in kept:
-            mask = table.mask(n for n in kept if n != literal)
+        charge(len(literals) ** 2)
+        for literal in literals:
+            mask = table.mask(n for n in literals if n != literal)
             if not mask & off:
-                found = ((mask & on).bit_count(), table.costs[literal], literal)
-                best = found if best is None or found > best else best
+                gain = ((mask & on).bit_count(), table.costs[literal], literal)
+                best = gain if best is None or gain > best else best
         if best is None:
-            return tuple(sorted(kept))
-        kept.remove(best[2])
+            return tuple(sorted(literals))
+        literals.remove(best[2])
 
 
 def _shrunk(table: LiteralTable, seed: Sequence[int], off: int) -> Cube:
@@ -156,20 +156,20 @@ def _shrunk(table: LiteralTable, seed: Sequence[int], off: int) -> Cube:
 
     The order is fixed, so that each off-set cell found later undoes few choices.
     """
-    kept = list(seed)
-    charge(len(kept) ** 2)
+    literals = list(seed)
+    charge(len(literals) ** 2)
     for literal in seed:
-        rest = [n for n in kept if n != literal]
+        rest = [n for n in literals if n != literal]
         if not table.mask(rest) & off:
-            kept = rest
-    return tuple(sorted(kept))
+            literals = rest
+    return tuple(sorted(literals))
 
 
-def grown_from(table: LiteralTable, literals: Sequence[int], wanted: int, off: int) -> Cube:
+def grown_from(table: LiteralTable, literals: Sequence[int], cells: int, off: int) -> Cube:
     """Return a prime among literals that hold at one cell, choosing first those that exclude most and keep most."""
     masks, costs = table.masks, table.costs
     chosen: list[int] = []
-    around, excluded = wanted, off
+    around, excluded = cells, off
     while excluded:
         charge(2 * len(literals))
         size, count = around.bit_count() or 1, excluded.bit_count()
@@ -187,7 +187,7 @@ def grown_from(table: LiteralTable, literals: Sequence[int], wanted: int, off: i
         chosen.append(best)
         around &= masks[best]
         excluded &= masks[best]
-    return _expanded(table, chosen, wanted, off)
+    return _expanded(table, chosen, cells, off)
 
 
 def least_cover(table: LiteralTable, primes: Sequence[Cube], on: int) -> list[Cube]:
@@ -211,9 +211,9 @@ def _greedy(masks: Sequence[int], costs: Sequence[int], on: int) -> list[int]:
     left = on
     while left:
         _, best = heappop(heap)
-        found = (-(masks[best] & left).bit_count() / costs[best], best)
-        if heap and found > heap[0]:
-            heappush(heap, found)
+        updated = (-(masks[best] & left).bit_count() / costs[best], best)
+        if heap and updated > heap[0]:
+            heappush(heap, updated)
             continue
         chosen.append(best)
         left &= ~masks[best]
@@ -254,12 +254,12 @@ class _CoverSearch:
 
     def _rows(self, on: int) -> list[int]:
         """Return, for each cell, the primes that hold there as a mask, without rows that other rows imply."""
-        found = {sum(1 << n for n, mask in enumerate(self.masks) if mask & cell) for cell in single_bits(on)}
-        kept: list[int] = []
-        for row in sorted(found, key=lambda row: (row.bit_count(), row)):
-            if not any(other & ~row == 0 for other in kept):
-                kept.append(row)
-        return kept
+        distinct = {sum(1 << n for n, mask in enumerate(self.masks) if mask & cell) for cell in single_bits(on)}
+        rows: list[int] = []
+        for row in sorted(distinct, key=lambda row: (row.bit_count(), row)):
+            if not any(other & ~row == 0 for other in rows):
+                rows.append(row)
+        return rows
 
     def _search(self, rows: list[int], chosen: list[int], cost: int) -> None:
         self.nodes += 1
