@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 from symbcast.core.isolation import load_nothing
 from symbcast.graphs.inputs import NO_LAYOUTS, Layouts
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.unknown_ranks import none_of
+from symbcast.graphs.walking.unknown_ranks import none_of, padded
 from symbcast.graphs.walking.walk import Walk
 from symbcast.operators.values.value import Value
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from symbcast.graphs.report.graph_report import GraphReport
     from symbcast.graphs.walking.requirements import Requirements
     from symbcast.graphs.walking.unknown_ranks import Reaches
-    from symbcast.operators.values.value import Value
+    from symbcast.operators.context import Dims
+    from symbcast.operators.reach import Reach
 
 
 # Define the table of a front end's operators, and the decorator that registers functions in it.
@@ -47,9 +48,12 @@ class OperatorTable(dict[tuple[str, str], Operator[Call]]):
     def __init__(self, namespace: str = "") -> None:
         super().__init__()
         self._namespace = namespace
+        self._reaches: dict[tuple[str, str], Reaches] = {}
 
-    def offer(self, *names: str, domain: str = "") -> Callable[[Offered], Offered]:
+    def offer(self, *names: str, domain: str = "", reaches: Reaches | None = None) -> Callable[[Offered], Offered]:
         """Register the decorated function for the operators with these names.
+
+        ``reaches`` says how far they look into inputs of unknown rank; without it, all ranks must be known.
 
         >>> table = OperatorTable("aten")
         >>> @table.offer("relu", "prims.neg")
@@ -63,9 +67,19 @@ class OperatorTable(dict[tuple[str, str], Operator[Call]]):
             for name in names:
                 within = f"{self._namespace}." if self._namespace and "." not in name else ""
                 self[domain, within + name] = function
+                if reaches is not None:
+                    self._reaches[domain, within + name] = reaches
             return function
 
         return put
+
+    def reaches_of(self, call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+        """Return a node's reach into each input; None if the rank of that input must be known.
+
+        Raises `UnknownShapeError` if all ranks must be known, or if the reach depends on unknown values.
+        """
+        reaches = self._reaches.get((call.node.domain, call.node.op_type), none_of)
+        return padded(reaches(call, shapes), len(shapes))
 
     def with_files(self, package: str) -> Self:
         """Return the table after importing each file of a package; the files register their operators in it."""
@@ -90,7 +104,6 @@ class FrontEnd:
         report: creates the answer from a model that was walked.
         runtimes: the supported runtimes, the default first, each with a description of the assumptions made about it.
         tail: answers for operators that ``operators`` does not contain.
-        reaches: the number of axes that operators use of inputs of unknown rank.
         call: creates the call of an operator.
         walk: creates the walk.
         layouts: which operators take images, for short names of their sizes.
@@ -106,7 +119,6 @@ class FrontEnd:
     report: Callable[..., GraphReport]
     runtimes: Mapping[str, str] = field(default_factory=dict)
     tail: Callable[[Any], Sequence[Value]] = unknown_operator
-    reaches: Reaches = none_of
     call: Callable[..., NodeCall] = NodeCall
     walk: Callable[[Any, FrontEnd, Requirements], Walk] = Walk
     layouts: Layouts = NO_LAYOUTS
@@ -125,6 +137,11 @@ class FrontEnd:
     def operator(self, node: Node) -> Operator[Any] | None:
         """Return the function of a node's operator; None if it has none."""
         return self.operators.get((node.domain, node.op_type))
+
+    def reaches(self, call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+        """Return a node's reach into each input, as its operator was registered with; see `OperatorTable`."""
+        find = self.operators.reaches_of if isinstance(self.operators, OperatorTable) else none_of
+        return find(call, shapes)
 
 
 def _front_end_of(module: str) -> Any:

@@ -14,7 +14,6 @@ from symbcast.graphs.front_end import FrontEnd
 from symbcast.graphs.inputs import Layouts
 from symbcast.graphs.jobs import FileResult
 from symbcast.onnx.operators.declarations import OPERATORS
-from symbcast.onnx.reaches import reaches_of
 from symbcast.onnx.reader import read
 from symbcast.onnx.reference import infer
 from symbcast.onnx.report import ModelReport
@@ -59,7 +58,6 @@ FRONT_END = FrontEnd(
         "onnxruntime": "what ONNX Runtime does, where that is not what the documents say",
     },
     tail=infer,
-    reaches=reaches_of,
     walk=OnnxWalk,
     layouts=_LAYOUTS,
     prepare=_prepare,

@@ -19,7 +19,6 @@ from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
 from symbcast.openvino.graph import OPERATORS, OpenVinoCall, OpenVinoConstant
-from symbcast.openvino.reaches import reaches_of
 from symbcast.openvino.reader import read
 from symbcast.operators.values.value import Decider, Value, decider_of_result, join_deciders
 
@@ -178,7 +177,6 @@ FRONT_END = FrontEnd(
     report=OpenVinoReport,
     runtimes={"openvino": "what OpenVINO does on the CPU"},
     tail=infer,
-    reaches=reaches_of,
     call=OpenVinoCall,
     walk=OpenVinoWalk,
     layouts=_LAYOUTS,

@@ -13,6 +13,7 @@ from symbcast.graphs.front_end import OperatorTable
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.context import Dims
+from symbcast.operators.reach import ANY, Reach
 from symbcast.operators.values.contents import (
     BFLOAT16,
     BOOL,
@@ -348,8 +349,23 @@ class OpenVinoCall(NodeCall):
         return tuple(dims)
 
 
-# The table of OpenVINO's operators by type name, for all operator sets.
+# The table of OpenVINO's operators by type name, for all operator sets, and reaches that several of them share.
 
 
 OPERATORS: OperatorTable[OpenVinoCall] = OperatorTable()
 operator = OPERATORS.offer
+
+
+def reaches_nothing(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reaches of an operator that uses no axis of any input."""
+    return [ANY] * len(shapes)
+
+
+def may_be_number(shapes: Sequence[Dims | None]) -> bool:
+    """Return whether data may be a scalar, which OpenVINO treats as if it had a last axis of size 1."""
+    return len(shapes[0] or ()) == 1
+
+
+def reaches_images(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reach of an operator on images: a batch, channels, height and width."""
+    return [Reach(rank=4)]

@@ -1,7 +1,7 @@
 """Handle nodes with inputs of unknown rank: infer requirements and outputs that hold for all ranks at once.
 
 If a node determines the rank of an input, or uses only its last axes, its own function handles it: the function sees
-these axes, and all others as one axis that stands for a sequence (`symbcast.onnx.declared.reaches`). Its requirements
+these axes, and all others as one axis that stands for a sequence (`symbcast.operators.reach`). Its requirements
 then apply to a sequence that the caller gives, and to each axis that the node determines. For values of unspecified
 rank, the requirements of nodes are noted as unchecked; what is known about the last axes of their outputs holds at all
 sizes at which they run.
@@ -60,7 +60,7 @@ _AS_FIRST = """
 
 
 class NodeFunctions(NamedTuple):
-    """How many axes nodes use of inputs of unknown rank (see `symbcast.onnx.reaches`), and their functions."""
+    """How many axes nodes use of inputs of unknown rank (see `OperatorTable.offer`), and their functions."""
 
     reaches: Reaches
     answer: Callable[[NodeCall], Value | Sequence[Value]]

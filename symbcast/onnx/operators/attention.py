@@ -9,7 +9,7 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.formulas import any_of, at_most
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, known_rank, known_shape
-from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator, reaches_ranks
 from symbcast.onnx.reference import infer
 from symbcast.operators.context import Dims, OptionalOperand
 from symbcast.operators.layers import (
@@ -330,7 +330,7 @@ _OPERANDS: dict[Role, tuple[int, str]] = {
 }
 
 
-@operator(*GATES)
+@operator(*GATES, reaches=reaches_ranks(3, 3, 3))
 def recurrent_layer(call: NodeCall) -> Sequence[Value]:
     """All hidden states, the last one and, for LSTM, the last cell state."""
     return _run(call, _layer(call, call.node.op_type))

@@ -15,6 +15,7 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape, requested_shape
 from symbcast.onnx.operators.attention import past_length
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
+from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.layers import cached, check_scores_bias, head_width
 from symbcast.operators.values.contents import is_size
@@ -519,3 +520,31 @@ def gated_relative_positions(call: NodeCall) -> Value:
     expect(call, 4, "the bias", (weights[1] if weights else None,))
     expect(call, 5, "eco_a", (1, heads, 1, 1))
     return Value((batch, heads, length, length), call.dtype())
+
+
+# Attention declared by signatures, and rotary embeddings of two tensors.
+
+
+_HIDDEN = "@num_heads*D"
+
+declare(
+    "LongformerAttention",
+    f"(B, S, {_HIDDEN}), ({_HIDDEN}, 3*{_HIDDEN}), (3*{_HIDDEN}), (B, S), ({_HIDDEN}, 3*{_HIDDEN}),"
+    f" (3*{_HIDDEN}), (B, S) -> (B, S, {_HIDDEN})",
+    domain=MICROSOFT,
+    note="not checked: the length must be a multiple of the window",
+)
+declare(
+    "DecoderAttention",
+    f"(S, B, {_HIDDEN}), (T, B, {_HIDDEN}), ({_HIDDEN}, {_HIDDEN}), ({_HIDDEN}, 2*{_HIDDEN}), (3*{_HIDDEN}),"
+    " *?, (B, @num_heads, P, D)?, (B, @num_heads, P, D)?, number, number, number, number"
+    f" -> (S, B, {_HIDDEN}), (B, @num_heads, keys, D), (B, @num_heads, keys, D)",
+    domain=MICROSOFT,
+    note="not checked: the shapes of the mask and the caches",
+)
+declare(
+    "GemmaRotaryEmbedding",
+    "(B, S, D), (B, N, S, D), (B, N, S, D), (B, N, S, D), (B, N, S, D) -> (B, N, S, D), (B, N, S, D)",
+    "#1",
+    domain=MICROSOFT,
+)

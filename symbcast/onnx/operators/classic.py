@@ -9,6 +9,7 @@ from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import at_most
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.declarations import ML, RuntimeDifference, crashes, operator
+from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import BOOL, FLOAT, INT64, STRING
 from symbcast.operators.values.value import UNKNOWN, Value
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 
 # Classic machine learning operators of the domain ``ai.onnx.ml``: a row of features for each batch element.
+
+
+declare("Binarizer Imputer", "X -> X", domain=ML)
 
 
 @operator("Normalizer", domain=ML)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
-from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.core.rules.placement import sequence_place
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import known_rank, known_shapes, requested_shape
 from symbcast.onnx.operators.declarations import CRASHES, RuntimeDifference, operator
 from symbcast.operators.context import Context, Dims
@@ -29,6 +30,7 @@ from symbcast.operators.convolution import (
     weights_of_rank,
 )
 from symbcast.operators.layers import per_channel
+from symbcast.operators.reach import Reach
 from symbcast.operators.values.contents import FLOAT, INT32, INT64
 from symbcast.operators.values.value import Value
 
@@ -147,7 +149,20 @@ def transposed_positions(call: NodeCall, size: Dim, window: SlidingWindow, asked
 # Convolutions and transposed convolutions.
 
 
-@operator("Conv")
+def _window_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reach for a rank of two plus the length of ``kernel_shape``, else for the rank of data or weights."""
+    kernel = call.integers("kernel_shape")
+    ranks = [len(s) for s in shapes[:2] if s is not None and sequence_place(s) is None]
+    is_pool = call.node.op_type.endswith("Pool")
+    rank = len(kernel) + 2 if kernel else None if is_pool or not ranks else ranks[0]
+    if rank is None:
+        raise UnknownShapeError
+    if is_pool:
+        return [Reach(rank=rank)]
+    return [Reach(rank=rank), Reach(rank=rank), None if call.node.op_type == "ConvInteger" else Reach(rank=1)]
+
+
+@operator("Conv", reaches=_window_reach)
 def convolution(call: NodeCall) -> Value:
     """One element for each position of the window, with an output channel for each filter."""
     return Value(_convolved(call, call.shape(0), call.shape(1), 2), call.dtype())
@@ -160,7 +175,7 @@ CONV_INTEGER_POINT = RuntimeDifference(
 )
 
 
-@operator("ConvInteger")
+@operator("ConvInteger", reaches=_window_reach)
 def integer_convolution(call: NodeCall) -> Value:
     """A convolution of small integers; a zero point is one number, or one for each filter."""
     weights = call.shape(1)
@@ -246,7 +261,7 @@ def _positions(call: NodeCall, padding: str, _: Context, size: Dim, window: Slid
     return covering(size, window.stride)
 
 
-@operator("ConvTranspose")
+@operator("ConvTranspose", reaches=_window_reach)
 def transposed_convolution(call: NodeCall) -> Value:
     """Each element becomes a window; the windows lie a stride apart and are summed where they overlap."""
     dims, weights = call.shape(0), call.shape(1)
@@ -417,7 +432,7 @@ POOL_INPUT = RuntimeDifference(
 )
 
 
-@operator("MaxPool", "AveragePool", "LpPool")
+@operator("MaxPool", "AveragePool", "LpPool", reaches=_window_reach)
 def pool_(call: NodeCall) -> Sequence[Value]:
     """One element for each position of a window; ``ceil_mode`` lets the last one reach beyond the padding."""
     dims = call.shape(0)

@@ -1,43 +1,128 @@
-"""The table of ONNX operators, and simple operators declared as data: inputs, outputs and element types.
+"""How an ONNX operator is declared: names and domain, reach, bounds of integers, and what ONNX Runtime does otherwise.
 
-A signature lists the inputs and then, after an arrow, the output:
-
-    X                any shape; equal names mean equal shapes; "*" is a shape that need not be known
-    (N, C, ...)      named sizes; equal names mean equal sizes; "..." is any number of axes
-    (N, 2*C, @heads) sums of products of names, numbers and attributes, and "rest", the product of the axes under "...";
-                     one name in a product may be new: it is the size divided by the other factors
-    (N|1)            either size
-    (1<=N)           a size that is at least 1
-    number           one number, a scalar or a vector of length 1
-    input?           an optional input
-    -> X             the shape, or the named sizes, of the inputs
-    -> X, (M)        several outputs; a name that no input has is a new size
-    -> broadcast     the inputs broadcast together, by the operator's version
-    -> reduced       the first input reduced over the axes that attributes and inputs give
-
-To add such an operator, add a line here, and a row to the recorded runs in `tests/onnx`.
+A function decorated with `operator` computes the outputs of its operators. Simple ones are a line each, in the
+language of `symbcast.onnx.operators.signatures`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import Formula
-from symbcast.graphs.front_end import OperatorTable
-from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.operators.values.contents import BOOL, INT32
-
-# The table of ONNX operators; those that ONNX Runtime adds have their own domains.
-
+from symbcast.graphs.front_end import Offered, OperatorTable
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.graphs.walking.unknown_ranks import Reaches
+from symbcast.operators.context import Dims
+from symbcast.operators.reach import ANY, Reach, reach_of
+from symbcast.operators.values import intervals
+from symbcast.operators.values.contents import Interval
+from symbcast.operators.values.intervals import UNBOUNDED, Estimate, interval_of, some_of, with_estimate
+from symbcast.operators.values.value import Value
 
 MICROSOFT = "com.microsoft"
 """The domain of the operators that ONNX Runtime adds, and that its optimiser puts into models."""
+ML = "ai.onnx.ml"
 
-OPERATORS: OperatorTable[NodeCall] = OperatorTable()
+Intervals: TypeAlias = "Callable[[NodeCall, Sequence[Value], int], Estimate]"
+"""Returns the bounds of the integers in an output, from a call, its outputs and the position of one of them."""
+
+
+class OnnxOperators(OperatorTable[NodeCall]):
+    """The functions of operators, and the bounds of the integers that they make."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._intervals: dict[tuple[str, str], Intervals] = {}
+
+    def offer(
+        self, *names: str, domain: str = "", reaches: Reaches | None = None, interval: Intervals | None = None
+    ) -> Callable[[Offered], Offered]:
+        """Register the decorated function for the operators with these names.
+
+        ``interval`` bounds integers whose exact elements are unknown. The rest is as in `OperatorTable`.
+        """
+        if interval is not None:
+            self._intervals.update(((domain, name), interval) for name in names)
+        return super().offer(*names, domain=domain, reaches=reaches)
+
+    def with_intervals(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
+        """Return the outputs of a call, with bounds for integers about which nothing is known."""
+        interval = self._intervals.get((call.node.domain, call.node.op_type))
+        if interval is None:
+            return outputs
+        return [with_estimate(value, partial(interval, call, outputs, n)) for n, value in enumerate(outputs)]
+
+
+OPERATORS = OnnxOperators()
 operator = OPERATORS.offer
 
 
-ML = "ai.onnx.ml"
+# Reaches that several operators share: the axes that they use of inputs of unknown rank.
+#
+# An operator has a reach only if it leaves all axes unchanged that it does not use: its function sees a sequence of
+# axes as one axis (`symbcast.graphs.walking.unknown_ranks`).
+
+
+_LEGACY = 8
+"""Before this version of the operator set, broadcasting was different."""
+
+
+def reaches_nothing(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reaches of an operator that uses no axis of any input."""
+    return [ANY] * len(shapes)
+
+
+def reaches_broadcast(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reaches of an operator whose inputs are broadcast together."""
+    if call.version < _LEGACY:
+        raise UnknownShapeError
+    return [ANY] * len(shapes)
+
+
+def reaches_axis(default: int) -> Reaches:
+    """Return the reach of an operator along the attribute ``axis`` of its first input."""
+    return lambda call, shapes: [reach_of([call.integer("axis", default)])]
+
+
+def reaches_ranks(*ranks: int) -> Reaches:
+    """Return the reach of an operator with operands of fixed ranks."""
+    reaches = [Reach(rank=rank) for rank in ranks]
+    return lambda call, shapes: reaches
+
+
+def may_be_number(call: NodeCall, shapes: Sequence[Dims | None]) -> bool:
+    """Return whether data may be a scalar, which ONNX Runtime reduces along any axes."""
+    return call.asker.runtime == "onnxruntime" and len(shapes[0] or ()) == 1
+
+
+# Bounds that several operators share.
+
+
+def input_interval(call: NodeCall, position: int) -> Interval:
+    """Return the bounds of the elements of an input."""
+    return interval_of(call.value(position), call.bounds) if call.has(position) else UNBOUNDED
+
+
+def interval_of_first(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    """Return the bounds of an operator that copies all elements of its first input."""
+    return input_interval(call, 0)
+
+
+def interval_of_some(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    """Return the bounds of an operator that copies some elements of its first input."""
+    return some_of(input_interval(call, 0))
+
+
+def interval_of_elements(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    """Return the bounds of an elementwise operator on operands that are broadcast together."""
+    name = "Rem" if call.node.op_type == "Mod" and call.integer("fmod") else call.node.op_type
+    values = [call.value(n) for n in range(len(call.inputs))]
+    return intervals.elementwise(name, values, outputs[position].dtype, call.bounds)
+
+
+# What ONNX Runtime does otherwise than the documents.
 
 
 class RuntimeDifference(NamedTuple):
@@ -66,126 +151,3 @@ def crashes(call: NodeCall, unless: Formula, where: str) -> None:
     """Require a formula that ONNX Runtime does not check: its process ends where it does not hold (seen with 1.32)."""
     if call.does(CRASHES):
         call.require(unless, f"the runtime crashes here: {where}")
-
-
-DType: TypeAlias = "int | str"
-"""An element type: a number of ``TensorProto.DataType``, the name of an attribute, or an input as #n."""
-
-
-class OperatorDeclaration(NamedTuple):
-    """Operators that share a signature.
-
-    Attributes:
-        operators: their names.
-        signature: the shapes of the inputs and outputs.
-        dtype: the element type of the output.
-        axis: the default of the attribute ``axis``, which must be an axis of the first input; None if there is none.
-        content: how known elements are computed: from ``each``, from ``pairs``, or not at all.
-        domain: the domain of their names.
-        note: a note about unchecked conditions, if any.
-    """
-
-    operators: str
-    signature: str
-    dtype: DType = "#0"
-    axis: int | None = None
-    content: str = ""
-    domain: str = ""
-    note: str = ""
-
-
-DECLARATIONS = (
-    OperatorDeclaration(
-        """
-        Abs Acos Acosh Asin Asinh Atan Atanh BitwiseNot Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu HardSigmoid HardSwish
-        LeakyRelu Log MeanVarianceNormalization Mish Neg Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh
-        Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu
-        """,
-        "X -> X",
-        content="each",
-    ),
-    OperatorDeclaration("IsInf IsNaN Not", "X -> X", BOOL, content="each"),
-    OperatorDeclaration("BitCast", "X -> X", "to"),
-    OperatorDeclaration("Cast", "* -> *", "to", content="cast"),
-    OperatorDeclaration("CastLike", "*, T -> *", "#1", content="cast"),
-    OperatorDeclaration(
-        "Add BitShift BitwiseAnd BitwiseOr BitwiseXor Div Mod Mul Pow Sub", "A, B -> broadcast", content="pairs"
-    ),
-    OperatorDeclaration(
-        "And Equal Greater GreaterOrEqual Less LessOrEqual Or Xor", "A, B -> broadcast", BOOL, content="pairs"
-    ),
-    OperatorDeclaration(
-        "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum "
-        "ReduceSumSquare",
-        "X -> reduced",
-        content="whole",
-    ),
-    OperatorDeclaration("Bernoulli RandomNormalLike RandomUniformLike", "X -> X", "dtype"),
-    OperatorDeclaration("EyeLike", "(N, M) -> (N, M)", "dtype"),
-    OperatorDeclaration("SwiGLU", "X, X -> X"),
-    OperatorDeclaration("Trilu", "(..., N, M), number? -> (..., N, M)"),
-    OperatorDeclaration("Det", "(..., N, N) -> (...)"),
-    OperatorDeclaration("Binarizer Imputer", "X -> X", domain=ML),
-)
-
-
-# Declare operators of Microsoft's domain as data, in the language of `symbcast.onnx.operators.declarations`.
-#
-# Operators with CPU kernels in ONNX Runtime are tested against recorded runs; the others follow ContribOperators.md.
-
-
-_HIDDEN = "@num_heads*D"
-
-CONTRIB_DECLARATIONS = tuple(
-    declaration._replace(domain=MICROSOFT)
-    for declaration in (
-        OperatorDeclaration("Gelu QuickGelu SampleOp", "X -> X"),
-        OperatorDeclaration("MurmurHash3", "X -> X", INT32),
-        OperatorDeclaration("Trilu", "(..., N, M), number? -> (..., N, M)"),
-        OperatorDeclaration("BiasGelu FastGelu", "(..., C), (C)? -> (..., C)"),
-        OperatorDeclaration("Inverse", "(..., N, N) -> (..., N, N)"),
-        OperatorDeclaration("CDist", "(M, 1<=N), (K, N) -> (M, K)"),
-        OperatorDeclaration("TorchEmbedding", "(N, M), (...), number?, number? -> (..., M)"),
-        OperatorDeclaration("BiasSoftmax", "X, * -> X", note="not checked: the shape of the bias"),
-        OperatorDeclaration(
-            "BiasDropout", "X, *, X?, number?, number? -> X, X", note="not checked: the shape of the bias"
-        ),
-        OperatorDeclaration("Unique", "(N) -> (unique), (N), (unique)"),
-        # Quantized data in a device-specific memory order.
-        OperatorDeclaration("QuantizeWithOrder DequantizeWithOrder", "X, number -> X"),
-        OperatorDeclaration("QOrderedGelu", "X, number, number -> X"),
-        OperatorDeclaration("QOrderedLayerNormalization", "(..., C), number, (C), (C)?, number -> (..., C)"),
-        OperatorDeclaration(
-            "QOrderedMatMul",
-            "(..., M, K), number, (K, N), *, number, (N)?, *?, number? -> (..., M, N)",
-            note="not checked: the shapes of C and of B's scale",
-        ),
-        OperatorDeclaration(
-            "QOrderedAttention",
-            "(B, S, I), number, number, number, number, (I, H), (I, H), (I, H), *, *, *, (H), (H), (H), number?,"
-            " number?, number, *?, *?, *? -> (B, S, H)",
-            note="not checked: the shapes of the scales, the mask and the added scores",
-        ),
-        # Attention without padding, and windowed attention.
-        OperatorDeclaration("RemovePadding", "(B, S, H), (B) -> (tokens, H), (B, S), (B+1), (1)"),
-        OperatorDeclaration("RestorePadding", "(T, H), (B, S) -> (B, S, H)"),
-        OperatorDeclaration(
-            "LongformerAttention",
-            f"(B, S, {_HIDDEN}), ({_HIDDEN}, 3*{_HIDDEN}), (3*{_HIDDEN}), (B, S), ({_HIDDEN}, 3*{_HIDDEN}),"
-            f" (3*{_HIDDEN}), (B, S) -> (B, S, {_HIDDEN})",
-            note="not checked: the length must be a multiple of the window",
-        ),
-        OperatorDeclaration(
-            "DecoderAttention",
-            f"(S, B, {_HIDDEN}), (T, B, {_HIDDEN}), ({_HIDDEN}, {_HIDDEN}), ({_HIDDEN}, 2*{_HIDDEN}), (3*{_HIDDEN}),"
-            " *?, (B, @num_heads, P, D)?, (B, @num_heads, P, D)?, number, number, number, number"
-            f" -> (S, B, {_HIDDEN}), (B, @num_heads, keys, D), (B, @num_heads, keys, D)",
-            note="not checked: the shapes of the mask and the caches",
-        ),
-        OperatorDeclaration(
-            "GemmaRotaryEmbedding",
-            "(B, S, D), (B, N, S, D), (B, N, S, D), (B, N, S, D), (B, N, S, D) -> (B, N, S, D), (B, N, S, D)",
-            "#1",
-        ),
-    )
-)

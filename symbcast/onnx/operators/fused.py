@@ -26,6 +26,7 @@ from symbcast.onnx.operators.indexing import gather_nd_
 from symbcast.onnx.operators.layout import pad_
 from symbcast.onnx.operators.reductions import gemm_product
 from symbcast.onnx.operators.signals import grid_sample
+from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.indexing import gather
 from symbcast.operators.layers import group_norm, layer_norm
@@ -38,6 +39,18 @@ if TYPE_CHECKING:
 
 
 # Operators that ONNX Runtime's optimiser fuses from others: products, activations, embeddings, norms.
+
+
+declare("BiasSoftmax", "X, * -> X", domain=MICROSOFT, note="not checked: the shape of the bias")
+declare(
+    "BiasDropout",
+    "X, *, X?, number?, number? -> X, X",
+    domain=MICROSOFT,
+    note="not checked: the shape of the bias",
+)
+# Padding is removed where a mask says so, and restored.
+declare("RemovePadding", "(B, S, H), (B) -> (tokens, H), (B, S), (B+1), (1)", domain=MICROSOFT)
+declare("RestorePadding", "(T, H), (B, S) -> (B, S, H)", domain=MICROSOFT)
 
 
 @operator("BiasSplitGelu", domain=MICROSOFT)

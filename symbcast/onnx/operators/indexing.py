@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from symbcast.core.algebra.arithmetic import maximum, modulo, multiply
+from symbcast.core.algebra.arithmetic import add, maximum, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, numbers_of, reduced_fraction
 from symbcast.core.algebra.formulas import TRUE, all_of, any_of, at_most, equal, negate
 from symbcast.graphs.walking.gathering_and_slicing import check_columns, check_indices, gathered, index_length
@@ -20,7 +20,17 @@ from symbcast.graphs.walking.reshaping import (
     requested_shape,
 )
 from symbcast.onnx.operators.attention import check_lengths
-from symbcast.onnx.operators.declarations import RuntimeDifference, crashes, operator
+from symbcast.onnx.operators.declarations import (
+    MICROSOFT,
+    RuntimeDifference,
+    crashes,
+    input_interval,
+    interval_of_some,
+    operator,
+    reaches_axis,
+    reaches_ranks,
+)
+from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.protobuf import TensorConstant
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.indexing import (
@@ -33,6 +43,8 @@ from symbcast.operators.indexing import (
     scatter_nd,
     top_k,
 )
+from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
+from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import (
     BOOL,
     FLOAT,
@@ -40,12 +52,15 @@ from symbcast.operators.values.contents import (
     INT64,
     MAX_ELEMENTS,
     STRING,
+    Bands,
     Elements,
     IndexRamp,
+    Interval,
     from_array,
     is_size,
     listed,
 )
+from symbcast.operators.values.intervals import UNBOUNDED, Estimate, places, some_of
 from symbcast.operators.values.value import Value
 
 # Operators that create tensors: constants, ranges, shapes as tensors.
@@ -74,7 +89,13 @@ def constant(call: NodeCall) -> Value:
     return TensorConstant(found)
 
 
-@operator("Shape")
+def _shape_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the last ``-start`` axes, or all of them if there are fewer."""
+    start, end = call.integer("start"), call.attribute("end")
+    return [Reach(last=-start, is_written=True)] if start < 0 and (end is None or end < 0) else []
+
+
+@operator("Shape", reaches=_shape_reach)
 def shape(call: NodeCall) -> Value:
     """The sizes of the axes from ``start`` to ``end``."""
     if call.value(0).shape is None and not call.integer("start") and call.attribute("end") is None:
@@ -109,7 +130,16 @@ def constant_of_shape(call: NodeCall) -> Value:
     return Value(dims, held.dtype, filled(number, dims) if held.dtype != BOOL or number is not None else None)
 
 
-@operator("Range")
+def _range_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    start, limit, step = (input_interval(call, n) for n in range(3))
+    if step.low is not None and call.bounds.is_at_least(step.low, 1):
+        return Interval(start.low, None if limit.high is None else subtract(limit.high, 1))
+    if step.high is not None and call.bounds.is_at_most(step.high, -1):
+        return Interval(None if limit.low is None else add(limit.low, 1), start.high)
+    return UNBOUNDED
+
+
+@operator("Range", interval=_range_interval)
 def range_(call: NodeCall) -> Value:
     """Numbers from ``start`` on, before ``limit``, in steps of ``delta``."""
     return counted(call)
@@ -119,6 +149,11 @@ def range_(call: NodeCall) -> Value:
 def random(call: NodeCall) -> Value:
     """Numbers in a shape that the node holds."""
     return Value(tuple(call.integers("shape") or ()), call.integer("dtype", FLOAT))
+
+
+declare("EyeLike", "(N, M) -> (N, M)", "dtype", reaches=reaches_ranks(2))
+declare("Trilu", "(..., N, M), number? -> (..., N, M)", reaches=lambda call, shapes: [Reach(last=2)])
+declare("Trilu", "(..., N, M), number? -> (..., N, M)", domain=MICROSOFT)
 
 
 MULTINOMIAL_EMPTY = RuntimeDifference(
@@ -150,6 +185,9 @@ def window(call: NodeCall) -> Value:
     return Value((length,), call.integer("output_datatype", FLOAT))
 
 
+declare("TorchEmbedding", "(N, M), (...), number?, number? -> (..., M)", domain=MICROSOFT)
+
+
 # Batches that ONNX Runtime's GatherND accepts together (seen with 1.31).
 
 
@@ -166,7 +204,16 @@ def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) 
 # Operators that take elements out of a tensor, or put them in, by index.
 
 
-@operator("Gather")
+def _gather_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return [reach_of([call.integer("axis")]), ANY]
+
+
+def _gather_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    axis = call.integer("axis") % len(call.shape(0))
+    return intervals.gathered(call.value(0), call.value(1), axis, call.bounds)
+
+
+@operator("Gather", reaches=_gather_reach, interval=_gather_interval)
 def gather_(call: NodeCall) -> Value:
     """Slices of the data along ``axis``, selected by indices."""
     data, indices = call.shape(0), call.shape(1)
@@ -176,7 +223,7 @@ def gather_(call: NodeCall) -> Value:
     return Value(shape, call.dtype(), gathered(call.value(0), call.value(1), axis, call.bounds))
 
 
-@operator("GatherElements")
+@operator("GatherElements", interval=interval_of_some)
 def gather_elements_(call: NodeCall) -> Value:
     """One element of the data for each index."""
     data, indices, axis = call.shape(0), call.shape(1), call.integer("axis")
@@ -197,7 +244,7 @@ GATHER_ND_EMPTY = RuntimeDifference(
 )
 
 
-@operator("GatherND")
+@operator("GatherND", interval=interval_of_some)
 def gather_nd_(call: NodeCall) -> Value:
     """Slices of the data, one for each index vector in the last axis of the indices."""
     data, indices = call.shape(0), call.shape(1)
@@ -216,7 +263,14 @@ def gather_nd_(call: NodeCall) -> Value:
     return Value(shape, call.dtype())
 
 
-@operator("ScatterElements", "Scatter")
+def _scatter_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    if call.text("reduction", "none") != "none":
+        return UNBOUNDED
+    return intervals.chosen([call.value(0), call.value(2)], call.bounds)
+
+
+@operator("ScatterElements", interval=_scatter_interval)
+@operator("Scatter")
 def scatter_elements_(call: NodeCall) -> Value:
     """The data with some elements replaced."""
     data, indices, updates, axis = call.shape(0), call.shape(1), call.shape(2), call.integer("axis")
@@ -225,7 +279,7 @@ def scatter_elements_(call: NodeCall) -> Value:
     return Value(shape, call.dtype())
 
 
-@operator("ScatterND")
+@operator("ScatterND", interval=_scatter_interval)
 def scatter_nd_(call: NodeCall) -> Value:
     """The data with some slices replaced."""
     data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
@@ -245,7 +299,12 @@ NON_ZERO_SCALAR = RuntimeDifference(
 )
 
 
-@operator("NonZero")
+def _non_zero_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    dims = call.value(0).shape
+    return Bands(0, tuple(map(places, dims))) if dims else UNBOUNDED
+
+
+@operator("NonZero", interval=_non_zero_interval)
 def non_zero(call: NodeCall) -> Value:
     """The indices of the elements that are not 0; data decide how many if the elements are unknown."""
     dims = call.value(0).shape
@@ -271,12 +330,12 @@ def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
     items, sizes = listed(content, dims), numbers_of(dims)
     if items is None or sizes is None or not all(isinstance(i, int) for i in items):
         return None
-    places = [index for index, item in zip(product(*map(range, sizes)), items, strict=True) if item]
-    content = Elements(tuple(n for axis in zip(*places, strict=True) for n in axis))
-    return Value((len(dims), len(places)), INT64, content if len(content.items) <= MAX_ELEMENTS else None)
+    indices = [index for index, item in zip(product(*map(range, sizes)), items, strict=True) if item]
+    content = Elements(tuple(n for axis in zip(*indices, strict=True) for n in axis))
+    return Value((len(dims), len(indices)), INT64, content if len(content.items) <= MAX_ELEMENTS else None)
 
 
-@operator("Compress")
+@operator("Compress", interval=interval_of_some)
 def compress(call: NodeCall) -> Value:
     """The slices that a condition selects; data decide how many."""
     dims = call.shape(0)
@@ -311,6 +370,9 @@ ONE_HOT_VALUES = RuntimeDifference(
     "requires two values in one axis",
     "they are two values",
 )
+declare("Unique", "(N) -> (unique), (N), (unique)", domain=MICROSOFT)
+
+
 ONE_HOT_DEPTH = RuntimeDifference(
     "OneHot",
     "refuses a depth of 0",
@@ -318,7 +380,11 @@ ONE_HOT_DEPTH = RuntimeDifference(
 )
 
 
-@operator("OneHot")
+def _one_hot_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return [reach_beside_new([call.integer("axis", -1)])]
+
+
+@operator("OneHot", reaches=_one_hot_reach)
 def one_hot_(call: NodeCall) -> Value:
     """A new axis for the classes."""
     dims = call.shape(0)
@@ -332,7 +398,13 @@ def one_hot_(call: NodeCall) -> Value:
     return Value(one_hot(call, dims, call.integer("axis", -1), depth, least=least), call.dtype(2))
 
 
-@operator("TopK")
+def _top_k_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    if position == 1:
+        return places(call.shape(0)[call.integer("axis", -1)])
+    return some_of(input_interval(call, 0))
+
+
+@operator("TopK", reaches=reaches_axis(-1), interval=_top_k_interval)
 def top_k_(call: NodeCall) -> Sequence[Value]:
     """The k greatest along an axis, which must be at least k long."""
     dims = call.shape(0)
@@ -346,7 +418,7 @@ def top_k_(call: NodeCall) -> Sequence[Value]:
     return Value(shape, call.dtype()), Value(shape, INT64)
 
 
-@operator("ReverseSequence")
+@operator("ReverseSequence", interval=interval_of_some)
 def reverse_sequence(call: NodeCall) -> Value:
     """Each sequence of a batch reversed up to its own length."""
     dims = call.shape(0)
@@ -370,19 +442,18 @@ NMS_THRESHOLDS = RuntimeDifference(
 )
 
 
-@operator("NonMaxSuppression")
+@operator("NonMaxSuppression", interval=lambda call, outputs, n: Bands(1, tuple(map(places, call.shape(1)))))
 def suppression(call: NodeCall) -> Value:
     """The batch, class and index of each box that is kept; data decide how many.
 
     ONNX Runtime takes the first of several thresholds.
     """
-    batch, places, _ = call.rank(0, (3,), "boxes")
+    batch, count, _ = call.rank(0, (3,), "boxes")
     expect(call, 0, "boxes", (None, None, 4))
-    expect(call, 1, "scores", (batch, None, places))
+    expect(call, 1, "scores", (batch, None, count))
     if not call.does(NMS_THRESHOLDS):
         expect_numbers(call, 2, 3, 4)
     for n in (3, 4) if call.does(NMS_THRESHOLDS) else ():
         for size in known_shape(call, n, call.input_name(n)) or ():
             call.at_most(1, size, f"{call.input_name(n)} must have a number")
-    count = call.fresh("count", "the number of selected boxes")
-    return Value((count, 3), INT64)
+    return Value((call.fresh("count", "the number of selected boxes"), 3), INT64)

@@ -7,9 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal, negate
+from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
-from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import (
     TargetShape,
     content_reshaped,
@@ -19,7 +21,16 @@ from symbcast.graphs.walking.reshaping import (
     requested_shape,
     reshaped,
 )
-from symbcast.onnx.operators.declarations import RuntimeDifference, operator
+from symbcast.graphs.walking.unknown_ranks import required_numbers
+from symbcast.onnx.operators.declarations import (
+    RuntimeDifference,
+    input_interval,
+    interval_of_first,
+    operator,
+    reaches_axis,
+    reaches_broadcast,
+    reaches_ranks,
+)
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.joining_and_slicing import (
     MODES,
@@ -34,6 +45,7 @@ from symbcast.operators.joining_and_slicing import (
     split_evenly,
     split_rounded_up,
 )
+from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import (
     SAME_NUMBER,
     depth_to_space,
@@ -48,7 +60,9 @@ from symbcast.operators.reshaping import (
     unsqueeze,
     whole_quotient,
 )
+from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import Content, Element, Elements, is_size
+from symbcast.operators.values.intervals import Estimate, some_of
 from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes, without_axes
 from symbcast.operators.values.value import Value
 
@@ -59,7 +73,23 @@ if TYPE_CHECKING:
 # Operators that change the shape or order of elements.
 
 
-@operator("Unsqueeze")
+def _required_axes(call: NodeCall) -> list[int]:
+    axes = call.axes("axes", 1, 13)
+    if not axes:  # without a list of axes, the shape depends on all axes
+        raise UnknownShapeError
+    return axes
+
+
+def _unsqueeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return [reach_beside_new(_required_axes(call))]
+
+
+def _unsqueeze_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    axes = call.axes("axes", 1, 13) or []
+    return intervals.with_axes(call.value(0), axes, len(outputs[position].shape or ()), call.bounds)
+
+
+@operator("Unsqueeze", reaches=_unsqueeze_reach, interval=_unsqueeze_interval)
 def unsqueeze_(call: NodeCall) -> Value:
     """Insert axes of size 1."""
     data, dims = call.value(0), call.shape(0)
@@ -77,7 +107,15 @@ SQUEEZE_NO_AXES = RuntimeDifference(
 )
 
 
-@operator("Squeeze")
+def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return [reach_of(_required_axes(call))]
+
+
+def _squeeze_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    return intervals.without_axes(call.value(0), call.axes("axes", 1, 13) or [], call.bounds)
+
+
+@operator("Squeeze", reaches=_squeeze_reach, interval=_squeeze_interval)
 def squeeze_(call: NodeCall) -> Value:
     """Remove axes of size 1."""
     data = call.value(0)
@@ -95,7 +133,17 @@ def squeeze_(call: NodeCall) -> Value:
     return Value(shape, data.dtype, without_axes(data.content, {call.axis(a, len(dims)) for a in axes}))
 
 
-@operator("Transpose")
+def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    order = call.integers("perm")
+    return [] if order is None else [Reach(rank=len(order))]
+
+
+def _transpose_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    order = call.integers("perm") or range(len(call.shape(0)))[::-1]
+    return intervals.transposed(call.value(0), order, call.bounds)
+
+
+@operator("Transpose", reaches=_transpose_reach, interval=_transpose_interval)
 def transpose_(call: NodeCall) -> Value:
     """The axes in another order."""
     data = call.value(0)
@@ -105,7 +153,7 @@ def transpose_(call: NodeCall) -> Value:
     return Value(shape, data.dtype, transposed(data.content, dims, range(len(dims))[::-1] if order is None else order))
 
 
-@operator("Expand")
+@operator("Expand", reaches=reaches_broadcast, interval=interval_of_first)
 def expand_(call: NodeCall) -> Value:
     """The data and a shape, broadcast together both ways."""
     data = call.value(0)
@@ -113,7 +161,15 @@ def expand_(call: NodeCall) -> Value:
     return Value(shape, data.dtype, stretched(data, shape))
 
 
-@operator("Tile")
+def _reach_by_length(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reach of an operator whose rank is the length of an input, unless it lists axes."""
+    shape = shapes[1] if len(shapes) > 1 else None
+    if shape is None or len(shape) != 1 or not isinstance(shape[0], int) or call.integers("axes") or call.has(3):
+        raise UnknownShapeError
+    return [Reach(rank=shape[0] // (2 if call.node.op_type == "Pad" else 1))]
+
+
+@operator("Tile", reaches=_reach_by_length, interval=interval_of_first)
 def tile_(call: NodeCall) -> Value:
     """The data repeated along each axis."""
     dims = call.shape(0)
@@ -133,14 +189,14 @@ def tile_(call: NodeCall) -> Value:
     )
 
 
-@operator("DepthToSpace")
+@operator("DepthToSpace", reaches=reaches_ranks(4))
 def depth_to_space_(call: NodeCall) -> Value:
     """Blocks of the channels laid out in space."""
     dims = call.rank(0, (4,), "the input")
     return Value(depth_to_space(call, dims, call.integer("blocksize", 1)), call.dtype())
 
 
-@operator("SpaceToDepth")
+@operator("SpaceToDepth", reaches=reaches_ranks(4))
 def space_to_depth_(call: NodeCall) -> Value:
     """Blocks of space put into channels."""
     dims = call.rank(0, (4,), "the input")
@@ -179,7 +235,7 @@ RESHAPE_BESIDE_ZERO = RuntimeDifference(
 )
 
 
-@operator("Reshape")
+@operator("Reshape", interval=interval_of_first)
 def reshape_(call: NodeCall) -> Value:
     """The same elements in another shape; a 0 keeps the size of its axis, and one -1 is inferred."""
     if call.version < 5:
@@ -204,7 +260,7 @@ def _reshape_to_data(call: NodeCall) -> Value:
     return Value(shape, call.dtype())
 
 
-@operator("Flatten")
+@operator("Flatten", interval=interval_of_first)
 def flatten_(call: NodeCall) -> Value:
     """A matrix: the axes before ``axis`` form the rows, the others the columns."""
     data = call.value(0)
@@ -269,7 +325,17 @@ def _by_emptiness(call: NodeCall, sizes: Sequence[Dim], empty: Sequence[Formula]
 # Operators that concatenate or split tensors along an axis.
 
 
-@operator("Concat")
+def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    ranks = [len(s) for s in shapes if s is not None and sequence_place(s) is None]
+    return [Reach(rank=ranks[0]) if ranks else reach_of([call.integer("axis", 1)])] * len(shapes)
+
+
+def _concat_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    axis = call.integer("axis") % len(call.shape(0))
+    return intervals.joined([call.value(n) for n in range(len(call.inputs))], axis, call.bounds)
+
+
+@operator("Concat", reaches=_concat_reach, interval=_concat_interval)
 def concat_(call: NodeCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes are equal."""
     shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
@@ -291,7 +357,15 @@ def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
 
 
-@operator("Split")
+def _split_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    axis = call.integer("axis") % len(call.shape(0))
+    sizes = numbers_of([o.shape[axis] for o in outputs if o.shape])
+    is_known = sizes is not None and len(sizes) == len(outputs)
+    part = slice(sum(sizes[:position]), sum(sizes[: position + 1])) if sizes is not None and is_known else None
+    return intervals.cut(call.value(0), axis, part, call.bounds)
+
+
+@operator("Split", reaches=reaches_axis(0), interval=_split_interval)
 def split(call: NodeCall) -> Sequence[Value]:
     """A tensor split along ``axis`` into parts of given sizes, or of equal size with a smaller last part."""
     dims = call.shape(0)
@@ -360,7 +434,24 @@ SLICE_GREATEST_END = RuntimeDifference(
 )
 
 
-@operator("Slice")
+def _slice_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    if call.version < 10:
+        starts: Sequence[object] = call.integers("starts") or []
+        axes = call.integers("axes")
+    else:
+        starts, axes = call.elements(1) or (), required_numbers(call, 3) if call.has(3) else None
+    return [reach_of(range(len(starts)) if axes is None else axes)] if starts or axes else []
+
+
+def _slice_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    starts, ends, axes = (call.numbers(n) for n in (1, 2, 3)) if call.version >= 10 else (None, None, None)
+    steps = call.numbers(4) if call.has(4) else [1]
+    if not (starts and ends and steps and axes and len(axes) == 1):
+        return some_of(input_interval(call, 0))
+    return intervals.cut(call.value(0), axes[0], slice(starts[0], ends[0], steps[0]), call.bounds)
+
+
+@operator("Slice", reaches=_slice_reach, interval=_slice_interval)
 def slice_(call: NodeCall) -> Value:
     """A part of the data: from a start to an end, in steps, on some axes."""
     if call.version < 10:
@@ -428,7 +519,7 @@ PAD_ELEMENTS = RuntimeDifference(
 )
 
 
-@operator("Pad")
+@operator("Pad", reaches=_reach_by_length)
 def pad_(call: NodeCall) -> Value:
     """Padding at the ends of axes: a constant, or elements reflected, repeated from the edge or wrapped around."""
     dims = call.shape(0)

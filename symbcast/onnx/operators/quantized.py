@@ -12,6 +12,7 @@ from symbcast.graphs.walking.reshaping import expect, expect_number_or_line, exp
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.layout import joined_shape
 from symbcast.onnx.operators.reductions import gemm_product
+from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.context import Dims
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.contents import FLOAT, INT32, UINT8
@@ -352,3 +353,24 @@ def _check_packed(call: NodeCall, position: int, what: str, columns: int, each: 
     found = known_shape(call, position, what)
     if found is not None:
         expect(call, position, what, (columns * each,) if len(found) == 1 else (columns, each))
+
+
+# Quantized data in a device-specific memory order.
+
+
+declare("QuantizeWithOrder DequantizeWithOrder", "X, number -> X", domain=MICROSOFT)
+declare("QOrderedGelu", "X, number, number -> X", domain=MICROSOFT)
+declare("QOrderedLayerNormalization", "(..., C), number, (C), (C)?, number -> (..., C)", domain=MICROSOFT)
+declare(
+    "QOrderedMatMul",
+    "(..., M, K), number, (K, N), *, number, (N)?, *?, number? -> (..., M, N)",
+    domain=MICROSOFT,
+    note="not checked: the shapes of C and of B's scale",
+)
+declare(
+    "QOrderedAttention",
+    "(B, S, I), number, number, number, number, (I, H), (I, H), (I, H), *, *, *, (H), (H), (H), number?,"
+    " number?, number, *?, *?, *? -> (B, S, H)",
+    domain=MICROSOFT,
+    note="not checked: the shapes of the scales, the mask and the added scores",
+)

@@ -14,14 +14,24 @@ from symbcast.core.algebra.formulas import any_of, negate
 from symbcast.core.algebra.symbols import AxisSequence, Unknown
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import expect, expect_line, folded, known_shape, known_shapes
-from symbcast.onnx.operators.declarations import RuntimeDifference, operator
+from symbcast.onnx.operators.declarations import (
+    MICROSOFT,
+    RuntimeDifference,
+    input_interval,
+    may_be_number,
+    operator,
+    reaches_axis,
+)
+from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.reference import infer
 from symbcast.operators.context import Dims
 from symbcast.operators.layers import check_channels, group_norm, layer_norm, per_channel
+from symbcast.operators.operator import find_operator
 from symbcast.operators.products import einsum, matmul, matrix_product, reduce, search
+from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.values.contents import BOOL, DOUBLE, FLOAT, INT32, INT64, Content, Elements, IndexRamp
 from symbcast.operators.values.elements import BINARY
-from symbcast.operators.values.intervals import extent
+from symbcast.operators.values.intervals import UNBOUNDED, Estimate, extent, places, some_of
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
@@ -31,13 +41,23 @@ if TYPE_CHECKING:
 # Matrix products, and Einsum.
 
 
-@operator("MatMul")
+def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return find_operator("matmul", {}).reaches([s or () for s in shapes])
+
+
+@operator("MatMul", reaches=_matmul_reach)
 def matmul_(call: NodeCall) -> Value:
     """A product of matrices, batch axes broadcast."""
     return Value(matmul(call, call.shape(0), call.shape(1)), call.dtype() or call.dtype(1))
 
 
-@operator("Gemm")
+def _gemm_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reach of Gemm, which broadcasts the bias; ONNX Runtime treats a first operand of rank 1 as a row."""
+    matrix = Reach(rank=2)
+    return [None if call.asker.runtime == "onnxruntime" else matrix, matrix, ANY]
+
+
+@operator("Gemm", reaches=_gemm_reach)
 def gemm(call: NodeCall) -> Value:
     """A product of two matrices, and a third one broadcast onto it, one way."""
     return Value(gemm_product(call, 0, 1, 2), call.dtype() or call.dtype(1))
@@ -56,11 +76,25 @@ def gemm_product(call: NodeCall, left: int, right: int, bias: int) -> Dims:
     return shape
 
 
-@operator("Einsum")
+def _einsum_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    equation = call.text("equation")
+    terms, _, output = equation.partition("->")
+    # An ellipsis is treated as one sequence: it has the same number of axes in each term, so it cannot cover two.
+    if terms.count("...") > 1 or (terms.count("...") and output and "..." not in output):
+        raise UnknownShapeError
+    return find_operator("einsum", {"equation": equation}).reaches([s or () for s in shapes])
+
+
+@operator("Einsum", reaches=_einsum_reach)
 def einsum_(call: NodeCall) -> Value:
     """Each letter is one size; letters that the output leaves out are summed over, ``...`` is broadcast."""
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     return Value(einsum(call, call.text("equation"), shapes), call.dtype())
+
+
+declare("Det", "(..., N, N) -> (...)")
+declare("Inverse", "(..., N, N) -> (..., N, N)", domain=MICROSOFT)
+declare("CDist", "(M, 1<=N), (K, N) -> (M, K)", domain=MICROSOFT)
 
 
 # Operators that reduce axes, and those that normalise along them.
@@ -73,6 +107,29 @@ _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
 
 
+def _reduced_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    axes = call.axes("axes", 1, _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18))
+    if axes:
+        return [] if may_be_number(call, shapes) else [reach_of(axes)]
+    return [] if call.integer("keepdims", 1) or call.integer("noop_with_empty_axes") else [ANY]
+
+
+def _reduced_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
+    # The runtime's maximum of no elements is the least number of the type.
+    return some_of(input_interval(call, 0)) if call.is_positive(call.shape(0)) else UNBOUNDED
+
+
+@operator("ReduceMax", "ReduceMin", reaches=_reduced_reach, interval=_reduced_interval)
+@operator(
+    *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum"),
+    "ReduceSumSquare",
+    reaches=_reduced_reach,
+)
+def reduction(call: NodeCall) -> Value:
+    """The reduced axes become 1, or are removed."""
+    return Value(_reduced_shape(call), call.dtype(), _reduced_content(call))
+
+
 REDUCE_EMPTY = RuntimeDifference(
     "ReduceMax ReduceMin",
     "refuses to reduce no truth values to one",
@@ -80,7 +137,7 @@ REDUCE_EMPTY = RuntimeDifference(
 )
 
 
-def reduced(call: NodeCall) -> Dims | None:
+def _reduced_shape(call: NodeCall) -> Dims:
     """Return the first input with the reduced axes set to 1 or removed."""
     dims, axes = call.shape(0), _axes(call)
     if axes is None:
@@ -102,7 +159,7 @@ def _axes(call: NodeCall) -> list[int] | None:
     return axes or []
 
 
-def reduced_content(call: NodeCall) -> Content | None:
+def _reduced_content(call: NodeCall) -> Content | None:
     """Return the content of a reduced tensor, from elements that are all known or from a ramp."""
     data, dims, axes = call.value(0), call.shape(0), _axes(call)
     if axes is None or data.content is None:
@@ -156,7 +213,16 @@ ARG_EMPTY = RuntimeDifference(
 )
 
 
-@operator("ArgMax", "ArgMin")
+def _searched_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return [] if may_be_number(call, shapes) else [reach_of([call.integer("axis")])]
+
+
+@operator(
+    "ArgMax",
+    "ArgMin",
+    reaches=_searched_reach,
+    interval=lambda call, outputs, n: places(call.shape(0)[call.integer("axis")]),
+)
 def arg(call: NodeCall) -> Value:
     """The axis, which must not be empty, becomes 1 or is removed."""
     dims = call.shape(0)
@@ -185,7 +251,12 @@ def _normalised(call: NodeCall) -> tuple[Dims, int]:
     return dims, axis
 
 
-@operator("LayerNormalization")
+def _normalised_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    axis = call.integer("axis", -1)
+    return [reach_of([axis]), ANY, ANY] if axis < 0 else []
+
+
+@operator("LayerNormalization", reaches=_normalised_reach)
 def layer_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale and bias broadcast onto the input, one way."""
     dims, axis = _normalised(call)
@@ -194,7 +265,8 @@ def layer_normalization(call: NodeCall) -> Sequence[Value]:
     return Value(dims, call.dtype()), statistics, statistics
 
 
-@operator("RMSNormalization", "SimplifiedLayerNormalization")
+@operator("RMSNormalization", reaches=_normalised_reach)
+@operator("SimplifiedLayerNormalization")
 def rms_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale broadcasts onto the input, one way."""
     dims, axis = _normalised(call)
@@ -202,7 +274,7 @@ def rms_normalization(call: NodeCall) -> Sequence[Value]:
     return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))
 
 
-@operator("BatchNormalization")
+@operator("BatchNormalization", reaches=lambda call, shapes: [Reach(first=2)])
 def batch_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale, bias, mean and variance have one number for each channel."""
     dims = known_shape(call, 0, "the input")
@@ -244,7 +316,7 @@ def instance_normalization(call: NodeCall) -> Value:
     return Value(dims, call.dtype())
 
 
-@operator("LpNormalization")
+@operator("LpNormalization", reaches=reaches_axis(-1))
 def lp_normalization(call: NodeCall) -> Value:
     """Each line along an axis divided by its length."""
     dims = call.shape(0)

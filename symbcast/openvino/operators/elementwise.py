@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.core.algebra.formulas import negate
-from symbcast.openvino.graph import OpenVinoCall, element_type_number, operator
+from symbcast.openvino.graph import OpenVinoCall, element_type_number, operator, reaches_nothing
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import INTEGERS, Element, is_size
 from symbcast.operators.values.elements import BINARY, Binary, truth
@@ -38,26 +38,26 @@ _EACH = {
 """Elementwise operators, and their names in `symbcast.operators.values.elements`."""
 
 
-@operator(*_KEEPS.split())
+@operator(*_KEEPS.split(), reaches=reaches_nothing)
 def keeps_shape(call: OpenVinoCall) -> Value:
     """A tensor with the shape of the first input."""
     return call.made(call.shape(0))
 
 
-@operator(*_EACH)
+@operator(*_EACH, reaches=reaches_nothing)
 def each(call: OpenVinoCall) -> Value:
     """A function applied to each element."""
     return call.made(call.shape(0), of_each(_EACH[call.node.op_type], call.value(0), call.bounds))
 
 
-@operator("Convert", "ConvertLike")
+@operator("Convert", "ConvertLike", reaches=reaches_nothing)
 def convert(call: OpenVinoCall) -> Value:
     """The elements converted to another type."""
     to = element_type_number(call.node.raw.get_output_element_type(0))
     return call.made(call.shape(0), cast(call.value(0), to, call.asker))
 
 
-@operator("Clamp")
+@operator("Clamp", reaches=reaches_nothing)
 def clamp(call: OpenVinoCall) -> Value:
     """Each element limited to the bounds."""
     content = None
@@ -75,10 +75,6 @@ def _end(bound: float) -> tuple[Element, ...]:
 
 
 _FAR = 1 << 31
-
-
-KEEP_SHAPE = (*_KEEPS.split(), *_EACH)
-"""Operators whose output has the shape of their first input."""
 
 
 # Two operands.
@@ -146,11 +142,7 @@ _BINARY: Mapping[str, Binary | None] = {
 }
 
 
-TWO_OPERANDS = tuple(_BINARY)
-"""Operators on two operands, broadcast together as the attribute ``auto_broadcast`` says."""
-
-
-@operator(*_BINARY)
+@operator(*_BINARY, reaches=reaches_nothing)
 def of_two(call: OpenVinoCall) -> Value:
     """Two tensors, broadcast together."""
     shape = broadcast_together(call)
@@ -160,7 +152,7 @@ def of_two(call: OpenVinoCall) -> Value:
     return call.made(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 
-@operator("Select")
+@operator("Select", reaches=reaches_nothing)
 def select(call: OpenVinoCall) -> Value:
     """Elements of one tensor or the other, selected by a third one."""
     condition, yes, no = (call.shape(n) for n in range(3))

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import all_of, at_most
+from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import TargetShape, expect_line, read_scale, requested_shape, reshaped, scaled
-from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, operator
+from symbcast.graphs.walking.unknown_ranks import required_numbers
+from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, may_be_number, operator, reaches_images
 from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import Padding, concat, pad, split_as, split_evenly
+from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import (
     depth_to_space,
     expand,
@@ -35,7 +39,11 @@ if TYPE_CHECKING:
 # Operators that reshape, reorder, repeat, split or join tensors.
 
 
-@operator("Unsqueeze")
+def _unsqueeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    return [reach_beside_new(required_numbers(call, 1))]
+
+
+@operator("Unsqueeze", reaches=_unsqueeze_reach)
 def unsqueeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 inserted; an axis given twice is inserted once."""
     data, dims = call.value(0), call.shape(0)
@@ -46,7 +54,15 @@ def unsqueeze_(call: OpenVinoCall) -> Value:
     return call.made(unsqueeze(call, dims, axes), with_axes(data.content, places, len(dims)))
 
 
-@operator("Squeeze")
+def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    axes = required_numbers(call, 1)
+    if not axes or call.integer("allow_axis_skip"):
+        return []
+    reach = reach_of(axes)
+    return [reach._replace(least=0) if reach.last == 1 and may_be_number(shapes) else reach]
+
+
+@operator("Squeeze", reaches=_squeeze_reach)
 def squeeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 removed: the given ones, or all of them."""
     data, dims = call.value(0), call.shape(0)
@@ -62,7 +78,12 @@ def squeeze_(call: OpenVinoCall) -> Value:
     return call.made(shape, without_axes(data.content, set(axes)))
 
 
-@operator("Transpose")
+def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    order = required_numbers(call, 1)
+    return [Reach(rank=len(order))] if order else []
+
+
+@operator("Transpose", reaches=_transpose_reach)
 def transpose_(call: OpenVinoCall) -> Value:
     """The axes in a new order; reversed if no order is given."""
     data, dims = call.value(0), call.shape(0)
@@ -71,7 +92,12 @@ def transpose_(call: OpenVinoCall) -> Value:
     return call.made(shape, transposed(data.content, dims, order))
 
 
-@operator("Concat")
+def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    ranks = [len(s) for s in shapes if s is not None and sequence_place(s) is None]
+    return [Reach(rank=ranks[0]) if ranks else reach_of([call.integer("axis")])] * len(shapes)
+
+
+@operator("Concat", reaches=_concat_reach)
 def concat_(call: OpenVinoCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes must be equal."""
     values = [call.value(n) for n in range(len(call.inputs))]
@@ -158,14 +184,14 @@ def broadcast(call: OpenVinoCall) -> Value:
     return call.made(shape, stretched(data, shape))
 
 
-@operator("DepthToSpace")
+@operator("DepthToSpace", reaches=reaches_images)
 def depth_to_space_(call: OpenVinoCall) -> Value:
     """Blocks of channels moved into the spatial axes."""
     dims = call.rank(0, (4,), "data")
     return call.made(depth_to_space(call, dims, call.integer("block_size", 1)))
 
 
-@operator("SpaceToDepth")
+@operator("SpaceToDepth", reaches=reaches_images)
 def space_to_depth_(call: OpenVinoCall) -> Value:
     """Spatial blocks moved into the channels."""
     dims = call.rank(0, (4,), "data")

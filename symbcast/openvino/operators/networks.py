@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply
 from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.core.rules.placement import sequence_place
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import folded, known_shape, known_shapes
-from symbcast.openvino.graph import OpenVinoCall, operator
+from symbcast.graphs.walking.unknown_ranks import required_numbers
+from symbcast.openvino.graph import OpenVinoCall, may_be_number, operator
 from symbcast.operators.context import Context, Dims, OptionalOperand
 from symbcast.operators.convolution import SlidingWindow, covering, fitting, pool, spatial_axes, transposed_length
 from symbcast.operators.layers import (
@@ -26,7 +29,9 @@ from symbcast.operators.layers import (
     per_channel,
     recurrent,
 )
+from symbcast.operators.operator import find_operator
 from symbcast.operators.products import einsum, matmul, reduce
+from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
@@ -36,7 +41,12 @@ if TYPE_CHECKING:
 # Matrix products, attention, reductions and normalisation.
 
 
-@operator("MatMul")
+def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    left, right = find_operator("matmul", {}).reaches([s or () for s in shapes])
+    return [Reach(last=2, is_written=True) if call.integer("transpose_a") else left, right]
+
+
+@operator("MatMul", reaches=_matmul_reach)
 def matmul_(call: OpenVinoCall) -> Value:
     """A matrix product with optionally transposed operands; batch axes are broadcast."""
     left, right = call.shape(0), call.shape(1)
@@ -76,7 +86,16 @@ def attention(call: OpenVinoCall) -> Value:
 _STEPS = {"ReduceMax": "Max", "ReduceMin": "Min", "ReduceProd": "Mul", "ReduceSum": "Add"}
 
 
-@operator(*_STEPS, "ReduceL1", "ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMean")
+def _reduced_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    reach = reach_of(required_numbers(call, 1))
+    if reach.last == 1 and may_be_number(shapes):
+        return [] if call.integer("keep_dims") else [reach._replace(least=0)]
+    return [reach]
+
+
+@operator(
+    *(*_STEPS, "ReduceL1", "ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMean"), reaches=_reduced_reach
+)
 def reduced(call: OpenVinoCall) -> Value:
     """A reduction: axes become size 1 or are removed; if none are given, nothing is reduced."""
     dims = call.shape(0)
@@ -94,7 +113,12 @@ def reduced(call: OpenVinoCall) -> Value:
 # Normalisation.
 
 
-@operator("Softmax", "LogSoftmax")
+def _softmax_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    axis = call.integer("axis", 1)
+    return [ANY if axis == -1 and may_be_number(shapes) else reach_of([axis])]
+
+
+@operator("Softmax", "LogSoftmax", reaches=_softmax_reach)
 def along_axis(call: OpenVinoCall) -> Value:
     """A function applied to each vector along an axis; the shape is unchanged."""
     dims = call.shape(0)
@@ -202,7 +226,16 @@ def _positions(call: OpenVinoCall, context: Context, size: Dim, window: SlidingW
 # Convolutions.
 
 
-@operator("Convolution", "GroupConvolution", "BinaryConvolution")
+def _convolution_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Data and filters have equal rank; with groups, the filters have one more axis."""
+    more = int(call.node.op_type.startswith("Group"))
+    data, filters = (None if s is None or sequence_place(s) is not None else len(s) for s in shapes[:2])
+    rank = data if data is not None else None if filters is None else filters - more
+    return [] if rank is None else [Reach(rank=rank), Reach(rank=rank + more)]
+
+
+@operator("Convolution", "GroupConvolution", reaches=_convolution_reach)
+@operator("BinaryConvolution")
 def convolution(call: OpenVinoCall) -> Value:
     """A convolution; the filters are (O, I, ...), or with groups (G, O, I, ...)."""
     dims, filters = call.shape(0), call.shape(1)
@@ -251,7 +284,7 @@ def _channels(call: OpenVinoCall, dims: Dims, filters: Dims, count: int, *, is_t
 # Pooling.
 
 
-@operator("MaxPool", "AvgPool")
+@operator("MaxPool", "AvgPool", reaches=lambda call, shapes: [Reach(rank=len(call.integers("kernel") or ()) + 2)])
 def pool_(call: OpenVinoCall) -> Sequence[Value]:
     """One element per window position; if the count is rounded up, the last window may extend past the padding."""
     dims = call.shape(0)
