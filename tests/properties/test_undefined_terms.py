@@ -64,7 +64,7 @@ def test_a_formula_and_its_negation_never_hold_or_fail_together(number):
 
 
 def sb_symbols(name):
-    return sb.Condition(f"{name} == 2")._asked
+    return sb.Condition(f"{name} == 2")._order
 
 
 def test_what_inner_terms_need_comes_first():

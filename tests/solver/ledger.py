@@ -87,7 +87,7 @@ def _unsubstituted(formulas: Any) -> Any:
 def _unfiltered(questions: Any, given: Any, needed: Any = ()) -> Any:
     from symbcast.core.solver.irredundance import NeighbourhoodSearch
 
-    near = NeighbourhoodSearch(questions) if questions.settles(given) else None
+    near = NeighbourhoodSearch(questions) if questions.suits_neighbourhood(given) else None
     for formula in given if near is not None else ():
         near.add(formula)
     return near, list(given)

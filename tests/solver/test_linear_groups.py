@@ -34,7 +34,7 @@ from symbcast.core.solver import search
 from symbcast.core.solver.budget import Satisfiability
 from symbcast.core.solver.evaluation import predicate
 from symbcast.core.solver.f2_one_size.clauses import clauses_of
-from symbcast.core.solver.f3_linear.equations import can_be_met
+from symbcast.core.solver.f3_linear.equations import can_be_satisfied
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 from symbcast.core.solver.f4_products import refutation
 from symbcast.core.solver.linear_groups import LinearGroup
@@ -218,7 +218,7 @@ def test_groups_of_many_symbols_with_products_are_right_in_what_they_decide(grou
 def test_what_can_always_be_met(statement, first, second):
     sizes = {a: first, b: second}
     for clause in clauses_of(statement.formula):
-        if can_be_met(clause, a, sizes):
+        if can_be_satisfied(clause, a, sizes):
             test = predicate(clause, TWO)
             for other in second.first(8):
                 assert any(test(size, other) for size in first.first(200)), (clause, other)

@@ -265,7 +265,7 @@ class ProgramAnswers:
         length = _length(first.clauses)
         if length <= LONG_TEXT or first.satisfiable is None:
             return first
-        least = {s: members.least() or 0 for s, members in first.wanted.items()}
+        least = {s: members.least() or 0 for s, members in first.sets.items()}
         single = [clause for clause in first.clauses if len(symbols_in(clause)) == 1]
         tied = [clause for clause in first.clauses if len(symbols_in(clause)) != 1]
         if _length([*single, *propagated(tied, least, single)]) >= length:

@@ -142,7 +142,7 @@ class NamesState:
         mark = self.joins.mark()
         try:
             self.joins.read(symbols_of(d for shape in op.operands for d in shape.dims))
-            codes = self.joins.meet([column for _, column in joined])
+            codes = self.joins.join_columns([column for _, column in joined])
         except IntegerClashError:
             self.joins.undo(mark)
             return None

@@ -42,7 +42,7 @@ class AssumptionSet:
     """Assumptions, split into their parts.
 
     ``domains`` holds the set of each remaining symbol; ``values`` gives the value of the other symbols (a size, or the
-    symbol that represents them); ``others`` holds the assumptions that tie several symbols together; ``given`` is the
+    symbol that represents them); ``others`` holds the assumptions that tie several symbols together; ``stated`` is the
     same as a set; ``weights`` is the number of symbols that each remaining one represents.
     """
 
@@ -68,7 +68,7 @@ class AssumptionSet:
         if any(not domain for domain in self.domains.values()):
             raise ContradictionError
         self._check_others()
-        self.given: frozenset[Formula] = frozenset(self.others)
+        self.stated: frozenset[Formula] = frozenset(self.others)
 
     @classmethod
     def of_names(cls, symbols: Sequence[Symbol]) -> Self:
@@ -76,7 +76,7 @@ class AssumptionSet:
         known = cls.__new__(cls)
         known.symbols, known.domains = tuple(symbols), dict.fromkeys(symbols, ALL)
         known.values, known.weights = {}, dict.fromkeys(symbols, 1)
-        known.others, known.given = [], frozenset()
+        known.others, known.stated = [], frozenset()
         return known
 
     def is_same(self, other: AssumptionSet) -> bool:
@@ -165,13 +165,14 @@ class Decision:
 
     ``clauses`` is the condition: an irredundant conjunction equivalent to the constraints, or only `FALSE` if nothing
     satisfies them. ``unproven`` are the clauses that may be redundant, and ``reason`` says why the verdict or the
-    minimality is undecided.
+    minimality is undecided. ``sets`` holds the set of each symbol as far as clauses about it alone narrow it;
+    ``narrowing`` are those clauses.
     """
 
     def __init__(self, knowledge: AssumptionSet, constraints: Iterable[Formula]) -> None:
         self.knowledge = knowledge
-        self.wanted: dict[Symbol, SizeSet] = dict(knowledge.domains)
-        self.asked: dict[Symbol, list[Formula]] = {}
+        self.sets: dict[Symbol, SizeSet] = dict(knowledge.domains)
+        self.narrowing: dict[Symbol, list[Formula]] = {}
         self.values: dict[Symbol, int] = {}
         self.parts: list[SymbolGroup] = []
         self._groups: IsomorphicGroups | None = None
@@ -180,18 +181,17 @@ class Decision:
         self._evidence: dict[str, CostedValue[dict[Symbol, int] | None] | None] = {}
         self._values_known: dict[Symbol, Dim] | None = None
         self._places: dict[Symbol, int] = {}
-        read = list(constraints)
-        self._given = read
+        self.constraints = list(constraints)
         self._cost: tuple[int, set[CostedValue[Any]]] | None = None
         """The units for the parts, and the stages paid meanwhile; None if anything was cut short."""
         try:
             with budget_share(DECIDED) as effort:
                 paid = set(effort.paid)
-                self.impossible = self._decide(read)
+                self.impossible = self._decide(self.constraints)
             self._cost = None if effort.is_cut else (effort.used, effort.paid - paid)
         except EffortSpentError:
             self.impossible = False
-            self.parts = [UndecidedGroup(knowledge.domains, self._undecided(read), stop_reason())]
+            self.parts = [UndecidedGroup(knowledge.domains, self._undecided(self.constraints), stop_reason())]
             self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
 
     def is_taken_over(self, knowledge: AssumptionSet, constraints: Sequence[Formula]) -> bool:
@@ -202,7 +202,7 @@ class Decision:
         counter = active()
         if self._cost is None or counter is None or not counter.is_call or counter.left < DECIDED:
             return False
-        if was_stopped() or self._given != list(constraints) or not self.knowledge.is_same(knowledge):
+        if was_stopped() or self.constraints != list(constraints) or not self.knowledge.is_same(knowledge):
             return False
         units, paid = self._cost
         counter.left -= units
@@ -216,7 +216,7 @@ class Decision:
         self._is_clash = tied is None
         if tied is None:
             # Even if nothing can hold, the assumptions determine which sizes can fail.
-            self.wanted = dict(self.knowledge.domains)
+            self.sets = dict(self.knowledge.domains)
         self._divide(tied or [])
         return tied is None or any(part.satisfiable is False for part in self.parts)
 
@@ -251,11 +251,6 @@ class Decision:
         return None if any(part.violable is None for part in self.parts) else False
 
     @property
-    def constraints(self) -> Sequence[Formula]:
-        """The constraints, as they were given."""
-        return self._given
-
-    @property
     def clauses(self) -> list[Formula]:
         """The conjuncts of the condition."""
         if self.impossible:
@@ -282,19 +277,19 @@ class Decision:
 
         Unconstrained symbols are left out.
         """
-        decided: dict[Tier | None, list[Symbol]] = {Tier.F2: list(self.asked)} if self._is_clash else {}
+        decided: dict[Tier | None, list[Symbol]] = {Tier.F2: list(self.narrowing)} if self._is_clash else {}
         for part in () if self._is_clash else self.parts:
             decided.setdefault(part.tier, []).extend(part.symbols)
         return {tier: [shown.get(s, s.name) for s in decided[tier]] for tier in Tier if tier in decided}
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes that satisfy everything, None if there are none or none were found."""
-        return self._kept("witness", self._witness)
+        return self._evidence_once("witness", self._witness)
 
     def _witness(self) -> dict[Symbol, int] | None:
         return None if self.impossible else self.whole([part.witness() for part in self.parts])
 
-    def _kept(self, kind: str, work: Callable[[], dict[Symbol, int] | None]) -> dict[Symbol, int] | None:
+    def _evidence_once(self, kind: str, work: Callable[[], dict[Symbol, int] | None]) -> dict[Symbol, int] | None:
         """Return evidence that is searched for once, unless another question of the call had taken the effort."""
         sizes, self._evidence[kind] = compute_once(self._evidence.get(kind), work)
         return sizes
@@ -304,7 +299,7 @@ class Decision:
 
         One part must break; the others are as small as the assumptions allow.
         """
-        return self._kept("counterexample", self._counterexample)
+        return self._evidence_once("counterexample", self._counterexample)
 
     def _counterexample(self) -> dict[Symbol, int] | None:
         if not self.impossible and not any(part.violable for part in self.parts):
@@ -405,11 +400,11 @@ class Decision:
                 alone = len(symbols) == 1 and self._narrow(next(iter(symbols)), clause)
                 if not alone and not self._narrow_each(clause):
                     tied.append(clause)
-            if any(not members for members in self.wanted.values()):
+            if any(not members for members in self.sets.values()):
                 return None
             sizes = {
                 s: size
-                for s, members in self.wanted.items()
+                for s, members in self.sets.items()
                 if members is not ALL and s not in self.values and (size := members.only) is not None
             }
             if sizes:
@@ -417,15 +412,15 @@ class Decision:
                 pending = normal_conjuncts(replace_in_formula(c, sizes) for c in tied)
                 continue
             # What is assumed word for word holds: that is not for a solver to find out.
-            tied = [clause for clause in tied if clause not in knowledge.given]
-            pending = divided_by_boxes(tied, self.wanted, self._where) or normal_conjuncts(
-                map(DecidedTerms(self.wanted).formula, tied)
+            tied = [clause for clause in tied if clause not in knowledge.stated]
+            pending = divided_by_boxes(tied, self.sets, self._where) or normal_conjuncts(
+                map(DecidedTerms(self.sets).formula, tied)
             )
-            least = {s: members.least() or 0 for s, members in self.wanted.items()} if pending == tied else {}
+            least = {s: members.least() or 0 for s, members in self.sets.items()} if pending == tied else {}
             if pending == tied:
                 pending = solved_composites(tied, least)
             if pending == tied:
-                known = [formula for clauses in self.asked.values() for formula in clauses]
+                known = [formula for clauses in self.narrowing.values() for formula in clauses]
                 pending = propagated(tied, least, known)
             if pending == tied:
                 return tied
@@ -438,25 +433,25 @@ class Decision:
             return None
         inside = Decision(known, ())
         tied = inside._take([replace_in_formula(c, known.values) for c in constraints])
-        narrowed = (s for s, members in known.domains.items() if inside.wanted[s] is not members)
-        sizes = (set_formula(s, inside.wanted[s], known.domains[s]) for s in narrowed)
+        narrowed = (s for s, members in known.domains.items() if inside.sets[s] is not members)
+        sizes = (set_formula(s, inside.sets[s], known.domains[s]) for s in narrowed)
         return None if tied is None else normal_conjuncts([*sizes, *tied])
 
     def _narrow(self, symbol: Symbol, clause: Formula) -> bool:
-        narrowed = narrowed_set(self.wanted[symbol], clause)
+        narrowed = narrowed_set(self.sets[symbol], clause)
         if narrowed is None:
             return False
-        self.wanted[symbol] = narrowed
-        self.asked.setdefault(symbol, []).append(clause)
+        self.sets[symbol] = narrowed
+        self.narrowing.setdefault(symbol, []).append(clause)
         return True
 
     def _narrow_each(self, clause: Formula) -> bool:
         """Use a clause about several symbols if it is a product of sets; return whether it is."""
-        sets = split_by_symbol(clause, self.wanted)
+        sets = split_by_symbol(clause, self.sets)
         for symbol, members in (sets or {}).items():
-            if not self.wanted[symbol] <= members:
-                self.asked.setdefault(symbol, []).append(set_formula(symbol, members, self.wanted[symbol]))
-                self.wanted[symbol] = members
+            if not self.sets[symbol] <= members:
+                self.narrowing.setdefault(symbol, []).append(set_formula(symbol, members, self.sets[symbol]))
+                self.sets[symbol] = members
         return sets is not None
 
     def _divide(self, tied: Sequence[Formula]) -> None:
@@ -476,21 +471,21 @@ class Decision:
         if not formulas and not others and len(symbols) == 1:
             (symbol,) = symbols
             try:
-                return SingleSymbolGroup(symbol, domains[symbol], self.wanted[symbol], self.asked.get(symbol, ()))
+                return SingleSymbolGroup(symbol, domains[symbol], self.sets[symbol], self.narrowing.get(symbol, ()))
             except PeriodTooLongError:
                 pass  # the combined pattern of wanted and unwanted sizes is too large
         relations: list[Relation] = [r for f in formulas if (r := as_relation(f)) is not None]
         if not others and len(relations) == len(formulas):
             try:
-                return RelationGroup(symbols, domains, self.wanted, relations, weights)
+                return RelationGroup(symbols, domains, self.sets, relations, weights)
             except PeriodTooLongError:
                 pass  # the solver handles classes of sizes with different periods
         if self._groups is None:
             from symbcast.core.solver.linear_groups import IsomorphicGroups
 
             self._groups = IsomorphicGroups(domains, weights)
-        narrowed = [s for s in symbols if self.wanted[s] is not domains[s]]
-        sets = [shortest_set_formula(s, self.wanted[s], domains[s], self.asked[s]) for s in narrowed]
+        narrowed = [s for s in symbols if self.sets[s] is not domains[s]]
+        sets = [shortest_set_formula(s, self.sets[s], domains[s], self.narrowing[s]) for s in narrowed]
         return self._groups.decide(symbols, others, [*sets, *formulas])
 
 

@@ -180,7 +180,7 @@ class SingleSymbolGroup:
     def __init__(self, symbol: Symbol, assumed: SizeSet, required: SizeSet, stated: Sequence[Formula] = ()) -> None:
         self.symbols = (symbol,)
         self.assumed = assumed
-        self.wanted = required
+        self.required = required
         self.unproven: set[Formula] = set()
         # Larger numbers than a size can be decide nothing.
         is_beyond = bool(required.segments) and required.segments[0].low > MAX_SIZE
@@ -189,7 +189,7 @@ class SingleSymbolGroup:
         self._broken = EMPTY if required is assumed else assumed - required
         self.tier = None if required is assumed else Tier.F2
         self.violable = bool(self._broken)
-        self._asked = stated
+        self._stated = stated
         self._clauses: list[Formula] | None = None
 
     @property
@@ -197,13 +197,15 @@ class SingleSymbolGroup:
         """The wanted set, as formulas."""
         if self._clauses is None:
             is_open = self.satisfiable and self.violable
-            formula = shortest_set_formula(self.symbols[0], self.wanted, self.assumed, self._asked) if is_open else TRUE
+            formula = (
+                shortest_set_formula(self.symbols[0], self.required, self.assumed, self._stated) if is_open else TRUE
+            )
             self._clauses = list(clauses(formula))
         return self._clauses
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the least wanted size."""
-        return self._sizes(self.wanted)
+        return self._sizes(self.required)
 
     def counterexample(self) -> dict[Symbol, int] | None:
         """Return the least unwanted size."""
@@ -223,12 +225,12 @@ class SingleSymbolGroup:
 
     def constant(self, dim: Dim) -> int | None:
         """Return the size of the symbol if only one is wanted."""
-        return self.wanted.only if dim == self.symbols[0] else None
+        return self.required.only if dim == self.symbols[0] else None
 
     def covers(self, data: Dim, target: Dim) -> bool:
         """Decide this from the wanted set."""
         try:
-            return self.wanted <= solution_set(one_or_equal(data, target))
+            return self.required <= solution_set(one_or_equal(data, target))
         except NotPeriodicError:
             return False
 

@@ -80,7 +80,7 @@ class GrowingConjunction:
 
     def can_hold(self) -> Satisfiability:
         """Return whether all formulas can hold, as `check` does."""
-        return self._settle()
+        return self._make_hold()
 
     def check(self, extra: Iterable[Formula] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
         """Return whether all formulas and some temporary ones can hold, and sizes at which they do.
@@ -88,7 +88,7 @@ class GrowingConjunction:
         A formula that once left the answer undecided is not asked about again: the answer stays undecided until sizes
         are found at which it holds, the others provably clash, or it is removed.
         """
-        answer = self._settle()
+        answer = self._make_hold()
         if answer is Satisfiability.SATISFIABLE:
             return self.beside(extra)
         if answer is Satisfiability.UNSATISFIABLE:
@@ -97,7 +97,7 @@ class GrowingConjunction:
         try:
             for formula in extra:
                 self._network.add(formula)
-            answer = self._settle()
+            answer = self._make_hold()
             return answer, dict(self._sizes) if answer is Satisfiability.SATISFIABLE else {}
         finally:
             self.shrink(length)
@@ -122,7 +122,7 @@ class GrowingConjunction:
         finally:
             self._network.shrink(length)
 
-    def _settle(self) -> Satisfiability:
+    def _make_hold(self) -> Satisfiability:
         """Make the formulas hold at the known sizes, as far as can be decided."""
         if self._clashing is not None:
             return Satisfiability.UNSATISFIABLE
@@ -131,7 +131,7 @@ class GrowingConjunction:
         for position in new:
             for symbol in self._network.symbols[position]:
                 sizes.setdefault(symbol, 1)
-        broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_met_alone(n)]
+        broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_satisfied_alone(n)]
         try:
             repaired = self._make_room(broken) or self._repair(broken)
         except EffortSpentError:
@@ -147,7 +147,7 @@ class GrowingConjunction:
         self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
         return Satisfiability.UNKNOWN if self._open else Satisfiability.SATISFIABLE
 
-    def _is_met_alone(self, number: int) -> bool:
+    def _is_satisfied_alone(self, number: int) -> bool:
         """Return whether a formula determines a symbol that no other formula mentions; that symbol is then set."""
         for symbol, size in self._own_sizes(number):
             if size >= 0:

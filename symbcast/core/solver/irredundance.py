@@ -10,7 +10,7 @@ from symbcast.core.algebra.formulas import AllOf, Formula, any_of, clauses, lite
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver.budget import REDUCED, Satisfiability, budget_share, budget_stage
 from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.f3_linear.equations import met_last
+from symbcast.core.solver.f3_linear.equations import satisfiable_last
 from symbcast.core.solver.incremental import GrowingConjunction
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import least_size
@@ -71,7 +71,7 @@ class NeighbourhoodSearch:
         """Return the numbers of the clauses that do not affect questions about this one, including its own."""
         if self.ranks is None:
             formulas = {n: clause for clause, numbers in self.numbers.items() for n in numbers}
-            last_users = met_last(formulas, self.tied, self.questions.domains)
+            last_users = satisfiable_last(formulas, self.tied, self.questions.domains)
             self.ranks = {n: rank for rank, n in enumerate(last_users)}
         own = self.numbers.get(clause, [])
         first = min((self.ranks[n] for n in own if n in self.ranks), default=len(self.ranks))
@@ -96,7 +96,7 @@ def without_implied(
     The ``needed`` ones are known not to be implied.
     """
     filtered = _Filter(questions, formulas, needed)
-    return filtered.near, filtered.kept
+    return filtered.near, filtered.needed
 
 
 class _Filter:
@@ -104,8 +104,8 @@ class _Filter:
 
     def __init__(self, questions: GroupQuestions, formulas: Sequence[Formula], known: Container[Formula]) -> None:
         self.questions = questions
-        self.near = NeighbourhoodSearch(questions) if questions.settles(formulas) else None
-        self.kept: list[Formula] = []
+        self.near = NeighbourhoodSearch(questions) if questions.suits_neighbourhood(formulas) else None
+        self.needed: list[Formula] = []
         samples = questions.samples
         points, mask = -1, 0
         start = 0
@@ -139,16 +139,16 @@ class _Filter:
     def _can_fail(self, formula: Formula) -> bool | None:
         extra = [self.questions.negated(formula)]
         answer = self.near.possible(extra) if self.near is not None else None
-        return self.questions.ask([*map(self.questions.opened, self.kept), *extra]) if answer is None else answer
+        return self.questions.ask([*map(self.questions.opened, self.needed), *extra]) if answer is None else answer
 
     def _keep(self, formula: Formula) -> None:
-        self.kept.append(formula)
+        self.needed.append(formula)
         if self.near is not None:
             self.near.add(formula)
 
     def _open(self) -> int:
         mask = self.questions.samples.everywhere
-        for formula in self.kept:
+        for formula in self.needed:
             mask &= self.questions.samples.open_mask(formula)
         return mask
 
@@ -172,7 +172,7 @@ class Reduction:
     def __init__(self, questions: GroupQuestions, clauses: Sequence[Formula], needed: Container[Formula] = ()) -> None:
         self.questions = questions
         self._near, self._clauses = self._filtered(clauses, needed)
-        self._given = list(self._clauses)
+        self._read = list(self._clauses)
         self.origins: dict[Formula, Formula] = {}
         self._tally = (-1, 0, 0)
         self._result = budget_stage(REDUCED, self._reduced, self._unreduced)
@@ -202,7 +202,7 @@ class Reduction:
     def _unreduced(self) -> ReducedClauses:
         """Return the clauses unreduced, because effort ran out: each may be redundant."""
         self.questions.stopped()
-        return ReducedClauses(self._given, set(self._given), True if self._is_shown_to_fail() else None)
+        return ReducedClauses(self._read, set(self._read), True if self._is_shown_to_fail() else None)
 
     def _reduced(self) -> ReducedClauses:
         unproven: set[Formula] = set()

@@ -258,12 +258,12 @@ class GroupQuestions:
         if self._undecided > _UNDECIDED_AT_MOST:
             return None
         try:
-            return self._asked(formulas)
+            return self._solved(formulas)
         except EffortSpentError:
             self.reason = self.reason or self.why_open(formulas)
             return None
 
-    def _asked(self, formulas: Sequence[Formula]) -> bool | None:
+    def _solved(self, formulas: Sequence[Formula]) -> bool | None:
         limit = SHORT_LIMIT if self._undecided else None
         try:
             sizes = some_point(self.symbols, [*self.known, *formulas], limit)
@@ -290,7 +290,7 @@ class GroupQuestions:
         """Return the reason for z3 giving up on some formulas."""
         return _why(RESOURCE_LIMIT, formulas)
 
-    def settles(self, formulas: Iterable[Formula]) -> bool:
+    def suits_neighbourhood(self, formulas: Iterable[Formula]) -> bool:
         """Return whether asking z3 only about nearby symbols suffices: linear formulas, or many symbols."""
         return len(self.symbols) > _FEW_ASKED or all(map(is_linear, [*self.known, *formulas]))
 

@@ -58,7 +58,7 @@ class MaskProgramMark(NamedTuple):
 
     names: int
     sets: int
-    asked: int
+    joins: int
     longer: int
     additions: int
 
@@ -81,13 +81,13 @@ class MaskProgram:
         self.names: list[Name] = []
         self._sets = NameSets()
         self._code_of_name: dict[Name, int] = {}
-        self._asked: dict[int, None] = {}
+        self._required: dict[int, None] = {}
         """The codes of the joins required to be defined, in order."""
         self._longer: dict[int, None] = {}
         """Those of them that a longer one contains."""
         self._written: dict[int, int] = {}
-        """For joins that were shortened by the names that are 1, the join of `_asked` that they were."""
-        self._held = NamesWithIntegers()
+        """For joins that were shortened by the names that are 1, the join of `_required` that they were."""
+        self._with_integers = NamesWithIntegers()
         self._additions: list[PreviousBlock] = []
         """For `undo`: the state before each time that names met an integer."""
         # Caches, valid until a name is found to be 1.
@@ -95,7 +95,7 @@ class MaskProgram:
         self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
         self._pairs: dict[tuple[int, int], int] = {}
         self._shortened: dict[int, int] = {}
-        self._held_to: dict[int, set[int]] = {}
+        self._sets_at: dict[int, set[int]] = {}
         """Of each integer, the sets in several blocks that met it; valid until something is undone."""
 
     def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
@@ -106,13 +106,13 @@ class MaskProgram:
         output = self._done.get(shapes)
         return self._new(shapes) if output is None else output
 
-    def meet(self, columns: Iterable[Sequence[Name | int]]) -> list[int]:
+    def join_columns(self, columns: Iterable[Sequence[Name | int]]) -> list[int]:
         """Require the sizes of some axes to join, as `broadcast` does for all axes of an operation; return their joins.
 
         Raises `IntegerClashError` if no sizes allow it; the caller undoes it.
         """
         ones = self.ones
-        joins = [self._meet(self.read(column)) for column in columns]
+        joins = [self._join_column(self.read(column)) for column in columns]
         if self.ones == ones:
             return joins
         self._forget()
@@ -125,7 +125,7 @@ class MaskProgram:
     @property
     def ones(self) -> int:
         """How many names are 1."""
-        return self._held.count
+        return self._with_integers.count
 
     def is_name(self, code: int) -> bool:
         """Return whether a negative code is a single name, not a join."""
@@ -155,10 +155,10 @@ class MaskProgram:
         """Return a size in its present form: without the names that are 1."""
         if code >= 0 or not self.ones:
             return code
-        shorter = self._sets.without(code, self._held.ones, self._shortened)
+        shorter = self._sets.without(code, self._with_integers.ones, self._shortened)
         if shorter == code:
             return code
-        required = code if code in self._asked else self._written.get(code)
+        required = code if code in self._required else self._written.get(code)
         if required is not None:
             self._written.setdefault(shorter, required)
         return shorter
@@ -171,7 +171,7 @@ class MaskProgram:
         Connected names are grouped in the order of their first names; each group lists the facts about single names,
         then the joins, long ones first. The members of a join are in the order of the names.
         """
-        numbers = self._held.numbers()
+        numbers = self._with_integers.numbers()
         conjuncts = irredundant_conjuncts(self._joins(numbers), numbers)
         return [conjunct_formula(tuple([self.names[n] for n in members]), number) for members, number in conjuncts]
 
@@ -181,7 +181,7 @@ class MaskProgram:
 
     def counterexample(self) -> dict[Name, int] | None:
         """Return the smallest sizes at which some operation is not valid; None if all of them always are."""
-        numbers = self._held.numbers()
+        numbers = self._with_integers.numbers()
         broken = smallest_break(self._joins(numbers), numbers)
         sizes = dict.fromkeys(self.names, 1)
         sizes.update((self.names[position], size) for position, size in broken.items())
@@ -193,15 +193,15 @@ class MaskProgram:
         """Return an independent copy."""
         copied = MaskProgram()
         copied.names, copied._sets = self.names.copy(), self._sets.copy()
-        copied._additions, copied._held = self._additions.copy(), self._held.copy()
-        for name in ("_code_of_name", "_asked", "_longer", "_written", "_known", "_done", "_pairs"):
+        copied._additions, copied._with_integers = self._additions.copy(), self._with_integers.copy()
+        for name in ("_code_of_name", "_required", "_longer", "_written", "_known", "_done", "_pairs"):
             setattr(copied, name, getattr(self, name).copy())
         return copied
 
     def mark(self) -> MaskProgramMark:
         """Return the present state, for `undo`."""
         return MaskProgramMark(
-            len(self.names), len(self._sets), len(self._asked), len(self._longer), len(self._additions)
+            len(self.names), len(self._sets), len(self._required), len(self._longer), len(self._additions)
         )
 
     def undo(self, mark: MaskProgramMark) -> None:
@@ -210,14 +210,14 @@ class MaskProgram:
             del self._code_of_name[name]
         del self.names[mark.names :]
         self._sets.shorten(mark.sets)
-        while len(self._asked) > mark.asked:
-            self._asked.popitem()  # the one added last
+        while len(self._required) > mark.joins:
+            self._required.popitem()  # the one added last
         while len(self._longer) > mark.longer:
             self._longer.popitem()
         while len(self._additions) > mark.additions:
-            self._held.undo(self._additions.pop())
+            self._with_integers.undo(self._additions.pop())
         self._written.clear()
-        self._held_to.clear()
+        self._sets_at.clear()
         self._forget()
 
     # Inside.
@@ -265,21 +265,21 @@ class MaskProgram:
         """Return an operand in codes; require its new joins to be defined."""
         codes = self.read(shape)
         for size in shape:
-            if type(size) is int and size < 0 and size not in self._asked and size not in self._written:
-                self._ask(self.simplified(size))
+            if type(size) is int and size < 0 and size not in self._required and size not in self._written:
+                self._require(self.simplified(size))
         self._known[shape] = codes
         return codes
 
-    def _ask(self, code: int) -> None:
+    def _require(self, code: int) -> None:
         """Require a join to be defined."""
-        if code < 0 and code not in self._asked and not self.is_name(code):
-            self._asked[code] = None
+        if code < 0 and code not in self._required and not self.is_name(code):
+            self._required[code] = None
 
     def _joined(self, operands: Sequence[Codes]) -> Codes:
         if len(operands) != 2:
             rank = max(map(len, operands), default=0)
             padded = [(1,) * (rank - len(codes)) + codes for codes in operands]
-            return tuple([self._meet(column) for column in zip(*padded, strict=True)])
+            return tuple([self._join_column(column) for column in zip(*padded, strict=True)])
         long, short = operands
         if len(long) < len(short):
             long, short = short, long
@@ -289,11 +289,11 @@ class MaskProgram:
         for pair in zip(long[lead:], short, strict=True):
             joined = pairs.get(pair)
             if joined is None:
-                pairs[pair] = pairs[pair[::-1]] = joined = self._meet(pair)
+                pairs[pair] = pairs[pair[::-1]] = joined = self._join_column(pair)
             output.append(joined)
         return tuple(output)
 
-    def _meet(self, column: Sequence[int]) -> int:
+    def _join_column(self, column: Sequence[int]) -> int:
         """Require the sizes of an axis to join, and return their join."""
         first = column[0] if column else 1
         if first < 0 and self.is_name(first) and all(code in (first, 1) for code in column):
@@ -308,26 +308,26 @@ class MaskProgram:
                 number = code
         if number != 1:
             for code in codes:
-                self._hold(number, code)
+                self._restrict(number, code)
             return number
         if self.ones:
             codes = [code for code in map(self.simplified, codes) if code != EMPTY]
         joined = self._sets.union(codes)
         whole = self._written.get(joined, joined)
         if whole == joined:
-            self._ask(joined)
+            self._require(joined)
         if self._sets.count(joined) > _LONG:
             for code in codes:
                 part = self._written.get(code, code)
-                if part in self._asked and part != whole and part not in self._longer:
+                if part in self._required and part != whole and part not in self._longer:
                     self._longer[part] = None
         return joined
 
-    def _hold(self, number: int, code: int) -> None:
+    def _restrict(self, number: int, code: int) -> None:
         """Record that names meet an integer other than 1."""
         ones = self.ones
-        for leaf in self._sets.leaves(code, self._held_to.setdefault(number, set())):
-            previous = self._held.add(number, leaf)
+        for leaf in self._sets.leaves(code, self._sets_at.setdefault(number, set())):
+            previous = self._with_integers.add(number, leaf)
             if previous is not None:
                 self._additions.append(previous)
         if self.ones != ones:
@@ -336,7 +336,7 @@ class MaskProgram:
     def _joins(self, numbers: Mapping[int, int]) -> dict[Members, None]:
         """Return the required joins that are not part of another one, without the names that are 1."""
         joins: dict[Members, None] = {}
-        for code in self._asked:
+        for code in self._required:
             if code not in self._longer:
                 members = self._sets.members(code)
                 if self.ones:

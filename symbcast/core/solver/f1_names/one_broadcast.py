@@ -253,7 +253,7 @@ class MaskBroadcast:
     (<Verdict.SOMETIMES: 'sometimes'>, [Compatible(('N', 'M'))], (('N', 'M'), 3))
     """
 
-    __slots__ = ("_held", "_laid", "_numbers", "_placed", "shapes", "verdict")
+    __slots__ = ("_aligned", "_integers", "_numbers", "_positions", "shapes", "verdict")
 
     def __init__(self, shapes: Sequence[tuple[Size, ...]]) -> None:
         rank = 0
@@ -280,9 +280,9 @@ class MaskBroadcast:
                 axis += 1
         self.shapes = shapes
         self._numbers = numbers
-        self._placed: tuple[list[Name], dict[int, int]] | None = None
-        self._held: dict[int, int] | None = None
-        self._laid: list[dict[int, Name]] | None = None
+        self._positions: tuple[list[Name], dict[int, int]] | None = None
+        self._integers: dict[int, int] | None = None
+        self._aligned: list[dict[int, Name]] | None = None
         self.verdict = _NEVER if clash else _SOMETIMES if meet or _meet_number(names, numbers) else _ALWAYS
 
     @property
@@ -359,7 +359,7 @@ class MaskBroadcast:
 
     def _names_and_places(self) -> tuple[list[Name], dict[int, int]]:
         """Return the names, and their positions by identity: their hashes may be slow; the shapes keep them alive."""
-        if self._placed is None:
+        if self._positions is None:
             names: list[Name] = []
             places: dict[int, int] = {}
             for shape in self.shapes:
@@ -367,27 +367,27 @@ class MaskBroadcast:
                     if type(size) is not int and id(size) not in places:
                         places[id(size)] = len(names)
                         names.append(size)
-            self._placed = names, places
-        return self._placed
+            self._positions = names, places
+        return self._positions
 
     def _facts(self) -> dict[int, int]:
         """Return the integer that each name which meets one is unless it is 1; 1 for a name that meets two."""
-        if self._held is None:
+        if self._integers is None:
             facts: dict[int, int] = {}
             if any(number != 1 for number in self._numbers):
                 for number, column in zip(self._numbers, self._columns({}), strict=True):
                     if number != 1:
                         for place in column:
                             facts[place] = number if facts.get(place, number) == number else 1
-            self._held = facts
-        return self._held
+            self._integers = facts
+        return self._integers
 
     def _columns(self, facts: Mapping[int, int]) -> list[dict[int, Name]]:
         """Return the names of each axis by position, in the order of the operands, without those that are 1."""
-        columns = self._laid
+        columns = self._aligned
         if columns is None:
             _, places = self._names_and_places()
-            columns = self._laid = [{} for _ in self._numbers]
+            columns = self._aligned = [{} for _ in self._numbers]
             for shape in self.shapes:
                 axis = len(columns) - len(shape)
                 for size in shape:

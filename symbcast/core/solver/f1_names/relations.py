@@ -144,13 +144,13 @@ class EqualityClasses:
                     self._restrict(node, members, touched)
                 case _:
                     self._relate(relation, touched)
-            self._settle(touched)
+            self._propagate(touched)
 
     def extend(self, axis: int, node: SizeKey) -> None:
         """Add a member to the join of an axis, given by its number among the relations."""
         touched: list[_Touched] = []
         self._use(axis, node, touched)
-        self._settle(touched)
+        self._propagate(touched)
 
     def copy(self) -> EqualityClasses:
         """Return an independent copy, which cannot be undone beyond this point."""
@@ -293,7 +293,7 @@ class EqualityClasses:
             self._trail.append(lambda: table.__delitem__(key))
         table[key] = value
 
-    def _settle(self, touched: list[_Touched]) -> None:
+    def _propagate(self, touched: list[_Touched]) -> None:
         """Merge what the touched relations force, until nothing changes."""
         while touched and self.consistent:
             number, node = touched.pop()
@@ -361,7 +361,7 @@ def _may_clash(members: Sequence[SizeKey], classes: EqualityClasses) -> bool:
 class RelationSystem:
     """Relations among sizes, reduced to an equivalent irredundant set.
 
-    ``assumed`` holds the set that each size is known to lie in; ``wanted`` the set that the constraints on it alone
+    ``assumed`` holds the set that each size is known to lie in; ``required`` the set that the constraints on it alone
     require. After `reduce`, ``relations`` is the reduced set (None if nothing satisfies it) and ``classes`` the facts
     that it forces.
     """
@@ -370,23 +370,23 @@ class RelationSystem:
         self, assumed: Mapping[SizeKey, SizeSet], required: Mapping[SizeKey, SizeSet], relations: Iterable[Relation]
     ) -> None:
         self.assumed = assumed
-        self.given = list(dict.fromkeys(relations))
+        self.distinct = list(dict.fromkeys(relations))
         self.is_free = self._is_free(required)
-        self.classes = self._classes(required, () if self.is_free else self.given)
-        self.relations: list[Relation] | None = self.given
+        self.classes = self._classes(required, () if self.is_free else self.distinct)
+        self.relations: list[Relation] | None = self.distinct
         if not self.is_free:
             self.reduce()
 
     def _is_free(self, required: Mapping[SizeKey, SizeSet]) -> bool:
         """Return whether the only relation is between unconstrained sizes, so that nothing is forced."""
-        if len(self.given) != 1 or not isinstance(self.given[0], (Joinable, OneWay)):
+        if len(self.distinct) != 1 or not isinstance(self.distinct[0], (Joinable, OneWay)):
             return False
         return all(s is ALL for s in required.values()) and all(s is ALL for s in self.assumed.values())
 
     def covers(self, data: SizeKey, target: SizeKey) -> bool:
         """Return whether the relations imply that ``data`` is 1 or equals ``target``."""
         if self.is_free:
-            return OneWay(data, target) in self.given
+            return OneWay(data, target) in self.distinct
         return not is_violable(OneWay(data, target), self.classes, self.assumed)
 
     def _classes(self, domain: Mapping[SizeKey, SizeSet], relations: Iterable[Relation]) -> EqualityClasses:
@@ -415,7 +415,7 @@ class RelationSystem:
         classes = self.classes
         learnt = False
         is_loose = classes.may_all_be_one_size()
-        for data, target in list(self._beside()):
+        for data, target in list(self._one_or_equal()):
             node = classes.find(data)
             before = classes.set_of(node)
             only = classes.set_of(target).only
@@ -427,7 +427,7 @@ class RelationSystem:
                 learnt = True
         return learnt
 
-    def _beside(self) -> Iterator[tuple[SizeKey, SizeKey]]:
+    def _one_or_equal(self) -> Iterator[tuple[SizeKey, SizeKey]]:
         """Yield each size that must be 1 or equal to another, together with the other."""
         for relation in self.classes.relations:
             if isinstance(relation, OneWay):
@@ -448,20 +448,20 @@ class RelationSystem:
                 continue
             if isinstance(relation, OneWay):
                 data, target = classes.find(relation.data), classes.find(relation.target)
-                if data != target and classes.set_of(data).only != 1 and not self._told_by_set(data, target):
+                if data != target and classes.set_of(data).only != 1 and not self._is_in_set(data, target):
                     candidates[OneWay(data, target)] = None
                 continue
             nodes = dict.fromkeys(map(classes.find, relation.members))
             free = [n for n in nodes if classes.may_be_one(n) and classes.set_of(n).only != 1]
             fixed = [n for n in nodes if not classes.may_be_one(n)]
             if fixed:
-                candidates.update((OneWay(n, fixed[0]), None) for n in free if not self._told_by_set(n, fixed[0]))
+                candidates.update((OneWay(n, fixed[0]), None) for n in free if not self._is_in_set(n, fixed[0]))
             elif len(free) > 1:
                 axes[Joinable(tuple(free))] = None
         candidates.update(dict.fromkeys(_maximal(axes)))
         return list(candidates)
 
-    def _told_by_set(self, data: SizeKey, target: SizeKey) -> bool:
+    def _is_in_set(self, data: SizeKey, target: SizeKey) -> bool:
         """Return whether the target is one known size and the set of ``data`` restricts it to that size or 1."""
         only = self.classes.set_of(target).only
         return only is not None and self.classes.set_of(data) <= SizeSet.of((1, only))

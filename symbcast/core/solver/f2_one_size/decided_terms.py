@@ -80,8 +80,8 @@ class DecidedTerms:
     def __init__(self, sets: Mapping[Symbol, SizeSet]) -> None:
         self._sets = {s: members for s, members in sets.items() if members is not ALL}
         self._bounds = Bounds({s: members.least() or 0 for s, members in self._sets.items()})
-        self._found: dict[Operation, Term] = {}
-        self._met: dict[Symbol, dict[Operation, None]] = {}
+        self._known: dict[Operation, Term] = {}
+        self._quotients: dict[Symbol, dict[Operation, None]] = {}
 
     def formula(self, formula: Formula) -> Formula:
         """Return a formula that is equivalent where each symbol is in its set."""
@@ -107,7 +107,7 @@ class DecidedTerms:
             if apart is not None:
                 return apart
         for dim in dims_of(formula):
-            self._meet(dim)
+            self._note_quotients(dim)
         decided = in_normal_form(with_dims(formula, self._dim))
         if isinstance(decided, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in decided.dims):
             return self._without_ones(decided)
@@ -154,14 +154,14 @@ class DecidedTerms:
                 return self._bounds.is_at_least(more, int(comparison.operator == "<="))
         return False
 
-    def _meet(self, dim: Dim) -> None:
+    def _note_quotients(self, dim: Dim) -> None:
         """Note the quotients in one symbol, which may be short forms of other operations."""
         for operation in () if isinstance(dim, int) else dim.operations():
             symbols = operation.symbols()
             if operation.kind == "//" and len(symbols) == 1:
-                self._met.setdefault(next(iter(symbols)), {})[operation] = None
+                self._quotients.setdefault(next(iter(symbols)), {})[operation] = None
             for arg in operation.args:
-                self._meet(arg.dim())
+                self._note_quotients(arg.dim())
 
     def _part(self, formula: Formula) -> Formula:
         """Return a part of a disjunction, or whether it holds if the set of its only symbol decides that."""
@@ -182,10 +182,10 @@ class DecidedTerms:
         return collect(parts)
 
     def _operation(self, operation: Operation) -> Term:
-        decided = self._found.get(operation)
+        decided = self._known.get(operation)
         if decided is None:
             charge(_OPERATION)
-            decided = self._found[operation] = self._decided(operation) or self._of_parts(operation)
+            decided = self._known[operation] = self._decided(operation) or self._of_parts(operation)
         return decided
 
     def _of_parts(self, operation: Operation) -> Term:
@@ -256,7 +256,7 @@ class DecidedTerms:
             return None
         samples = [constant(size) for size in members.first(_SAMPLES)]
         values = [substitute(operation, {symbol: size}) for size in samples]
-        others = () if operation.kind in ("//", "%") else (symbol, *self._met.get(symbol, ()))
+        others = () if operation.kind in ("//", "%") else (symbol, *self._quotients.get(symbol, ()))
         candidates: tuple[Term, ...] = (*values[:1], *others)
         for other in candidates:
             is_like = all(substitute(other, {symbol: n}) == v for n, v in zip(samples, values, strict=True))

@@ -202,12 +202,12 @@ def set_aside(
     tied = {s for f in assumptions for s in symbols_in(f)}
     numbered = dict(enumerate(formulas))
     equations = {n for n, f in numbered.items() if isinstance(f, Comparison)}
-    defining = met_last(numbered, tied, domains, equations, _with_joins_required(formulas))
+    defining = satisfiable_last(numbered, tied, domains, equations, _with_joins_required(formulas))
     definitions = [Definition(symbol, formulas[n]) for n, symbol in defining.items()]
     return definitions, [f for n, f in numbered.items() if n not in defining]
 
 
-def met_last(
+def satisfiable_last(
     formulas: Mapping[int, Formula],
     tied: Container[Symbol],
     domains: Mapping[Symbol, SizeSet],
@@ -232,7 +232,7 @@ def met_last(
         last = next(iter(users[symbol]), None)
         if last is None or not (among is None or last in among):
             continue
-        if not can_be_met(formulas[last], symbol, domains, is_defined=formulas[last] in defined):
+        if not can_be_satisfied(formulas[last], symbol, domains, is_defined=formulas[last] in defined):
             continue
         last_users[last] = symbol
         for other in symbols[last]:
@@ -256,7 +256,9 @@ def _with_joins_required(formulas: Sequence[Formula]) -> set[Formula]:
     return {f for f in partial if all(is_required(need) for need in clauses(with_values(f)) if need != f)}
 
 
-def can_be_met(clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet], *, is_defined: bool = False) -> bool:
+def can_be_satisfied(
+    clause: Formula, symbol: Symbol, domains: Mapping[Any, SizeSet], *, is_defined: bool = False
+) -> bool:
     """Return whether, whatever the other sizes are, this symbol has a size at which the clause holds.
 
     True only in clear cases: an alternative gives the symbol's value, and the symbol may have that value. A term that

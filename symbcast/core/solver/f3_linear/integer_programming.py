@@ -199,7 +199,7 @@ class _IntegerSearch:
     def __init__(self, question: SmallestPointQuestion, nodes: int) -> None:
         if len(question.symbols) > _SYMBOLS_AT_MOST:
             raise GivenUpError
-        self.wanted = question
+        self.question = question
         self.symbols = tuple(question.symbols)
         self.nodes = nodes
         self.cases = _FEW_CASES if nodes <= FEW_NODES else _CASES_AT_MOST
@@ -207,12 +207,12 @@ class _IntegerSearch:
     def least(self, formulas: Sequence[Formula]) -> Point | None:
         """Return the sizes with the least weighted sum, then first in order; None if there are none."""
         systems = (
-            _IntegerConjunction(self.symbols, self.wanted.weights, case) for case in _cases(formulas, self.cases)
+            _IntegerConjunction(self.symbols, self.question.weights, case) for case in _cases(formulas, self.cases)
         )
         return min(filter(None, map(self._in, systems)), key=self._sum, default=None)
 
     def _sum(self, sizes: Point) -> tuple[int, tuple[int, ...]]:
-        return self.wanted.cost(sizes)[1:]
+        return self.question.cost(sizes)[1:]
 
     def _in(self, system: _IntegerConjunction) -> Point | None:
         tableau = system.tableau()

@@ -396,9 +396,9 @@ class Session:
         context = z3.Context()
         running_job(context)
         self.symbols = tuple(symbols)
-        self.given = list(formulas)
+        self.formulas = list(formulas)
         self.limit = RESOURCE_LIMIT if limit is None else limit
-        basis = reduced_basis(self.symbols, self.given)
+        basis = reduced_basis(self.symbols, self.formulas)
         self.is_reduced = basis is not None
         self.translator = Translator(context, basis or {})
         self.solver = z3.SimpleSolver(ctx=context)
@@ -411,8 +411,8 @@ class Session:
         charge(_SESSION)
         for symbol in self.symbols:
             self.solver.add(self.translator.symbol(symbol) >= 0)
-        self._add(self.given)
-        self._crowd(self.given)
+        self._add(self.formulas)
+        self._crowd(self.formulas)
 
     def _add(self, formulas: Iterable[Formula], marks: Iterable[Any] = repeat(None)) -> None:
         for formula, mark in zip(formulas, marks, strict=False):
@@ -444,13 +444,13 @@ class Session:
         self.solver.push()
         try:
             self._add(formulas)
-            self._crowd([*self.given, *formulas])
+            self._crowd([*self.formulas, *formulas])
             answer = self._check()
         finally:
             self.solver.pop()
             self._define()
         if answer is Satisfiability.UNKNOWN and not self.is_reduced:
-            again = Session(self.symbols, [*self.given, *formulas], limit=self.limit)
+            again = Session(self.symbols, [*self.formulas, *formulas], limit=self.limit)
             if again.is_reduced:  # by rows of those formulas
                 answer = again.check()
                 self._sizes, self.reason = again.model(), again.reason

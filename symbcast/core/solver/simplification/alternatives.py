@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Symbol
     from symbcast.core.solver.size_sets import SizeSet
 
-    _Asked: TypeAlias = tuple[tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]]
+    _StandardQuestion: TypeAlias = tuple[
+        tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]
+    ]
     from symbcast.core.algebra.terms import Dim
 
 
@@ -126,12 +128,12 @@ class _Question:
     def __init__(self, domains: Mapping[Symbol, SizeSet], group: FormulaGroup, formula: Formula) -> None:
         self._sets = tuple(domains[s] for s in group.symbols)
         self._group = group
-        self._asked = (*group.formulas, formula)
+        self._formulas = (*group.formulas, formula)
 
     @property
     def reason(self) -> str:
         """Why something was not decided, in the symbol names of the question."""
-        return _decided(self._group.symbols, self._sets, self._group.others, self._asked).reason
+        return _decided(self._group.symbols, self._sets, self._group.others, self._formulas).reason
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes of the group."""
@@ -141,17 +143,17 @@ class _Question:
     @property
     def decision(self) -> Decision:
         """The decision on the same question about standard names."""
-        return _stage(*self._asked_of)()
+        return _stage(*self._standard_question)()
 
     @cached_property
     def _names(self) -> dict[Symbol, Symbol]:
         return standard_names(self._group.symbols)
 
     @cached_property
-    def _asked_of(self) -> _Asked:
+    def _standard_question(self) -> _StandardQuestion:
         names = self._names
         others, formulas = (
-            tuple(replace_in_formula(f, names) for f in each) for each in (self._group.others, self._asked)
+            tuple(replace_in_formula(f, names) for f in each) for each in (self._group.others, self._formulas)
         )
         return tuple(names.values()), self._sets, others, formulas
 

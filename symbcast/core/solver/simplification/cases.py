@@ -55,7 +55,7 @@ class Atoms:
 
     def __init__(self) -> None:
         self.literals: list[Formula] = []
-        self.given: set[int] = set()
+        self.stated: set[int] = set()
         self._numbers: dict[Formula, int] = {}
         self._read: dict[Formula, Tree | int] = {}
 
@@ -87,9 +87,9 @@ class Atoms:
             number = self._numbers[key] = len(self.literals)
             self._numbers[negated] = number + 1
             self.literals += [literal, opposite(literal)]
-        elif number not in self.given:
+        elif number not in self.stated:
             self.literals[number] = literal
-        self.given.add(number)
+        self.stated.add(number)
         return number
 
     def cube(self, literals: Cube) -> Formula:
@@ -157,7 +157,7 @@ _SAMPLED = 8
 _WRITTEN_OUT = 400_000
 """Up to this many truth values, at points of atoms, are evaluated one by one; more, as patterns of a grid."""
 _MOST_BITS = 1 << 27
-_NOT_GIVEN = 1
+_NOT_STATED = 1
 """What a literal costs more that is the negation of a given one."""
 _NAME = 2
 """The extra cost of each side that is not an integer: of equally short forms, integers read more easily."""
@@ -210,7 +210,7 @@ class CaseSimplifier:
         self._linear = [a for a in self.assumptions if self.differences.bounds(a) is not None]
         self.is_grown = False
         self.random = Random(0)
-        self._asked = 0
+        self._questions = 0
         self.rows: dict[tuple[bool | None, ...], None] = {}
 
     def shortest(self) -> Formula | None:
@@ -224,12 +224,12 @@ class CaseSimplifier:
         self._learn(self._first_points() if grid is None else self._assumed(grid.points()))
         for _ in range(_ROUNDS):
             candidate = self._candidate(self._table())
-            told_apart = self._differences(candidate) if grid is None else []
-            if told_apart is None:
+            differing = self._differences(candidate) if grid is None else []
+            if differing is None:
                 return None
-            if not told_apart:
+            if not differing:
                 return self._written(candidate)
-            self._learn(told_apart)
+            self._learn(differing)
         return None
 
     def _grid(self) -> SizeGrid | None:
@@ -264,7 +264,7 @@ class CaseSimplifier:
         costs: list[int] = []
         for n, literal in enumerate(self.atoms.literals):
             names = sum(not isinstance(d, int) for d in dims_of(literal))
-            costs.append(LITERAL_COST + (_NOT_GIVEN if n not in self.atoms.given else 0) + _NAME * names)
+            costs.append(LITERAL_COST + (_NOT_STATED if n not in self.atoms.stated else 0) + _NAME * names)
         return costs
 
     def _written(self, candidate: Candidate) -> Formula:
@@ -444,8 +444,8 @@ class CaseSimplifier:
         points: list[tuple[int, ...]] = []
         left = list(pieces)
         while left and len(points) < _FOUND_AT_ONCE:
-            self._asked += 1
-            if self._asked > _MOST_QUESTIONS:
+            self._questions += 1
+            if self._questions > _MOST_QUESTIONS:
                 return None
             try:
                 sizes = z3_solver.some_point(self.symbols, [*self.known, fixed, any_of(left)])

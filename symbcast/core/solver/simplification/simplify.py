@@ -144,7 +144,7 @@ def _holds(room: Term, facts: Iterable[Term]) -> bool:
 
 
 _ROUNDS = 12
-_HELD = 16
+_LONG_CASES = 16
 """A disjunction of more conjunctions, already short, is not decided about again."""
 
 
@@ -229,7 +229,7 @@ def _step(formula: Formula, knowledge: AssumptionSet, done: set[Formula]) -> For
     rest: list[Formula] = []
     for group in formula_groups(knowledge.domains, known, knowledge.others):
         short = _shortened(group, knowledge, done) if any(map(_is_of_cases, group.formulas)) else None
-        if short is not None and _is_to_hold(short, knowledge):
+        if short is not None and _is_kept_whole(short, knowledge):
             bridges += short
         else:
             rest += group.formulas if short is None else short
@@ -307,7 +307,7 @@ def _split(formulas: Sequence[Formula], knowledge: AssumptionSet) -> list[Formul
     return list(conjuncts)
 
 
-def _is_to_hold(short: Sequence[Formula], knowledge: AssumptionSet) -> bool:
+def _is_kept_whole(short: Sequence[Formula], knowledge: AssumptionSet) -> bool:
     """Return whether to keep a disjunction of cases, because deciding it would only write it differently."""
     cases = [c for c in short if isinstance(c, AnyOf) and _is_of_cases(c)]
     if not cases:
@@ -315,7 +315,7 @@ def _is_to_hold(short: Sequence[Formula], knowledge: AssumptionSet) -> bool:
     if len(dict.fromkeys(s for f in short for s in symbols_in(f))) == 1:
         described = all_of(Decision(knowledge, short).clauses)
         return literal_count(all_of(short)) < literal_count(described)
-    return len(short) == 1 or any(len(c.parts) > _HELD for c in cases)
+    return len(short) == 1 or any(len(c.parts) > _LONG_CASES for c in cases)
 
 
 def _shortened(group: FormulaGroup, knowledge: AssumptionSet, done: set[Formula]) -> list[Formula] | None:
