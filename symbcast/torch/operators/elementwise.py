@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.front_end import Operator
 from symbcast.operators.context import TWICE
 from symbcast.operators.indexing import one_hot
-from symbcast.operators.values.intervals import interval_of
+from symbcast.operators.values import intervals
+from symbcast.operators.values.contents import BOOL, Content, IndexRamp, Interval
+from symbcast.operators.values.elements import UNARY
+from symbcast.operators.values.intervals import interval_of, some_of
+from symbcast.operators.values.tensors import chosen
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import TorchCall, operator, size_of
-from symbcast.torch.contents import indexed_by
+from symbcast.torch.calls import TorchCall, operator, shape_of_value, size_of
+from symbcast.torch.contents import computed, estimated, indexed_by, operand_as, translation
+from symbcast.torch.library import INT64
 
 # Elementwise operators: those that broadcast their operands, and those that keep a tensor's shape.
 
@@ -66,6 +74,38 @@ def pointwise(call: TorchCall) -> Value:
                 call.broadcast(value.shape or (), dims, rule="unidirectional")
         return Value(dims)
     return Value(call.broadcast(*known_shapes) if len(known_shapes) > 1 else known_shapes[0])
+
+
+@translation("rsub")
+def rsub_contents(call: TorchCall, output: Value) -> Content | None:
+    return _on_operands(call, "Sub", output.dtype, ("other", "self"))
+
+
+def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("self", "other")) -> Content | None:
+    """Apply an operation to operands cast to an element type; return None if ``alpha`` scales one."""
+    if call.given("alpha") not in (None, 1):
+        return None
+    return computed(call, name, *(operand_as(call, n, dtype) for n in of[: 1 if name in UNARY else 2])).content
+
+
+@translation("floor_divide", "div")
+def div_contents(call: TorchCall, output: Value) -> Content | None:
+    """Return the quotient if no operand is negative, since both rounding modes then agree."""
+    if call.node.op_type == "aten.div" and call.given("rounding_mode") is None:
+        return None
+    above, below = (operand_as(call, name, output.dtype) for name in ("self", "other"))
+    ends = [interval_of(v, call.bounds).low for v in (above, below)]
+    if any(low is None or not call.bounds.is_at_least(low, n) for n, low in enumerate(ends)):
+        return None
+    return computed(call, "Div", above, below).content
+
+
+@translation("where")
+def where_contents(call: TorchCall, output: Value) -> Content | None:
+    others = [operand_as(call, name, output.dtype) for name in ("self", "other")]
+    values = [operand_as(call, "condition", BOOL), *others]
+    exact = chosen(call.place.name, values, call.broadcast(*map(shape_of_value, values)), call.asker)
+    return estimated(output, exact, partial(intervals.chosen, others, call.bounds))
 
 
 def _is_in_place(call: TorchCall) -> bool:
@@ -177,6 +217,15 @@ def kept(call: TorchCall) -> list[Value]:
     for axis in call.numbers_of("dim") or ():
         call.axis_of(axis, len(dims))
     return [Value(dims)] * len(call.node.outputs)
+
+
+def _of_one_value(output: Value, element: Dim) -> Content:
+    return IndexRamp(element, (0,) * len(output.shape or ()))
+
+
+@translation("to", "_to_copy", "type_as")
+def to_contents(call: TorchCall, output: Value) -> Content | None:
+    return operand_as(call, "self", output.dtype).content
 
 
 @operator("cummax", "cummin")
@@ -311,6 +360,24 @@ def created(call: TorchCall) -> Value:
     return Value(tuple(sizes))
 
 
+@translation("full", "new_full", "full_like", "scalar_tensor", "fill", "fill_")
+def full_contents(call: TorchCall, output: Value) -> Content | None:
+    fill = call.given("fill_value", "s", "value")
+    element = int(fill) if isinstance(fill, bool) else size_of(fill)
+    return None if element is None else _of_one_value(output, element)
+
+
+@translation("zeros", "zeros_like", "new_zeros", "zero_", "ones", "ones_like", "new_ones")
+def zeros_contents(call: TorchCall, output: Value) -> Content:
+    return _of_one_value(output, int("ones" in call.node.op_type))
+
+
+@translation("randint", "randint_like")
+def randint_contents(call: TorchCall, output: Value) -> Content | None:
+    low, high = call.size("low", 0), call.size("high")
+    return None if low is None or high is None else some_of(Interval(low, subtract(high, 1)))
+
+
 @operator("scalar_tensor")
 def single(call: TorchCall) -> Value:
     """A scalar tensor."""
@@ -355,6 +422,12 @@ def counted(call: TorchCall) -> Value:
     return Value((ceil_divide(subtract(start, end), multiply(-1, step)),))
 
 
+@translation("arange")
+def arange_contents(call: TorchCall, output: Value) -> Content | None:
+    start, step = call.size("start", 0), call.size("step", 1)
+    return None if start is None or step is None or call.size("end") is None else IndexRamp(start, (step,))
+
+
 @operator("linspace", "logspace", *(f"{kind}_window" for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
 def spaced(call: TorchCall) -> Value:
     """A given count of evenly spaced numbers."""
@@ -397,6 +470,11 @@ def one_hot_(call: TorchCall) -> Value:
     return Value(output)
 
 
+@translation("one_hot")
+def one_hot_contents(call: TorchCall, output: Value) -> Content | None:
+    return Interval(0, 1)
+
+
 @operator("meshgrid")
 def mesh(call: TorchCall) -> list[Value]:
     """Vectors, each along its own axis; the indexing ``xy`` swaps the first two axes."""
@@ -406,3 +484,41 @@ def mesh(call: TorchCall) -> list[Value]:
     sizes = [s[0] if s else 1 for s in shapes]
     output = sizes[1::-1] + sizes[2:] if call.given("indexing") == "xy" and len(sizes) > 1 else sizes
     return [Value(tuple(output))] * len(sizes)
+
+
+# Known elements of what operators compute that torch tags as pointwise: these need no function of their own.
+
+
+_ARITHMETIC = {
+    "add": "Add", "sub": "Sub", "mul": "Mul", "remainder": "Mod", "maximum": "Max", "minimum": "Min",
+    "eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual",
+    "neg": "Neg", "abs": "Abs", "sign": "Sign",
+}  # fmt: skip
+
+
+_LOGIC = {
+    "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor", "logical_not": "Not",
+    "bitwise_and": "And", "bitwise_or": "Or", "bitwise_not": "Not", "__and__": "And", "__or__": "Or",
+}  # fmt: skip
+
+
+@translation(*_ARITHMETIC)
+def arithmetic_contents(call: TorchCall, output: Value) -> Content | None:
+    name = _ARITHMETIC[call.node.op_type.removeprefix("aten.")]
+    is_comparison = output.dtype == BOOL and name not in UNARY
+    return _on_operands(call, name, INT64 if is_comparison else output.dtype)
+
+
+@translation(*_LOGIC)
+def logic_contents(call: TorchCall, output: Value) -> Content | None:
+    name = _LOGIC[call.node.op_type.removeprefix("aten.")]
+    return _on_operands(call, name, BOOL) if output.dtype == BOOL else None
+
+
+@translation("clamp", "clamp_min", "clamp_max", "clip")
+def clamp_contents(call: TorchCall, output: Value) -> Content | None:
+    clamped = operand_as(call, "self", output.dtype)
+    for name, step in (("min", "Max"), ("max", "Min")):
+        if call.given(name) is not None:
+            clamped = computed(call, step, clamped, operand_as(call, name, output.dtype))
+    return clamped.content

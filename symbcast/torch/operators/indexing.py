@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from symbcast.core.algebra.arithmetic import add, maximum, minimum, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.graphs.walking import gathering_and_slicing
+from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_value
 from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.indexing import gather, gather_elements, index, not_beyond, scatter, within
 from symbcast.operators.joining_and_slicing import cut, from_front
+from symbcast.operators.values import intervals
+from symbcast.operators.values.contents import Bands, Content, DistinctPlaces, Elements, Interval
+from symbcast.operators.values.intervals import interval_of
 from symbcast.operators.values.value import Decider, Value, join_deciders
 from symbcast.torch.calls import TO_THE_END, TorchCall, operator, raw_argument, shape_of_value
-from symbcast.torch.contents import indexed_by
+from symbcast.torch.contents import estimated, indexed_by, operand_as, some_contents, translation
+from symbcast.torch.library import INT64
 
 # Read or write elements by index.
 
@@ -39,6 +46,20 @@ def picked(call: TorchCall) -> Value:
         return Value(())
     indexed_by(call, call.value_of("index"), dims[place], indices)
     return Value(gather(call, dims, indices or (1,), place))
+
+
+def _gathered_contents(call: TorchCall, output: Value, indices: Value) -> Content | None:
+    value, axis = call.value_of("self"), call.number("dim") % len(call.dims("self"))
+    return estimated(
+        output,
+        gathering_and_slicing.gathered(value, indices, axis, call.bounds),
+        partial(intervals.gathered, value, indices, axis, call.bounds),
+    )
+
+
+@translation("index_select")
+def index_select_contents(call: TorchCall, output: Value) -> Content | None:
+    return _gathered_contents(call, output, call.value_of("index"))
 
 
 @operator("index", "_unsafe_index")
@@ -132,6 +153,41 @@ def put(call: TorchCall) -> Value:
     return Value(dims)
 
 
+def writes_all(call: TorchCall) -> bool:
+    """Return whether a write by index replaces each element of a vector: its only index is a permutation."""
+    indices, raw = call.given("indices"), raw_argument(call, "indices")
+    if call.flag("accumulate") or not isinstance(indices, list) or len(indices) != 1:
+        return False
+    return isinstance(indices[0], Value) and indices[0].shape == call.dims("self") and _is_permutation(raw[0])
+
+
+def _is_permutation(node: Any) -> bool:
+    """Return whether a node has each position along a vector once: the order of a sort, which nothing writes to."""
+    if len(getattr(node.meta.get("val"), "shape", ())) != 1 or any(_may_write_to(user, node) for user in node.users):
+        return False
+    operator = _operator_name(node)
+    if operator == "getitem" and node.args[1] == 1:
+        return _operator_name(node.args[0]) == "sort"
+    return operator in ("argsort", "randperm")
+
+
+def _operator_name(node: Any) -> str:
+    return str(getattr(node.target, "overloadpacket", None) or getattr(node.target, "__name__", "")).removeprefix(
+        "aten."
+    )
+
+
+def _may_write_to(user: Any, node: Any) -> bool:
+    """Return whether a node changes its first argument, or is a view of it, which others may change."""
+    arguments = getattr(getattr(user.target, "_schema", None), "arguments", ())
+    return bool(user.args and user.args[0] is node and arguments and arguments[0].alias_info is not None)
+
+
+@translation("index_put", "index_put_")
+def index_put_contents(call: TorchCall, output: Value) -> Content | None:
+    return interval_of(operand_as(call, "values", output.dtype), call.bounds) if writes_all(call) else None
+
+
 @operator("index_fill", "index_fill_")
 def overwritten(call: TorchCall) -> Value:
     """Elements along an axis overwritten with one value."""
@@ -198,6 +254,11 @@ def positions(call: TorchCall) -> Value:
     return Value((call.count_of(call.value_of("self")), len(call.dims("self"))))
 
 
+@translation("nonzero", "argwhere")
+def nonzero_contents(call: TorchCall, output: Value) -> Content | None:
+    return Bands(1, tuple(map(intervals.places, call.dims("self")))) if call.dims("self") else None
+
+
 @operator("_unique", "_unique2", "unique_consecutive", "unique_dim")
 def distinct(call: TorchCall) -> list[Value]:
     """Distinct elements or slices, the place of each original one among them, and how often each occurs.
@@ -235,6 +296,12 @@ def sought(call: TorchCall) -> Value:
     return Value(values)
 
 
+@translation("searchsorted", "bucketize")
+def searchsorted_contents(call: TorchCall, output: Value) -> Content | None:
+    sorted_dims = call.dims("sorted_sequence" if call.given("sorted_sequence") is not None else "boundaries")
+    return Interval(0, sorted_dims[-1])
+
+
 @operator("bucketize")
 def bucketed(call: TorchCall) -> Value:
     """A bucket index for each value; the boundaries must have one axis."""
@@ -255,6 +322,21 @@ def sliced(call: TorchCall) -> Value:
         length = call.count(dims[place], text="the length of a slice")
         output = (*dims[:place], length, *dims[place + 1 :])
     return Value(output)
+
+
+def part_of_positions(content: DistinctPlaces) -> DistinctPlaces:
+    """Return a part of positions; those that are left still differ along their axis."""
+    assert content.low is not None and content.high is not None
+    return DistinctPlaces(content.low, content.high, content.axis)
+
+
+@translation("slice", "slice_copy")
+def slice_contents(call: TorchCall, output: Value) -> Content | None:
+    start, end = call.size("start", 0), call.size("end", (1 << 63) - 1)
+    if start is None or end is None:
+        content = call.value_of("self").content
+        return part_of_positions(content) if isinstance(content, DistinctPlaces) else some_contents(call, output)
+    return _cut_contents(call, output, (start, end, call.number("step", 1)))
 
 
 def _part(call: TorchCall, dims: Dims) -> Dims | None:
@@ -291,6 +373,15 @@ def narrowed(call: TorchCall) -> Value:
     return Value((*dims[:place], length, *dims[place + 1 :]))
 
 
+@translation("narrow", "narrow_copy")
+def narrow_contents(call: TorchCall, output: Value) -> Content | None:
+    start, length = call.size("start"), call.size("length")
+    if start is None or length is None or not call.bounds.is_at_least(start, 0):
+        content = call.value_of("self").content
+        return part_of_positions(content) if isinstance(content, DistinctPlaces) else some_contents(call, output)
+    return _cut_contents(call, output, (start, add(start, length), 1))
+
+
 def _are_data(call: TorchCall, *names: str) -> bool:
     """Return whether only data decide each argument that the graph computes."""
     return all(call.is_data_in(name) for name in names if isinstance(call.given(name), Value))
@@ -303,6 +394,26 @@ def selected(call: TorchCall) -> Value:
     place = call.axis(call.number("dim", 0), len(dims))
     _within(call, call.size("index"), dims[place])
     return Value((*dims[:place], *dims[place + 1 :]))
+
+
+def _cut_contents(call: TorchCall, output: Value, cut: tuple[Dim, Dim, int]) -> Content | None:
+    """Return the elements from a start to an end of an axis, in steps."""
+    start, end, step = cut
+    value, axis = call.value_of("self"), call.number("dim", 0)
+    if isinstance(value.content, DistinctPlaces):
+        is_whole = output.shape == value.shape
+        return value.content if is_whole else part_of_positions(value.content)
+    exact = slice_value(call, value, SliceBounds([start], [end], [axis], [step])).content
+    part = slice(start, end, step) if isinstance(start, int) and isinstance(end, int) else None
+    return estimated(output, exact, partial(intervals.cut, value, axis % len(output.shape or ()), part, call.bounds))
+
+
+@translation("select", "select_copy")
+def select_contents(call: TorchCall, output: Value) -> Content | None:
+    index = call.size("index")
+    if index is None:
+        return some_contents(call, output)
+    return _gathered_contents(call, output, Value((), INT64, Elements((index,))))
 
 
 def _within(call: TorchCall, index: Dim | None, size: Dim) -> None:

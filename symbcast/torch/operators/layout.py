@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.graphs.walking.reshaping import content_reshaped
 from symbcast.operators import joining_and_slicing, reshaping
 from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.joining_and_slicing import Padding, pad
-from symbcast.operators.reshaping import flatten, reshape
+from symbcast.operators.reshaping import flatten, new_axes, reshape
+from symbcast.operators.values import intervals, tensors
+from symbcast.operators.values.contents import Content, DistinctPlaces
+from symbcast.operators.values.intervals import interval_of, with_estimate
+from symbcast.operators.values.tensors import contents_joined, stretched, with_axes
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import TorchCall, operator, size_of
+from symbcast.torch.calls import TorchCall, operator, shape_of_value, size_of
+from symbcast.torch.contents import estimated, translation
 from symbcast.torch.library import load_torch
 
 # Reshape, reorder, join, split and repeat tensors.
@@ -25,6 +32,18 @@ def viewed(call: TorchCall) -> Value:
         return Value(_retyped(call, call.dims("self")))
     target = call.known_sizes("size" if call.given("size") is not None else "shape")
     return Value(reshaped(call, call.dims("self"), target))
+
+
+@translation(
+    "view", "reshape", "_unsafe_view", "view_as", "reshape_as", "flatten", "unflatten", "squeeze", "_reshape_copy",
+    "clone", "contiguous", "alias", "detach", "detach_", "lift_fresh", "lift_fresh_copy",
+    "view_copy", "squeeze_copy",
+)  # fmt: skip
+def view_contents(call: TorchCall, output: Value) -> Content | None:
+    value, shape = call.value_of("self"), output.shape or ()
+    if value.shape == shape:
+        return value.content
+    return estimated(output, content_reshaped(value, shape), lambda: interval_of(value, call.bounds))
 
 
 def _retyped(call: TorchCall, dims: Dims) -> Dims:
@@ -91,6 +110,18 @@ def permuted(call: TorchCall) -> Value:
     return Value(reshaping.transpose(call, dims, order))
 
 
+@translation("permute", "transpose", "t", "permute_copy", "transpose_copy")
+def permute_contents(call: TorchCall, output: Value) -> Content | None:
+    value, rank = call.value_of("self"), len(output.shape or ())
+    axes = call.numbers_of("dims")
+    order = list(range(rank)) if axes is None else [axis % rank for axis in axes]
+    if axes is None:
+        first, second = (call.number(n) % rank for n in ("dim0", "dim1")) if rank != 2 else (0, 1)
+        order[first], order[second] = second, first
+    exact = tensors.transposed(value.content, shape_of_value(value), order)
+    return estimated(output, exact, partial(intervals.transposed, value, order, call.bounds))
+
+
 @operator("transpose", "transpose_", "transpose_copy", "swapaxes", "swapaxes_", "swapdims", "swapdims_")
 def transposed(call: TorchCall) -> Value:
     """Two axes swapped."""
@@ -137,6 +168,11 @@ def unsqueezed(call: TorchCall) -> Value:
     return Value(reshaping.unsqueeze(call, call.dims("self"), [call.number("dim")]))
 
 
+@translation("unsqueeze", "unsqueeze_copy")
+def unsqueeze_contents(call: TorchCall, output: Value) -> Content | None:
+    return _with_axis(call, call.value_of("self"), call.number("dim")).content
+
+
 @operator("squeeze", "squeeze_", "squeeze_copy")
 def squeezed(call: TorchCall) -> Value:
     """Axes of size 1 removed; axes that torch recorded as 1 must be 1, and the others must not be."""
@@ -176,6 +212,19 @@ def expanded(call: TorchCall) -> Value:
     return Value(reshaping.expand(call, dims, sizes))
 
 
+def _with_axis(call: TorchCall, value: Value, axis: int) -> Value:
+    dims = shape_of_value(value)
+    (place,) = new_axes(call, len(dims), [axis])
+    extended = Value((*dims[:place], 1, *dims[place:]), value.dtype, with_axes(value.content, [place], len(dims)))
+    return with_estimate(extended, partial(intervals.with_axes, value, [place], len(dims) + 1, call.bounds))
+
+
+@translation("expand", "expand_as", "broadcast_to", "expand_copy")
+def expand_contents(call: TorchCall, output: Value) -> Content | None:
+    value = call.value_of("self")
+    return estimated(output, stretched(value, output.shape or ()), lambda: interval_of(value, call.bounds))
+
+
 @operator("repeat")
 def repeated(call: TorchCall) -> Value:
     """Each axis repeated a given number of times, with axes added in front."""
@@ -183,6 +232,16 @@ def repeated(call: TorchCall) -> Value:
     if len(repeats) < len(dims):
         call.refuse(f"there must be a number for each of the {len(dims)} axes")
     return Value(_tiled(call, (*((1,) * (len(repeats) - len(dims))), *dims), repeats))
+
+
+@translation("repeat")
+def repeat_contents(call: TorchCall, output: Value) -> Content | None:
+    value, repeats = call.value_of("self"), call.known_sizes("repeats")
+    dims = shape_of_value(value)
+    sizes = (*[1] * (len(repeats) - len(dims)), *dims)
+    is_stretched = all(r == 1 or d == 1 for d, r in zip(sizes, repeats, strict=True))
+    exact = stretched(value, output.shape or ()) if is_stretched else None
+    return estimated(output, exact, lambda: interval_of(value, call.bounds))
 
 
 def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
@@ -228,6 +287,13 @@ def interleaved(call: TorchCall) -> Value:
     return Value((*shape[:place], length, *shape[place + 1 :]))
 
 
+@translation("flip", "roll", "repeat_interleave", "tile")
+def moved_contents(call: TorchCall, output: Value) -> Content:
+    value = call.value_of("self")
+    is_whole = call.node.op_type in ("aten.flip", "aten.roll") and isinstance(value.content, DistinctPlaces)
+    return value.content if is_whole and value.content is not None else interval_of(value, call.bounds)
+
+
 def _is_tensor(value: Value, call: TorchCall) -> bool:
     """Return whether the argument ``repeats`` is a tensor rather than an integer that the graph computes."""
     return bool(value.shape) or "Tensor" in str(getattr(call.node.raw.target, "_overloadname", ""))
@@ -249,6 +315,19 @@ def _total_of_repeats(call: TorchCall) -> Dim:
 def concatenated(call: TorchCall) -> Value:
     """Tensors concatenated; those of shape (0,) are ignored."""
     return Value(joined(call, call.tensors("tensors"), call.number("dim", 0)))
+
+
+def _contents_along(call: TorchCall, output: Value, parts: Sequence[Value]) -> Content | None:
+    """Return the elements of tensors concatenated along an axis."""
+    shape = output.shape or ()
+    axis = call.number("dim", 0) % len(shape)
+    return estimated(output, contents_joined(parts, axis, shape), partial(intervals.joined, parts, axis, call.bounds))
+
+
+@translation("cat", "concat", "concatenate")
+def cat_contents(call: TorchCall, output: Value) -> Content | None:
+    parts = [v for v in call.given("tensors") if isinstance(v, Value) and v.shape != (0,)]
+    return _contents_along(call, output, parts)
 
 
 def joined(call: TorchCall, shapes: Sequence[Dims], axis: int) -> Dims:
@@ -274,6 +353,11 @@ def _are_nothing(call: TorchCall, shapes: Sequence[Dims]) -> None:
 def stacked(call: TorchCall) -> Value:
     """Tensors of the same shape along a new axis."""
     return Value(joining_and_slicing.stack(call, call.tensors("tensors"), call.number("dim", 0)))
+
+
+@translation("stack")
+def stack_contents(call: TorchCall, output: Value) -> Content | None:
+    return _contents_along(call, output, [_with_axis(call, v, call.number("dim", 0)) for v in call.given("tensors")])
 
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split", "unsafe_split_with_sizes")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import factorial, inf
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.formulas import TRUE, Comparison, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
+from symbcast.graphs.walking.reshaping import summed_along
 from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.indexing import meet, top_k
 from symbcast.operators.products import reduce, search
+from symbcast.operators.values import intervals
+from symbcast.operators.values.contents import Content, DistinctPlaces, Elements, Interval
+from symbcast.operators.values.intervals import fitted, interval_of
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import TorchCall, operator
-from symbcast.torch.contents import indexed_by
+from symbcast.torch.calls import TorchCall, operator, shape_of_value
+from symbcast.torch.contents import estimated, indexed_by, operand_as, some_contents, translation
 
 # Reductions: axes become size 1 or are removed.
 
@@ -49,6 +54,23 @@ def reduced(call: TorchCall) -> list[Value]:
     return [Value(output)] * len(call.node.outputs)
 
 
+@translation("sum")
+def sum_contents(call: TorchCall, output: Value) -> Content | None:
+    dims, part = call.dims("self"), interval_of(call.value_of("self"), call.bounds)
+    if part.low is None or part.high is None or not call.bounds.is_at_least(part.low, 0):
+        return None
+    axes = call.numbers_of("dim") or range(len(dims))
+    most = multiply(part.high, *(dims[axis] for axis in axes))
+    return fitted(Interval(0, most), output.dtype, call.bounds)
+
+
+@translation("count_nonzero")
+def count_nonzero_contents(call: TorchCall, output: Value) -> Content | None:
+    dims = call.dims("self")
+    axes = call.numbers_of("dim") or range(len(dims))
+    return Interval(0, multiply(*(dims[axis] for axis in axes)))
+
+
 def _axes(call: TorchCall, dims: Dims) -> list[int] | None:
     """Return the given axes, counted from the front; None if none are given."""
     numbers = call.numbers_of("dim")
@@ -71,6 +93,17 @@ def searched(call: TorchCall) -> list[Value]:
         search(call, dims, axis, keepdims=True)
     output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
     return [Value(output)] * len(call.node.outputs)
+
+
+@translation("max", "min", "amax", "amin")
+def extreme_contents(call: TorchCall, output: Value) -> Content | None:
+    return some_contents(call, output) if call.given("other") is None else None
+
+
+@translation("argmax", "argmin")
+def argmax_contents(call: TorchCall, output: Value) -> Content | None:
+    dims = call.dims("self")
+    return intervals.places(multiply(*dims) if call.given("dim") is None or not dims else dims[call.number("dim")])
 
 
 @operator("median", "nanmedian")
@@ -388,6 +421,11 @@ def sampled(call: TorchCall) -> Value:
     return Value((*dims[:-1], count))
 
 
+@translation("multinomial")
+def multinomial_contents(call: TorchCall, output: Value) -> Content | None:
+    return intervals.places(call.dims("self")[-1])
+
+
 @operator("trapezoid", "trapz")
 def integral(call: TorchCall) -> Value:
     """An integral along an axis, with equal steps."""
@@ -407,6 +445,18 @@ def permutation(call: TorchCall) -> Value:
     if count is None:
         call.give_up("data decide n")
     return Value((count,))
+
+
+def all_places(size: Dim, axis: int) -> DistinctPlaces:
+    """Return the positions along an axis in some order, as after a sort: each occurs."""
+    return DistinctPlaces(0, subtract(size, 1), axis, True)
+
+
+@translation("argsort", "randperm")
+def argsort_contents(call: TorchCall, output: Value) -> Content | None:
+    dims = shape_of_value(output)
+    axis = call.number("dim", -1)
+    return all_places(dims[axis], axis % len(dims)) if dims else Elements((0,))
 
 
 @operator("isin")
@@ -457,3 +507,12 @@ def leaky(call: TorchCall) -> Value:
         channels = dims[1] if len(dims) > 1 else 1
         call.broadcast(weight, (channels,), rule="unidirectional")
     return Value(dims)
+
+
+@translation("cumsum")
+def cumsum_contents(call: TorchCall, output: Value) -> Content | None:
+    value = operand_as(call, "self", output.dtype)
+    axis = call.number("dim") % len(shape_of_value(value))
+    return estimated(
+        output, summed_along(value, axis, call.bounds), partial(intervals.summed_along, value, axis, call.bounds)
+    )
