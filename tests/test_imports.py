@@ -1,4 +1,4 @@
-"""What is loaded for a question: neither sympy, nor z3, nor the grammar, until somebody asks for what needs them."""
+"""What is loaded for a question: neither sympy nor z3, until somebody asks for what needs them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import symbcast as sb
 
-HEAVY = ["IPython", "anywidget", "lark", "matplotlib", "numpy", "rich", "sympy", "z3"]
+HEAVY = ["IPython", "anywidget", "matplotlib", "numpy", "rich", "sympy", "z3"]
 """Libraries that a question about names and integers does without."""
 
 ASKED = {
@@ -124,7 +124,6 @@ def test_torchs_errors_are_read_without_sympy():
 def test_what_sympy_is_asked_for_loads_it():
     """The list of modules is looked at, and would tell."""
     assert loaded('import symbcast as sb\nsb.broadcast("N, 3", "M, 1").condition.sympy') == ["sympy"]
-    assert loaded('import symbcast as sb\nsb.broadcast("?a, 2", "M")') == ["lark"]
 
 
 QUESTIONS = [

@@ -219,7 +219,7 @@ def _is_refuted(result: BroadcastCall, equality: Formula) -> bool:
 
 
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
-    """Return the assumption that a formula's text would parse to, without loading the grammar."""
+    """Return the assumption that a formula's text would parse to."""
     from symbcast.core.algebra.formulas import with_values
     from symbcast.core.programs.assumptions import Assumption
     from symbcast.core.solver.normal_form import replace_in_formula, symbols_in

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.text.sentences import read_sentence, read_size_sentence
 from symbcast.core.text.spoken_sizes import RESERVED
+from symbcast.core.text.tokens import SyntaxFault
 from symbcast.core.text.words import LOOKALIKES
-
-if TYPE_CHECKING:
-    from lark import UnexpectedCharacters, UnexpectedToken
-
 
 # Shapes in other layouts: other brackets and separators, forgotten ones, and the types of other tools.
 #
@@ -237,19 +234,8 @@ _DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 
 
-class SyntaxFault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whole text is at hand
-    """The problem at ``span``, and what is expected there instead."""
-
-    def __init__(self, span: tuple[int, int], problem: str, expected: str = "") -> None:
-        super().__init__(span, problem, expected)
-        self.span = span
-        self.problem = problem
-        self.expected = expected
-
-
-def fault_at_character(source: str, error: UnexpectedCharacters, formula: bool) -> SyntaxFault:
+def fault_at_character(source: str, position: int, is_formula: bool) -> SyntaxFault:
     """Return the fault for a character that begins no token; relations are allowed only in a formula."""
-    position = error.pos_in_stream or 0
     character = source[position]
     if (found := _wrong_number(source, position)) is not None:
         return found
@@ -257,19 +243,19 @@ def fault_at_character(source: str, error: UnexpectedCharacters, formula: bool) 
     if factorial:
         name = _LAST_NAME.search(source[:position])
         return SyntaxFault((position, position + 1), f"{_brief(name[0] if name else '...')[1:-1]}! is not a size")
-    if character in "=<>!&|~" and not formula:
+    if character in "=<>!&|~" and not is_formula:
         return _relation(source, position)
     if character in LOOKALIKES:
         return SyntaxFault((position, position + 1), f"unexpected {character!r}", f"'{LOOKALIKES[character]}'")
     if source[position : position + 2] in ("=>", "=<"):
         written = source[position : position + 2]
         return SyntaxFault((position, position + 2), f"there is no relation '{written}'", f"'{written[::-1]}'")
-    bare = _RANGE.fullmatch(source) if formula else None
+    bare = _RANGE.fullmatch(source) if is_formula else None
     if bare:
         return SyntaxFault(
             bare.span(1), "an assumption needs the name of a size", f"{bare[2]} <= N <= {bare[3]}, for example"
         )
-    if character == "[" and formula:
+    if character == "[" and is_formula:
         return SyntaxFault((position, position + 1), "a size has a name, and no index", "a relation such as 'N >= 2'")
     problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
     return SyntaxFault((position, position + 1), problem, expected)
@@ -297,17 +283,15 @@ def _relation(source: str, position: int) -> SyntaxFault:
     return SyntaxFault((position, position + 1), "a relation is not a dimension", wanted)
 
 
-def fault_at_token(source: str, error: UnexpectedToken) -> SyntaxFault:
-    """Return the fault for a word where it is not allowed."""
-    token = error.token
-    accepted = error.accepts or error.expected
+def fault_at_token(source: str, span: tuple[int, int], is_name: bool, accepted: Collection[str]) -> SyntaxFault:
+    """Return the fault for a token where it is not allowed, but tokens of the accepted kinds are."""
+    start, stop = span
+    token = source[start:stop]
     expected = expected_in_words(accepted)
-    if token.type == "$END":
-        end = len(source.rstrip())
-        return SyntaxFault((end, end), "the text ends too early" if end else "the text is empty", expected)
-    start, stop = token.start_pos or 0, token.end_pos or 0
+    if not token:
+        return SyntaxFault(span, "the text ends too early" if start else "the text is empty", expected)
     before = source[max(0, start - 200) : start].rstrip()
-    called = _LAST_NAME.search(before) if token.type == "LPAR" else None
+    called = _LAST_NAME.search(before) if token == "(" else None
     if called:
         end = len(source[:start].rstrip())
         span = (end - len(called[0]), end)
@@ -316,9 +300,9 @@ def fault_at_token(source: str, error: UnexpectedToken) -> SyntaxFault:
                 span, "'rank' takes the name of a sequence of axes", "'rank(batch)' for the rank of '*batch'"
             )
         return SyntaxFault(span, f"there is no function {_brief(called[0])}", _functions(accepted))
-    if token.type == "NAME" and before[-1:].isdigit() and "STAR" in accepted:
+    if is_name and before[-1:].isdigit() and "STAR" in accepted:
         return SyntaxFault((start, stop), f"unexpected {_brief(token)} after a number", "'*' between them")
-    is_in_name = token.type == "NAME" and "COMMA" in accepted and has_spaced_name(f"{source[:stop][-200:]},")
+    is_in_name = is_name and "COMMA" in accepted and has_spaced_name(f"{source[:stop][-200:]},")
     problem = f"a name has no spaces before {_brief(token)}" if is_in_name else f"unexpected {_brief(token)}"
     return SyntaxFault((start, stop), problem, expected)
 

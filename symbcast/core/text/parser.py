@@ -1,22 +1,32 @@
 """Parsing of dimensions and formulas: the cache, and fresh unknowns for every call.
 
-Plain and infix texts are read directly. The grammar, and all that only its texts need, is loaded for any other text.
+A text that is not in our notation is read as a sentence; all that only such texts need is loaded for them alone.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import Comparison, Formula, with_dims
 from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.text.infix import MAX_LENGTH, Template, infix_dim, infix_formula, infix_shape
+from symbcast.core.text.reader import read_dim, read_formula, read_shape
+from symbcast.core.text.templates import Template
+from symbcast.core.text.tokens import MAX_LENGTH, SyntaxFault
+from symbcast.errors import ShapeSyntaxError
+
+if TYPE_CHECKING:
+    from symbcast.core.text.corrections import RewrittenShape
+
+_Value = TypeVar("_Value")
 
 _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
-"""Names and sizes between commas: nearly every shape that is written, read without the grammar."""
+"""Names and sizes between commas: nearly every shape that is written, read without the reader."""
 _PLAIN_BOUND = re.compile(r"([^\W\d]\w*) (>=|<=|==|>|<|!=) (\d{1,18})", re.ASCII)
 """A name and a number: most assumptions."""
 _NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
@@ -81,7 +91,7 @@ def parse_formula(text: str) -> Formula:
 
 
 def parse_assumption(text: str) -> tuple[Formula, str]:
-    """Return the assumption written in ``text``, and the text; a sentence is returned in the notation of the grammar.
+    """Return the assumption written in ``text``, and the text; a sentence is returned in our notation.
 
     >>> parse_assumption("N is between 2 and 5")[1], parse_assumption(" 2<=N ")[1]
     ('2 <= N <= 5', '2<=N')
@@ -109,20 +119,77 @@ def names_lost(text: str) -> tuple[Symbol, ...]:
 @lru_cache(maxsize=256)
 def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
     plain = _plain_shape(text) if dialect is None else None
-    if plain is None and dialect is None:
-        plain = infix_shape(text)
     if plain is not None:
         return Template(plain, ())
-    from symbcast.core.text.grammar import read_shape
-
-    return read_shape(text, dialect, max_size)
+    if dialect in (None, "default"):
+        return _read_or_correct(text, lambda t: _read_shape(t, max_size), _reworded_shape)
+    return _read(text, lambda t: _read_shape(t, max_size, str(dialect)))
 
 
 @lru_cache(maxsize=256)
 def _notation_template(text: str) -> Template[tuple[Dim, ...]]:
-    from symbcast.core.text.grammar import read_notation
+    return _read(text, _read_shape)
 
-    return read_notation(text)
+
+def _read_shape(text: str, max_size: int | None = MAX_SIZE, dialect: str = "default") -> Template[tuple[Dim, ...]]:
+    """Return the shape written in a text, or raise `SyntaxFault`; a text that begins like an MLIR type is one."""
+    if dialect == "default" and not text.lstrip().startswith(("tensor", "memref")):
+        return read_shape(text, max_size)
+    from symbcast.core.text.dialects import is_mlir, read_dialect
+
+    if dialect != "default":
+        return read_dialect(text, dialect, max_size)
+    return read_dialect(text, "mlir", max_size) if is_mlir(text) else read_shape(text, max_size)
+
+
+def _read(text: str, read: Callable[[str], Template[_Value]]) -> Template[_Value]:
+    """Return what a text means in our notation.
+
+    The error is raised outside the fault's handler: it does not hold the fault, and through it the reader, because Dask
+    pickles errors together with their context.
+    """
+    try:
+        return read(text)
+    except SyntaxFault as fault:
+        error = ShapeSyntaxError(text, fault.span, fault.problem, fault.expected)
+    raise error
+
+
+def _read_or_correct(
+    text: str, read: Callable[[str], Template[_Value]], reword: Callable[[str], RewrittenShape | None]
+) -> Template[_Value]:
+    """Return what a text means, also if it is not in our notation but has one certain meaning.
+
+    If it has slips, the error suggests that meaning.
+    """
+    try:
+        return read(text)
+    except SyntaxFault as fault:
+        span, problem, expected = fault.span, fault.problem, fault.expected
+    correction = ""
+    if (reworded := reword(text)) is not None:
+        try:
+            template = read(reworded.text)
+        except SyntaxFault:
+            pass  # our notation has no such sizes, such as symbolic exponents
+        else:
+            if not reworded.is_slip:
+                return template._replace(reading=reworded.text)
+            correction = reworded.text
+    raise ShapeSyntaxError(text, span, problem, expected, correction)
+
+
+def _reworded_shape(text: str) -> RewrittenShape | None:
+    from symbcast.core.text.corrections import rewrite_shape
+
+    def reads(part: str) -> bool:
+        try:
+            _read_shape(part)
+        except SyntaxFault:
+            return False
+        return True
+
+    return rewrite_shape(text, reads)
 
 
 def _plain_shape(text: str) -> tuple[Dim, ...] | None:
@@ -153,19 +220,28 @@ def plain_bound(text: str) -> Formula | None:
 
 @lru_cache(maxsize=256)
 def _dim_template(text: str) -> Template[Dim]:
-    simple = infix_dim(text)
-    if simple is not None:
-        return Template(simple, ())
-    from symbcast.core.text.grammar import read_dim
+    return _read_or_correct(text, read_dim, _reworded_dim)
 
-    return read_dim(text)
+
+def _reworded_dim(text: str) -> RewrittenShape | None:
+    from symbcast.core.text.corrections import RewrittenShape
+    from symbcast.core.text.sentences import read_size_sentence
+
+    sentence = read_size_sentence(text)
+    return sentence and RewrittenShape(*sentence)
 
 
 @lru_cache(maxsize=256)
 def _formula_template(text: str) -> Template[Formula]:
-    simple = plain_bound(text) or infix_formula(text)
+    simple = plain_bound(text)
     if simple is not None:
         return Template(simple, ())
-    from symbcast.core.text.grammar import read_formula
+    return _read_or_correct(text, read_formula, _reworded_formula)
 
-    return read_formula(text)
+
+def _reworded_formula(text: str) -> RewrittenShape | None:
+    from symbcast.core.text.corrections import RewrittenShape
+    from symbcast.core.text.sentences import read_sentence
+
+    sentence = read_sentence(text)
+    return sentence and RewrittenShape(*sentence)

@@ -1,0 +1,213 @@
+"""The tokens of a text in symbcast's notation, and the faults at them.
+
+Tokens have no positions: the places of a fault are counted once there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from symbcast.core.algebra.arithmetic import FUNCTIONS
+from symbcast.core.algebra.terms import MAX_BITS
+
+MAX_LENGTH = 20_000
+"""The longest text that is read."""
+MAX_DEPTH = 100
+"""How deep brackets may nest: each level takes up to five calls, of the thousand that Python allows."""
+_MAX_DIGITS = len(str(2**MAX_BITS))
+TOO_LARGE = "a size is at most 2**63 - 1"
+FITS = "a size that fits in 64 bits"
+
+
+class SyntaxFault(Exception):  # noqa: N818 - becomes a ShapeSyntaxError once the whole text is at hand
+    """The problem at ``span``, and what is expected there instead."""
+
+    def __init__(self, span: tuple[int, int], problem: str, expected: str = "") -> None:
+        super().__init__(span, problem, expected)
+        self.span = span
+        self.problem = problem
+        self.expected = expected
+
+
+NAME = r"[^\W\d]\w*(?:\.\w+)*"
+QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_SEQUENCE = rf"(?:{NAME}|{QUOTED}|\.\.\.\w+)"
+_INDEX = r"\s*\[\s*(?::\s*)?-\s*[1-9]\d{0,3}\s*\]"
+# A quote that is not closed takes the rest of the text: to look for its end again at each quote in it is quadratic.
+_TOKEN = re.compile(
+    rf"""rank\s*\(\s*{_SEQUENCE}\s*\)|{_SEQUENCE}(?:{_INDEX})?|[0-9]+|\*\*|//|[=!<>]=|\?\w*|\.\.\.?|['"].*|\S""",
+    re.DOTALL,
+)
+_BRACKETS = re.compile(rf"""{QUOTED}|[()\[\]'"]""", re.DOTALL)
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
+
+COMPARISONS = frozenset(("==", "!=", "<=", ">=", "<", ">"))
+OPERATORS = frozenset(("+", "-", "*", "//", "%", "**"))
+_DIM_SIGNS = OPERATORS | set("():,?…") | {"..", "..."}
+_SHAPE_SIGNS = _DIM_SIGNS | set("[]")
+_FORMULA_SIGNS = OPERATORS | COMPARISONS | set("(),?…") | {"..."}
+FORMULA_WORDS = frozenset(("and", "or", "not", "True", "False"))
+RELATIONAL = COMPARISONS | FORMULA_WORDS
+RELATION_CALLS = frozenset(("compatible", "each"))
+MULTIPLICATIVE = frozenset(("*", "//", "%"))
+CALLED = frozenset((*FUNCTIONS, "mod", "floordiv"))
+END = ""
+AFTER_DIM = frozenset((",", ")", "]", END))
+_AFTER_LABEL = AFTER_DIM | OPERATORS
+
+
+def check_limits(text: str) -> None:
+    """Reject text that is too long or too deeply nested before it is read."""
+    if len(text) > MAX_LENGTH:
+        raise SyntaxFault((MAX_LENGTH, MAX_LENGTH + 1), f"the text is longer than {MAX_LENGTH:,} characters")
+    if text.count("(") + text.count("[") <= MAX_DEPTH:
+        return
+    depth = 0
+    for match in _BRACKETS.finditer(text):
+        if match[0] in "'\"":
+            return  # a quote that is not closed: the reader reports it
+        depth += 1 if match[0] in "([" else -1 if match[0] in ")]" else 0
+        if depth > MAX_DEPTH:
+            raise SyntaxFault(match.span(), f"brackets nest more than {MAX_DEPTH} deep")
+
+
+def is_integer(token: str) -> bool:
+    """Return whether a token is a number."""
+    return "0" <= token < ":"
+
+
+def read_digits(digits: str, span: tuple[int, int]) -> int:
+    """Return the value of a run of digits, unless it is absurdly long."""
+    if len(digits.lstrip("0")) > _MAX_DIGITS:
+        raise SyntaxFault(span, TOO_LARGE, FITS)
+    return int(digits.lstrip("0") or "0")
+
+
+class Tokens:
+    """The tokens of a text, and the place of the next one; shapes, sizes and formulas have their own signs."""
+
+    def __init__(self, text: str, is_formula: bool = False) -> None:
+        check_limits(text)
+        self.text = text
+        self.tokens: list[str] = _TOKEN.findall(text)
+        self.tokens += (END, END)
+        self.at = 0
+        self.is_formula = is_formula
+        self.is_shape = False
+        self.words = FORMULA_WORDS if is_formula else frozenset[str]()
+
+    def name(self, token: str, place: int) -> str:
+        """Return the name that a word or a text in quotes is."""
+        if token[0] in "'\"":
+            return self.unquoted(token, place)
+        if not token.isascii():
+            from symbcast.core.text.words import SUPERSCRIPTS
+
+            for n, character in enumerate(token):
+                if character in SUPERSCRIPTS:
+                    self.check_next()
+                    start = self.span(place, place + 1)[0] + n
+                    problem = f"{character!r} is not allowed in a name"
+                    raise SyntaxFault((start, start + 1), problem, "'**' for a power, or quotes")
+        return token
+
+    def unquoted(self, written: str, place: int) -> str:
+        """Return the name between quotes; the escapes are those that ``repr`` writes."""
+
+        def character(match: re.Match[str]) -> str:
+            code = match[1]
+            if len(code) == 1:
+                return _CONTROLS.get(code, code)
+            if int(code[1:], 16) > 0x10FFFF:
+                self.fault(place, place + 1, "there is no such character")
+            return chr(int(code[1:], 16))
+
+        name = _ESCAPE.sub(character, written[1:-1])
+        if not name:
+            self.fault(place, place + 1, "a name is not empty")
+        return name
+
+    # Faults: what is accepted at the place is named by its terminals, as `corrections` describes them.
+
+    def unexpected_operand(self, place: int) -> NoReturn:
+        self.at = place
+        self.unexpected("NAME", *(("NOT",) if self.may_begin_formula(place) else ()))
+
+    def unexpected_after_size(self, *accepted: str, is_argument: bool = False) -> NoReturn:
+        """Raise for a token after a size: its operators would be accepted, too."""
+        tokens, at = self.tokens, self.at
+        before = tokens[at - 2] if at > 1 else END
+        if tokens[at - 1] == "..":
+            accepted = ("INT", *accepted) if tokens[at] not in AFTER_DIM else accepted
+        elif before not in ("..", ":") and tokens[at - 3 : at - 2] != [".."]:
+            accepted = ("STAR", *accepted)
+        is_label = self.is_label(at - 1) and before in ("(", "[", ",", END) and tokens[at] not in _AFTER_LABEL
+        if is_label and not (self.is_formula or is_argument):
+            accepted = ("COLON", *accepted)
+        self.unexpected(*accepted)
+
+    def unexpected_after_formula(self, closing: str) -> NoReturn:
+        tokens, at = self.tokens, self.at
+        if tokens[at] in (")", END):
+            self.unexpected(closing)
+        comparison = ("COMPARE", "STAR") if tokens[at - 1] not in ("True", "False") else ()
+        self.unexpected(closing, "AND", "OR", *comparison)
+
+    def unexpected(self, *accepted: str) -> NoReturn:
+        """Raise for the token here."""
+        from symbcast.core.text.corrections import fault_at_character, fault_at_token
+
+        span = self.span(self.at, self.at + 1)
+        token = self.tokens[self.at]
+        if not self.is_token(token):
+            raise fault_at_character(self.text, span[0], self.is_formula)
+        raise fault_at_token(self.text, span, self.is_plain_name(self.at), accepted)
+
+    def fault(self, start: int, stop: int, problem: str, expected: str = "") -> NoReturn:
+        """Raise for tokens that can be read, but have no meaning."""
+        self.check_next()
+        raise SyntaxFault(self.span(start, stop), problem, expected)
+
+    def check_next(self) -> None:
+        """Raise if a character of no token follows: that comes first."""
+        if not self.is_token(self.tokens[self.at]):
+            self.unexpected()
+
+    def span(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the characters from one token to before another."""
+        spans = [match.span() for match in _TOKEN.finditer(self.text)]
+        end = len(self.text.rstrip())
+        return (spans[start][0] if start < len(spans) else end), (spans[stop - 1][1] if stop <= len(spans) else end)
+
+    def is_token(self, token: str) -> bool:
+        """Return whether this kind of text has such a token."""
+        signs = _FORMULA_SIGNS if self.is_formula else _SHAPE_SIGNS if self.is_shape else _DIM_SIGNS
+        if token in signs or token == END:
+            return True
+        if token[0] in "'\"":
+            return re.match(QUOTED, token, re.DOTALL) is not None
+        return re.match(r"[^\W\d]|[0-9]|\?|\.\.\.", token) is not None
+
+    def is_plain_name(self, place: int) -> bool:
+        """Return whether a token is an ordinary name."""
+        token = self.tokens[place]
+        if re.fullmatch(NAME, token) is None or token in self.words or token == "None":
+            return False
+        calls = CALLED | RELATION_CALLS if self.is_formula else CALLED
+        return token not in calls or self.tokens[place + 1] != "("
+
+    def may_begin_formula(self, place: int) -> bool:
+        """Return whether a formula may begin at a token: after a word, or directly within brackets of formulas."""
+        tokens = self.tokens
+        if not self.is_formula:
+            return False
+        while place and tokens[place - 1] == "(":
+            place -= 1
+            if place and tokens[place - 1] == "each":
+                return True
+        return not place or tokens[place - 1] in ("and", "or", "not")
+
+    def is_label(self, place: int) -> bool:
+        return self.tokens[place][:1] == "?" and self.tokens[place] != "?"
