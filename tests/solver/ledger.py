@@ -1,7 +1,7 @@
 """The ledger of the solver: switches its modules off one by one, and shows which answers change or cost more.
 
-Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``linear/integers``, and all are
-taken where none is given. Each is switched off in its own process that asks all of `ledger_questions.questions`.
+Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``f3_linear/lattices``, and all
+are taken if none is given. Each is switched off in its own process that asks all of `ledger_questions.questions`.
 It prints the table of the README: for each module the question that the fewest other modules are needed for.
 A module earns its place if an answer changes without it, or a question takes three times the effort. What an answer
 costs is counted in units (`symbcast.core.effort`), which are the same on every run; CPU time, which is not, counts
@@ -52,9 +52,14 @@ class Measured(NamedTuple):
 
 
 def modules() -> list[str]:
-    """Return the solver's modules, each as folder and name."""
-    found = (path.relative_to(FOLDER).with_suffix("") for path in FOLDER.rglob("*.py"))
-    return sorted(path.as_posix() for path in found if path.name != "__init__")
+    """Return the solver's modules, each as folder and name, and the shortcuts in them, as ``module:shortcut``."""
+    paths = (path.relative_to(FOLDER).with_suffix("") for path in FOLDER.rglob("*.py"))
+    return sorted({path.as_posix() for path in paths if path.name != "__init__"} | set(SHORTCUTS))
+
+
+def imported(name: str) -> Any:
+    """Return the module of a row of the ledger."""
+    return import_module(f"{SOLVER}.{name.partition(':')[0].replace('/', '.')}")
 
 
 # Switches: what stands in for a module that only makes others quicker or better.
@@ -106,42 +111,47 @@ def _nothing(*_: Any, **__: Any) -> list[Any]:
 
 
 SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
-    "conflicts/hitting_set": {"smallest_hitting_set": _none},
-    "decision/boxes": {"divided": _none},
-    "decision/isomorphism": {"Likenesses.decide": _alone},
-    "groups/composite_sizes": {"solved_composites": lambda constraints, *_: list(constraints)},
-    "linear/all_different": {"cliques": _nothing, "crowds": _nothing},
-    "linear/branch_and_bound": {"Search.at_level": _given_up},
-    "linear/integers": {"some_point": _given_up, "smallest_point": _given_up},
-    "linear/lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
-    "linear/substitution": {"substituted": _unsubstituted},
-    "linear/z3_solver": {"some_point": _given_up},
-    "products/elimination": {"refuted": _false},
-    "products/products": {"refuted": _false},
-    "products/propagation": {"propagated": lambda constraints, *_: list(constraints)},
-    "products/whole_quotients": {
+    "smallest_clash:hitting_set": {"smallest_hitting_set": _none},
+    "f2_one_size/set_products:boxes": {"divided_by_boxes": _none},
+    "linear_groups:isomorphism": {"IsomorphicGroups.decide": _alone},
+    "f2_one_size/decided_terms:composite_sizes": {"solved_composites": lambda constraints, *_: list(constraints)},
+    "f3_linear/branch_and_bound:all_different": {"cliques": _nothing, "different_groups": _nothing},
+    "f3_linear/branch_and_bound": {"Search.at_level": _given_up},
+    "f3_linear/integer_programming:integers": {"some_point": _given_up, "smallest_point": _given_up},
+    "f3_linear/lattices:lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
+    "f3_linear/equations:substitution": {"substitute_equations": _unsubstituted},
+    "f3_linear/z3_solver": {"some_point": _given_up},
+    "f4_products/refutation:elimination": {"refuted": _false},
+    "f4_products/refutation:products": {"refuted_linearly": _false},
+    "f4_products/propagation": {"propagated": lambda constraints, *_: list(constraints)},
+    "f4_products/quotients:whole_quotients": {
         "WholeQuotients.evaluated": _none,
         "WholeQuotients.merged": lambda _, found: found,
         "WholeQuotients.multiplied_out": lambda _, value: value,
     },
-    "satisfiability/definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
-    "satisfiability/irredundance": {"filtered": _unfiltered},
-    "satisfiability/least_sizes": {"smallest_point": _given_up},
-    "satisfiability/local_search": {"Near.possible": _none, "Near.ask": lambda *_: (None, {})},
-    "satisfiability/samples": {"_points": _one_point},
-    "sets/monotone": {"by_thresholds": _none},
-    "simplification/candidates": {"without_extremes": lambda conjuncts, _: conjuncts},
-    "simplification/decided_operations": {"decided": list},
-    "simplification/difference_constraints": {"Region.point": _none},
+    "f3_linear/equations:definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
+    "irredundance": {"without_implied": _unfiltered},
+    "f3_linear/z3_solver:least_sizes": {"smallest_point": _given_up},
+    "irredundance:local_search": {
+        "NeighbourhoodSearch.possible": _none,
+        "NeighbourhoodSearch.ask": lambda *_: (None, {}),
+    },
+    "points:samples": {"_points": _one_point},
+    "f2_one_size/piecewise:monotone": {"by_thresholds": _none},
+    "simplification/factoring:candidates": {"without_extremes": lambda conjuncts, _: conjuncts},
+    "simplification/simplify:decided_operations": {"without_decided_operations": list},
+    "f3_linear/difference_constraints": {"DifferenceRegion.point": _none},
     "simplification/factoring": {"factored": lambda conjuncts, *_: list(conjuncts)},
-    "simplification/grids": {"complete_axes": _none},
+    "f3_linear/difference_constraints:grids": {"complete_axes": _none},
 }
-"""For each module that is a shortcut: what its functions are replaced by. The functions of others raise an error."""
+"""For each shortcut: what its functions are replaced by. A name is a module, or a module and what is a shortcut in it.
+
+The functions of other modules raise an error."""
 
 
 def switch_off(module: str) -> None:
     """Replace the functions of a module wherever they are used."""
-    found = import_module(f"{SOLVER}.{module.replace('/', '.')}")
+    found = imported(module)
     for name, other in SHORTCUTS.get(module, {}).items():
         owner, _, attribute = name.rpartition(".")
         if owner:
@@ -210,7 +220,7 @@ def prepare() -> None:
     import z3  # noqa: F401
 
     for name in modules():
-        import_module(f"{SOLVER}.{name.replace('/', '.')}")
+        imported(name)
 
 
 def ask_all(module: str) -> None:
