@@ -15,19 +15,19 @@ MAX_ATTRIBUTE = 2**63 - 1
 
 def whole(operator: str, name: str, value: Any) -> int:
     """Return an integer, which may be NumPy's; refuse a bool."""
-    found = None if isinstance(value, bool) else index_of(value)
-    if found is None or abs(found) > MAX_ATTRIBUTE:
-        meant = _meant(value)
-        hint = f"write {name}={meant}" if meant is not None else f"write {name}=1, for example"
+    number = None if isinstance(value, bool) else index_of(value)
+    if number is None or abs(number) > MAX_ATTRIBUTE:
+        intended = _meant(value)
+        hint = f"write {name}={intended}" if intended is not None else f"write {name}=1, for example"
         raise OperatorError(operator, f"{name}={_brief(value)} is not an integer", hint)
-    return found
+    return number
 
 
 def wholes(operator: str, name: str, value: Any) -> tuple[int, ...]:
     """Return several integers."""
-    found = items(operator, name, value)
-    _check_items(operator, name, found)
-    return tuple(whole(operator, name, item) for item in found)
+    numbers = items(operator, name, value)
+    _check_items(operator, name, numbers)
+    return tuple(whole(operator, name, item) for item in numbers)
 
 
 Others: TypeAlias = Literal["..."]
@@ -38,12 +38,12 @@ def order(operator: str, name: str, value: Any) -> tuple[int | Others, ...] | No
     """Return an order of axes, or None to reverse them; it may contain one ellipsis."""
     if value is None:
         return None
-    given = tuple(value) if _is_sequence(value) else (value,)
-    _check_items(operator, name, given if _is_sequence(value) else ())
-    found: list[int | Others] = ["..." if a is ... or a == "..." else whole(operator, name, a) for a in given]
-    if found.count("...") > 1:
+    entries = tuple(value) if _is_sequence(value) else (value,)
+    _check_items(operator, name, entries if _is_sequence(value) else ())
+    axes_in_order: list[int | Others] = ["..." if a is ... or a == "..." else whole(operator, name, a) for a in entries]
+    if axes_in_order.count("...") > 1:
         raise OperatorError(operator, f"{name}={_brief(value)} has more than one ellipsis")
-    return tuple(found)
+    return tuple(axes_in_order)
 
 
 def axes(operator: str, name: str, value: Any) -> tuple[int, ...]:
@@ -85,22 +85,22 @@ def _ratio(operator: str, name: str, value: Any) -> tuple[int, int]:
     from fractions import Fraction
 
     try:
-        found = (
+        fraction = (
             Fraction(*value) if _is_sequence(value) else Fraction(repr(value) if isinstance(value, float) else value)
         )
     except (TypeError, ValueError, ZeroDivisionError):
         raise OperatorError(operator, f"{name}={_brief(value)} is not a number", f"write {name}=(2, 0.5)") from None
-    if found <= 0:
+    if fraction <= 0:
         raise OperatorError(operator, f"{name}={_brief(value)} must be above 0")
-    return found.numerator, found.denominator
+    return fraction.numerator, fraction.denominator
 
 
 def positive(operator: str, name: str, value: Any) -> int:
     """Return an integer of at least 1."""
-    found = whole(operator, name, value)
-    if found < 1:
-        raise OperatorError(operator, f"{name}={found} must be at least 1")
-    return found
+    number = whole(operator, name, value)
+    if number < 1:
+        raise OperatorError(operator, f"{name}={number} must be at least 1")
+    return number
 
 
 def positives(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
@@ -120,10 +120,10 @@ def natural(operator: str, name: str, value: Any) -> int:
 
 def naturals(operator: str, name: str, value: Any) -> int | tuple[int, ...]:
     """Return an integer of at least 0 for all axes, or one for each axis."""
-    found = wholes(operator, name, value) if _is_sequence(value) else (whole(operator, name, value),)
-    if min(found, default=0) < 0:
+    numbers = wholes(operator, name, value) if _is_sequence(value) else (whole(operator, name, value),)
+    if min(numbers, default=0) < 0:
         raise OperatorError(operator, f"{name}={_brief(value)} must not be below 0")
-    return found if _is_sequence(value) else found[0]
+    return numbers if _is_sequence(value) else numbers[0]
 
 
 def ends(operator: str, name: str, value: Any) -> int | tuple[int | tuple[int, int], ...]:
@@ -143,20 +143,20 @@ def natural_ends(operator: str, name: str, value: Any) -> Any:
         if value not in ("same", "valid"):
             raise OperatorError(operator, f"{name}={value!r} is not known", f"write {name}='same' or {name}='valid'")
         return value
-    found = ends(operator, name, value)
-    flat = [found] if isinstance(found, int) else [n for e in found for n in (e if isinstance(e, tuple) else (e,))]
+    widths = ends(operator, name, value)
+    flat = [widths] if isinstance(widths, int) else [n for e in widths for n in (e if isinstance(e, tuple) else (e,))]
     if min(flat, default=0) < 0:
         raise OperatorError(operator, f"{name}={_brief(value)} must not be below 0")
-    return found
+    return widths
 
 
 def places(operator: str, name: str, value: Any) -> tuple[int | str | None, ...]:
     """Return slice positions: an integer, None for the end, or ``"#n"`` for the n-th size of the last operand."""
-    found = []
+    positions = []
     for item in items(operator, name, value):
         is_reference = isinstance(item, str) and item[:1] == "#" and item[1:].isdecimal()
-        found.append(item if item is None or is_reference else whole(operator, name, item))
-    return tuple(found)
+        positions.append(item if item is None or is_reference else whole(operator, name, item))
+    return tuple(positions)
 
 
 def items(operator: str, name: str, value: Any) -> tuple[Any, ...]:
@@ -169,20 +169,20 @@ def items(operator: str, name: str, value: Any) -> tuple[Any, ...]:
 
 
 def _pair(operator: str, name: str, value: Any) -> tuple[int, int]:
-    found = wholes(operator, name, value)
-    if len(found) != 2:
+    numbers = wholes(operator, name, value)
+    if len(numbers) != 2:
         raise OperatorError(operator, f"{name}={_brief(value)} must be two numbers: padding before and after the axis")
-    return found[0], found[1]
+    return numbers[0], numbers[1]
 
 
-def _check_items(operator: str, name: str, given: tuple[Any, ...]) -> None:
+def _check_items(operator: str, name: str, entries: tuple[Any, ...]) -> None:
     """Raise `OperatorError` for a sequence of numbers that are not all integers, with the integers to write."""
-    if all(type(item) is int or index_of(item) is not None for item in given):
+    if all(type(item) is int or index_of(item) is not None for item in entries):
         return
-    meant = [item if type(item) is int else _meant(item) for item in given]
-    if given and None not in meant:
-        problem = f"{name}={_brief(given)} has numbers that are not integers"
-        raise OperatorError(operator, problem, f"write {name}={_brief(tuple(meant))}")
+    intended = [item if type(item) is int else _meant(item) for item in entries]
+    if entries and None not in intended:
+        problem = f"{name}={_brief(entries)} has numbers that are not integers"
+        raise OperatorError(operator, problem, f"write {name}={_brief(tuple(intended))}")
 
 
 def _meant(value: Any) -> int | tuple[int, ...] | None:
@@ -206,10 +206,10 @@ def _is_sequence(value: Any) -> bool:
 
 def _brief(value: Any) -> str:
     try:
-        found = repr(value)
+        text = repr(value)
     except ValueError:  # an integer with too many digits to print
         return f"<{type(value).__name__}>"
-    return found if len(found) <= 80 else f"{found[:77]}..."
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 # The types of attributes in the declarations of operators, each with its reader.
@@ -259,8 +259,8 @@ def read_target(target: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
     A 0 stays in the sizes: the caller decides whether it copies a size.
     """
     if isinstance(target, str):
-        found = _split(target)
-        return _marked(found) if found is not None else (target, (), ())
+        sizes = _split(target)
+        return _marked(sizes) if sizes is not None else (target, (), ())
     return _marked([target] if not isinstance(target, Iterable) else list(target))
 
 
@@ -296,14 +296,14 @@ def as_list(places: Any) -> list[Any]:
 
 def references(places: Sequence[Any], sizes: list[Any]) -> tuple[int | str | None, ...]:
     """Return positions with each non-integer replaced by a reference into ``sizes``, to which it is appended."""
-    found: list[int | str | None] = []
+    positions: list[int | str | None] = []
     for place in places:
         is_text = isinstance(place, str)
         number = None if place is None or (is_text and not _INTEGER.fullmatch(place)) else _number(place)
         number = int(place) if is_text and _INTEGER.fullmatch(place) else number
         if place is None or number is not None:
-            found.append(number)
+            positions.append(number)
         else:
-            found.append(f"#{len(sizes)}")
+            positions.append(f"#{len(sizes)}")
             sizes.append(place)
-    return tuple(found)
+    return tuple(positions)

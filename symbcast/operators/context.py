@@ -81,11 +81,11 @@ class Context(ABC):
         self.require(equal(modulo(size, count), 0), reason)
         return floor_divide(size, count)
 
-    def same_shape(self, found: Dims, wanted: Dims, reason: str) -> None:
+    def same_shape(self, dims: Dims, expected: Dims, reason: str) -> None:
         """Require that two tensors have the same shape."""
-        if len(found) != len(wanted):
+        if len(dims) != len(expected):
             self.refuse(reason)
-        for left, right in zip(found, wanted, strict=True):
+        for left, right in zip(dims, expected, strict=True):
             self.equal(left, right, reason)
 
     def is_size(self, dim: Dim, reason: str) -> None:
@@ -96,8 +96,8 @@ class Context(ABC):
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail; None if that depends on the sizes."""
-        found = evaluated(formula)
-        return True if found == TRUE else False if found == FALSE else None
+        value = evaluated(formula)
+        return True if value == TRUE else False if value == FALSE else None
 
     def is_positive(self, dims: Iterable[Dim]) -> bool:
         """Return whether all sizes are known to be at least 1."""
@@ -116,10 +116,10 @@ class Context(ABC):
 
     def distinct_axes(self, axes: Iterable[int], rank: int, reason: str) -> list[int]:
         """Return axes counted from the front; refuse an axis that is named twice, for the given reason."""
-        found = [self.axis(a, rank) for a in axes]
-        if len(set(found)) < len(found):
+        counted = [self.axis(a, rank) for a in axes]
+        if len(set(counted)) < len(counted):
             self.refuse(reason)
-        return found
+        return counted
 
 
 def evaluated(formula: Formula) -> Formula:
@@ -165,23 +165,23 @@ class OptionalOperand(NamedTuple):
     dims: Dims | None
 
 
-def expect_shape(context: Context, what: str, found: Dims | None, wanted: Sequence[Dim | None]) -> None:
+def expect_shape(context: Context, what: str, dims: Dims | None, expected: Sequence[Dim | None]) -> None:
     """Require that an operand, if known, have the given shape; None means any size."""
-    if found is None:
+    if dims is None:
         return
-    if len(found) != len(wanted):
-        context.refuse(f"{what} must have rank {len(wanted)}, but has {len(found)}")
-    for axis, (size, target) in enumerate(zip(found, wanted, strict=True)):
+    if len(dims) != len(expected):
+        context.refuse(f"{what} must have rank {len(expected)}, but has {len(dims)}")
+    for axis, (size, target) in enumerate(zip(dims, expected, strict=True)):
         if target is not None:
             context.equal(size, target, f"axis {axis} of {what} must be {dim_text(target)}")
 
 
-def expect_one_of(context: Context, what: str, found: Dims | None, allowed: Sequence[Dims], reason: str) -> None:
+def expect_one_of(context: Context, what: str, dims: Dims | None, allowed: Sequence[Dims], reason: str) -> None:
     """Require that an operand, if known, have one of the allowed shapes."""
-    if found is None:
+    if dims is None:
         return
-    shapes = [shape for shape in allowed if len(shape) == len(found)]
+    shapes = [shape for shape in allowed if len(shape) == len(dims)]
     if not shapes:
         ranks = ", ".join(str(n) for n in sorted({len(shape) for shape in allowed}))
-        context.refuse(f"the rank of {what} must be one of {ranks}, and is {len(found)}")
-    context.require(any_of(all_of(map(equal, found, shape)) for shape in shapes), reason)
+        context.refuse(f"the rank of {what} must be one of {ranks}, and is {len(dims)}")
+    context.require(any_of(all_of(map(equal, dims, shape)) for shape in shapes), reason)

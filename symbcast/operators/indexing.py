@@ -44,8 +44,8 @@ def index(context: Context, data: Dims, indices: Sequence[Dims | None]) -> Dims:
     """
     if len(indices) > len(data):
         context.refuse(f"there can be at most one index for each of the {len(data)} axes")
-    places = [n for n, found in enumerate(indices) if found is not None]
-    shapes = [found for found in indices if found is not None]
+    places = [n for n, shape in enumerate(indices) if shape is not None]
+    shapes = [shape for shape in indices if shape is not None]
     joined = context.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
     for place in places:
         meet(context, None, None, data[place], joined)
@@ -181,10 +181,10 @@ def scatter_nd(context: Context, data: Dims, indices: Dims, updates: Dims, lengt
     return data
 
 
-def _same_as_selected(context: Context, updates: Dims, wanted: Dims) -> None:
-    if len(updates) != len(wanted):
-        context.refuse(f"updates must have rank {len(wanted)}, but have {len(updates)}")
-    context.same_shape(updates, wanted, "updates must have the shape that the indices select")
+def _same_as_selected(context: Context, updates: Dims, selected: Dims) -> None:
+    if len(updates) != len(selected):
+        context.refuse(f"updates must have rank {len(selected)}, but have {len(updates)}")
+    context.same_shape(updates, selected, "updates must have the shape that the indices select")
 
 
 # Elements selected by rank, and classes along a new axis.

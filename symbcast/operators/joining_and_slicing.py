@@ -208,15 +208,15 @@ def require_elements(context: Context, formula: Formula, mode: str) -> None:
 
 
 def ends_of(
-    context: Context, given: int | tuple[int | tuple[int, int], ...], rank: int, name: str
+    context: Context, widths: int | tuple[int | tuple[int, int], ...], rank: int, name: str
 ) -> list[tuple[int, int]]:
     """Return the padding before and after each axis, given as one number, or as a number or a pair for each axis."""
-    if isinstance(given, int):
-        return [(given, given)] * rank
-    if len(given) != rank:
+    if isinstance(widths, int):
+        return [(widths, widths)] * rank
+    if len(widths) != rank:
         axes = "1 axis" if rank == 1 else f"{rank} axes"
-        context.refuse(f"{name} has {len(given)} entries for {axes}; write one number, or one or a pair for each axis")
-    return [(e, e) if isinstance(e, int) else e for e in given]
+        context.refuse(f"{name} has {len(widths)} entries for {axes}; write one number, or one or a pair for each axis")
+    return [(e, e) if isinstance(e, int) else e for e in widths]
 
 
 # The operators of programs that do not take the shape functions as they are.

@@ -108,8 +108,8 @@ class LayerFunctions(ShapeFunctions):
         >>> env.resize("N, C, H, W", scales=(2, 0.5), axes=(2, 3)), env.resize("N, C, H, W", ("h", 224), axes=(2, 3))
         (Shape('(N, C, 2*H, W//2)'), Shape('(N, C, h, 224)'))
         """
-        given = tuple(scales) if isinstance(scales, Iterable) else scales
-        return self._operate("resize", _given(data, sizes), origin, axes=axes, scales=given)
+        ratios = tuple(scales) if isinstance(scales, Iterable) else scales
+        return self._operate("resize", _given(data, sizes), origin, axes=axes, scales=ratios)
 
     # Elements by rank and index.
 
@@ -222,8 +222,8 @@ class LayerFunctions(ShapeFunctions):
         Condition('H == 256')
         """
         sizes = (hidden,) if projection is None else (hidden, projection)
-        given: dict[str, Any] = {"layers": layers, "bidirectional": bidirectional, "batch_first": batch_first}
-        output, last, cell = self._recurrent("LSTM", 3, (data, sizes), operands, origin, given)
+        attributes: dict[str, Any] = {"layers": layers, "bidirectional": bidirectional, "batch_first": batch_first}
+        output, last, cell = self._recurrent("LSTM", 3, (data, sizes), operands, origin, attributes)
         return output, last, cell
 
     def gru(  # noqa: PLR0913 - its attributes are its own
@@ -243,8 +243,8 @@ class LayerFunctions(ShapeFunctions):
         >>> ShapeEnv().gru("N, T, 80", "H", layers=2, batch_first=True)
         (Shape('(N, T, H)'), Shape('(2, N, H)'))
         """
-        given: dict[str, Any] = {"layers": layers, "bidirectional": bidirectional, "batch_first": batch_first}
-        output, last = self._recurrent("GRU", 2, (data, (hidden,)), operands, origin, given)
+        attributes: dict[str, Any] = {"layers": layers, "bidirectional": bidirectional, "batch_first": batch_first}
+        output, last = self._recurrent("GRU", 2, (data, (hidden,)), operands, origin, attributes)
         return output, last
 
     def rnn(  # noqa: PLR0913 - its attributes are its own
@@ -264,8 +264,8 @@ class LayerFunctions(ShapeFunctions):
         >>> ShapeEnv().rnn("T, N, 80", "H")
         (Shape('(T, N, H)'), Shape('(1, N, H)'))
         """
-        given: dict[str, Any] = {"layers": layers, "bidirectional": bidirectional, "batch_first": batch_first}
-        output, last = self._recurrent("RNN", 2, (data, (hidden,)), operands, origin, given)
+        attributes: dict[str, Any] = {"layers": layers, "bidirectional": bidirectional, "batch_first": batch_first}
+        output, last = self._recurrent("RNN", 2, (data, (hidden,)), operands, origin, attributes)
         return output, last
 
     def _recurrent(  # noqa: PLR0913, PLR0917 - what the three cells have in common
@@ -275,11 +275,11 @@ class LayerFunctions(ShapeFunctions):
         shapes: tuple[ShapeLike, ...],
         operands: Mapping[str, ShapeLike] | None,
         origin: str | None,
-        given: Mapping[str, Any],
+        attributes: Mapping[str, Any],
     ) -> tuple[Shape, ...]:
         named = dict(operands or {})
         shapes, roles = (*shapes, *named.values()), tuple(named)
-        return self._operate_parts("recurrent", shapes, origin, count, cell=cell, roles=roles, **given)
+        return self._operate_parts("recurrent", shapes, origin, count, cell=cell, roles=roles, **attributes)
 
 
 def _given(*shapes: ShapeLike | None) -> tuple[ShapeLike, ...]:

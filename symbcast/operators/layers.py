@@ -119,13 +119,13 @@ def layer_norm(
 
     Parameters have the shape of these axes, or, if broadcasting is allowed, any shape that broadcasts onto the data.
     """
-    for name, found in parameters.items():
-        if found is None:
+    for name, shape in parameters.items():
+        if shape is None:
             continue
         if parameters_broadcast:
-            context.broadcast(found, dims, rule="unidirectional")
+            context.broadcast(shape, dims, rule="unidirectional")
         else:
-            context.same_shape(found, dims[first:], f"{name} must have the shape of the normalised axes")
+            context.same_shape(shape, dims[first:], f"{name} must have the shape of the normalised axes")
     return reduce(context, dims, range(first, len(dims)), keepdims=True)
 
 
@@ -150,12 +150,12 @@ def per_channel(
     context: Context, channels: Dim, parameters: Parameters, *, what: str = "channel", unless: Formula = FALSE
 ) -> None:
     """Require that each parameter have one number for each channel, ``unless`` a given formula holds."""
-    for name, found in parameters.items():
-        if found is None or found == (channels,):
+    for name, shape in parameters.items():
+        if shape is None or shape == (channels,):
             continue
         reason = f"{name} must have one number for each {what}"
-        if len(found) == 1:
-            context.require(any_of([unless, equal(found[0], channels)]), reason)
+        if len(shape) == 1:
+            context.require(any_of([unless, equal(shape[0], channels)]), reason)
         elif unless == FALSE:
             context.refuse(reason)
         else:
@@ -228,15 +228,15 @@ class RecurrentLayer(NamedTuple):
         """Return the shape of each operand except the data."""
         rows, order = multiply(GATES[self.kind], self.hidden), self.layout.weights
         lead = order[:-2]
-        found: dict[Role, Dims] = {
+        shapes: dict[Role, Dims] = {
             "lengths": (self.batch,),
             "weights": self._laid(order, R=rows, C=self.features),
             "recurrence": self._laid(order, R=rows, C=self.state),
             "bias": (*self._laid(lead), multiply(self.bias_gates, self.hidden)),
         }
         if self.kind == "LSTM":
-            found["peepholes"] = (*self._laid(lead), multiply(3, self.hidden))
-        return {**dict(zip(STATES, self.states, strict=False)), **found}
+            shapes["peepholes"] = (*self._laid(lead), multiply(3, self.hidden))
+        return {**dict(zip(STATES, self.states, strict=False)), **shapes}
 
     def _laid(self, letters: str, **others: Dim) -> Dims:
         sizes = {"T": self.length, "N": self.batch, "D": self.directions * self.layers, **others}
@@ -249,10 +249,10 @@ def recurrent(context: Context, layer: RecurrentLayer, operands: Mapping[Role, O
     Data ``(T, N, features)`` and weights ``(D, gates * hidden, features)`` give ``(T, D, N, hidden)`` and states
     ``(D, N, hidden)`` if the layout is ``Layout("TN", "DN", "TDN")``.
     """
-    wanted = layer.operands()
+    expected = layer.operands()
     for role, operand in operands.items():
-        if role in wanted:
-            expect_shape(context, *operand, wanted[role])
+        if role in expected:
+            expect_shape(context, *operand, expected[role])
     return [layer.output, *layer.states]
 
 

@@ -115,11 +115,11 @@ def _batch(context: Context, batches: Sequence[Dims], aligns_ellipses: bool) -> 
 
 def _one_of_each(context: Context, named: Sequence[tuple[str, Dim]]) -> dict[str, Dim]:
     """Return the size of each letter of one term; a letter that occurs twice, for a diagonal, has one size."""
-    found: dict[str, Dim] = {}
+    sizes: dict[str, Dim] = {}
     for letter, size in named:
         reason = f"axes of one term that are both called {letter} must be equal"
-        context.equal(found.setdefault(letter, size), size, reason)
-    return found
+        context.equal(sizes.setdefault(letter, size), size, reason)
+    return sizes
 
 
 def _meet(context: Context, sizes: dict[str, Dim], letter: str, size: Dim) -> None:

@@ -47,9 +47,9 @@ class ProgramFunctions:
     @classmethod
     def _of(cls, program: Program) -> Self:
         """Return the public form of a plain program."""
-        made = cls.__new__(cls)
-        made._program = program
-        return made
+        functions = cls.__new__(cls)
+        functions._program = program
+        return functions
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self)._of, (self._program.fork(),)
@@ -441,8 +441,8 @@ class ShapeFunctions(ProgramFunctions):
         Shape('(N, 64, (H + 1)//2, (W + 1)//2)')
         """
         operands = (data, weights) if bias is None else (data, weights, bias)
-        given = {"strides": strides, "padding": padding, "dilations": dilations, "groups": groups}
-        return self._operate("conv", operands, origin, **given)
+        attributes = {"strides": strides, "padding": padding, "dilations": dilations, "groups": groups}
+        return self._operate("conv", operands, origin, **attributes)
 
     def conv_transpose(  # noqa: PLR0913 - its attributes are its own
         self,
@@ -466,8 +466,8 @@ class ShapeFunctions(ProgramFunctions):
         Shape('(N, 32, 2*H, 2*W)')
         """
         operands = (data, weights) if bias is None else (data, weights, bias)
-        given = {"strides": strides, "padding": padding, "dilations": dilations, "groups": groups}
-        return self._operate("conv_transpose", operands, origin, **given, output_padding=output_padding)
+        attributes = {"strides": strides, "padding": padding, "dilations": dilations, "groups": groups}
+        return self._operate("conv_transpose", operands, origin, **attributes, output_padding=output_padding)
 
     def pool(  # noqa: PLR0913 - its attributes are its own
         self,
@@ -493,5 +493,5 @@ class ShapeFunctions(ProgramFunctions):
         if isinstance(kernel, int):
             hint = f"write ({kernel}, {kernel}) for an image"
             raise OperatorError("pool", f"kernel={kernel} is not one size for each axis to slide along", hint)
-        given = {"strides": strides, "padding": padding, "dilations": dilations, "ceil_mode": ceil_mode}
-        return self._operate("pool", (data, kernel), origin, **given)
+        attributes = {"strides": strides, "padding": padding, "dilations": dilations, "ceil_mode": ceil_mode}
+        return self._operate("pool", (data, kernel), origin, **attributes)

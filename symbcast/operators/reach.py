@@ -50,16 +50,16 @@ def reach_of(axes: Iterable[int]) -> Reach:
     >>> reach_of([-1, -3])
     Reach(first=0, last=3, rank=None, least=None, is_written=False)
     """
-    found = tuple(axes)
-    return Reach(max((a + 1 for a in found if a >= 0), default=0), max((-a for a in found if a < 0), default=0))
+    places = tuple(axes)
+    return Reach(max((a + 1 for a in places if a >= 0), default=0), max((-a for a in places if a < 0), default=0))
 
 
 def reach_beside_new(axes: Iterable[int]) -> Reach:
     """Return the reach of inserted axes that are counted from either end of the output."""
     distinct = set(axes)
     first, last = ({a for a in distinct if (a < 0) is is_counted_from_end} for is_counted_from_end in (False, True))
-    found = reach_of(distinct)
-    return Reach(max(0, found.first - len(first)), max(0, found.last - len(last)))
+    reach = reach_of(distinct)
+    return Reach(max(0, reach.first - len(first)), max(0, reach.last - len(last)))
 
 
 class ExposedOperand(NamedTuple):
@@ -128,13 +128,13 @@ def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, Dims]]) -> tuple[D | 
     >>> put_back((a.rest(1), a.axis(1), 3), [(a.rest(), (a.rest(1), a.axis(1)))])
     (*a, 3)
     """
-    found: tuple[D | Dim, ...] = tuple(dims)
+    merged: tuple[D | Dim, ...] = tuple(dims)
     for sequence, parts in taken:
-        starts = (n for n in range(len(found)) if found[n : n + len(parts)] == parts)
+        starts = (n for n in range(len(merged)) if merged[n : n + len(parts)] == parts)
         place = next(starts, None)
         if place is not None:
-            found = (*found[:place], sequence, *found[place + len(parts) :])
-    return found
+            merged = (*merged[:place], sequence, *merged[place + len(parts) :])
+    return merged
 
 
 def _last(sequence: Dim, count: int) -> list[Dim]:
@@ -145,7 +145,7 @@ def _axes(end: str, count: int) -> str:
     return f"the {end} axis" if count == 1 else f"the {end} {count} axes"
 
 
-def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dims], list[Formula]]:
+def of_one_rank(operands: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dims], list[Formula]]:
     """Return shapes of equal rank, each with the same known axes, and the requirements on their ranks.
 
     ``shapes`` are the ``given`` shapes with the used axes split off their sequences.
@@ -153,12 +153,12 @@ def of_one_rank(given: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dim
     Raises `ReachError` if the shapes have the same sequence, but the axes before it do not align.
     """
     ranks = [len(s) for s in shapes if sequence_place(s) is None]
-    found = expanded_at_right(shapes, min(ranks, default=None))
-    if found is None:
+    expanded = expanded_at_right(shapes, min(ranks, default=None))
+    if expanded is None:
         raise ReachError("takes tensors that begin with a sequence of axes, or with the same axes before the same one")
-    first, *others = map(rank_of_shape, given)
-    asked = (decide_rank_comparison(equal(rank, first)) for rank in others)
-    return [tuple(dims) for dims in found], [f for f in asked if f != TRUE]
+    first, *others = map(rank_of_shape, operands)
+    equalities = (decide_rank_comparison(equal(rank, first)) for rank in others)
+    return [tuple(dims) for dims in expanded], [f for f in equalities if f != TRUE]
 
 
 def is_of_each_axis(formula: Formula) -> bool:

@@ -34,17 +34,17 @@ def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred
     None stands for -1. No other size may then be 0, because the inferred size would be undetermined. ``inferred``
     computes it if a runtime does so differently.
     """
-    given = [d for d in target if d is not None]
-    if len(given) < len(target) - 1:
+    sizes = [d for d in target if d is not None]
+    if len(sizes) < len(target) - 1:
         context.refuse("at most one size may be -1")
-    if len(given) < len(target):
-        worked_out = (inferred or infer_size)(context, data, given)
+    if len(sizes) < len(target):
+        worked_out = (inferred or infer_size)(context, data, sizes)
         return tuple(worked_out if d is None else d for d in target)
-    quotient = exact_quotient(data, tuple(given)) if context.is_positive(given) else None
+    quotient = exact_quotient(data, tuple(sizes)) if context.is_positive(sizes) else None
     if quotient != 1:
-        left, right = _without_common(context, data, given)
+        left, right = _without_common(context, data, sizes)
         context.equal(multiply(*left), multiply(*right), SAME_NUMBER)
-    return tuple(given)
+    return tuple(sizes)
 
 
 def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], sequence: Dim) -> Dims:
@@ -57,30 +57,30 @@ def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], s
     place = target.index(sequence)
     before, beside = data.index(sequence), [*target[:place], *target[place + 1 :]]
     others = (*data[:before], *data[before + 1 :])
-    given = [d for d in beside if d is not None]
-    if len(given) < len(beside):
+    sizes = [d for d in beside if d is not None]
+    if len(sizes) < len(beside):
         context.require(different(sequence, 0), NO_ZERO)
-    elif multiply(*others) != multiply(*given):
+    elif multiply(*others) != multiply(*sizes):
         context.refuse("the number of elements must be the same at all sizes, or one size must be -1")
-    found = reshape(context, others, beside)
-    return (*found[:place], sequence, *found[place:])
+    output = reshape(context, others, beside)
+    return (*output[:place], sequence, *output[place:])
 
 
-def infer_size(context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
+def infer_size(context: Context, data: Dims, sizes: Sequence[Dim]) -> Dim:
     """Return the size for -1 next to the given sizes, which must not be 0."""
-    empty = context.empty(given)
+    empty = context.empty(sizes)
     if context.is_known(empty):
         context.refuse(NO_ZERO)
     context.require(negate(empty), NO_ZERO)
-    return whole_quotient(context, data, given)
+    return whole_quotient(context, data, sizes)
 
 
-def whole_quotient(context: Context, data: Sequence[Dim], given: Sequence[Dim]) -> Dim:
+def whole_quotient(context: Context, data: Sequence[Dim], divisors: Sequence[Dim]) -> Dim:
     """Return the quotient of two products; require that it be an integer. No divisor may be 0."""
-    quotient = exact_quotient(tuple(data), tuple(given))
+    quotient = exact_quotient(tuple(data), tuple(divisors))
     if quotient is not None:
         return quotient
-    above, below = reduced_fraction(tuple(data), tuple(given))
+    above, below = reduced_fraction(tuple(data), tuple(divisors))
     context.require(equal(modulo(above, below), 0), "the size at -1 must be a whole number")
     return floor_divide(above, below)
 

@@ -116,11 +116,11 @@ def scale_of(number: float, rounding: Rounding) -> Scale | None:
     """
     if not isfinite(number):
         return None
-    found = rounding.float_of(number)
-    short, is_exact = _short(found, rounding)
+    rounded = rounding.float_of(number)
+    short, is_exact = _short(rounded, rounding)
     if not rounding.is_product_rounded:
-        short, is_exact = short if is_exact and found >= short else found, True
-    return Scale(short.numerator, short.denominator, is_exact, None if is_exact else partial(rounding.product, found))
+        short, is_exact = short if is_exact and rounded >= short else rounded, True
+    return Scale(short.numerator, short.denominator, is_exact, None if is_exact else partial(rounding.product, rounded))
 
 
 def quotient_scale(above: Dim, below: Dim, rounding: Rounding) -> Scale | None:
@@ -135,20 +135,20 @@ def resize(context: Context, dims: Dims, axes: Sequence[int], sizes: Sequence[Di
     """Return a shape with new sizes on some axes; if an axis is named twice, the last size counts."""
     if len(sizes) != len(axes):
         context.refuse(f"there must be {len(axes)} sizes, not {len(sizes)}")
-    found = list(dims)
+    output = list(dims)
     for axis, size in zip(axes, sizes, strict=True):
-        found[context.axis(axis, len(dims))] = size
-    return tuple(found)
+        output[context.axis(axis, len(dims))] = size
+    return tuple(output)
 
 
-def _short(found: Fraction, rounding: Rounding) -> tuple[Fraction, bool]:
+def _short(number: Fraction, rounding: Rounding) -> tuple[Fraction, bool]:
     """Return a short fraction that rounds to a float, else the float; and whether the fraction gives exact results."""
-    short = found.limit_denominator(_MAX_DENOMINATOR)
-    if not short or rounding.float_of(short) != found:
-        return found, False
+    short = number.limit_denominator(_MAX_DENOMINATOR)
+    if not short or rounding.float_of(short) != number:
+        return number, False
     if rounding.added and short.denominator > _LONGEST:
         return short, False
-    off = found / short - 1
+    off = number / short - 1
     limit = 1 << (rounding.bits - 1 if off else rounding.bits)
     return short, off >= -Fraction(1, 2 << rounding.bits) and short.numerator * MAX_SCALED <= limit
 

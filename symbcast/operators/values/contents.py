@@ -88,9 +88,9 @@ class DistinctPlaces(Interval):
     axis: int
 
     def __new__(cls, low: Dim, high: Dim, axis: int, is_attained: bool = False) -> Self:
-        made = super().__new__(cls, low, high, is_attained)
-        made.axis = axis
-        return made
+        interval = super().__new__(cls, low, high, is_attained)
+        interval.axis = axis
+        return interval
 
     def __eq__(self, other: object) -> bool:
         return type(other) is DistinctPlaces and other.axis == self.axis and super().__eq__(other)
@@ -182,22 +182,22 @@ def at(ramp: IndexRamp, index: Sequence[int]) -> Dim:
 
 def _along(ramp: IndexRamp, sizes: Sequence[int]) -> tuple[Dim, ...]:
     """Return the elements of a ramp over a shape, in row-major order."""
-    found: list[Any] = [ramp.start]
+    elements: list[Any] = [ramp.start]
     is_plain = all(isinstance(d, int) for d in (ramp.start, *ramp.strides))
     for stride, size in zip(ramp.strides, sizes, strict=True):
         if is_plain:
-            found = [base + stride * n for base in found for n in range(size)]
+            elements = [base + stride * n for base in elements for n in range(size)]
         else:
             steps = [multiply(stride, n) for n in range(size)]
-            found = [add(base, step) for base in found for step in steps]
-    return tuple(found)
+            elements = [add(base, step) for base in elements for step in steps]
+    return tuple(elements)
 
 
 def _indices(sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = [()]
+    indices: list[tuple[int, ...]] = [()]
     for size in sizes:
-        found = [(*index, n) for index in found for n in range(size)]
-    return found
+        indices = [(*index, n) for index in indices for n in range(size)]
+    return indices
 
 
 def as_ramp(content: Content | None, shape: Sequence[Dim] | None) -> IndexRamp | None:
@@ -229,8 +229,8 @@ def is_size(element: object) -> TypeGuard[Dim]:
 
 
 def _all_sizes(items: Sequence[Element]) -> tuple[Dim, ...] | None:
-    found = tuple(i for i in items if is_size(i))
-    return found if len(found) == len(items) else None
+    sizes = tuple(i for i in items if is_size(i))
+    return sizes if len(sizes) == len(items) else None
 
 
 def sizes_of(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Dim, ...] | None:

@@ -77,8 +77,8 @@ def truth(element: Element) -> Formula | None:
 
 def _known(known: KnownSizes, formula: Formula) -> Element:
     """Return a formula as 0 or 1 if bounds decide it, else unchanged."""
-    found = known.is_known(formula)
-    return formula if found is None else int(found)
+    value = known.is_known(formula)
+    return formula if value is None else int(value)
 
 
 # Of two elements.
@@ -302,10 +302,10 @@ def _sign(bounds: Bounds, a: Element) -> Element:
 
 
 def _not(bounds: Bounds, a: Element) -> Element:
-    found = truth(a)
-    if found in (TRUE, FALSE):
-        return int(found == FALSE)
-    return None if found is None else negate(found)
+    formula = truth(a)
+    if formula in (TRUE, FALSE):
+        return int(formula == FALSE)
+    return None if formula is None else negate(formula)
 
 
 UNARY: Mapping[str, Unary] = {

@@ -301,13 +301,13 @@ def elementwise(name: str, values: Sequence[Value], dtype: int, bounds: Bounds) 
     meets = len(values) == 2 and all_meet([v.shape for v in values])
     match name:
         case "Add" | "Sub":
-            found = summed(parts[0], parts[1] if name == "Add" else negated(parts[1]), meets=meets)
+            interval = summed(parts[0], parts[1] if name == "Add" else negated(parts[1]), meets=meets)
         case "Mul":
-            found = multiplied(parts[0], parts[1], bounds, meets=meets)
+            interval = multiplied(parts[0], parts[1], bounds, meets=meets)
         case "Neg":
-            found = negated(parts[0])
+            interval = negated(parts[0])
         case "Abs":
-            found = magnitude(parts[0], bounds)
+            interval = magnitude(parts[0], bounds)
         case "Div":
             return divided(parts[0], parts[1], bounds)
         case "Mod" | "Rem":
@@ -319,7 +319,7 @@ def elementwise(name: str, values: Sequence[Value], dtype: int, bounds: Bounds) 
             return Interval(0 if low is not None and bounds.is_at_least(low, 0) else -1, 1)
         case _:
             return UNBOUNDED
-    return fitted(found, dtype, bounds)
+    return fitted(interval, dtype, bounds)
 
 
 def chosen(values: Sequence[Value], bounds: Bounds) -> Interval:

@@ -91,7 +91,7 @@ def _narrowed(value: Value, output: Dims) -> Value:
     """Return an operand with its size set to 1 wherever the broadcast output has size 1, since it must be 1 there."""
     dims = value.shape or ()
     aligned = output[len(output) - len(dims) :]
-    narrow = tuple(1 if wanted == 1 else size for size, wanted in zip(dims, aligned, strict=True))
+    narrow = tuple(1 if output_size == 1 else size for size, output_size in zip(dims, aligned, strict=True))
     return value if narrow == dims else Value(narrow, value.dtype, value.content)
 
 
@@ -151,16 +151,16 @@ def affine(item: Element, indices: Sequence[Unknown], shape: Dims | None, known:
     A comparison also becomes a ramp if the least and greatest values of its difference decide it.
     """
     if isinstance(item, Comparison) and known is not None and shape is not None:
-        found = _everywhere(item, indices, shape, known)
-        return None if found is None else IndexRamp(int(found), (0,) * len(indices))
+        decided = _everywhere(item, indices, shape, known)
+        return None if decided is None else IndexRamp(int(decided), (0,) * len(indices))
     if not is_size(item):
         return None
     if isinstance(item, int):
         return IndexRamp(item, (0,) * len(indices))
-    met = set(symbols_of((item,)))
+    used = set(symbols_of((item,)))
     origin = dict.fromkeys(indices, 0)
     start = replace_symbols(item, origin)
-    strides = tuple(subtract(replace_symbols(item, {**origin, i: 1}), start) if i in met else 0 for i in indices)
+    strides = tuple(subtract(replace_symbols(item, {**origin, i: 1}), start) if i in used else 0 for i in indices)
     ramp = IndexRamp(start, strides)
     return ramp if _at_any(ramp, indices) == item else None
 
@@ -187,8 +187,8 @@ def _laid_out(value: Value, output: Dims) -> IndexRamp | None:
         return None
     missing = len(output) - len(value.shape)
     strides: list[Dim] = [0] * missing
-    for size, stride, wanted in zip(value.shape, ramp.strides, output[missing:], strict=True):
-        if size not in (wanted, 1) and stride != 0:
+    for size, stride, output_size in zip(value.shape, ramp.strides, output[missing:], strict=True):
+        if size not in (output_size, 1) and stride != 0:
             return None
         strides.append(0 if size == 1 else stride)
     return IndexRamp(ramp.start, tuple(strides))
@@ -291,8 +291,8 @@ def stretched(data: Value, shape: Dims) -> Content | None:
     if ramp is None:
         return None
     strides: list[Dim] = [0] * (len(shape) - len(data.shape))
-    for size, stride, wanted in zip(data.shape, ramp.strides, shape[len(strides) :], strict=True):
-        if size not in (wanted, 1) and stride != 0:
+    for size, stride, output_size in zip(data.shape, ramp.strides, shape[len(strides) :], strict=True):
+        if size not in (output_size, 1) and stride != 0:
             return None
         strides.append(0 if size == 1 else stride)
     return IndexRamp(ramp.start, tuple(strides))
@@ -320,10 +320,10 @@ def contents_joined(values: Sequence[Value], axis: int, shape: Dims) -> Content 
 
 def _items(value: Value) -> tuple[Element, ...] | None:
     """Return the elements of a tensor of rank 1; None for each element if only the length is known."""
-    found = listed(value.content, value.shape)
-    if found is None and value.shape is not None and isinstance(value.shape[0], int) and value.shape[0] <= _SHORT:
+    items = listed(value.content, value.shape)
+    if items is None and value.shape is not None and isinstance(value.shape[0], int) and value.shape[0] <= _SHORT:
         return (None,) * value.shape[0]
-    return found
+    return items
 
 
 _SHORT = 16
@@ -335,10 +335,10 @@ def _listed_joined(values: Sequence[Value], axis: int) -> Content | None:
     if None in lists or None in shapes:
         return None
     outer = prod((shapes[0] or ())[:axis])
-    found: list[Element] = []
+    elements: list[Element] = []
     for n in range(outer):
         for items in lists:
             assert items is not None
             run = len(items) // outer if outer else 0
-            found += items[n * run : (n + 1) * run]
-    return Elements(tuple(found))
+            elements += items[n * run : (n + 1) * run]
+    return Elements(tuple(elements))

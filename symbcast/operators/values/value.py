@@ -77,22 +77,22 @@ class Value:
 
     def copy(self) -> Value:
         """Return another value about which the same is known."""
-        made = Value.__new__(Value)  # without the constructor, which takes longer
-        made.shape, made.dtype, made.content = self.shape, self.dtype, self.content
-        made.decided_by, made.key = self.decided_by, self.key
-        return made
+        copy = Value.__new__(Value)  # without the constructor, which takes longer
+        copy.shape, copy.dtype, copy.content = self.shape, self.dtype, self.content
+        copy.decided_by, copy.key = self.decided_by, self.key
+        return copy
 
     def with_sizes(self, shape: Dims | None) -> Value:
         """Return the value with its shape in another form."""
-        made = Value(shape, self.dtype, self.content)
-        made.decided_by = self.decided_by
-        return made
+        value = Value(shape, self.dtype, self.content)
+        value.decided_by = self.decided_by
+        return value
 
     def with_content(self, content: Content | None) -> Value:
         """Return a value with other elements, but the same shape, type and decider."""
-        made = Value(self.shape, self.dtype, content)
-        made.decided_by = self.decided_by
-        return made
+        value = Value(self.shape, self.dtype, content)
+        value.decided_by = self.decided_by
+        return value
 
     def __repr__(self) -> str:
         return f"Value({self.shape}, {self.dtype}, {self.content})"
@@ -283,11 +283,11 @@ def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
 def sequence_of(items: Iterable[Value], dtype: int = 0) -> SequenceValue:
     """Return a sequence of the given values."""
     listed = tuple(items)
-    found = next((i.dtype for i in listed if i.dtype), dtype)
-    made = SequenceValue(len(listed), agreed([i.shape for i in listed]), found, listed)
+    common_dtype = next((i.dtype for i in listed if i.dtype), dtype)
+    sequence = SequenceValue(len(listed), agreed([i.shape for i in listed]), common_dtype, listed)
     deciders = [i.decided_by for i in listed if i.decided_by is not None]
-    made.decided_by = reduce(or_, deciders) if deciders and len(deciders) == len(listed) else None
-    return made
+    sequence.decided_by = reduce(or_, deciders) if deciders and len(deciders) == len(listed) else None
+    return sequence
 
 
 def agreed(shapes: Sequence[CommonShape]) -> CommonShape:
@@ -332,11 +332,11 @@ class SizesOfData(Protocol):
 
 def join_deciders(values: Iterable[Value | None]) -> Decider:
     """Return what decides elements that are computed from all of the given values."""
-    found = 0
+    number = 0
     for value in values:
         if value is not None:
-            found |= _OPEN if value.decided_by is None else value.decided_by._value_  # numbers join faster than flags
-    return _ALL[found]
+            number |= _OPEN if value.decided_by is None else value.decided_by._value_  # numbers join faster than flags
+    return _ALL[number]
 
 
 def decider_of_content(content: Content | None, shape: Dims | None, sizes: SizesOfData) -> Decider | None:
@@ -353,10 +353,10 @@ def decider_of_content(content: Content | None, shape: Dims | None, sizes: Sizes
             return _of_symbols({s for item in items for s in symbols_of_element(item)}, sizes)
         case IndexRamp() | RampStack():
             parts = content.parts if isinstance(content, RampStack) else (content,)
-            found = _of_symbols(set(symbols_of([d for p in parts for d in (p.start, *p.strides)])), sizes)
+            decider = _of_symbols(set(symbols_of([d for p in parts for d in (p.start, *p.strides)])), sizes)
             if any(any(p.strides) for p in parts) and numbers_of(shape) is None:
-                found |= Decider.SIZES
-            return found
+                decider |= Decider.SIZES
+            return decider
     return _NUMBERS_VALUE if hasattr(content, "array") else None
 
 
@@ -370,10 +370,10 @@ def symbols_of_element(item: Any) -> Iterable[Symbol]:
 
 
 def _of_symbols(symbols: Iterable[Symbol], sizes: SizesOfData) -> Decider:
-    found = Decider.NUMBERS
+    decider = Decider.NUMBERS
     for s in symbols:
-        found |= Decider.DATA if sizes.is_of_data(s) else Decider.SIZES
-    return found
+        decider |= Decider.DATA if sizes.is_of_data(s) else Decider.SIZES
+    return decider
 
 
 def decider_of_result(made_of: Sequence[Value | None], *, is_moving: bool) -> Decider:
@@ -381,12 +381,12 @@ def decider_of_result(made_of: Sequence[Value | None], *, is_moving: bool) -> De
 
     ``is_moving`` says that elements are only moved, and nothing is computed.
     """
-    found = join_deciders(made_of)
-    if is_moving or found is _SIZES_VALUE or found is _DATA_VALUE:
-        return found
-    if found is _NUMBERS_VALUE:  # sizes decide how many times a number is repeated
-        return _SIZES_VALUE if any(map(_is_open, made_of)) else found
-    return _DATA_VALUE if any(map(_is_free, made_of)) else found
+    decider = join_deciders(made_of)
+    if is_moving or decider is _SIZES_VALUE or decider is _DATA_VALUE:
+        return decider
+    if decider is _NUMBERS_VALUE:  # sizes decide how many times a number is repeated
+        return _SIZES_VALUE if any(map(_is_open, made_of)) else decider
+    return _DATA_VALUE if any(map(_is_free, made_of)) else decider
 
 
 def _is_open(value: Value | None) -> bool:
