@@ -57,7 +57,7 @@ class ModelQuestion(NamedTuple):
 
     assume: tuple[Assumption, ...]
     min_size: int
-    given: KnownInputs
+    known_inputs: KnownInputs
     runtime: str
     budget: float | None
     is_plain: bool = False
@@ -84,43 +84,49 @@ def read_question(  # noqa: PLR0913 - each is something that is known, or asked
         raise ShapeTypeError(
             assume, "an assumption", f"write {word}={{...}} for known {'sizes' * (word == 'bind') or word}"
         )
-    given = read_known_inputs(bind, shapes, values, min_size)
-    return ModelQuestion(tuple(read_assumptions(assume)), min_size, given, about, check_budget(budget))
+    known_inputs = read_known_inputs(bind, shapes, values, min_size)
+    return ModelQuestion(tuple(read_assumptions(assume)), min_size, known_inputs, about, check_budget(budget))
 
 
-def check_graph(front_end: FrontEnd, model: Model, asked: ModelQuestion) -> CheckedModel:
+def check_graph(front_end: FrontEnd, model: Model, question: ModelQuestion) -> CheckedModel:
     """Walk through a model and return it with the results."""
-    aliases = _aliases(front_end, model, asked.given)
-    assume, given = without_aliases(asked.assume, asked.given, aliases) if aliases else (asked.assume, asked.given)
+    aliases = _aliases(front_end, model, question.known_inputs)
+    assume, known_inputs = (
+        without_aliases(question.assume, question.known_inputs, aliases)
+        if aliases
+        else (question.assume, question.known_inputs)
+    )
     written = {
-        f"{aliases[name]} == {size}": f"{name} == {size}" for name, size in asked.given.bind.items() if name in aliases
+        f"{aliases[name]} == {size}": f"{name} == {size}"
+        for name, size in question.known_inputs.bind.items()
+        if name in aliases
     }
-    asked = asked._replace(assume=assume, given=given)
+    question = question._replace(assume=assume, known_inputs=known_inputs)
     try:
-        with within_optional(asked.budget):
-            found = _repeated(front_end, model, asked)
+        with within_optional(question.budget):
+            walked = _repeated(front_end, model, question)
     except AssumptionError as error:
         if written:
             raise AssumptionError(error.problem, [written.get(t, t) for t in error.clashing], error.hint) from None
         raise
-    env, asker = found.env, found.asker
-    model.settle(found.walk)
+    env, asker = walked.env, walked.asker
+    model.settle(walked.walk)
 
-    again = _Again(front_end, model, asked)
-    said = (text for _, text in model.said(found.inputs, asked.min_size) if text)
+    again = _Again(front_end, model, question)
+    said = (text for _, text in model.said(walked.inputs, question.min_size) if text)
     return CheckedModel(
         model.source,
         model,
         env,
         ModelConditions(env, asker, again.conditions),
         asker,
-        found.walk,
-        found.inputs,
-        (*(a.text for a in found.assumptions), *said, *asked.given.texts()),
-        asked.min_size,
-        found.inputs.given,
+        walked.walk,
+        walked.inputs,
+        (*(a.text for a in walked.assumptions), *said, *question.known_inputs.texts()),
+        question.min_size,
+        walked.inputs.known_inputs,
         again,
-        front_end.runtimes.get(asked.runtime, ""),
+        front_end.runtimes.get(question.runtime, ""),
         aliases,
     )
 
@@ -131,21 +137,23 @@ class _Again:
 
     front_end: FrontEnd
     model: Model
-    asked: ModelQuestion
+    question: ModelQuestion
 
-    def __call__(self, given: KnownInputs | None = None, **changed: Any) -> CheckedModel:
+    def __call__(self, known_inputs: KnownInputs | None = None, **changed: Any) -> CheckedModel:
         """Return the model walked with other given values, assumptions or runtime, or with plain sizes."""
-        asked = self.asked._replace(**changed) if given is None else self.asked._replace(given=given, **changed)
-        return check_graph(self.front_end, self.model, asked)
+        if known_inputs is not None:
+            changed["known_inputs"] = known_inputs
+        question = self.question._replace(**changed)
+        return check_graph(self.front_end, self.model, question)
 
     def conditions(self, more: Sequence[Assumption]) -> ModelConditions:
         """Return the conditions under more assumptions."""
-        return self(assume=(*self.asked.assume, *more)).conditions
+        return self(assume=(*self.question.assume, *more)).conditions
 
 
-def _aliases(front_end: FrontEnd, model: Model, given: KnownInputs) -> dict[str, str]:
+def _aliases(front_end: FrontEnd, model: Model, known_inputs: KnownInputs) -> dict[str, str]:
     """Return the model's own names of sizes by their aliases, before names of sizes are read in what is given."""
-    known = KnownInputs({}, given.shapes, {})
+    known = KnownInputs({}, known_inputs.shapes, {})
     inputs = model.read_inputs(Program(on_conflict="record"), known.of((), model.input_names))
     return aliases_of(inputs, model.graph, front_end.layouts, known)
 
@@ -160,72 +168,72 @@ class _Walked(NamedTuple):
     assumptions: tuple[Assumption, ...]
 
 
-def _repeated(front_end: FrontEnd, model: Model, asked: ModelQuestion) -> _Walked:
+def _repeated(front_end: FrontEnd, model: Model, question: ModelQuestion) -> _Walked:
     """Walk through a model with short sizes; with long ones, if names for cases are still needed at the end."""
-    if asked.is_plain:
-        return _walked_with_short_sizes(front_end, model, asked, VERY_LONG, None)
-    found = _learned(front_end, model, asked, LONG)
-    if not found.asker.names_cases:
-        return found
-    whole = _learned(front_end, model, asked, VERY_LONG)
-    return found if whole.asker.names_cases else whole
+    if question.is_plain:
+        return _walked_with_short_sizes(front_end, model, question, VERY_LONG, None)
+    short = _learned(front_end, model, question, LONG)
+    if not short.asker.names_cases:
+        return short
+    whole = _learned(front_end, model, question, VERY_LONG)
+    return short if whole.asker.names_cases else whole
 
 
-def _learned(front_end: FrontEnd, model: Model, asked: ModelQuestion, longest: int) -> _Walked:
+def _learned(front_end: FrontEnd, model: Model, question: ModelQuestion, longest: int) -> _Walked:
     """Walk through a model, and again with the bounds it learned, as long as they help and new ones are learned."""
-    walked = partial(_walked_with_short_sizes, front_end, model, asked, longest)
-    found, known = walked(None), 0
+    walked = partial(_walked_with_short_sizes, front_end, model, question, longest)
+    walked_last, known = walked(None), 0
     for _ in range(MAX_WALKS - 1):
-        if found.asker.names_cases:
-            learn_from_refuted(found.asker, partial(_runs_nowhere, front_end, model, asked, found.asker))
-        learned = found.asker.learned_count
-        if learned == known or not found.asker.bounds.answers_more():
+        if walked_last.asker.names_cases:
+            learn_from_refuted(walked_last.asker, partial(_runs_nowhere, front_end, model, question, walked_last.asker))
+        learned = walked_last.asker.learned_count
+        if learned == known or not walked_last.asker.bounds.answers_more():
             break
-        found, known = walked(found.asker), learned
-    return found
+        walked_last, known = walked(walked_last.asker), learned
+    return walked_last
 
 
 def _runs_nowhere(
-    front_end: FrontEnd, model: Model, asked: ModelQuestion, asker: Requirements, case: Assumption
+    front_end: FrontEnd, model: Model, question: ModelQuestion, asker: Requirements, case: Assumption
 ) -> bool:
     """Return whether a walk through a model shows that it runs at no sizes at which an assumption holds."""
     known = (Assumption(at_most(low, s)) for s in asker.given if (low := asker.bounds.least(s)))
     try:
-        found = _walked_with_short_sizes(
-            front_end, model, asked._replace(assume=(*asked.assume, *known, case)), LONG, None
+        walked = _walked_with_short_sizes(
+            front_end, model, question._replace(assume=(*question.assume, *known, case)), LONG, None
         )
     except AssumptionError:
         return True
-    return found.env.decided_verdict is Verdict.NEVER
+    return walked.env.decided_verdict is Verdict.NEVER
 
 
 def _walked_with_short_sizes(
-    front_end: FrontEnd, model: Model, asked: ModelQuestion, longest: int, before: Requirements | None
+    front_end: FrontEnd, model: Model, question: ModelQuestion, longest: int, before: Requirements | None
 ) -> _Walked:
     """Walk through a model; if its sizes become too long, with names for those that depend on cases."""
     try:
-        return _walked(front_end, model, asked, longest, before)
+        return _walked(front_end, model, question, longest, before)
     except TooLongError:
-        return _walked(front_end, model, asked, None, before)
+        return _walked(front_end, model, question, None, before)
 
 
 def _walked(
-    front_end: FrontEnd, model: Model, asked: ModelQuestion, longest: int | None, before: Requirements | None
+    front_end: FrontEnd, model: Model, question: ModelQuestion, longest: int | None, before: Requirements | None
 ) -> _Walked:
     """Walk through a model, with all assumptions about its inputs and the bounds from an earlier walk."""
-    env = _environment(asked.assume, asked.budget)
+    env = _environment(question.assume, question.budget)
     assumptions = tuple(env.assumptions)
-    asker = Requirements(env, asked.runtime, Bounds({}), longest, is_plain=asked.is_plain)
+    asker = Requirements(env, question.runtime, Bounds({}), longest, is_plain=question.is_plain)
     walk = front_end.walk(model, front_end, asker)
-    inputs = model.read_inputs(env, asked.given, are_open=asked.min_size <= 1)
+    inputs = model.read_inputs(env, question.known_inputs, are_open=question.min_size <= 1)
     for symbol in dict.fromkeys(s for s in inputs.symbols if s not in inputs.integers):
-        asker.bounds.learn(symbol, asked.min_size)
-        if asked.min_size:
-            asker.assume(at_most(asked.min_size, symbol))
-    for formula, _ in model.said(inputs, asked.min_size):
+        asker.bounds.learn(symbol, question.min_size)
+        if question.min_size:
+            asker.assume(at_most(question.min_size, symbol))
+    for formula, _ in model.said(inputs, question.min_size):
         asker.assume(formula)
     _learn(asker, env.assumptions)
-    asker.start(inputs.symbols, inputs.held, before)
+    asker.start(inputs.symbols, inputs.elements, before)
     for flag in inputs.flags:
         asker.assume(at_most(flag, 1))
     for value in inputs.values.values():
@@ -250,10 +258,10 @@ def _environment(assume: Sequence[Assumption], budget: float | None) -> Program:
 
 def _mark_input(value: Value, asker: Requirements) -> None:
     """Mark the elements of an input as decided by data, except those that the caller gave."""
-    found = decider_of_content(value.content, value.shape, asker)
-    value.decided_by = Decider.DATA if found is None else found
-    if isinstance(value, OptionalValue) and value.held is not None:
-        _mark_input(value.held, asker)
+    decider = decider_of_content(value.content, value.shape, asker)
+    value.decided_by = Decider.DATA if decider is None else decider
+    if isinstance(value, OptionalValue) and value.inner is not None:
+        _mark_input(value.inner, asker)
 
 
 def _learn(asker: Requirements, assumptions: Iterable[Assumption]) -> None:
@@ -273,8 +281,8 @@ def _check_names(assumptions: Iterable[Assumption], asker: Requirements) -> None
     """Raise `AssumptionError` if an assumption uses a size that the model does not have."""
     known = {s.name for s in (*asker.inputs, *asker.origins)}
     for assumption in assumptions:
-        met = (s for s in symbols_in(assumption.formula) if sequences_of([s]) or s.name not in known)
-        strange = [s.name for s in met if asker.sequences.isdisjoint(sequences_of([s]))]
+        unknown_sizes = (s for s in symbols_in(assumption.formula) if sequences_of([s]) or s.name not in known)
+        strange = [s.name for s in unknown_sizes if asker.sequences.isdisjoint(sequences_of([s]))]
         if strange:
             names = list(dict.fromkeys(s.name for s in (*asker.inputs, *asker.origins)))
             shown = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
@@ -291,12 +299,12 @@ class PresentNames(NamedTuple):
     inputs: tuple[str, ...]
 
 
-def names_in(front_end: FrontEnd, model: Model, given: KnownInputs) -> PresentNames:
+def names_in(front_end: FrontEnd, model: Model, known_inputs: KnownInputs) -> PresentNames:
     """Return the names in a model, its aliases, and the names in what is given for its inputs."""
     inputs = model.input_names
-    found = model.read_inputs(Program(), given.of((), inputs))
-    sizes = (s.name for s in (*found.symbols, *found.held))
-    return PresentNames((*sizes, *_aliases(front_end, model, given)), inputs)
+    model_inputs = model.read_inputs(Program(), known_inputs.of((), inputs))
+    sizes = (s.name for s in (*model_inputs.symbols, *model_inputs.elements))
+    return PresentNames((*sizes, *_aliases(front_end, model, known_inputs)), inputs)
 
 
 # Check many models, in processes on this machine or with any executor, and yield results as they arrive.
@@ -307,13 +315,13 @@ class FileCheck(NamedTuple):
 
     path: str
     front_end: str
-    asked: ModelQuestion
+    question: ModelQuestion
 
 
 def check_files(
     front_end: FrontEnd,
     paths: Iterable[str | PathLike[str]],
-    asked: ModelQuestion,
+    question: ModelQuestion,
     executor: Executor | None,
     timeout: float | None,
 ) -> Iterator[FileResult]:
@@ -323,7 +331,7 @@ def check_files(
     `concurrent.futures`; None uses processes on this machine. A model that takes longer than ``timeout`` seconds gets
     the status ``"timed out"``, and no verdict.
     """
-    jobs = (FileCheck(fspath(path), front_end.name, asked) for path in paths)
+    jobs = (FileCheck(fspath(path), front_end.name, question) for path in paths)
     with closing(run_jobs(_result, jobs, executor, timeout, prepare=front_end.prepare)) as endings:
         for ending in endings:
             yield FileResult.of(ending, ending.job.path, timeout)
@@ -334,21 +342,21 @@ def _result(job: FileCheck) -> FileResult:
     start, stamp = perf_counter(), Stamp.of(job.path)
     try:
         report = _report(job)
-        found = FileResult(job.path, "checked", report=report, stamp=stamp)
+        result = FileResult(job.path, "checked", report=report, stamp=stamp)
     except MissingExtraError:
         raise
     except (SymbcastError, OSError) as error:
-        found = FileResult(job.path, "failed", problem=" ".join(str(error).split()), stamp=stamp)
+        result = FileResult(job.path, "failed", problem=" ".join(str(error).split()), stamp=stamp)
     except Exception as error:
         problem = f"the check itself failed ({type(error).__name__}: {error}); please report it"
-        found = FileResult(job.path, "failed", problem=problem, stamp=stamp)
-    return FileResult(found.path, found.status, perf_counter() - start, found.problem, found.report, stamp)
+        result = FileResult(job.path, "failed", problem=problem, stamp=stamp)
+    return FileResult(result.path, result.status, perf_counter() - start, result.problem, result.report, stamp)
 
 
 def _report(job: FileCheck) -> dict[str, object]:
-    front_end, asked = front_ends()[job.front_end].load(), job.asked
-    model = front_end.read(job.path, asked.runtime)
-    if asked.given != NOTHING:
-        names = names_in(front_end, model, asked.given)
-        asked = asked._replace(given=asked.given.of(names.sizes, names.inputs))
-    return front_end.report(check_graph(front_end, model, asked)).to_dict()
+    front_end, question = front_ends()[job.front_end].load(), job.question
+    model = front_end.read(job.path, question.runtime)
+    if question.known_inputs != NOTHING:
+        names = names_in(front_end, model, question.known_inputs)
+        question = question._replace(known_inputs=question.known_inputs.of(names.sizes, names.inputs))
+    return front_end.report(check_graph(front_end, model, question)).to_dict()

@@ -130,9 +130,11 @@ class FrontEnd:
         """Pickle as the name of the module that has it as FRONT_END: tables of operators hold functions."""
         return (_front_end_of, (self.module,)) if self.module else super().__reduce__()
 
-    def runtime(self, wanted: str | None = None) -> str:
+    def runtime(self, requested: str | None = None) -> str:
         """Return the runtime that a question is about: the requested one if it is supported, otherwise the default."""
-        return wanted if wanted is not None and wanted in self.runtimes else next(iter(self.runtimes), self.name)
+        return (
+            requested if requested is not None and requested in self.runtimes else next(iter(self.runtimes), self.name)
+        )
 
     def operator(self, node: Node) -> Operator[Any] | None:
         """Return the function of a node's operator; None if it has none."""

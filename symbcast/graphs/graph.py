@@ -131,7 +131,7 @@ class Graph:
         """Yield the graph and all graphs that its nodes run, at any depth."""
         pending = [self]
         while pending:
-            found = pending.pop()
-            yield found
-            for node in found.nodes:
+            graph = pending.pop()
+            yield graph
+            for node in graph.nodes:
                 pending.extend(node.graphs.values())

@@ -56,32 +56,32 @@ class Unifier:
         self._found: dict[Symbol, Dim] = {}
         self.assumed: list[Formula] = []
 
-    def put_together(self, name: str, declared: Sequence[Dim], given: Shape) -> None:
+    def put_together(self, name: str, declared: Sequence[Dim], shape: Shape) -> None:
         """Unify the shape given for an input with the declared one; raises `BindingError` if it does not fit."""
-        if len(given) != len(declared):
-            ranks = f"rank {len(given)}, but in the model {name} has rank {len(declared)}"
+        if len(shape) != len(declared):
+            ranks = f"rank {len(shape)}, but in the model {name} has rank {len(declared)}"
             raise BindingError(f"{name} is given with {ranks}: {shape_of(declared)}")
-        for axis, (own, wanted) in enumerate(zip(declared, given.dims, strict=True)):
+        for axis, (own, size) in enumerate(zip(declared, shape.dims, strict=True)):
             self._put_together(
-                replace_symbols(_marked(own), self._found), replace_symbols(wanted, self._found), (name, axis)
+                replace_symbols(_marked(own), self._found), replace_symbols(size, self._found), (name, axis)
             )
 
-    def _put_together(self, own: Dim, wanted: Dim, place: tuple[str, int]) -> None:
-        if own == wanted:
+    def _put_together(self, own: Dim, size: Dim, place: tuple[str, int]) -> None:
+        if own == size:
             return
-        if isinstance(own, int) and isinstance(wanted, int):
+        if isinstance(own, int) and isinstance(size, int):
             name, axis = place
             raise BindingError(
-                f"{name} is given with {wanted} on axis {axis}, but the model fixes that at {own}",
+                f"{name} is given with {size} on axis {axis}, but the model fixes that at {own}",
                 f"give {own} there, or export the model with a dynamic axis",
             )
-        if isinstance(wanted, Unknown):
-            self._assume_bounds(wanted, own)
-            self._replace(wanted, own)
+        if isinstance(size, Unknown):
+            self._assume_bounds(size, own)
+            self._replace(size, own)
         elif isinstance(own, Symbol) and own.name.startswith(_OWN):
-            self._replace(own, wanted)
+            self._replace(own, size)
         else:
-            self.assumed.append(equal(own, wanted))
+            self.assumed.append(equal(own, size))
 
     def _assume_bounds(self, unknown: Unknown, own: Dim) -> None:
         if unknown.lower:
@@ -122,28 +122,28 @@ _SHORT = 8
 """The maximum length of a vector of integers that is taken to hold sizes."""
 
 
-def with_names_bound(values: dict[str, Value], given: KnownInputs) -> KnownInputs:
+def with_names_bound(values: dict[str, Value], known_inputs: KnownInputs) -> KnownInputs:
     """Bind a declared size by its name if a given shape has a number for it; return the updated knowledge.
 
     The name is kept, so a report can say which size to change. A size with several given names or numbers is not bound.
     Raises `BindingError` for a size that is bound to a different number.
     """
-    asked: dict[Symbol, set[Dim]] = {}
-    for name, shape in given.shapes.items():
+    numbers_of_size: dict[Symbol, set[Dim]] = {}
+    for name, shape in known_inputs.shapes.items():
         if is_open(shape):
             continue
-        for own, wanted in zip(values[name].shape or () if name in values else (), shape.dims, strict=False):
-            if isinstance(own, Symbol) and not isinstance(wanted, Unknown):
-                asked.setdefault(own, set()).add(wanted)
-    numbers = {own: next(iter(wanted)) for own, wanted in asked.items() if len(wanted) == 1}
-    found = {s: n for s, n in numbers.items() if isinstance(n, int)}
-    for s, n in found.items():
-        if given.bind.get(s.name, n) != n:
-            raise BindingError(f"{s.name} is bound to {given.bind[s.name]}, but a given shape has {n} for it")
-    known = {name: shape for name, shape in given.shapes.items() if name in values}
-    shapes = {name: _left_open(shape, values[name].shape, found) for name, shape in known.items()}
-    return given._replace(
-        bind={**given.bind, **{s.name: n for s, n in found.items()}}, shapes={**given.shapes, **shapes}
+        for own, size in zip(values[name].shape or () if name in values else (), shape.dims, strict=False):
+            if isinstance(own, Symbol) and not isinstance(size, Unknown):
+                numbers_of_size.setdefault(own, set()).add(size)
+    numbers = {own: next(iter(size)) for own, size in numbers_of_size.items() if len(size) == 1}
+    bound = {s: n for s, n in numbers.items() if isinstance(n, int)}
+    for s, n in bound.items():
+        if known_inputs.bind.get(s.name, n) != n:
+            raise BindingError(f"{s.name} is bound to {known_inputs.bind[s.name]}, but a given shape has {n} for it")
+    known = {name: shape for name, shape in known_inputs.shapes.items() if name in values}
+    shapes = {name: _left_open(shape, values[name].shape, bound) for name, shape in known.items()}
+    return known_inputs._replace(
+        bind={**known_inputs.bind, **{s.name: n for s, n in bound.items()}}, shapes={**known_inputs.shapes, **shapes}
     )
 
 
@@ -152,25 +152,25 @@ def _left_open(shape: Shape, declared: Sequence[Dim] | None, bound: Mapping[Symb
     if declared is None or is_open(shape) or len(declared) != len(shape):
         return shape
     pairs = zip(declared, shape.dims, strict=True)
-    return shape_of(Unknown() if own in bound and isinstance(wanted, int) else wanted for own, wanted in pairs)
+    return shape_of(Unknown() if own in bound and isinstance(size, int) else size for own, size in pairs)
 
 
-def put_shapes(values: dict[str, Value], given: KnownInputs) -> list[Formula]:
+def put_shapes(values: dict[str, Value], known_inputs: KnownInputs) -> list[Formula]:
     """Replace the declared shapes by the given shapes and by the lengths of given contents.
 
     Returns the additional conditions that arise if one size of the model has several given values.
     """
     unifier = Unifier()
-    for name, told in given.shapes.items():
+    for name, caller_shape in known_inputs.shapes.items():
         value = _input(values, name)
-        if is_open(told) and value.shape is None:
-            values[name] = OpenValue(told.dims, value.dtype)
+        if is_open(caller_shape) and value.shape is None:
+            values[name] = OpenValue(caller_shape.dims, value.dtype)
             continue
-        shape = _of_rank(name, told, value.shape or ()) if is_open(told) else told
+        shape = _of_rank(name, caller_shape, value.shape or ()) if is_open(caller_shape) else caller_shape
         if value.shape is None:
             value.shape = tuple(symbol(place_name(name, axis)) for axis in range(len(shape)))
         unifier.put_together(name, value.shape, shape)
-    for name, contents in given.values.items():
+    for name, contents in known_inputs.values.items():
         value = _integers(values, name)
         sizes = _sizes(name, contents, value)
         value.shape = sizes if value.shape is None else value.shape
@@ -187,13 +187,13 @@ def _of_rank(name: str, shape: Shape, declared: Sequence[Dim]) -> Shape:
     place = sequence_place(shape.dims) or 0
     missing = len(declared) - len(shape.dims) + 1
     if missing < 0 or not str(shape.dims[place]).startswith("..."):
-        found = f"of rank {len(declared)}: {shape_of(declared)}"
-        raise BindingError(f"{name} is given as {shape}, but in the model it is {found}", "give each size")
+        model_shape = f"of rank {len(declared)}: {shape_of(declared)}"
+        raise BindingError(f"{name} is given as {shape}, but in the model it is {model_shape}", "give each size")
     return shape_of((*shape.dims[:place], *(Unknown() for _ in range(missing)), *shape.dims[place + 1 :]))
 
 
 def put_contents(
-    values: dict[str, Value], given: KnownInputs, env: Program, sizes: Iterable[Symbol]
+    values: dict[str, Value], known_inputs: KnownInputs, env: Program, sizes: Iterable[Symbol]
 ) -> dict[Symbol, str]:
     """Give short vectors of integers their known elements, or sizes for the unknown ones: shapes may come from them.
 
@@ -201,7 +201,7 @@ def put_contents(
     """
     labels = _Labels(env, sizes)
     for name, value in values.items():
-        contents = given.values.get(name)
+        contents = known_inputs.values.get(name)
         shape = numbers_of(value.shape)
         if contents is not None:
             items = tuple(labels.told(name, n, d, shape) for n, d in enumerate(contents.items))
@@ -317,7 +317,7 @@ class ModelInputs(NamedTuple):
 
     values: dict[str, Value]
     symbols: tuple[Symbol, ...]
-    held: dict[Symbol, str]
+    elements: dict[Symbol, str]
     """The sizes for the elements of small integer inputs, each with a description; and ``flags``."""
     flags: tuple[Symbol, ...]
     """Sizes that are 1 if an input is given, and 0 if it is not."""
@@ -325,38 +325,43 @@ class ModelInputs(NamedTuple):
     """The shapes of the inputs, with names instead of numbers for fixed sizes."""
     fixed: dict[Symbol, int]
     """The sizes that the caller binds."""
-    given: KnownInputs
+    known_inputs: KnownInputs
     """The caller's knowledge, with bindings for the sizes that a given shape fixes."""
     integers: frozenset[Symbol] = frozenset()
     """The sizes that are integer arguments, not sizes of axes: they may be 0."""
 
 
 def inputs_of(
-    values: dict[str, Value], env: Program, given: KnownInputs, flags: Mapping[Symbol, str], *, are_open: bool = False
+    values: dict[str, Value],
+    env: Program,
+    known_inputs: KnownInputs,
+    flags: Mapping[Symbol, str],
+    *,
+    are_open: bool = False,
 ) -> ModelInputs:
     """Return the declared inputs, with a symbol for each named size, and with the caller's knowledge applied.
 
     Raises `BindingError` if the caller's knowledge does not fit these inputs.
     """
-    given = with_names_bound(values, given) if given.shapes else given
-    besides = put_shapes(values, given) if given != NOTHING else []
+    known_inputs = with_names_bound(values, known_inputs) if known_inputs.shapes else known_inputs
+    besides = put_shapes(values, known_inputs) if known_inputs != NOTHING else []
     if are_open:
-        _open(values, {*env.shown.values(), *given.names()})
-    met = symbols_of([d for v in values.values() for d in sizes_in(v)])
-    names = {s: env.met(s) for s in (*met, *(s for formula in besides for s in symbols_in(formula)))}
+        _open(values, {*env.shown.values(), *known_inputs.names()})
+    symbols_of_inputs = symbols_of([d for v in values.values() for d in sizes_in(v)])
+    names = {s: env.met(s) for s in (*symbols_of_inputs, *(s for formula in besides for s in symbols_in(formula)))}
     env.assume(*map(Assumption, besides))
     renamed = {s: own for s, own in names.items() if own is not s}  # a caller may have symbols of their own
     for value in values.values() if renamed else ():
         put_sizes(value, renamed)
     symbols = tuple(dict.fromkeys(names.values()))
     named = {name: value.shape for name, value in values.items()}
-    found = put_contents(values, given, env, symbols)
-    fixed = _fixed((*symbols, *found), given.bind, env)
+    elements = put_contents(values, known_inputs, env, symbols)
+    fixed = _fixed((*symbols, *elements), known_inputs.bind, env)
     for value in values.values() if fixed else ():
         put_sizes(value, fixed)
         if isinstance(value.content, Elements):
             value.content = Elements(tuple(replace_symbols(d, fixed) if is_size(d) else d for d in value.content.items))
-    return ModelInputs(values, symbols, {**found, **flags}, tuple(flags), named, fixed, given)
+    return ModelInputs(values, symbols, {**elements, **flags}, tuple(flags), named, fixed, known_inputs)
 
 
 def _open(values: dict[str, Value], taken: set[str]) -> None:
@@ -370,14 +375,14 @@ def _open(values: dict[str, Value], taken: set[str]) -> None:
 
 def _fixed(symbols: Collection[Symbol], bind: Mapping[str, int], env: Program) -> dict[Symbol, int]:
     """Return the sizes that the caller binds, and assume from now on that they have these values."""
-    found: dict[Symbol, int] = {}
+    fixed: dict[Symbol, int] = {}
     for name, size in bind.items():
         bound = env.named(name)
         if bound not in symbols:
             raise unknown("size", name, [s.name for s in symbols])
         env.assume(Assumption(equal(bound, size), f"{name} == {size}"))
-        found[bound] = size
-    return found
+        fixed[bound] = size
+    return fixed
 
 
 def free_name(base: str, taken: set[str]) -> str:
@@ -415,10 +420,10 @@ class Layouts(NamedTuple):
 NO_LAYOUTS = Layouts()
 
 
-def aliases_of(inputs: ModelInputs, graph: Graph, layouts: Layouts, given: KnownInputs) -> dict[str, str]:
+def aliases_of(inputs: ModelInputs, graph: Graph, layouts: Layouts, known_inputs: KnownInputs) -> dict[str, str]:
     """Return the model's own names of sizes by their aliases; names that the caller gives have none."""
-    sizes = [s for s in (*inputs.symbols, *inputs.held) if not isinstance(s, Unknown | SequenceSymbol)]
-    callers = {*given._replace(bind={}).names()}
+    sizes = [s for s in (*inputs.symbols, *inputs.elements) if not isinstance(s, Unknown | SequenceSymbol)]
+    callers = {*known_inputs._replace(bind={}).names()}
     long = [s for s in sizes if _is_long(s.name) and s.name not in callers]
     if not long:
         return {}
@@ -427,15 +432,15 @@ def aliases_of(inputs: ModelInputs, graph: Graph, layouts: Layouts, given: Known
     places = {dim: (name, axis) for name, axis, dim in _places(inputs)}
     roles = _roles(inputs, graph, layouts)
     taken = {s.name for s in sizes} | callers
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for size in long:
-        wanted = [roles[size]] if size in roles else []
-        wanted += [identifier(size.name)] if len(size.name) <= LONGEST else []
+        candidates = [roles[size]] if size in roles else []
+        candidates += [identifier(size.name)] if len(size.name) <= LONGEST else []
         if size in places:
             name, axis = places[size]
-            wanted.append(f"{identifier(name)[0].lower()}{axis}")
-        found[_free(wanted, taken)] = size.name
-    return found
+            candidates.append(f"{identifier(name)[0].lower()}{axis}")
+        names[_free(candidates, taken)] = size.name
+    return names
 
 
 def _is_long(name: str) -> bool:
@@ -450,12 +455,14 @@ def _places(inputs: ModelInputs) -> Iterator[tuple[str, int, object]]:
             yield name, axis, dims[axis]
 
 
-def _free(wanted: list[str], taken: set[str]) -> str:
+def _free(candidates: list[str], taken: set[str]) -> str:
     """Return the first wanted name that is free, or else a numbered one, and take it."""
-    numbered = (f"{base}{n}" for base in [w for w in wanted[:1] if w[-1].isalpha()] or ["d"] for n in count(1))
-    found = next(name for source in (wanted, numbered) for name in source if name.isidentifier() and name not in taken)
-    taken.add(found)
-    return found
+    numbered = (f"{base}{n}" for base in [w for w in candidates[:1] if w[-1].isalpha()] or ["d"] for n in count(1))
+    alias = next(
+        name for source in (candidates, numbered) for name in source if name.isidentifier() and name not in taken
+    )
+    taken.add(alias)
+    return alias
 
 
 def _roles(inputs: ModelInputs, graph: Graph, layouts: Layouts) -> dict[object, str]:
@@ -463,7 +470,7 @@ def _roles(inputs: ModelInputs, graph: Graph, layouts: Layouts) -> dict[object, 
     if not layouts.images:
         return {}
     source = {name: name for name, dims in inputs.named.items() if dims is not None and len(dims) in _ROLES}
-    found: dict[object, str] = {}
+    role_of: dict[object, str] = {}
     for node in graph.nodes:
         first = next((source[name] for name in node.inputs if name in source), None)
         if first is None:
@@ -471,31 +478,31 @@ def _roles(inputs: ModelInputs, graph: Graph, layouts: Layouts) -> dict[object, 
         if node.op_type in layouts.images and node.inputs[0] in source:
             dims = inputs.named[source[node.inputs[0]]] or ()
             for role, dim in zip(_ROLES[len(dims)], dims, strict=True):
-                found.setdefault(dim, role)
+                role_of.setdefault(dim, role)
         elif node.op_type in layouts.keeping:
             source.update(dict.fromkeys(node.outputs, first))
-    return found
+    return role_of
 
 
 def without_aliases(
-    assume: tuple[Assumption, ...], given: KnownInputs, aliases: Mapping[str, str]
+    assume: tuple[Assumption, ...], known_inputs: KnownInputs, aliases: Mapping[str, str]
 ) -> tuple[tuple[Assumption, ...], KnownInputs]:
     """Return what a caller knows with the model's own names instead of aliases.
 
     Raises `BindingError` if a size is bound by both of its names, to different numbers.
     """
     bind: dict[str, int] = {}
-    for name, size in given.bind.items():
+    for name, size in known_inputs.bind.items():
         own = aliases.get(name, name)
         if bind.setdefault(own, size) != size:
             raise BindingError(f"{own} is bound to {bind[own]} and to {size}, under two names", "bind it once")
     own_sizes = {symbol(alias): symbol(name) for alias, name in aliases.items()}
     values = {
         name: contents._replace(items=tuple(replace_symbols(d, own_sizes) for d in contents.items))
-        for name, contents in given.values.items()
+        for name, contents in known_inputs.values.items()
     }
     renamed = (Assumption(with_own_names(a.formula, aliases), a.text, a.is_written, a.source) for a in assume)
-    return tuple(renamed), KnownInputs(bind, given.shapes, values)
+    return tuple(renamed), KnownInputs(bind, known_inputs.shapes, values)
 
 
 def with_own_names(formula: Formula, aliases: Mapping[str, str]) -> Formula:

@@ -128,10 +128,10 @@ class Stamp(NamedTuple):
     def of(path: str) -> Stamp:
         """Return the current state of a file."""
         try:
-            found = Path(path).stat()
+            state = Path(path).stat()
         except OSError:
             return Stamp()
-        return Stamp(found.st_size, found.st_mtime_ns)
+        return Stamp(state.st_size, state.st_mtime_ns)
 
 
 class ResultRow(TypedDict):
@@ -189,10 +189,10 @@ class FileResult:
         """Return the outcome of a file whose job ended; without an answer, the file's state is its current one."""
         if ending.answer is not None:
             return ending.answer
-        found = FileResult(path, "died", stamp=Stamp.of(path))
+        result = FileResult(path, "died", stamp=Stamp.of(path))
         if ending.kind == "timed out" and timeout is not None:
-            return replace(found, status="timed out", seconds=timeout, problem=f"took more than {timeout:g} seconds")
-        return replace(found, problem=f"the process that checked it ended with {ending.text}; is it too large?")
+            return replace(result, status="timed out", seconds=timeout, problem=f"took more than {timeout:g} seconds")
+        return replace(result, problem=f"the process that checked it ended with {ending.text}; is it too large?")
 
 
 # A file of results, one JSON line each, that can be continued after a stop.
@@ -220,16 +220,16 @@ class Journal:
         Results are kept if their files are unchanged and ``is_kept`` accepts them. Others are dropped.
         """
         self._check()
-        kept: dict[str, dict[str, Any]] = {}
+        rows: dict[str, dict[str, Any]] = {}
         draft = self.path.with_name(f".{self.path.name}.part")
         with CleanupOnInterrupt(lambda: draft.unlink(missing_ok=True)), draft.open("w", encoding="utf-8") as stream:
             stream.write(json.dumps(self._head) + "\n")
             for line, row in self._rows():
-                if row["path"] not in kept and _is_as_it_was(row) and is_kept(row):
+                if row["path"] not in rows and _is_as_it_was(row) and is_kept(row):
                     stream.write(line)
-                    kept[row["path"]] = {**row, "report": _short(row.get("report"))}
+                    rows[row["path"]] = {**row, "report": _short(row.get("report"))}
         draft.replace(self.path)
-        return kept
+        return rows
 
     def _check(self) -> None:
         """Raise `ExchangeError` if the file holds something else, so that it is not overwritten."""
@@ -289,10 +289,10 @@ def _read(line: str) -> dict[str, Any] | None:
     if not line.endswith("\n"):
         return None
     try:
-        found = json.loads(line)
+        content = json.loads(line)
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def _is_as_it_was(row: Mapping[str, Any]) -> bool:

@@ -56,7 +56,7 @@ class KnownInputs(NamedTuple):
     def texts(self) -> Iterator[str]:
         """Yield the given facts, in the wording of a report."""
         yield from (f"{name} == {size}" for name, size in self.bind.items())
-        yield from (f"{name} of shape {given}" for name, given in self.shapes.items())
+        yield from (f"{name} of shape {dims}" for name, dims in self.shapes.items())
         yield from (f"{name} = {contents.text}" for name, contents in self.values.items())
 
 
@@ -73,42 +73,46 @@ def read_known_inputs(
     """
     return KnownInputs(
         {name: _bound(name, size, min_size) for name, size in _items("bind", bind, "{'N': 3}")},
-        {name: _shape(name, given, min_size) for name, given in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
-        {name: _contents(name, given) for name, given in _items("values", values, "{'steps': [4, 'N//2']}")},
+        {name: _shape(name, value, min_size) for name, value in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
+        {name: _contents(name, value) for name, value in _items("values", values, "{'steps': [4, 'N//2']}")},
     )
 
 
-def _items(argument: str, given: Any, example: str) -> list[tuple[str, Any]]:
-    if given is None:
+def _items(argument: str, argument_value: Any, example: str) -> list[tuple[str, Any]]:
+    if argument_value is None:
         return []
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        pair = re.fullmatch(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*(.+)", given, re.DOTALL) if isinstance(given, str) else None
+    if not isinstance(argument_value, Mapping) or not all(isinstance(name, str) for name in argument_value):
+        pair = (
+            re.fullmatch(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*(.+)", argument_value, re.DOTALL)
+            if isinstance(argument_value, str)
+            else None
+        )
         if pair is not None:
             example = repr({pair[1]: int(pair[2]) if pair[2].strip().isdecimal() else pair[2].strip()})
-        raise ShapeTypeError(given, f"a mapping of names for {argument}=", f"write {argument}={example}")
-    return list(given.items())
+        raise ShapeTypeError(argument_value, f"a mapping of names for {argument}=", f"write {argument}={example}")
+    return list(argument_value.items())
 
 
-def _bound(name: str, given: object, min_size: int) -> int:
-    size = read_given_size(name, given)
+def _bound(name: str, value: object, min_size: int) -> int:
+    size = read_given_size(name, value)
     if size < min_size:
         raise BindingError(f"{name}={size}: sizes are at least {min_size}", f"write min_size={size} too")
     return size
 
 
-def _shape(name: str, given: ShapeLike, min_size: int) -> Shape:
+def _shape(name: str, value: ShapeLike, min_size: int) -> Shape:
     try:
-        found = shape(given)
+        read = shape(value)
     except SymbcastError as error:
         raise BindingError(f"the shape given for {name} cannot be read: {_message(error)}") from error
-    if is_open(found) and min_size > 1:
-        raise BindingError(f"the shape given for {name}, {found}, is of unknown rank", "write min_size=1, or 0")
-    return found
+    if is_open(read) and min_size > 1:
+        raise BindingError(f"the shape given for {name}, {read}, is of unknown rank", "write min_size=1, or 0")
+    return read
 
 
-def _contents(name: str, given: ContentsLike) -> InputContents:
+def _contents(name: str, value: ContentsLike) -> InputContents:
     try:
-        sizes, flat = (None, _parts(given)) if isinstance(given, str) else _flattened(given)
+        sizes, flat = (None, _parts(value)) if isinstance(value, str) else _flattened(value)
         items = tuple(map(_element, flat))
     except (SymbcastError, TypeError) as error:
         hint = "write integers and expressions in sizes, such as [4, 'N//2']"
@@ -125,29 +129,29 @@ def _listed(items: Iterable[Dim]) -> str:
     return f"[{', '.join(map(str, items))}]"
 
 
-def _flattened(given: Any) -> tuple[tuple[int, ...], list[Any]]:
+def _flattened(value: Any) -> tuple[tuple[int, ...], list[Any]]:
     """Return the lengths of nested lists along each axis, and their elements in row-major order."""
-    if isinstance(given, (str, bool)) or not isinstance(given, Iterable):
-        return (), [given.item() if hasattr(given, "item") else given]
-    parts = [_flattened(part) for part in given]
+    if isinstance(value, (str, bool)) or not isinstance(value, Iterable):
+        return (), [value.item() if hasattr(value, "item") else value]
+    parts = [_flattened(part) for part in value]
     inner = {sizes for sizes, _ in parts}
     if len(inner) > 1:
         raise BindingError("the lists in it differ in length")
     return (len(parts), *(inner.pop() if inner else ())), [item for _, items in parts for item in items]
 
 
-def _element(given: Any) -> Dim:
+def _element(value: Any) -> Dim:
     """Return an element; unlike a size it may be negative."""
-    text = given.strip() if isinstance(given, str) else None
+    text = value.strip() if isinstance(value, str) else None
     if text is not None and not text.removeprefix("-").isdecimal():
         return parse_dim(text)
-    if isinstance(given, bool):
-        raise TypeError(f"{given} is a truth value")
+    if isinstance(value, bool):
+        raise TypeError(f"{value} is a truth value")
     try:
-        return int(text) if text is not None else index(given)
+        return int(text) if text is not None else index(value)
     except TypeError:
-        (found,) = shape([given]).dims
-        return found
+        (dim,) = shape([value]).dims
+        return dim
 
 
 def _parts(text: str) -> Sequence[str]:

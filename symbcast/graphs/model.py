@@ -70,10 +70,10 @@ class ModelConditions:
     def _split(self) -> _Split:
         if self._found is None:
             self._found = answer_within_budget(self._env.budget, self._divided, self._forget)
-        found = self._found
+        split = self._found
         if self._was_stopped:
             self._found, self._was_stopped = None, False
-        return found
+        return split
 
     def _forget(self, _: str) -> None:
         self._was_stopped = True
@@ -85,15 +85,15 @@ class ModelConditions:
         if is_plain and clauses == self._env.clauses:
             return self._with_generic_sizes(_Split(self._env, (), True))
         assumed = [a.formula for a in self._env.assumptions]
-        found = project((*clauses, *self._within_limits(clauses)), own, assumed, self._asker.cases)
+        projection = project((*clauses, *self._within_limits(clauses)), own, assumed, self._asker.cases)
         inputs = Program(on_conflict="record", budget=self._env.budget)
         for s in self._env.shown:
             if s not in own:
                 inputs.met(s)
         inputs.assume(*(a for a in self._env.assumptions if own.isdisjoint(symbols_in(a.formula))))
-        for clause in found.inputs:
+        for clause in projection.inputs:
             inputs.require(Assumption(clause))
-        return self._with_generic_sizes(_Split(inputs, found.data, found.is_whole))
+        return self._with_generic_sizes(_Split(inputs, projection.data, projection.is_whole))
 
     def _within_limits(self, clauses: Sequence[Formula]) -> Iterator[Formula]:
         """Yield what clauses require of the limits of sizes that data decide.
@@ -104,15 +104,15 @@ class ModelConditions:
         for clause in clauses:
             for size in symbols_in(clause):
                 most = self._asker.most.get(size)
-                found = None if most is None else at_the_most(clause, size, most)
-                if found is not None:
-                    yield found
+                required = None if most is None else at_the_most(clause, size, most)
+                if required is not None:
+                    yield required
 
-    def _with_generic_sizes(self, found: _Split) -> _Split:
+    def _with_generic_sizes(self, split: _Split) -> _Split:
         """Have questions about large sizes answered by a walk in which these make sizes short."""
         if self._asker.zeros:
-            found.inputs.answer_under(self._under)
-        return found
+            split.inputs.answer_under(self._under)
+        return split
 
     def _under(self, assumptions: Sequence[Assumption]) -> Program:
         conditions = self._again(assumptions)
@@ -280,7 +280,7 @@ class CheckedModel(NamedTuple):
     """A model that was walked, and all results of the walk.
 
     ``env`` holds all sizes, including data-dependent ones; ``assumptions`` are the user's own, as written, with the
-    facts ``given`` about the inputs; ``again`` walks through the model once more with other given values, assumptions
+    ``known_inputs``; ``again`` walks through the model once more with other given values, assumptions
     or runtime, or with sizes as the rules write them (``is_plain``), if they are passed. ``taken`` describes the
     assumptions made about the runtime; it may be empty. ``aliases`` maps short names, for reading and writing, to the
     model's own names.
@@ -295,7 +295,7 @@ class CheckedModel(NamedTuple):
     inputs: ModelInputs
     assumptions: tuple[str, ...]
     min_size: int
-    given: KnownInputs
+    known_inputs: KnownInputs
     again: Callable[..., CheckedModel]
     taken: str
     aliases: Mapping[str, str]

@@ -28,7 +28,7 @@ def process_pool(
     a traceback. A future raises `TimeoutError` for a job that took longer than ``timeout`` seconds, and pebble's
     ``ProcessExpired`` if its process ended.
     """
-    made = ProcessPool(
+    pool = ProcessPool(
         max_workers=processes, initializer=prepare_worker, initargs=(prepare,), context=get_context("spawn")
     )
 
@@ -37,13 +37,13 @@ def process_pool(
     def submit(job: Job) -> Future[Answer]:
         # The first job starts the processes, and the threads that replace dead processes.
         with BlockInterrupts():
-            return made.schedule(function, args=(job,), timeout=timeout)
+            return pool.schedule(function, args=(job,), timeout=timeout)
 
     try:
         yield submit
     finally:
-        made.stop()  # type: ignore[no-untyped-call]  # pebble is typed but for these
-        made.join()
+        pool.stop()  # type: ignore[no-untyped-call]  # pebble is typed but for these
+        pool.join()
 
 
 def prepare_worker(prepare: Prepare) -> None:

@@ -42,8 +42,8 @@ class Registered(NamedTuple):
     def load(self) -> FrontEnd:
         """Import and return the front end."""
         module, _, name = self.place.partition(":")
-        found: FrontEnd = getattr(import_module(module), name)
-        return found
+        front_end: FrontEnd = getattr(import_module(module), name)
+        return front_end
 
 
 _REGISTERED: dict[str, Registered] = {}

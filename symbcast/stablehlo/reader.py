@@ -224,10 +224,10 @@ class HloModel(Model):
         integers = symbols_of([d for c in scalars if isinstance(c, Elements) for d in c.items if is_size(d)])
         for size in integers:
             env.met(size)
-        held = {s: text for s, text in inputs.held.items() if s not in integers}
+        elements = {s: text for s, text in inputs.elements.items() if s not in integers}
         symbols = tuple(dict.fromkeys((*inputs.symbols, *integers)))
         own = frozenset(integers).difference(inputs.symbols)
-        return inputs._replace(symbols=symbols, held=held, integers=own)
+        return inputs._replace(symbols=symbols, elements=elements, integers=own)
 
     def said(self, inputs: ModelInputs, min_size: int) -> Iterator[tuple[Formula, str]]:
         """Yield the bounds in the types of arguments, and that scalar integers are not negative."""

@@ -193,7 +193,9 @@ class HloReport(GraphReport):
         >>> gap.kind, gap.text, gap.sizes
         ('refuses', 'the module asserts it: Expected value >= 2', {'arg0_0': 1})
         """
-        walked = [HloReport(self._checked.again(self._checked.given, runtime=r)) for r in (UNASSERTED, ASSERTIONS)]
+        walked = [
+            HloReport(self._checked.again(self._checked.known_inputs, runtime=r)) for r in (UNASSERTED, ASSERTIONS)
+        ]
         operations, assertions = (
             [HloRequirement(f.operation, f.reason or f.words, f.formula) for f in r.findings] for r in walked
         )
@@ -216,4 +218,4 @@ class HloReport(GraphReport):
 
         The module is walked for them once more.
         """
-        return tuple(hints_of(self._checked.again(self._checked.given, runtime=HINTED)))
+        return tuple(hints_of(self._checked.again(self._checked.known_inputs, runtime=HINTED)))

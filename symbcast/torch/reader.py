@@ -114,10 +114,10 @@ class TorchModel(Model):
         integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])
         for size in integers:
             env.met(size)
-        texts = {s: text for s, text in inputs.held.items() if s not in integers}
+        texts = {s: text for s, text in inputs.elements.items() if s not in integers}
         symbols = tuple(dict.fromkeys((*inputs.symbols, *integers)))
         own = frozenset(integers).difference(inputs.symbols)
-        return inputs._replace(symbols=symbols, held=texts, integers=own)
+        return inputs._replace(symbols=symbols, elements=texts, integers=own)
 
 
 def read(

@@ -96,7 +96,7 @@ class TorchReport(GraphReport):
     @cached_property
     def _weak(self) -> tuple[Unanalysed, ...]:
         """Nodes whose rules require less than torch's guards show; given sizes and values are ignored."""
-        if self._checked.given != NOTHING:
+        if self._checked.known_inputs != NOTHING:
             return TorchReport(self._checked.again(NOTHING, assume=()))._weak
         arguments = ArgumentMaker(self.program, self._model.declared)
         return tuple(WeakRules(self.program, arguments, self._env, self.guards).found())

@@ -66,13 +66,13 @@ def model_account(checked: CheckedModel) -> Account:
     Each requirement is proved: where it does not hold, the model fails whatever the open nodes need, since their
     outputs have sizes of their own. If all nodes are analysed, the requirements also suffice (with suitable data).
     """
-    found = checked.conditions.inputs.account
+    account = checked.conditions.inputs.account
     left = _open_parts(checked)
-    if not left or found.can_work is False:
-        return found
+    if not left or account.can_work is False:
+        return account
     working: tuple[Sizes, ...] = ()
-    failing = tuple(_of_inputs(checked, point) for point in found.failing)
-    for sizes in _candidates(checked, found.working):
+    failing = tuple(_of_inputs(checked, point) for point in account.failing)
+    for sizes in _candidates(checked, account.working):
         verdict, is_hopeless = _walked(checked, sizes)
         working = distinct_points([*working, sizes]) if verdict is Verdict.ALWAYS else working
         failing = distinct_points([*failing, sizes]) if verdict is Verdict.NEVER else failing
@@ -81,7 +81,7 @@ def model_account(checked: CheckedModel) -> Account:
     can_fail = True if failing else None
     is_analysed = not checked.walk.stopped and not count_open_nodes(checked)
     works = checked.conditions.proved if is_analysed else FALSE
-    return Account(works, found.needed, (*left, *found.open), working, failing, True if working else None, can_fail)
+    return Account(works, account.needed, (*left, *account.open), working, failing, True if working else None, can_fail)
 
 
 def partial_reason(checked: CheckedModel) -> str:
@@ -94,8 +94,8 @@ def partial_reason(checked: CheckedModel) -> str:
     if not undecided:
         return ""
     asker, env = checked.asker, checked.env
-    met = [s for s in symbols_in(undecided[0]) if s in asker.origins]
-    inner = [s for s in met if s in asker.undecided] or met[:1]
+    used = [s for s in symbols_in(undecided[0]) if s in asker.origins]
+    inner = [s for s in used if s in asker.undecided] or used[:1]
     text = Namer.of(env.shown).formula(undecided[0])
     origins = prose_list([f"{env.shown.get(s, s.name)} is {asker.origins[s]}" for s in inner[:3]])
     return f"it may depend on sizes whether {text}, where {origins}"
@@ -159,16 +159,16 @@ def _walked(checked: CheckedModel, sizes: Sizes) -> tuple[Verdict, bool]:
     """Return the verdict of a walk at sizes, UNKNOWN if nodes are open even then, and whether no sizes help."""
     if not all(isinstance(size, int) for size in sizes.values()):
         return Verdict.UNKNOWN, False
-    given = checked.given._replace(bind={**checked.given.bind, **sizes})
+    known_inputs = checked.known_inputs._replace(bind={**checked.known_inputs.bind, **sizes})
     try:
-        found = checked.again(given)
+        walked = checked.again(known_inputs)
     except SymbcastError:
         return Verdict.UNKNOWN, False
-    verdict = found.conditions.inputs.decided_verdict
-    if not partial_reason(found) or verdict is Verdict.NEVER:
+    verdict = walked.conditions.inputs.decided_verdict
+    if not partial_reason(walked) or verdict is Verdict.NEVER:
         return verdict, False
     # What does not depend on sizes stays open at any.
-    return Verdict.UNKNOWN, len(found.walk.unanalysed) >= len(checked.walk.unanalysed)
+    return Verdict.UNKNOWN, len(walked.walk.unanalysed) >= len(checked.walk.unanalysed)
 
 
 # Certificates of models: z3 proves the condition on the inputs from the requirements that the nodes' rules stated.
@@ -222,16 +222,16 @@ def _of_shapes(checked: CheckedModel) -> list[Claim]:
             open_.append(_undecided(claim, "its rank is known only after simplification"))
         else:
             questions[claim] = [*raw, any_of(negate(equal(a, b)) for a, b in zip(dims, ruled, strict=True))]
-    met = [*raw, *(f for fs in questions.values() for f in fs), *(a.formula for a in plain.env.assumptions)]
-    names = {**{s: s.name for f in met for s in symbols_in(f)}, **plain.env.shown}
+    formulas = [*raw, *(f for fs in questions.values() for f in fs), *(a.formula for a in plain.env.assumptions)]
+    names = {**{s: s.name for f in formulas for s in symbols_in(f)}, **plain.env.shown}
     known = assumed_formulas(names, plain.env.assumptions, plain.env.min_size)
     return [*further_claims(ProofQuestion(names, known, raw, (), Verdict.UNKNOWN, (None, None)), questions), *open_]
 
 
 def _has_same_cases(checked: CheckedModel, plain: CheckedModel) -> bool:
     """Return whether no size with a name of its own means one thing in one walk and another in the other."""
-    found, ruled = checked.asker.cases, plain.asker.cases
-    return all(ruled[size] == case for size, case in found.items() if size in ruled) and all(
+    cases, ruled = checked.asker.cases, plain.asker.cases
+    return all(ruled[size] == case for size, case in cases.items() if size in ruled) and all(
         checked.asker.origins[size] == text
         for size, text in plain.asker.origins.items()
         if size in checked.asker.origins
@@ -242,14 +242,14 @@ def _shapes(checked: CheckedModel, plain: CheckedModel) -> Iterator[tuple[str, D
     """Yield each output, and the first of the other values with a simplified shape: its name, and both shapes."""
     outputs = checked.model.graph.outputs
     ruled = {**plain.walk.inner, **plain.walk.top.values}
-    met = set()
+    seen = set()
     for name, value in {**checked.walk.inner, **checked.walk.top.values}.items():
         dims, other = value.shape, ruled[name].shape if name in ruled else None
         if dims is None or any(map(mentions_rest, dims)):
             continue
         is_output = name in outputs
-        if is_output or (dims != other and (dims, other) not in met):
-            met.add((dims, other))
+        if is_output or (dims != other and (dims, other) not in seen):
+            seen.add((dims, other))
             yield f"{'output' if is_output else 'value'} {name}", dims, other
 
 
@@ -340,8 +340,8 @@ class GraphAnswer(ModuleAnswer):
     @property
     def outputs(self) -> dict[str, Shape | None]:
         """The shapes of the outputs by name; None if unknown."""
-        found = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
-        return shapes_of({name: value for name, value in found.items() if value is not None})
+        values = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
+        return shapes_of({name: value for name, value in values.items() if value is not None})
 
     @property
     def shapes(self) -> Mapping[str, Shape | None]:
@@ -367,8 +367,8 @@ class GraphAnswer(ModuleAnswer):
     def data_sizes(self) -> dict[str, str]:
         """The sizes that no input's shape determines, by name, each with a description."""
         env = self._checked.env
-        met = {d for v in self._values.values() for d in sizes_in(v) if type(d) is not int}
-        used = {*symbols_of(met), *(s for clause in env.clauses for s in symbols_in(clause))}
+        dims = {d for v in self._values.values() for d in sizes_in(v) if type(d) is not int}
+        used = {*symbols_of(dims), *(s for clause in env.clauses for s in symbols_in(clause))}
         return {env.shown.get(s, s.name): text for s, text in self._checked.asker.origins.items() if s in used}
 
     # The answer.
@@ -433,10 +433,12 @@ class GraphAnswer(ModuleAnswer):
 
         if self._findings is None:
             stopped: list[str] = []
-            found = answer_within_budget(self._env.budget, lambda: tuple(model_findings(self._checked)), stopped.append)
+            findings = answer_within_budget(
+                self._env.budget, lambda: tuple(model_findings(self._checked)), stopped.append
+            )
             if stopped:
-                return found
-            self._findings = found
+                return findings
+            self._findings = findings
         return self._findings
 
     @property
@@ -487,11 +489,11 @@ class GraphAnswer(ModuleAnswer):
     def _tensors(self) -> tuple[Mapping[str, Tensor], Mapping[str, Tensor]]:
         types = self._checked.inputs.values
         declared = self._checked.model.axes_in_file
-        found = {n: Tensor(s, ELEMENT_TYPES.get(types[n].dtype, ""), declared.get(n)) for n, s in self.inputs.items()}
+        tensors = {n: Tensor(s, ELEMENT_TYPES.get(types[n].dtype, ""), declared.get(n)) for n, s in self.inputs.items()}
         values = {name: self._checked.walk.top.find(name) for name in self._checked.model.graph.outputs}
         kinds = {n: "" if v is None else ELEMENT_TYPES.get(v.dtype, "") for n, v in values.items()}
         outputs = {name: Tensor(shape, kinds[name], declared.get(name)) for name, shape in self.outputs.items()}
-        return found, outputs
+        return tensors, outputs
 
     def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
         from symbcast.graphs.report.findings import stop_at
@@ -554,6 +556,6 @@ def under_name(answer: A, source: str) -> A:
     """Return the same answer under another name of the model."""
     if source == answer.source:
         return answer
-    made = copy(answer)
-    made._checked = answer._checked._replace(source=source)
-    return made
+    renamed = copy(answer)
+    renamed._checked = answer._checked._replace(source=source)
+    return renamed

@@ -70,12 +70,14 @@ def assumptions_with(env: Program, more: Iterable[Formula] = ()) -> AssumptionSe
     return AssumptionSet(tuple(env.shown), domains, [*(a.formula for a in env.assumptions), *more])
 
 
-def complete_sizes(checked: CheckedModel, given: Mapping[str, int], clauses: Iterable[Formula] = ()) -> Sizes | None:
+def complete_sizes(
+    checked: CheckedModel, known_sizes: Mapping[str, int], clauses: Iterable[Formula] = ()
+) -> Sizes | None:
     """Return the given sizes with those of all other symbols, as small as the clauses allow."""
     names = checked.env.shown
     if checked.asker.sequences:
-        return _completed_axes(checked, given, clauses)
-    sizes = {s: given[name] for s, name in names.items() if name in given}
+        return _completed_axes(checked, known_sizes, clauses)
+    sizes = {s: known_sizes[name] for s, name in names.items() if name in known_sizes}
     if len(sizes) == len(names):
         return sizes
     try:
@@ -85,11 +87,11 @@ def complete_sizes(checked: CheckedModel, given: Mapping[str, int], clauses: Ite
     return Decision(known, clauses).witness()
 
 
-def _completed_axes(checked: CheckedModel, given: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
+def _completed_axes(checked: CheckedModel, known_sizes: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
     """Do what `complete_sizes` does if some of the given sizes are sizes of axes in sequences."""
     from symbcast.core.programs.program import Program
 
-    names, sizes = checked.env.shown, dict(given)
+    names, sizes = checked.env.shown, dict(known_sizes)
     sequences = sequences_of(names)
     plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
     if not sizes.keys() >= {*plain.values(), *(s.name for s in sequences)}:
@@ -118,16 +120,16 @@ class OperationRequirements:
         self._env = env
 
     @cached_property
-    def _asked(self) -> list[tuple[Op, tuple[Formula, ...]]]:
-        return [(op, asked) for op in self._env.operations if (asked := operation_requirements(op))]
+    def _required_by_operation(self) -> list[tuple[Op, tuple[Formula, ...]]]:
+        return [(op, required) for op in self._env.operations if (required := operation_requirements(op))]
 
     @cached_property
     def _by_formula(self) -> dict[Hashable, list[Op]]:
-        found: dict[Hashable, list[Op]] = defaultdict(list)
-        for op, formulas in self._asked:
+        operations: dict[Hashable, list[Op]] = defaultdict(list)
+        for op, formulas in self._required_by_operation:
             for formula in formulas:
-                found[_formula_key(formula)].append(op)
-        return found
+                operations[_formula_key(formula)].append(op)
+        return operations
 
     def of(self, clause: Formula, failing: Sizes | None) -> Sequence[Op]:
         """Return the operations that require exactly this clause, after earlier ones that fail where it does.
@@ -135,30 +137,32 @@ class OperationRequirements:
         If none requires exactly this clause, return those that fail; if none fails, search for the fewest operations
         that imply it, which may take long.
         """
-        found = self.exactly(clause)
+        exact = self.exactly(clause)
         failed = self.failing(failing) if failing else []
-        if found:
-            return [*(op for op in failed if op.number < found[0].number), *found]
+        if exact:
+            return [*(op for op in failed if op.number < exact[0].number), *exact]
         return failed or self._env.requirement(clause).origins
 
     def exactly(self, clause: Formula) -> Sequence[Op]:
         """Return the operations that have exactly this requirement."""
         return self._by_formula.get(_formula_key(clause), [])
 
-    def asking_whole(self, quotients: Container[Operation], before: int) -> Iterator[tuple[Op, Formula]]:
+    def requiring_whole(self, quotients: Container[Operation], before: int) -> Iterator[tuple[Op, Formula]]:
         """Yield the operations before a number that require one of some quotients to be whole, with the requirement."""
-        for op, formulas in self._asked:
+        for op, formulas in self._required_by_operation:
             for f in formulas if op.number < before else ():
                 if isinstance(f, Comparison) and quotient_required_whole(f) in quotients:
                     yield op, f
 
-    def all_asked(self, node: str | None) -> list[Formula]:
+    def requirements_of(self, node: str | None) -> list[Formula]:
         """Return all requirements of a node on sizes."""
-        return [f for op, asked in self._asked if op.origin == node for f in asked if symbols_in(f)]
+        return [
+            f for op, required in self._required_by_operation if op.origin == node for f in required if symbols_in(f)
+        ]
 
     def failing(self, sizes: Sizes) -> list[Op]:
         """Return the operations that are not valid at the given sizes."""
-        return [op for op, formulas in self._asked if not all(holds_at(f, sizes) for f in formulas)]
+        return [op for op, formulas in self._required_by_operation if not all(holds_at(f, sizes) for f in formulas)]
 
 
 def _formula_key(formula: Formula) -> Hashable:
@@ -216,8 +220,8 @@ def _sequence(value: SequenceValue) -> SequenceShape:
 
 
 def _optional(value: OptionalValue) -> OptionalShape:
-    held = _sequence(value.held) if isinstance(value.held, SequenceValue) else _shape(value.held)
-    return OptionalShape(held, Condition(value.is_there))
+    inner = _sequence(value.inner) if isinstance(value.inner, SequenceValue) else _shape(value.inner)
+    return OptionalShape(inner, Condition(value.is_there))
 
 
 def _shape(value: Value | None) -> Shape | None:
@@ -231,21 +235,21 @@ def _plain(dim: Dim) -> Any:
 def sequence_to_dict(value: SequenceValue, namer: Namer) -> dict[str, Any]:
     """Return a sequence as data for JSON."""
 
-    def told(dims: Any) -> list[int | str | None] | None:
+    def sizes_data(dims: Any) -> list[int | str | None] | None:
         return None if dims is None else [None if d is None else dims_data((d,), namer)[0] for d in dims]
 
-    items = None if value.items is None else [told(i.shape) for i in value.items]
-    return {"length": dims_data((value.length,), namer)[0], "common": told(value.common), "items": items}
+    items = None if value.items is None else [sizes_data(i.shape) for i in value.items]
+    return {"length": dims_data((value.length,), namer)[0], "common": sizes_data(value.common), "items": items}
 
 
 def optional_to_dict(value: OptionalValue, namer: Namer) -> dict[str, Any]:
     """Return an optional value as data for JSON."""
-    held: Any = None
-    if isinstance(value.held, SequenceValue):
-        held = sequence_to_dict(value.held, namer)
-    elif value.held is not None and value.held.shape is not None:
-        held = dims_data(value.held.shape, namer)
-    return {"held": held, "condition": namer.formula(value.is_there)}
+    inner: Any = None
+    if isinstance(value.inner, SequenceValue):
+        inner = sequence_to_dict(value.inner, namer)
+    elif value.inner is not None and value.inner.shape is not None:
+        inner = dims_data(value.inner.shape, namer)
+    return {"held": inner, "condition": namer.formula(value.is_there)}
 
 
 _SHOWN = 3
@@ -255,8 +259,10 @@ _SHOWN = 3
 def describe_value(value: Value | None, text: Callable[[Dim], str]) -> str:
     """Return a description of a value that is not a tensor, its sizes formatted by ``text``; empty for tensors."""
     if isinstance(value, OptionalValue):
-        held = describe_value(value.held, text) or (_listed(value.held.shape, text) if value.held is not None else "")
-        return f"optional {held}".strip()
+        inner = describe_value(value.inner, text) or (
+            _listed(value.inner.shape, text) if value.inner is not None else ""
+        )
+        return f"optional {inner}".strip()
     if not isinstance(value, SequenceValue):
         return ""
     if value.items and len(value.items) <= _SHOWN:
@@ -289,7 +295,7 @@ class NodeBlame(NamedTuple):
     broken: Constraint | None
 
     @property
-    def asked(self) -> Formula | None:
+    def requirement(self) -> Formula | None:
         """The requirement of the node: the part of it that fails, or else all of it."""
         return self.broken.requirement if self.broken is not None else self.op.formula
 
@@ -320,9 +326,9 @@ class NodeBlame(NamedTuple):
     def shown(self) -> tuple[int, ...]:
         """Return the positions, among the given operands, of those that meet where it fails."""
         values = [v for v in self.place.inputs if v is not None]
-        dims = {d for d in dims_of(self.asked) if d != 1} if self.asked is not None else set()
+        dims = {d for d in dims_of(self.requirement) if d != 1} if self.requirement is not None else set()
         touched = {n: dims & {*(known_dims(v) or ()), *(content_of(n, v) or ())} for n, v in enumerate(values)}
-        first = next((n for n, found in touched.items() if found), 0)
+        first = next((n for n, sizes in touched.items() if sizes), 0)
         others = [n for n in range(len(values)) if n != first]
         # Prefer the other side of the failure, then any other operand involved, then the first one.
         second = sorted(others, key=lambda n: (not touched[n] - touched[first], not touched[n], n))[: SHOWN - 1]
@@ -337,8 +343,8 @@ def _joined(formula: Formula) -> tuple[Dim, ...]:
         case Comparison("==", left, right) if 0 not in (left, right):  # else it is about a remainder, not a size
             return left, right
         case AnyOf(parts) if parts and all(isinstance(p, Comparison) and p.operator == "==" for p in parts):
-            found = dict.fromkeys(d for d in dims_of(formula) if d != 1)
-            return tuple(found) if len(found) == 2 else ()
+            sizes = dict.fromkeys(d for d in dims_of(formula) if d != 1)
+            return tuple(sizes) if len(sizes) == 2 else ()
         case _:
             return ()
 
@@ -351,9 +357,9 @@ def blame(asker: Requirements, ops: Sequence[Op], sizes: Sizes | None, clause: F
     known = [op for op in ops if op.origin in asker.places]
     for op in known if sizes is not None else ():
         assert op.origin is not None and sizes is not None
-        found = failing_constraint(op, sizes, clause)
-        if found is not None:
-            return NodeBlame(asker.places[op.origin], op, found)
+        constraint = failing_constraint(op, sizes, clause)
+        if constraint is not None:
+            return NodeBlame(asker.places[op.origin], op, constraint)
     return next((NodeBlame(asker.places[op.origin], op, None) for op in known if op.origin is not None), None)
 
 
@@ -430,74 +436,76 @@ class _FirstFailure(NamedTuple):
 class BlameFinder:
     """Finds the nodes behind clauses of one model; ``theirs`` maps the model's sizes to those of its condition."""
 
-    def __init__(self, checked: CheckedModel, askers: OperationRequirements, theirs: Mapping[Symbol, Symbol]) -> None:
+    def __init__(
+        self, checked: CheckedModel, requirements: OperationRequirements, theirs: Mapping[Symbol, Symbol]
+    ) -> None:
         self._checked = checked
-        self._askers = askers
+        self._requirements = requirements
         self._theirs = theirs
 
     def first(self, clause: Formula) -> FailureEvidence:
         """Return the smallest sizes at which a conjunct of the condition fails."""
         return self._evidence(self._checked.conditions.inputs.counterexample(clause))
 
-    def laid(self, clause: Formula, whole: Formula, first: FailureEvidence) -> BlamedOperations:
+    def blamed(self, clause: Formula, whole: Formula, first: FailureEvidence) -> BlamedOperations:
         """Return the nodes behind a conjunct of the condition, which fails at ``first``.
 
         ``whole`` is the same over the model's own sizes. If that takes too long, these are the nodes that fail there.
         """
         if not self._checked.asker.sequences:  # implications are decided for sizes; one axis may stand for several
             with suppress(EffortSpentError), share(_EFFORT):
-                return self._laid(clause, whole, first)
+                return self._search(clause, whole, first)
         return self.at_once(whole, first)
 
     def at_once(self, whole: Formula, first: FailureEvidence) -> BlamedOperations:
         """Return the nodes with exactly this requirement, or else those that fail at some sizes."""
-        return BlamedOperations(self._askers.of(whole, first.sizes), first)
+        return BlamedOperations(self._requirements.of(whole, first.sizes), first)
 
-    def _laid(self, clause: Formula, whole: Formula, first: FailureEvidence) -> BlamedOperations:
-        exact = self._askers.exactly(whole)
+    def _search(self, clause: Formula, whole: Formula, first: FailureEvidence) -> BlamedOperations:
+        exact = self._requirements.exactly(whole)
         own = {op.origin for op in exact}
-        found, met = first, list[_FirstFailure]()
+        evidence, failures = first, list[_FirstFailure]()
         for _ in range(_MOST_NODES):
-            failed = [] if found.sizes is None else self._askers.failing(found.sizes)
+            failed = [] if evidence.sizes is None else self._requirements.failing(evidence.sizes)
             if not failed:
                 break
             node = failed[0].origin
             if node in own:
                 mine = [op for op in exact if op.origin == node]
-                return self._alone([*mine, *_others(exact, node)], found, met, whole)
-            met.append(_FirstFailure(node, all_of(self._askers.all_asked(node)), found))
-            found = self._beyond(clause, whole, [m.required for m in met])
-            if found.failing is None:
+                return self._alone([*mine, *_others(exact, node)], evidence, failures, whole)
+            failures.append(_FirstFailure(node, all_of(self._requirements.requirements_of(node)), evidence))
+            evidence = self._beyond(clause, whole, [f.required for f in failures])
+            if evidence.failing is None:
                 break
         if exact:
-            return self._alone(exact, first, met, whole)
-        if met and found.failing is None and self._implied(whole, [m.required for m in met]):
-            return self._own_or_joint(whole, met)
+            return self._alone(exact, first, failures, whole)
+        if failures and evidence.failing is None and self._implied(whole, [f.required for f in failures]):
+            return self._own_or_joint(whole, failures)
         return self.at_once(whole, first)
 
-    def _own_or_joint(self, whole: Formula, met: Sequence[_FirstFailure]) -> BlamedOperations:
+    def _own_or_joint(self, whole: Formula, failures: Sequence[_FirstFailure]) -> BlamedOperations:
         """Return the node that implies a clause by itself, or the nodes that imply it together."""
-        for one in met:
-            if len(met) == 1 or self._implied(whole, [one.required]):
+        for one in failures:
+            if len(failures) == 1 or self._implied(whole, [one.required]):
                 assert one.evidence.sizes is not None
-                failed = self._askers.failing(one.evidence.sizes)
+                failed = self._requirements.failing(one.evidence.sizes)
                 ops = [*(o for o in failed if o.origin == one.node), *_others(failed, one.node)]
-                return self._alone(ops, one.evidence, met, whole)
-        shares = [(one, f) for one in met for f in self._askers.all_asked(one.node)]
+                return self._alone(ops, one.evidence, failures, whole)
+        shares = [(one, f) for one in failures for f in self._requirements.requirements_of(one.node)]
         if len(shares) <= _PARTS:
-            shares = _fewest(shares, lambda kept: self._implied(whole, [f for _, f in kept]))
-        parts = [self._part(one, [f for other, f in shares if other is one]) for one in met]
+            shares = _fewest(shares, lambda few: self._implied(whole, [f for _, f in few]))
+        parts = [self._part(one, [f for other, f in shares if other is one]) for one in failures]
         return _joint(p for p in parts if p is not None)
 
     def _alone(
-        self, ops: Sequence[Op], evidence: FailureEvidence, met: Sequence[_FirstFailure], whole: Formula
+        self, ops: Sequence[Op], evidence: FailureEvidence, failures: Sequence[_FirstFailure], whole: Formula
     ) -> BlamedOperations:
         """Return the node of the first operation; with those whose requirements its own was simplified by.
 
         ``length == 7`` is ``batch*length // 7 == batch`` where a node before requires that 7 divide ``batch*length``.
         If no other clause says the latter, it is a share of this one.
         """
-        known = {one.node: one.evidence for one in met}
+        known = {one.node: one.evidence for one in failures}
         others = {c for c in self._checked.env.clauses if c != whole}
         own = [op for op in ops if op.origin == ops[0].origin]
         parts: dict[tuple[int, Formula], JointRequirement] = {}
@@ -506,9 +514,11 @@ class BlameFinder:
             if reason is None or not isinstance(reason.formula, Comparison) or not isinstance(op.formula, Comparison):
                 continue
             gone = {*quotients_of(reason.formula)} - {*quotients_of(op.formula)}
-            for other, asked in self._askers.asking_whole(gone, op.number):
-                if asked not in others:
-                    parts[other.number, asked] = JointRequirement((other,), asked, known.get(other.origin, evidence))
+            for other, formula in self._requirements.requiring_whole(gone, op.number):
+                if formula not in others:
+                    parts[other.number, formula] = JointRequirement(
+                        (other,), formula, known.get(other.origin, evidence)
+                    )
                     parts.setdefault((op.number, op.formula), JointRequirement((op,), reason.formula, evidence))
         return _joint(parts.values()) if parts else BlamedOperations(ops, evidence)
 
@@ -517,7 +527,7 @@ class BlameFinder:
         if not shares:
             return None
         assert one.evidence.sizes is not None
-        ops = tuple(op for op in self._askers.failing(one.evidence.sizes) if op.origin == one.node)
+        ops = tuple(op for op in self._requirements.failing(one.evidence.sizes) if op.origin == one.node)
         try:
             required = all_of(Decision(assumptions_with(self._checked.env), shares).clauses)
         except ContradictionError:
@@ -527,15 +537,15 @@ class BlameFinder:
     def _evidence(self, failing: dict[str, int] | None) -> FailureEvidence:
         return FailureEvidence(failing, None if failing is None else complete_sizes(self._checked, failing))
 
-    def _beyond(self, clause: Formula, whole: Formula, met: Sequence[Formula]) -> FailureEvidence:
+    def _beyond(self, clause: Formula, whole: Formula, required: Sequence[Formula]) -> FailureEvidence:
         """Return sizes at which a clause fails and some nodes run, with the other clauses holding if possible."""
         env, inputs = self._checked.env, self._checked.conditions.inputs
         others = [c for c in inputs.clauses if c != clause]
-        own = [replace_in_formula(f, self._theirs) for f in met]
+        own = [replace_in_formula(f, self._theirs) for f in required]
         if symbols_in(all_of(own)).keys() <= inputs.shown.keys():
-            found = inputs.failing(any_of((clause, negate(all_of([*others, *own])))))
-            return self._evidence(found or inputs.failing(any_of((clause, negate(all_of(own))))))
-        return self._evidence(env.failing(any_of((whole, negate(all_of(met))))))
+            failing = inputs.failing(any_of((clause, negate(all_of([*others, *own])))))
+            return self._evidence(failing or inputs.failing(any_of((clause, negate(all_of(own))))))
+        return self._evidence(env.failing(any_of((whole, negate(all_of(required))))))
 
     def _implied(self, whole: Formula, required: Iterable[Formula]) -> bool:
         """Return whether a clause is proved to hold wherever some requirements and the assumptions do."""
@@ -547,8 +557,8 @@ class BlameFinder:
 
 
 def _joint(parts: Iterable[JointRequirement]) -> BlamedOperations:
-    kept = tuple(sorted(parts, key=lambda part: (_only_bounds(part), part.ops[0].number)))
-    return BlamedOperations([op for part in kept for op in part.ops], kept[0].evidence, kept)
+    ordered = tuple(sorted(parts, key=lambda part: (_only_bounds(part), part.ops[0].number)))
+    return BlamedOperations([op for part in ordered for op in part.ops], ordered[0].evidence, ordered)
 
 
 def _only_bounds(part: JointRequirement) -> bool:
@@ -564,9 +574,9 @@ def _fewest(
     shares: Sequence[tuple[_FirstFailure, Formula]], implied: Callable[[Sequence[tuple[_FirstFailure, Formula]]], bool]
 ) -> list[tuple[_FirstFailure, Formula]]:
     """Return few shares that imply the clause: nodes met later require more, so the last ones are tried first."""
-    kept = list(next((shares[n:] for n in reversed(range(len(shares))) if implied(shares[n:])), shares))
-    for one in kept[1:]:
-        rest = [s for s in kept if s is not one]
+    needed = list(next((shares[n:] for n in reversed(range(len(shares))) if implied(shares[n:])), shares))
+    for one in needed[1:]:
+        rest = [s for s in needed if s is not one]
         if implied(rest):
-            kept = rest
-    return kept
+            needed = rest
+    return needed

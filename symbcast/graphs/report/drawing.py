@@ -145,11 +145,11 @@ def _crossing(members: Sequence[Member], uses: Sequence[Sequence[int]]) -> list[
         if owner[used] < n:
             change[owner[used] + 1] += 1
             change[n + 1] -= 1
-    found, now = [], 0
+    counts, now = [], 0
     for step in change[: len(members) + 1]:
         now += step
-        found.append(now)
-    return found
+        counts.append(now)
+    return counts
 
 
 OPEN, MOST_OPEN = 60, 80
@@ -234,9 +234,9 @@ class _Drawer:
         around: list[tuple[Node, int]] = []
         self._block(fold_blocks([node.path for node in drawn], uses), drawn, parent, around)
         for node, item in around:
-            made = [self._value(name, values.get(name), item) for name in node.outputs if name]
-            scope.update(zip((name for name in node.outputs if name), made, strict=True))
-            self.items[item]["r"] = made
+            outputs_of_node = [self._value(name, values.get(name), item) for name in node.outputs if name]
+            scope.update(zip((name for name in node.outputs if name), outputs_of_node, strict=True))
+            self.items[item]["r"] = outputs_of_node
         for node, item in around:
             self.items[item]["i"] = [self._used(name, scope, values) for name in node.inputs if name]
             self._inside(node, item, scope, body)
@@ -272,8 +272,8 @@ class _Drawer:
         block = self._add(self.items[item]["p"], n=_title(node), k="block", s=f"{node.op_type} and what it runs")
         self.items[item]["p"] = block
         if called is not None:
-            given = zip(called.graph.inputs, node.inputs, strict=False)
-            taken = {own: self._used(name, scope, around.values) for own, name in given if name}
+            arguments = zip(called.graph.inputs, node.inputs, strict=False)
+            taken = {own: self._used(name, scope, around.values) for own, name in arguments if name}
             self._called += 1
             self.items[item]["i"] = self.graph(called, block, taken, ())
             self._called -= 1
@@ -289,13 +289,13 @@ class _Drawer:
         A twin, whose results were taken over, ran what the only other call with such inputs did.
         """
         bodies = self.report._checked.walk.bodies
-        found = bodies.get(id(node))
+        body_of_node = bodies.get(id(node))
         if not bodies or node.kind is None:
-            return found
+            return body_of_node
         alike = self._twins[self._key(node, values)]
-        if found is not None and not any(body is found for body in alike):
-            alike.append(found)
-        return found or (alike[0] if len(alike) == 1 else None)
+        if body_of_node is not None and not any(body is body_of_node for body in alike):
+            alike.append(body_of_node)
+        return body_of_node or (alike[0] if len(alike) == 1 else None)
 
     def _key(self, node: Node, values: Mapping[str, Value]) -> tuple[Any, ...]:
         shapes = (None if (value := values.get(name)) is None else known_dims(value) for name in node.inputs)
@@ -313,13 +313,13 @@ class _Drawer:
 
     def _not_constant(self, nodes: Sequence[Node], scope: Mapping[str, int], outputs: Sequence[str]) -> list[Node]:
         """Return the nodes that take a value of an input or of another such node, and those that are blamed."""
-        alive, wanted, found = set(scope), {*outputs}, []
+        alive, needed, drawn = set(scope), {*outputs}, []
         for node in nodes:
             names = [name for name in node.inputs if name in alive]
-            if names or node.graphs or id(node) in self._needed or (wanted & {*node.outputs} and not node.held):
-                found.append(node)
+            if names or node.graphs or id(node) in self._needed or (needed & {*node.outputs} and not node.held):
+                drawn.append(node)
                 alive.update(node.outputs)
-        return found
+        return drawn
 
     def _add(self, parent: int, **item: Any) -> int:
         self.items.append({**item, "n": visible(self.shortener.text(item["n"])), "p": parent})
@@ -328,8 +328,8 @@ class _Drawer:
     # Values.
 
     def _used(self, name: str, scope: Mapping[str, int], values: Mapping[str, Value]) -> int:
-        found = scope.get(name)
-        return self._value(name, values.get(name), -1) if found is None else found
+        value = scope.get(name)
+        return self._value(name, values.get(name), -1) if value is None else value
 
     def _value(self, name: str, value: Value | None, item: int) -> int:
         text = visible("" if value is None else self._shape(value))
@@ -356,7 +356,7 @@ class _Drawer:
             for name in finding.origins or (finding.node,):
                 for item in self._places(name):
                     self.items[item].setdefault("f", []).append(number)
-        for item, sign in [(n, sign) for n, found in enumerate(self.items) for sign in "fu" if sign in found]:
+        for item, sign in [(n, sign) for n, marks in enumerate(self.items) for sign in "fu" if sign in marks]:
             for around in _around(self.items, item):
                 self.items[around].setdefault("c", {"f": 0, "u": 0})[sign] += 1
 
@@ -371,7 +371,7 @@ class _Drawer:
         """Return a requirement for the list next to the picture."""
         at = "" if finding.counterexample is None else sizes_text(finding.counterexample, 6)
         there = finding.sizes_there
-        told = {
+        texts = {
             "words": finding.words,
             "node": finding.node,
             "op": finding.op_type,
@@ -381,7 +381,7 @@ class _Drawer:
             "fix": finding.fix,
         }
         items = [n for n, item in enumerate(self.items) if number in item.get("f", ())]
-        return {**{key: visible(self.shortener.text(text)) for key, text in told.items()}, "items": items}
+        return {**{key: visible(self.shortener.text(text)) for key, text in texts.items()}, "items": items}
 
 
 def _title(node: Node) -> str:
@@ -406,19 +406,19 @@ def _opened(items: Sequence[Item]) -> list[int]:
     members: Counter[int] = Counter(item["p"] for item in items)
     if len(items) <= OPEN:
         return [n for n, item in enumerate(items) if item["k"] == "block"]
-    shown, found = members[-1], dict[int, None]()
+    shown, unfolded = members[-1], dict[int, None]()
     for item in sorted((n for n, item in enumerate(items) if "f" in item), key=lambda n: (items[n]["f"][0], n)):
-        closed = [block for block in _around(items, item) if block not in found]
+        closed = [block for block in _around(items, item) if block not in unfolded]
         added = sum(members[block] for block in closed)
         if shown + added <= MOST_OPEN:
             shown += added
-            found.update(dict.fromkeys(closed))
+            unfolded.update(dict.fromkeys(closed))
     for block in (n for n, item in enumerate(items) if item["k"] == "block"):  # outer blocks come before those inside
-        is_shown = items[block]["p"] in found or items[block]["p"] < 0
-        if is_shown and block not in found and shown + members[block] <= FEW:
+        is_shown = items[block]["p"] in unfolded or items[block]["p"] < 0
+        if is_shown and block not in unfolded and shown + members[block] <= FEW:
             shown += members[block]
-            found[block] = None
-    return sorted(found)
+            unfolded[block] = None
+    return sorted(unfolded)
 
 
 def _around(items: Sequence[Item], item: int) -> Iterator[int]:

@@ -110,45 +110,53 @@ class _ModelFindingReader:
         self._checked = checked
         self._env = checked.env
         self._namer = Namer.of(checked.env.shown)
-        self._askers = OperationRequirements(checked.env)
+        self._requirements = OperationRequirements(checked.env)
         self._repairs = FixSuggestions(checked)
         self._stops = Stops(checked.env)
         symbols = {name: s for s, name in checked.env.shown.items()}
         inputs = checked.conditions.inputs.shown
         self._own = {s: symbols[name] for s, name in inputs.items() if symbols.get(name, s) != s}
-        self._layer = BlameFinder(checked, self._askers, {ours: theirs for theirs, ours in self._own.items()})
+        self._blame_finder = BlameFinder(
+            checked, self._requirements, {ours: theirs for theirs, ours in self._own.items()}
+        )
 
     def conjuncts(self, clauses: Iterable[Formula], is_data: bool = False) -> list[Finding]:
         """Return the findings about conjuncts of the condition, in the order of the first nodes that require them."""
-        found: list[tuple[int, Finding]] = []
-        known = [(c, self._of_data(c) if is_data else self._layer.first(c)) for c in clauses]
+        numbered: list[tuple[int, Finding]] = []
+        known = [(c, self._of_data(c) if is_data else self._blame_finder.first(c)) for c in clauses]
         for clause, first in known:
             # The inputs' environment may use different symbols for the same names.
             whole = replace_in_formula(clause, self._own) if self._own else clause
-            laid = self._layer.at_once(whole, first) if is_data else self._layer.laid(clause, whole, first)
-            made = self._joint(whole, laid) if laid.parts else self._finding(whole, laid.ops, *laid.evidence, is_data)
-            found.append((laid.ops[0].number if laid.ops else -1, made))
-        return [finding for _, finding in sorted(found, key=lambda pair: pair[0])]
+            blamed = (
+                self._blame_finder.at_once(whole, first) if is_data else self._blame_finder.blamed(clause, whole, first)
+            )
+            finding_of_clause = (
+                self._joint(whole, blamed)
+                if blamed.parts
+                else self._finding(whole, blamed.ops, *blamed.evidence, is_data)
+            )
+            numbered.append((blamed.ops[0].number if blamed.ops else -1, finding_of_clause))
+        return [finding for _, finding in sorted(numbered, key=lambda pair: pair[0])]
 
-    def _joint(self, whole: Formula, laid: BlamedOperations) -> Finding:
+    def _joint(self, whole: Formula, blamed_operations: BlamedOperations) -> Finding:
         """Return the finding about a conjunct that several nodes require together."""
-        found = self._finding(whole, laid.parts[0].ops, *laid.evidence)
+        finding = self._finding(whole, blamed_operations.parts[0].ops, *blamed_operations.evidence)
         together = []
-        for part in laid.parts:
+        for part in blamed_operations.parts:
             blamed = blame(self._checked.asker, part.ops, part.evidence.sizes, part.required)
             assert blamed is not None
             reason = blamed.reason(self._checked.asker)
             text, words = self._namer.formula(part.required), in_words(part.required, self._namer)
             together.append(JointShare(blamed.place.name, blamed.place.op_type, text, words, reason, part.required))
-        names = tuple(dict.fromkeys(op.name for op in laid.ops))
-        return replace(found, origins=names, is_joint=True, together=tuple(together))
+        names = tuple(dict.fromkeys(op.name for op in blamed_operations.ops))
+        return replace(finding, origins=names, is_joint=True, together=tuple(together))
 
     def _of_data(self, clause: Formula) -> FailureEvidence:
         """Return the smallest sizes, including those that data decide, at which a conjunct fails."""
-        asker, met = self._checked.asker, symbols_in(clause)
-        if not asker.undecided.isdisjoint(met):
+        asker, sizes = self._checked.asker, symbols_in(clause)
+        if not asker.undecided.isdisjoint(sizes):
             return FailureEvidence(None, None)  # sizes decide some in an unanalysed way: they may clash
-        limits = [asker.limits[s] for s in met if s in asker.limits]
+        limits = [asker.limits[s] for s in sizes if s in asker.limits]
         failing = self._env.failing(any_of((clause, negate(all_of(limits))))) if limits else None
         failing = failing if limits else self._env.counterexample(clause)
         return FailureEvidence(failing, None if failing is None else complete_sizes(self._checked, failing))
@@ -158,13 +166,13 @@ class _ModelFindingReader:
         clause, ops, _ = requirement
         failing = self._env.failing(clause)
         sizes = None if failing is None else complete_sizes(self._checked, failing)
-        found = self._finding(clause, ops, failing, sizes)
+        finding = self._finding(clause, ops, failing, sizes)
         blamed = blame(self._checked.asker, ops, sizes, clause)
         clashing = self._clashing(blamed)
         is_alone = len(self._env.conflict) == 1
         fix = self._repairs.of_clash(clause, blamed, clashing.values(), is_alone)
-        met = f": {prose_list(list(clashing))}" if clashing else ""
-        return replace(found, reason=f"{found.reason}{met}", fix=fix)
+        sizes_text = f": {prose_list(list(clashing))}" if clashing else ""
+        return replace(finding, reason=f"{finding.reason}{sizes_text}", fix=fix)
 
     def _clashing(self, blamed: NodeBlame | None) -> dict[str, int]:
         """Return the sizes that do not fit together, if they are known numbers: ``N = 3`` and ``4``."""
@@ -184,14 +192,14 @@ class _ModelFindingReader:
         is_data: bool = False,
     ) -> Finding:
         blamed = blame(self._checked.asker, ops, sizes, clause)
-        told: dict[str, Any] = {"operation": ops[0].name if ops else "", "kind": ""}
+        node_fields: dict[str, Any] = {"operation": ops[0].name if ops else "", "kind": ""}
         if blamed is not None:
-            told = self._told(blamed)
+            node_fields = self._node_fields(blamed)
         return Finding(
-            **told,
+            **node_fields,
             text=self._namer.formula(clause),
             words="no sizes work" if clause == FALSE else in_words(clause, self._namer),
-            failing=None if failing is None else self._told_sizes(failing, clause),
+            failing=None if failing is None else self._shown_sizes(failing, clause),
             sizes_there=self._there(blamed, sizes, is_data),
             stops_at="" if sizes is None else self._stop(sizes),
             fix="" if clause == FALSE else self._repairs.best(clause, blamed),
@@ -206,11 +214,11 @@ class _ModelFindingReader:
         stop, places = self._stops.first(sizes), self._checked.asker.places
         return places[stop[1].name].name if stop is not None and stop[1].name in places else ""
 
-    def _told_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
+    def _shown_sizes(self, failing: dict[str, int], clause: Formula) -> dict[str, int]:
         """Return the sizes of inputs, and those data-dependent sizes that the clause mentions."""
         names, about = self._env.shown, symbols_in(clause)
-        own, given = set(self._checked.asker.inputs), self._checked.asker.origins.keys()
-        other = {name for s, name in names.items() if s not in own and not (s in given and s in about)}
+        own, data_sizes = set(self._checked.asker.inputs), self._checked.asker.origins.keys()
+        other = {name for s, name in names.items() if s not in own and not (s in data_sizes and s in about)}
         return {name: size for name, size in failing.items() if name not in other}
 
     def _there(self, blamed: NodeBlame | None, sizes: Sizes | None, is_data: bool) -> str:
@@ -220,7 +228,7 @@ class _ModelFindingReader:
         open_sizes = asker.origins.keys() - asker.cases.keys() if not is_data else ()
         return shapes_at(blamed, without_sizes(sizes, open_sizes))
 
-    def _told(self, blamed: NodeBlame) -> dict[str, Any]:
+    def _node_fields(self, blamed: NodeBlame) -> dict[str, Any]:
         values = [v for v in blamed.place.inputs if v is not None]
         return {
             "operation": blamed.place.name,
@@ -253,7 +261,7 @@ def stop_at(checked: CheckedModel, sizes: Mapping[str, int]) -> tuple[str, str] 
             every = complete_sizes(checked, sizes, checked.conditions.data)
     except EffortSpentError:
         every = None
-    found = None if every is None else first_stop(checked.env, every)
-    if found is None or found.op.origin not in checked.asker.places:
+    stop = None if every is None else first_stop(checked.env, every)
+    if stop is None or stop.op.origin not in checked.asker.places:
         return None
-    return checked.asker.places[found.op.origin].name, found.requirement
+    return checked.asker.places[stop.op.origin].name, stop.requirement

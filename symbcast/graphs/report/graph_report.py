@@ -108,8 +108,8 @@ class ModelPicture:
         assert isinstance(items, list)
         nodes = sum(item["k"] == "node" for item in items)
         count = len(self._report.findings)
-        asked = f"{count} requirement{'s' * (count != 1)}"
-        return visible(f"<ModelPicture of {self._report.source}: {nodes} node{'s' * (nodes != 1)}, {asked}>")
+        requirements = f"{count} requirement{'s' * (count != 1)}"
+        return visible(f"<ModelPicture of {self._report.source}: {nodes} node{'s' * (nodes != 1)}, {requirements}>")
 
 
 _RAW = "symbcast-page"

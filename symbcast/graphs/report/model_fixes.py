@@ -81,9 +81,9 @@ class SizeSources:
             if not pending:
                 return None
             name = pending.popleft()
-            found = self._constants.get(name)
-            if found is not None and size in found.dims:
-                return found
+            constant = self._constants.get(name)
+            if constant is not None and size in constant.dims:
+                return constant
             maker = self._makers.get(name)
             if maker is not None:
                 following = [n for n in maker.inputs if n not in seen]
@@ -105,7 +105,7 @@ class SizeSources:
 
     @cached_property
     def _constants(self) -> dict[str, ModelConstant]:
-        return {held.name: held for graph in self._graph.and_inner() for held in _model_constants(graph)}
+        return {constant.name: constant for graph in self._graph.and_inner() for constant in _model_constants(graph)}
 
 
 def _model_constants(graph: Graph) -> Iterator[ModelConstant]:
@@ -129,7 +129,7 @@ class Rebinding:
 
     def __init__(self, checked: CheckedModel) -> None:
         self._checked = checked
-        self.bound: Mapping[str, int] = checked.given.bind
+        self.bound: Mapping[str, int] = checked.known_inputs.bind
         self._walked: dict[tuple[str, ...], Program] = {}
         """Results by the names of the sizes that stayed bound; they are reused, because several nodes may clash."""
 
@@ -158,7 +158,7 @@ class Rebinding:
     def _with(self, bind: Mapping[str, int]) -> Program:
         names = tuple(bind)
         if names not in self._walked:
-            self._walked[names] = self._checked.again(self._checked.given._replace(bind=bind)).conditions.inputs
+            self._walked[names] = self._checked.again(self._checked.known_inputs._replace(bind=bind)).conditions.inputs
         return self._walked[names]
 
     def _of(self, witness: Mapping[str, int]) -> Iterator[tuple[str, int]]:
@@ -170,11 +170,11 @@ def _members(env: Program, name: str) -> SizeSet | None:
     symbol = next(s for s, n in env.shown.items() if n == name)
     clauses = [c for c in env.clauses if symbol in symbols_in(c)]
     known = assumptions_with(env)
-    found = narrowed_set(known.domains.get(symbol, ALL), all_of(clauses)) if _is_about(symbol, clauses) else None
-    if found is None:
+    members = narrowed_set(known.domains.get(symbol, ALL), all_of(clauses)) if _is_about(symbol, clauses) else None
+    if members is None:
         witness = env.witness()
         return None if witness is None else SizeSet.of([witness[name]])
-    return found
+    return members
 
 
 def _is_about(symbol: Symbol, clauses: Collection[Formula]) -> bool:
@@ -215,7 +215,7 @@ class FixSuggestions:
         self._values = checked.walk.top
         self._rebinding = Rebinding(checked)
         self._assumed, self._least = checked.assumptions, checked.min_size
-        self._are_shapes_given = bool(checked.given.shapes)
+        self._are_shapes_given = bool(checked.known_inputs.shapes)
         self._namer = Namer.of(checked.env.shown)
 
     def best(self, clause: Formula, blamed: NodeBlame | None) -> str:
@@ -229,21 +229,21 @@ class FixSuggestions:
             return self._of_data(symbols)
         if sequences_of(symbols):
             return self._example(clause, symbols)
-        found = self._baked_in(clause, symbols, blamed)
-        if not found and len(symbols) == 1:
-            found = self._of_one(clause, symbols[0], blamed)
-        elif not found:
-            found = self._of_several(clause, symbols)
-        return found or self._example(clause, symbols)
+        suggestion = self._baked_in(clause, symbols, blamed)
+        if not suggestion and len(symbols) == 1:
+            suggestion = self._of_one(clause, symbols[0], blamed)
+        elif not suggestion:
+            suggestion = self._of_several(clause, symbols)
+        return suggestion or self._example(clause, symbols)
 
     def of_clash(self, clause: Formula, blamed: NodeBlame | None, clashing: Collection[int], is_alone: bool) -> str:
         """Return the first suggestion that fits if a model runs at no sizes: another value for a fixed size.
 
         ``clashing`` are the sizes that do not fit together; ``is_alone`` says that the node clashes with no other node.
         """
-        found = self._rebinding.instead(clashing)
-        if found is not None:
-            return self._in_place(*found)
+        rebound = self._rebinding.instead(clashing)
+        if rebound is not None:
+            return self._in_place(*rebound)
         found_here = self._released(clause) or self._rebinding.other_sizes()
         if not found_here and is_alone and self._assumed and symbols_in(clause):
             return f"assume less than {prose_list(self._assumed, limit=4)}: no sizes satisfy all of that and fit here"
@@ -266,19 +266,19 @@ class FixSuggestions:
 
     def _size_in(self, members: SizeSet) -> str:
         """Return the sizes of a set in words: all of them if they are few, otherwise their kind, or the smallest."""
-        found, whole = members.first(_FEW + 1), SizeSet.interval(self._least, None)
-        if members.greatest is not None and len(found) <= _FEW:
-            return f"the size {prose_list(list(map(str, found)), 'or')}"
-        if members.same(SizeSet.interval(found[0], None)):
-            return f"a size from {found[0]} on"
+        sizes, whole = members.first(_FEW + 1), SizeSet.interval(self._least, None)
+        if members.greatest is not None and len(sizes) <= _FEW:
+            return f"the size {prose_list(list(map(str, sizes)), 'or')}"
+        if members.same(SizeSet.interval(sizes[0], None)):
+            return f"a size from {sizes[0]} on"
         factor = self._factor(members, whole) if members.greatest is None else 0
-        return f"a multiple of {factor}" if factor else f"another size, such as {found[0]},"
+        return f"a multiple of {factor}" if factor else f"another size, such as {sizes[0]},"
 
     @cached_property
     def fixed(self) -> Mapping[Symbol, int]:
         """The sizes that assumptions fix at a number."""
-        found = {s: self._domain(s).only for s in self._env.shown}
-        return {s: size for s, size in found.items() if size is not None}
+        values = {s: self._domain(s).only for s in self._env.shown}
+        return {s: size for s, size in values.items() if size is not None}
 
     def _example(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         witness = self._env.witness() or {}
@@ -302,8 +302,8 @@ class FixSuggestions:
         for position, (name, value) in enumerate((n, v) for n, v in pairs if v is not None):
             numbers = content_of(position, value)
             if numbers and all(isinstance(d, int) for d in numbers):
-                held = self._sources.held(name)
-                where = f"{'initializer' if held and held.is_initializer else 'constant'} {name}"
+                constant = self._sources.held(name)
+                where = f"{'initializer' if constant and constant.is_initializer else 'constant'} {name}"
                 fixed = self._what_is_fixed(clause, symbols)
                 what = f"{fixed}: export it with that size dynamic" if fixed else "sizes: export it with them dynamic"
                 others = prose_list([n for n in self._baked_after(blamed) if n != name], limit=4)
@@ -338,12 +338,12 @@ class FixSuggestions:
             bound = next(n for n, size in self._rebinding.bound.items() if size == members.only)
             return f"give {name} the size {members.only}, to which {bound} is bound"
         if members.only is not None:
-            held = self._before(blamed, members.only)
-            fixed = f"{held} fixes {name} at {members.only}: export it with a dynamic axis"
-            return fixed if held else f"give {name} the size {members.only}"
+            constant = self._before(blamed, members.only)
+            fixed = f"{constant} fixes {name} at {members.only}: export it with a dynamic axis"
+            return fixed if constant else f"give {name} the size {members.only}"
         if members.greatest is not None and members.same(domain & SizeSet.interval(0, members.greatest)):
-            held = self._before(blamed, members.greatest)
-            return f"keep {name} at most {members.greatest}{f': {held} has no more' if held else ''}"
+            constant = self._before(blamed, members.greatest)
+            return f"keep {name} at most {members.greatest}{f': {constant} has no more' if constant else ''}"
         factor = self._factor(members, domain)
         if factor:
             return f"pad {name} to a multiple of {factor}"
@@ -382,7 +382,7 @@ class FixSuggestions:
     def _of_several(self, clause: Formula, symbols: Sequence[Symbol]) -> str:
         for pairs in islice(self._equalities(symbols), _MOST_EQUALITIES):
             if self._follows(clause, pairs):
-                return prose_list([self._made_equal(kept, gone) for kept, gone in pairs])
+                return prose_list([self._made_equal(one, gone) for one, gone in pairs])
         for literal in literals(clause):
             match literal:
                 case Comparison("==" | "<=" | "<" as operator, left, right):
@@ -411,12 +411,12 @@ class FixSuggestions:
             return False
         return Decision(known, [replace_in_formula(clause, known.values)]).verdict is Verdict.ALWAYS
 
-    def _made_equal(self, kept: Symbol, gone: Symbol) -> str:
-        place = self._sources.axis_of(kept)
-        other = self._sources.axis_of(gone)
+    def _made_equal(self, size: Symbol, other_size: Symbol) -> str:
+        place = self._sources.axis_of(size)
+        other = self._sources.axis_of(other_size)
         same = place is not None and other is not None and place[0] == other[0] and place != other
-        of = f"axis {place[1]}" if same and place is not None else self._place(kept)
-        return f"give {self._place(gone)} the size of {of} ({self._equation(gone, kept)})"
+        of = f"axis {place[1]}" if same and place is not None else self._place(size)
+        return f"give {self._place(other_size)} the size of {of} ({self._equation(other_size, size)})"
 
     def _equation(self, left: Dim, right: Dim) -> str:
         return f"{self._namer.dim(left)} = {self._namer.dim(right)}"
@@ -424,17 +424,17 @@ class FixSuggestions:
     # Words for sizes.
 
     def _axis(self, symbol: Symbol) -> int | None:
-        found = self._sources.axis_of(symbol)
-        return None if found is None else found[1]
+        place = self._sources.axis_of(symbol)
+        return None if place is None else place[1]
 
     def _place(self, symbol: Symbol) -> str:
-        found = self._sources.axis_of(symbol)
-        return self._namer.dim(symbol) if found is None else f"{found[0]} axis {found[1]}"
+        place = self._sources.axis_of(symbol)
+        return self._namer.dim(symbol) if place is None else f"{place[0]} axis {place[1]}"
 
     def _called(self, symbol: Symbol) -> str:
-        found = self._sources.axis_of(symbol)
+        place = self._sources.axis_of(symbol)
         name = self._namer.dim(symbol)
-        return name if found is None else f"{name} ({found[0]} axis {found[1]})"
+        return name if place is None else f"{name} ({place[0]} axis {place[1]})"
 
     @cached_property
     def _knowledge(self) -> AssumptionSet:

@@ -75,11 +75,11 @@ def model_document(report: GraphAnswer, room: Room = Room.SCREEN, more: tuple[Bl
     """Return the answer about a model, with ``more`` of it at the end; on a screen, with as many findings as fit."""
     shortener = Shortener(report._checked.aliases)
     shown = SHOWN_ON_PAGE if room is Room.PAGE else SHOWN
-    made = _document(report, shown, shortener)
-    while shown > 1 and room is Room.SCREEN and _lines(shortener.document(made)) > LINES:
+    document = _document(report, shown, shortener)
+    while shown > 1 and room is Room.SCREEN and _lines(shortener.document(document)) > LINES:
         shown -= 1
-        made = _document(report, shown, shortener)
-    return shortener.document(made.replace(blocks=(*made.blocks, *more)))
+        document = _document(report, shown, shortener)
+    return shortener.document(document.replace(blocks=(*document.blocks, *more)))
 
 
 def _lines(document: Document) -> int:
@@ -190,8 +190,8 @@ def _share(share: JointShare, number: int) -> Line:
     """Return what one of several nodes requires, and the reason."""
     name = shorten_middle(share.node, NAME)
     whole_name = share.node if name != share.node else ""
-    asked = (Span(f"{'and ' if number else ''}"), Span(name, whole=whole_name), Span(f" ({share.op_type}), that "))
-    return (*asked, Span(share.text, True), Span(f": {share.reason}" if share.reason else ""))
+    spans = (Span(f"{'and ' if number else ''}"), Span(name, whole=whole_name), Span(f" ({share.op_type}), that "))
+    return (*spans, Span(share.text, True), Span(f": {share.reason}" if share.reason else ""))
 
 
 def _operand(finding: Finding, position: int, namer: Namer) -> str:
@@ -273,11 +273,11 @@ def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field
 
 def _known_value(name: str, text: str, findings: Sequence[Finding]) -> str:
     """Return how to give the value of an input that data decide, such as one that findings compare it with."""
-    found = _VALUE_OF.search(text)
-    if found is None:
+    match = _VALUE_OF.search(text)
+    if match is None:
         return ""
     compared = re.search(rf"(?<!\w){re.escape(name)} [!=]= ([0-9]+)", " ".join(f.text for f in findings))
-    value = f"{found[1]}={compared[1] if compared else 1}"
+    value = f"{match[1]}={compared[1] if compared else 1}"
     return f"if its value is known: --values {value}, or values= in Python"
 
 
@@ -380,8 +380,8 @@ VERSION = 1
 
 def model_report_schema() -> dict[str, Any]:
     """Return the JSON Schema of what `model_report_to_dict` returns."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
-    return found
+    schema: dict[str, Any] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
+    return schema
 
 
 def model_report_to_dict(report: GraphAnswer) -> dict[str, Any]:

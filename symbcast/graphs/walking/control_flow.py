@@ -83,8 +83,8 @@ def chosen_of(call: NodeCall) -> Formula:
     if shape is not None:
         call.equal(multiply(*shape), 1, "the condition must be one truth value")
     items = call.elements(0)
-    found = truth(items[0]) if items else None
-    return found if found is not None else taken_by_data(call, call.input_name(0))
+    formula = truth(items[0]) if items else None
+    return formula if formula is not None else taken_by_data(call, call.input_name(0))
 
 
 def taken_by_data(call: NodeCall, name: str) -> Formula:
@@ -134,14 +134,14 @@ class LoopStates:
 
     def _grown_by(self, pairs: Iterable[tuple[int, tuple[Value, Value]]]) -> dict[Any, tuple[Dim, Dim]]:
         """Return the initial size and the step of each size that grows by the same amount in each iteration."""
-        found: dict[Any, tuple[Dim, Dim]] = {}
+        growth: dict[Any, tuple[Dim, Dim]] = {}
         for position, (before, after) in pairs:
             triples = zip(_sizes(self.initial[position]), _sizes(before), _sizes(after), strict=False)
             for first, any_one, later in triples:
                 step = self._step(any_one, later) if any_one in self._let_go else None
                 if step is not None:
-                    found[any_one] = first, step
-        return found
+                    growth[any_one] = first, step
+        return growth
 
     def settle(self, turn: Callable[[Sequence[Value]], tuple[Value, Sequence[Value]]]) -> None:
         """Find the representation of the values in any iteration.
@@ -188,10 +188,10 @@ class LoopStates:
         if before.shape is None or after.shape is None or len(before.shape) != len(after.shape):
             return Value(None, before.dtype)
         pairs = enumerate(zip(before.shape, after.shape, strict=True))
-        made = Value(tuple(self._kept(position, n, a, b) for n, (a, b) in pairs), before.dtype)
-        made.content = self._kept_content(position, before, after)
-        made.decided_by = _together(before, after)
-        return made
+        value = Value(tuple(self._kept(position, n, a, b) for n, (a, b) in pairs), before.dtype)
+        value.content = self._kept_content(position, before, after)
+        value.decided_by = _together(before, after)
+        return value
 
     def _kept_content(self, position: int, before: Value, after: Value) -> Content | None:
         """Return the elements in any iteration: unchanged ones are kept, and growing ones become new sizes."""
@@ -219,9 +219,9 @@ class LoopStates:
         if before == after or before in self._let_go:
             return before
         text = f"{_said(position, axis)} in any iteration"
-        kept = self.call.fresh(f"carried_{position}_{_label(axis)}", text)
-        self._let_go.add(kept)
-        return kept
+        size = self.call.fresh(f"carried_{position}_{_label(axis)}", text)
+        self._let_go.add(size)
+        return size
 
     def last(self, position: int, trips: Dim, after: Value) -> Value:
         """Return a carried value after the last iteration, or the initial value if there is none.
@@ -241,10 +241,10 @@ class LoopStates:
         if len({len(v.shape or ()) for v in (initial, carried, after)}) > 1:
             return Value(None, dtype)
         sizes = enumerate(zip(initial.shape, carried.shape, after.shape, strict=True))
-        made = Value(tuple(self._size_after(position, n, trips, s) for n, s in sizes), dtype)
-        made.content = self._content_after(position, trips, after)
-        made.decided_by = _together(initial, after)
-        return made
+        value = Value(tuple(self._size_after(position, n, trips, s) for n, s in sizes), dtype)
+        value.content = self._content_after(position, trips, after)
+        value.decided_by = _together(initial, after)
+        return value
 
     def _content_after(self, position: int, trips: Dim, after: Value) -> Content | None:
         """Return the elements after the last iteration; known are those that grow by the same amount each time."""
@@ -316,7 +316,7 @@ def _in_any_turn(value: Value) -> Value:
     if isinstance(value, SequenceValue):
         return SequenceValue(value.length, value.common, value.dtype, () if value.items == () else None)
     if isinstance(value, OptionalValue):
-        return OptionalValue(None if value.held is None else _in_any_turn(value.held), value.is_there)
+        return OptionalValue(None if value.inner is None else _in_any_turn(value.inner), value.is_there)
     return value
 
 
@@ -325,19 +325,19 @@ def _is_same(one: Value, other: Value) -> bool:
     if isinstance(one, SequenceValue) and isinstance(other, SequenceValue):
         return one.length == other.length and one.common == other.common and one.items == other.items
     if isinstance(one, OptionalValue) and isinstance(other, OptionalValue):
-        if one.held is None or other.held is None:
-            return one.held is other.held and one.is_there == other.is_there
-        return one.is_there == other.is_there and _is_same(one.held, other.held)
+        if one.inner is None or other.inner is None:
+            return one.inner is other.inner and one.is_there == other.is_there
+        return one.is_there == other.is_there and _is_same(one.inner, other.inner)
     is_alike = type(one) is type(other) and one.shape == other.shape and one.decided_by == other.decided_by
     return is_alike and one.content == other.content
 
 
 def _together(*values: Value) -> Decider:
     """Return what decides elements that come from any of several values; unknown deciders count as sizes."""
-    found = Decider.NUMBERS
+    decider = Decider.NUMBERS
     for value in values:
-        found |= Decider.SIZES if value.decided_by is None else value.decided_by
-    return found
+        decider |= Decider.SIZES if value.decided_by is None else value.decided_by
+    return decider
 
 
 INT64 = 7
@@ -351,13 +351,13 @@ class LoopIteration(NamedTuple):
     Attributes:
         goes_on: Whether there is another iteration.
         carried: The values of the next iteration.
-        made: Values that are concatenated over all iterations, and so need one shape.
+        collected: Values that are concatenated over all iterations, and so need one shape.
         final: Values that are kept only from the last iteration.
     """
 
     goes_on: Value
     carried: Sequence[Value]
-    made: Sequence[Value] = ()
+    collected: Sequence[Value] = ()
     final: Sequence[Value] = ()
 
 
@@ -392,7 +392,7 @@ class LoopResult(NamedTuple):
 
     trips: Dim
     last: Sequence[Value]
-    made: Sequence[Value]
+    collected: Sequence[Value]
     final: Sequence[Value]
     around: frozenset[Symbol]
 
@@ -433,7 +433,7 @@ def looped(call: NodeCall, loop: GraphLoop) -> LoopResult:
             either(call.asker, f"{name}_{n}", runs, *pair)
             for n, pair in enumerate(zip(last, loop.initial, strict=True))
         ]
-    return LoopResult(trips, last, turn.made, turn.final, states.around)
+    return LoopResult(trips, last, turn.collected, turn.final, states.around)
 
 
 def _settle(states: LoopStates, loop: GraphLoop) -> Value:
@@ -476,9 +476,9 @@ def _turn_by_turn(call: NodeCall, loop: GraphLoop, count: int, around: frozenset
         with call.walk.apart() as inner:
             turn = loop.turn(_number(number), before.carried)
         call.walk.keep_common(inner)
-        for n, (one, other) in enumerate(zip(before.made, turn.made, strict=True), len(turn.carried)):
+        for n, (one, other) in enumerate(zip(before.collected, turn.collected, strict=True), len(turn.carried)):
             require_same(call, f"output {n}", one.shape, other.shape, "across iterations")
-    return LoopResult(count, turn.carried, turn.made, turn.final, around)
+    return LoopResult(count, turn.carried, turn.collected, turn.final, around)
 
 
 def _number(number: int) -> Value:
@@ -498,7 +498,7 @@ def _after_first(call: NodeCall, loop: GraphLoop, trips: Dim, states: LoopStates
     last = [
         states.after_first(n, trips, rest.last(n, subtract(trips, 1), value)) for n, value in enumerate(later.carried)
     ]
-    for n, (one, other) in enumerate(zip(first.made, later.made, strict=True), len(last)):
+    for n, (one, other) in enumerate(zip(first.collected, later.collected, strict=True), len(last)):
         if one.shape != other.shape:
             with call.asker.under(at_most(2, trips)):
                 require_same(call, f"output {n}", one.shape, other.shape, "across iterations")
@@ -507,7 +507,7 @@ def _after_first(call: NodeCall, loop: GraphLoop, trips: Dim, states: LoopStates
         either(call.asker, f"{name}_{n}", at_most(2, trips), b, a)
         for n, (a, b) in enumerate(zip(first.final, later.final, strict=True))
     ]
-    return LoopResult(trips, last, first.made, final, states.around)
+    return LoopResult(trips, last, first.collected, final, states.around)
 
 
 def _numbered(call: NodeCall, loop: GraphLoop, trips: Dim | None, states: LoopStates, start: int = 0) -> Value:
@@ -567,8 +567,8 @@ def slices(
     ``is_cut`` says that inputs may be longer than the first one; their extra slices are dropped.
     """
     length: Dim | None = None
-    kept = (1,) if keeps_axis else ()
-    found = []
+    sliced_axis = (1,) if keeps_axis else ()
+    parts = []
     for value, axis in zip(scanned, axes, strict=True):
         dims = value.shape
         if dims is None:
@@ -579,10 +579,10 @@ def slices(
             call.at_most(length, dims[place], "scanned inputs must be at least as long as the first")
         else:
             call.equal(length, dims[place], "scanned inputs must have the same length")
-        found.append(value.with_content(None).with_sizes((*dims[:place], *kept, *dims[place + 1 :])))
+        parts.append(value.with_content(None).with_sizes((*dims[:place], *sliced_axis, *dims[place + 1 :])))
     if length is None:
         call.refuse("there must be something to scan")
-    return length, found
+    return length, parts
 
 
 Body: TypeAlias = "Callable[[Sequence[Value]], Sequence[Value]]"

@@ -77,9 +77,9 @@ def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int
                 yield from _not_below_0(-room, bounds)
 
 
-def positive_sizes(size: Dim, bounds: Bounds, given: Container[Symbol]) -> list[tuple[Symbol, int]]:
+def positive_sizes(size: Dim, bounds: Bounds, sizes: Container[Symbol]) -> list[tuple[Symbol, int]]:
     """Return lower bounds of the given sizes where a dimension is not 0."""
-    return [(s, least) for s, least in least_sizes(at_most(1, size), bounds) if s in given]
+    return [(s, least) for s, least in least_sizes(at_most(1, size), bounds) if s in sizes]
 
 
 def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
@@ -168,9 +168,9 @@ class SizeFacts:
         """Return an independent copy."""
         return SizeFacts(self.whole)
 
-    def take(self, found: Comparison) -> bool:
+    def take(self, comparison: Comparison) -> bool:
         """Record the quotient that a comparison requires to be whole, if any; return whether there is one."""
-        quotient = quotient_required_whole(found)
+        quotient = quotient_required_whole(comparison)
         if quotient is not None and quotient not in self.whole:
             self.whole.add(quotient)
             self._plain.clear()
@@ -192,8 +192,8 @@ class SizeFacts:
 
     def written(self, dims: tuple[Dim, ...]) -> tuple[Dim, ...]:
         """Simplify dimensions under all requirements; return the same object if nothing changes."""
-        found = tuple(d if isinstance(d, int) else self._written(d) for d in dims)
-        return dims if found == dims else found
+        simplified = tuple(d if isinstance(d, int) else self._written(d) for d in dims)
+        return dims if simplified == dims else simplified
 
     def _written(self, dim: Term) -> Dim:
         if self._sizes:
@@ -204,10 +204,10 @@ class SizeFacts:
         """Simplify a dimension by the whole quotients alone, as for a requirement that may state what a size equals."""
         if not self.whole or isinstance(dim, int | Symbol):
             return dim
-        found = self._plain.get(dim)
-        if found is None:
-            found = self._plain[dim] = self._without_quotients(dim)
-        return found.dim()
+        plain = self._plain.get(dim)
+        if plain is None:
+            plain = self._plain[dim] = self._without_quotients(dim)
+        return plain.dim()
 
     def _without_quotients(self, value: Term) -> Term:
         """Return a term without whole quotients that are multiplied by their divisor or by a factor of it."""
@@ -224,12 +224,12 @@ class SizeFacts:
         return value
 
     def _inside(self, operation: Operation) -> Term:
-        found = self._plain_inside.get(operation)
-        if found is None:
+        plain = self._plain_inside.get(operation)
+        if plain is None:
             arguments = tuple(map(self._without_quotients, operation.args))
-            found = operation if arguments == operation.args else operate(operation.kind, arguments)
-            self._plain_inside[operation] = found
-        return found
+            plain = operation if arguments == operation.args else operate(operation.kind, arguments)
+            self._plain_inside[operation] = plain
+        return plain
 
     def _multiplied(self, monomial: Monomial, factor: int, quotient: Operation) -> Term | None:
         """Return a multiple of a whole quotient, simplified to a smaller divisor; None if that is impossible."""
@@ -258,7 +258,7 @@ class Unsettled(SizeFacts):
         """Return an independent copy."""
         return Unsettled()
 
-    def take(self, found: Comparison) -> bool:
+    def take(self, comparison: Comparison) -> bool:
         """Record nothing."""
         return False
 
@@ -274,20 +274,20 @@ def without_whole_quotients(
     clauses: Sequence[Formula], whole: Container[Operation], bounds: Bounds
 ) -> tuple[Formula, ...]:
     """Return clauses without the quotients in ``whole``, plus clauses which state that these quotients are integers."""
-    found: list[Formula] = []
+    rewritten: list[Formula] = []
     for clause in clauses:
         if not isinstance(clause, Comparison):
-            found.append(clause)
+            rewritten.append(clause)
             continue
         used = [o.args for o in quotients_of(clause) if o in whole]
-        found += [equal(modulo(above.dim(), below.dim()), 0) for above, below in used]
-        found.append(clear_quotients(clause, whole, bounds) if used else clause)
-    return tuple(dict.fromkeys(found))
+        rewritten += [equal(modulo(above.dim(), below.dim()), 0) for above, below in used]
+        rewritten.append(clear_quotients(clause, whole, bounds) if used else clause)
+    return tuple(dict.fromkeys(rewritten))
 
 
-def quotients_of(found: Comparison) -> Iterator[Operation]:
+def quotients_of(comparison: Comparison) -> Iterator[Operation]:
     """Yield the quotients in the sums on both sides of a comparison."""
-    for side in (found.left, found.right):
+    for side in (comparison.left, comparison.right):
         yield from (o for o in term(side).operations() if o.kind == "//")
 
 

@@ -106,13 +106,13 @@ def check_indices(call: NodeCall, position: int, indices: Value, size: Dim) -> N
             if is_size(item):
                 within(call, item, item, size, ())
         return
-    found = interval_of(indices, call.bounds)
-    if shape is not None and found.is_attained and found.low is not None and found.high is not None:
-        within(call, found.low, found.high, size, shape)
-    elif not _is_within(call, found, size):
-        meet(call, found.low, found.high, size, shape)
-        enough = _enough(call, found, size, shape)
-        call.note(_data_reason(call, position, found), is_about_data=True, by=[position], enough=enough)
+    bounds = interval_of(indices, call.bounds)
+    if shape is not None and bounds.is_attained and bounds.low is not None and bounds.high is not None:
+        within(call, bounds.low, bounds.high, size, shape)
+    elif not _is_within(call, bounds, size):
+        meet(call, bounds.low, bounds.high, size, shape)
+        enough = _enough(call, bounds, size, shape)
+        call.note(_data_reason(call, position, bounds), is_about_data=True, by=[position], enough=enough)
 
 
 def _enough(call: NodeCall, interval: Interval, size: Dim, shape: Dims | None) -> Formula:
@@ -144,15 +144,15 @@ def _data_reason(call: NodeCall, position: int, interval: Interval) -> str:
 def check_rows(call: NodeCall, position: int, size: Dim, what: str) -> None:
     """Require that ids be rows of a table, none counted from its end; note it where they are data."""
     ids = call.value(position)
-    found = interval_of(ids, call.bounds)
+    bounds = interval_of(ids, call.bounds)
     name, empty = call.input_name(position), call.empty(ids.shape or ())
     needs = []
-    if found.low is not None and found.high is not None:
-        pairs = ((0, found.low), (add(found.high, 1), size))
+    if bounds.low is not None and bounds.high is not None:
+        pairs = ((0, bounds.low), (add(bounds.high, 1), size))
         needs = [at_most(least, most) for least, most in pairs if not call.bounds.is_at_most(least, most)]
         if not needs:
             return
-    if not found.is_attained:
+    if not bounds.is_attained:
         call.require(any_of([empty, at_most(1, size)]), f"{name} must be row indices of {what}, which has none")
         call.note(
             f"not checked: the numbers in {name}, which are data, must be row indices of {what}",

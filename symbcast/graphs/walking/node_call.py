@@ -77,20 +77,20 @@ def either(asker: Requirements, name: str, chosen: Formula, yes: Value, no: Valu
         else asker.by_cases(f"{name}_dim_{n}", f"axis {n} of {name}, depending on the branch taken", chosen, a, b)
         for n, (a, b) in enumerate(zip(yes.shape, no.shape, strict=True))
     ]
-    made = Value(tuple(dims), dtype, _either_content(asker, name, chosen, yes, no) if yes.shape == no.shape else None)
-    made.decided_by = _decider(asker, chosen, yes, no)
-    return made
+    value = Value(tuple(dims), dtype, _either_content(asker, name, chosen, yes, no) if yes.shape == no.shape else None)
+    value.decided_by = _decider(asker, chosen, yes, no)
+    return value
 
 
 def _decider(asker: Requirements, chosen: Formula, yes: Value, no: Value) -> Decider | None:
     """Return what decides elements of one value or the other, including the choice between them unless all are data."""
     if yes.decided_by is None or no.decided_by is None:
         return None
-    found = yes.decided_by | no.decided_by
-    if found != Decider.DATA:
+    decider = yes.decided_by | no.decided_by
+    if decider != Decider.DATA:
         for size in symbols_in(chosen):
-            found |= Decider.DATA if asker.is_of_data(size) else Decider.SIZES
-    return found
+            decider |= Decider.DATA if asker.is_of_data(size) else Decider.SIZES
+    return decider
 
 
 def _either_content(asker: Requirements, name: str, chosen: Formula, yes: Value, no: Value) -> Content | None:
@@ -104,9 +104,9 @@ def _either_content(asker: Requirements, name: str, chosen: Formula, yes: Value,
         return Elements(tuple(items)) if any(i is not None for i in items) else None
     if isinstance(a, IndexRamp) and isinstance(b, IndexRamp):
         pairs = zip((a.start, *a.strides), (b.start, *b.strides), strict=True)
-        found = [_either_element(asker, f"{name}_{n}", chosen, *pair) for n, pair in enumerate(pairs)]
-        sizes = [d for d in found if is_size(d)]
-        return IndexRamp(sizes[0], tuple(sizes[1:])) if len(sizes) == len(found) else None
+        elements = [_either_element(asker, f"{name}_{n}", chosen, *pair) for n, pair in enumerate(pairs)]
+        sizes = [d for d in elements if is_size(d)]
+        return IndexRamp(sizes[0], tuple(sizes[1:])) if len(sizes) == len(elements) else None
     return None
 
 
@@ -145,13 +145,13 @@ def _either_sequence(
 
 def _either_optional(asker: Requirements, name: str, chosen: Formula, yes: Value, no: Value) -> Value:
     there = [v.is_there if isinstance(v, OptionalValue) else TRUE for v in (yes, no)]
-    held = [v.held if isinstance(v, OptionalValue) else v for v in (yes, no)]
+    inner = [v.inner if isinstance(v, OptionalValue) else v for v in (yes, no)]
     is_there = any_of([all_of([chosen, there[0]]), all_of([negate(chosen), there[1]])])
-    if there[0] == FALSE or held[0] is None:
-        return OptionalValue(held[1], is_there)
-    if there[1] == FALSE or held[1] is None:
-        return OptionalValue(held[0], is_there)
-    return OptionalValue(either(asker, name, chosen, held[0], held[1]), is_there)
+    if there[0] == FALSE or inner[0] is None:
+        return OptionalValue(inner[1], is_there)
+    if there[1] == FALSE or inner[1] is None:
+        return OptionalValue(inner[0], is_there)
+    return OptionalValue(either(asker, name, chosen, inner[0], inner[1]), is_there)
 
 
 class GraphScope:
@@ -168,9 +168,9 @@ class GraphScope:
         """Return the value with a name; None for the empty name, which marks a missing input."""
         scope: GraphScope | None = self
         while scope is not None:
-            found = scope.values.get(name)
-            if found is not None:
-                return found
+            value = scope.values.get(name)
+            if value is not None:
+                return value
             scope = scope.around
         return UNKNOWN if name else None
 
@@ -292,13 +292,13 @@ class NodeCall(Context):
 
     def of(self, inputs: Sequence[Value | None], version: int | None = None, **attributes: Any) -> Self:
         """Return the node with other inputs, and with another version or attributes if given."""
-        made = copy(self)
-        made.inputs = inputs
+        call = copy(self)
+        call.inputs = inputs
         if version is not None:
-            made.version = version
+            call.version = version
         if attributes:
-            made._attributes = attributes
-        return made
+            call._attributes = attributes
+        return call
 
     # Attributes.
 
@@ -308,25 +308,25 @@ class NodeCall(Context):
 
     def integer(self, name: str, default: int = 0) -> int:
         """Return an integer attribute; a truth value is returned as 0 or 1."""
-        found = self.attribute(name)
-        return default if found is None else int(found)
+        value = self.attribute(name)
+        return default if value is None else int(value)
 
     def integers(self, name: str) -> list[int] | None:
         """Return an attribute that is a list of integers; None if it is missing."""
-        found = self.attribute(name)
-        return None if found is None else [int(n) for n in found]
+        values = self.attribute(name)
+        return None if values is None else [int(n) for n in values]
 
     def text(self, name: str, default: str = "") -> str:
         """Return a string attribute."""
-        found = self.attribute(name)
-        if isinstance(found, bytes):
-            return found.decode("utf-8", "replace")
-        return default if found is None else str(found)
+        value = self.attribute(name)
+        if isinstance(value, bytes):
+            return value.decode("utf-8", "replace")
+        return default if value is None else str(value)
 
     def flag(self, name: str, default: bool = False) -> bool:
         """Return an attribute as a truth value."""
-        found = self.attribute(name)
-        return default if found is None else bool(found)
+        value = self.attribute(name)
+        return default if value is None else bool(value)
 
     # Inputs.
 
@@ -336,17 +336,17 @@ class NodeCall(Context):
 
     def value(self, position: int) -> Value:
         """Return an input; raises `UnknownShapeError` if it is not given."""
-        found = self.inputs[position] if position < len(self.inputs) else None
-        if found is None:
+        value = self.inputs[position] if position < len(self.inputs) else None
+        if value is None:
             raise UnknownShapeError
-        return found
+        return value
 
     def shape(self, position: int) -> Dims:
         """Return the shape of an input; raises `UnknownShapeError` if it is unknown."""
-        found = self.value(position).shape
-        if found is None:
+        shape = self.value(position).shape
+        if shape is None:
             raise UnknownShapeError
-        return found
+        return shape
 
     def rank_of(self, position: int) -> Dim:
         """Return the rank of an input; if the model's inputs do not determine it, return a new size."""
@@ -360,8 +360,8 @@ class NodeCall(Context):
 
     def dtype(self, position: int = 0) -> int:
         """Return the element type of an input, 0 if it is unknown."""
-        found = self.inputs[position] if position < len(self.inputs) else None
-        return found.dtype if found is not None else 0
+        value = self.inputs[position] if position < len(self.inputs) else None
+        return value.dtype if value is not None else 0
 
     def elements(self, position: int) -> tuple[Element, ...] | None:
         """Return the elements of an input in row-major order; None if they are not known individually."""
@@ -379,8 +379,8 @@ class NodeCall(Context):
 
     def numbers(self, position: int) -> list[int] | None:
         """Return the elements of an input if all are numbers."""
-        found = numbers_of(self.sizes(position))
-        return None if found is None else list(found)
+        numbers = numbers_of(self.sizes(position))
+        return None if numbers is None else list(numbers)
 
     def axes(self, name: str, position: int, since: int) -> list[int] | None:
         """Return axes given by an attribute before version ``since``, and by an input from then on; None if not given.
@@ -391,10 +391,10 @@ class NodeCall(Context):
             return self.integers(name)
         if not self.has(position):
             return None
-        found = self.numbers(position)
-        if found is None:
+        axes = self.numbers(position)
+        if axes is None:
             raise UnknownShapeError
-        return found
+        return axes
 
     # Requirements.
 
@@ -423,10 +423,10 @@ class NodeCall(Context):
 
     def empty(self, dims: Iterable[Dim]) -> Formula:
         """Return the formula that one of some sizes is 0; give up if this depends on an unknown number of axes."""
-        found = [d for d in dims if not self.bounds.is_at_least(d, 1)]
-        if any(map(mentions_rest, found)):
+        may_be_0 = [d for d in dims if not self.bounds.is_at_least(d, 1)]
+        if any(map(mentions_rest, may_be_0)):
             self.give_up("whether there are elements depends on an unknown number of axes")
-        return super().empty(found)
+        return super().empty(may_be_0)
 
     def _check_axes(self, *dims: Dim) -> None:
         for dim in dims:
@@ -451,10 +451,10 @@ class NodeCall(Context):
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         """Broadcast shapes by one of the project's rules, and return the output."""
-        found = self.asker.broadcast(self.place, shapes, rule, attributes)
-        if found is None:
+        output = self.asker.broadcast(self.place, shapes, rule, attributes)
+        if output is None:
             raise RefusedError
-        return found
+        return output
 
     def fresh(
         self, label: str, text: str, least: int = 0, *, by: Sequence[int] | None = None, most: Dim | None = None
@@ -464,10 +464,10 @@ class NodeCall(Context):
         ``by`` holds the positions of the inputs that decide it, None for all of them; ``most`` is an upper bound.
         """
         name, said = f"{self.size_prefix}_{label}", f"{text} [{self.place.name}]"
-        found = self.asker.symbol(name, said, least, is_undecided=not self.is_data(by))
+        size = self.asker.symbol(name, said, least, is_undecided=not self.is_data(by))
         if most is not None:
-            self.asker.limit(found, most)
-        return found
+            self.asker.limit(size, most)
+        return size
 
     @property
     def size_prefix(self) -> str:
@@ -485,9 +485,9 @@ class NodeCall(Context):
 
     def input_name(self, position: int) -> str:
         """Return the name of an input."""
-        given = self.place.inputs
-        if self.inputs is not given and position < len(self.inputs):
-            places = [n for n, v in enumerate(given) if v is self.inputs[position]]  # values may be shared
+        declared = self.place.inputs
+        if self.inputs is not declared and position < len(self.inputs):
+            places = [n for n, v in enumerate(declared) if v is self.inputs[position]]  # values may be shared
             position = position if position in places else next(iter(places), position)
         return self.node.inputs[position] if position < len(self.node.inputs) else f"input {position}"
 

@@ -75,16 +75,16 @@ def located_reason(inputs: Sequence[Value | None], parts: Sequence[Dims], constr
     origin = constraint.origin
     if origin.axis is None or not origin.rank:
         return constraint.reason
-    found = set()
+    axes = set()
     for part in (parts[n] for n in origin.operands):
         axis = origin.axis - (origin.rank - len(part))
         for whole in {v.shape for v in inputs if v is not None and v.shape is not None}:
             starts = [n for n in range(len(whole) - len(part) + 1) if whole[n : n + len(part)] == part]
             if axis >= 0 and part and len(starts) == 1:
-                found.add((starts[0] + axis - len(whole), len(whole)))
-    if len({back for back, _ in found}) != 1:
+                axes.add((starts[0] + axis - len(whole), len(whole)))
+    if len({back for back, _ in axes}) != 1:
         return constraint.reason
-    back, rank = max(found)[0], max(rank for _, rank in found)
+    back, rank = max(axes)[0], max(rank for _, rank in axes)
     return f"on {axis_text(rank + back, rank)}, {constraint.reason}"
 
 
@@ -162,7 +162,7 @@ def _is_obvious(data: Dims, target: Dims) -> bool:
     return (
         lead >= 0
         and all(size >= 0 if isinstance(size, int) else type(size) is Symbol for size in target)
-        and all(size in (1, wanted) for size, wanted in zip(data, target[lead:], strict=True))
+        and all(size in (1, target_size) for size, target_size in zip(data, target[lead:], strict=True))
     )
 
 
@@ -238,15 +238,15 @@ class Requirements:
         if formula == TRUE or (formula, self.guards) in self._known:
             return
         self._known.add((formula, self.guards))
-        asked = any_of([*map(negate, self.guards), formula]) if self.guards else formula
-        if asked == TRUE:
+        required = any_of([*map(negate, self.guards), formula]) if self.guards else formula
+        if required == TRUE:
             return
-        self.check_lengths(dims_of(asked))
+        self.check_lengths(dims_of(required))
         self.places[place.name] = place
-        self.reasons[place.name, asked] = RequirementReason(reason, code, put)
-        self.env.require(Assumption(asked), origin=place.name)
-        self.learn(place, least_sizes(asked, self.bounds), reason, code)
-        self.learn(place, ((s, self.env.least(s)) for s in symbols_in(asked)), reason, code)
+        self.reasons[place.name, required] = RequirementReason(reason, code, put)
+        self.env.require(Assumption(required), origin=place.name)
+        self.learn(place, least_sizes(required, self.bounds), reason, code)
+        self.learn(place, ((s, self.env.least(s)) for s in symbols_in(required)), reason, code)
 
     def check_lengths(self, dims: Iterable[Dim]) -> None:
         """Raise `TooLongError` if sizes are long, and short ones select cases that have no names."""
@@ -283,29 +283,29 @@ class Requirements:
 
     def _require_in_turns(self, place: NodePlace, formula: Formula, reason: str, code: str) -> None:
         """Require a formula in the first and last iteration; note it as unchecked if that does not cover the others."""
-        asked = any_of([*map(negate, self.guards), formula])
-        turn = next(s for s in self.turns if s in symbols_in(asked))
-        if not is_convex(asked, turn):
+        required = any_of([*map(negate, self.guards), formula])
+        turn = next(s for s in self.turns if s in symbols_in(required))
+        if not is_convex(required, turn):
             self.unfollowed[place.name] = "checked only in the first and last iterations of the loop"
         with self._unguarded():
             for end in (0, self.turns[turn]):
-                self.require(place, replace_in_formula(asked, {turn: end}), reason, code)
+                self.require(place, replace_in_formula(required, {turn: end}), reason, code)
 
-    def learn(self, place: NodePlace, found: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
+    def learn(self, place: NodePlace, lower_bounds: Iterable[tuple[Symbol, int]], reason: str, code: str = "") -> None:
         """Record lower bounds that sizes have wherever the model runs."""
-        for size, least in found:
+        for size, least in lower_bounds:
             if self.bounds.learn(size, least) and size in self.given:
                 self.learned.setdefault(place.name, []).append(LowerBound(place, at_most(least, size), reason, code))
 
-    def start(self, inputs: tuple[Symbol, ...], held: Mapping[Symbol, str], before: Requirements | None) -> None:
+    def start(self, inputs: tuple[Symbol, ...], elements: Mapping[Symbol, str], before: Requirements | None) -> None:
         """Record the given sizes, and the bounds that an earlier walk learned for them."""
         self.inputs = inputs
         self.sequences = frozenset(sequences_of(inputs))
-        self.origins.update(held)
-        self.given = frozenset((*inputs, *held))
+        self.origins.update(elements)
+        self.given = frozenset((*inputs, *elements))
         if before is not None:
             self.learned = before.learned
-            self.foreknown = {name: list(found) for name, found in before.learned.items()}
+            self.foreknown = {name: list(learned) for name, learned in before.learned.items()}
             for size in self.given:
                 self.bounds.learn(size, before.bounds.least(size) or 0)
 
@@ -316,8 +316,8 @@ class Requirements:
 
     def restate_all(self) -> None:
         """Require the bounds that an earlier walk learned at nodes that this walk did not reach."""
-        for found in list(self.foreknown.values()):
-            self.restate(found[0].place)
+        for learned in list(self.foreknown.values()):
+            self.restate(learned[0].place)
 
     def restate(self, place: NodePlace) -> None:
         """Require the bounds that an earlier walk learned at this node."""
@@ -350,9 +350,9 @@ class Requirements:
         """Return the outputs of the current node with their sizes simplified under the requirements."""
         if self.settled.is_empty:
             return outputs
-        found = [self._rewritten(value) for value in outputs]
+        simplified = [self._rewritten(value) for value in outputs]
         self.settled.forget_sizes()
-        return found
+        return simplified
 
     def _rewritten(self, value: Value) -> Value:
         shape = None if value.shape is None else self.settled.written(value.shape)
@@ -401,31 +401,31 @@ class Requirements:
         key = (rule, tuple(attributes.items()), tuple(shapes), self.guards)
         if key not in self._joined:
             self.places[place.name] = place
-            found = self._broadcast(place, shapes, rule, attributes)
+            output = self._broadcast(place, shapes, rule, attributes)
             # If a joined sequence is not 1, it still need not be the longest one.
             greatest = self._greatest_member
-            self._joined[key] = found and tuple(d if mentions_rest(d) else greatest(_number_of(d)) for d in found)
+            self._joined[key] = output and tuple(d if mentions_rest(d) else greatest(_number_of(d)) for d in output)
         return self._joined[key]
 
     def _greatest_member(self, dim: Dim) -> Dim:
         """Return a join without the members that never exceed another one where the join has a value."""
         if isinstance(self.settled, Unsettled):
             return dim
-        found = self.bounds.greatest_member(dim)
-        members = join_members(found)
+        greatest = self.bounds.greatest_member(dim)
+        members = join_members(greatest)
         if len(members) != 2:
-            return found
+            return greatest
         sets = {s: SizeSet.interval(self.bounds.least(s) or 0, None) for s in symbols_of(members)}
-        return next((m for m, other in (members, members[::-1]) if is_greatest(m, other, sets)), found)
+        return next((m for m, other in (members, members[::-1]) if is_greatest(m, other, sets)), greatest)
 
     def _broadcast(
         self, place: NodePlace, shapes: Sequence[Dims], rule: str, attributes: dict[str, Any]
     ) -> Dims | None:
         if not self.guards and self.turns.keys().isdisjoint(symbols_of([d for s in shapes for d in s])):
-            found = self.env.broadcast(tuple(map(any_shape_of, shapes)), rule, place.name, attributes).dims
+            dims = self.env.broadcast(tuple(map(any_shape_of, shapes)), rule, place.name, attributes).dims
             sizes = symbols_of([d for shape in shapes for d in shape if not isinstance(d, int) and not d.is_Symbol])
             self.learn(place, ((s, self.env.least(s)) for s in sizes), "the shapes must broadcast")
-            return found
+            return dims
         emission = emission_of(find_rule(rule, attributes), [any_shape_of(s) for s in shapes])
         for constraint in emission.constraints:
             self.require(
@@ -443,14 +443,14 @@ class Requirements:
         """
         base = re.sub(r"\W+", "_", name).strip("_") or "size"
         base = f"_{base}" if base[0].isdigit() else base
-        found = self.env.named(self._free(base))
-        self.origins[found] = text
+        size = self.env.named(self._free(base))
+        self.origins[size] = text
         if is_undecided:
-            self.undecided.add(found)
-        self.bounds.learn(found, least)
+            self.undecided.add(size)
+        self.bounds.learn(size, least)
         if least:
-            self.assume(at_most(least, found))
-        return found
+            self.assume(at_most(least, size))
+        return size
 
     def limit(self, size: Symbol, most: Dim) -> None:
         """Assume that a size decided by data is at most a dimension; witnesses and counterexamples respect the limit.
@@ -487,16 +487,16 @@ class Requirements:
         self, name: str, text: str, chosen: Formula, yes: Dim, no: Dim, *, least: int = 0
     ) -> Symbol:
         """Return a size that equals one dimension if a formula holds, and another if not; at least ``least``."""
-        met = {*symbols_in(chosen), *symbols_of((yes, no))}
-        is_undecided = not met.isdisjoint(self.turns) or not met.isdisjoint(self.undecided)
-        found = self.symbol(name, text, least, is_undecided=is_undecided)
-        self.cases[found] = chosen, yes, no
+        used = {*symbols_in(chosen), *symbols_of((yes, no))}
+        is_undecided = not used.isdisjoint(self.turns) or not used.isdisjoint(self.undecided)
+        size = self.symbol(name, text, least, is_undecided=is_undecided)
+        self.cases[size] = chosen, yes, no
         # Where a guard fails, the dimensions need not be valid sizes; and a dimension without a value, such as the join
         # of conflicting sizes, must not constrain this size.
         elsewhere = [negate(guard) for guard in self.guards]
         for other, dim in ((negate(chosen), yes), (chosen, no)):
-            self.assume(any_of([*elsewhere, other, *map(negate, definedness(dim)), equal(found, dim)]))
-        return found
+            self.assume(any_of([*elsewhere, other, *map(negate, definedness(dim)), equal(size, dim)]))
+        return size
 
     @contextmanager
     def under(self, formula: Formula) -> Iterator[None]:
@@ -543,16 +543,16 @@ class Requirements:
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, using only numbers and bounds."""
-        found = evaluated(formula)
-        if found == TRUE or found in self.guards:
+        simplified = evaluated(formula)
+        if simplified == TRUE or simplified in self.guards:
             return True
-        if found == FALSE or negate(found) in self.guards:
+        if simplified == FALSE or negate(simplified) in self.guards:
             return False
-        if isinstance(found, AllOf | AnyOf):
-            decides = isinstance(found, AnyOf)
-            parts = {self.is_known(part) for part in found.parts}
+        if isinstance(simplified, AllOf | AnyOf):
+            decides = isinstance(simplified, AnyOf)
+            parts = {self.is_known(part) for part in simplified.parts}
             return decides if decides in parts else None if None in parts else not decides
-        return self._by_bounds(found)
+        return self._by_bounds(simplified)
 
     def _by_bounds(self, formula: Formula) -> bool | None:
         if not isinstance(formula, Comparison):
@@ -599,21 +599,21 @@ def learn_from_refuted(asker: Requirements, runs_nowhere: Callable[[Assumption],
     assumption holds, and returns whether it is shown to run at no such sizes: with the rare case as the only one,
     sizes are short. If the model runs in some of the cases, they are refuted one by one.
     """
-    found: dict[Symbol, tuple[int, NodePlace]] = {}
+    cases: dict[Symbol, tuple[int, NodePlace]] = {}
     for size, place in asker.zeros.items():
         for symbol, low in _open_bounds(asker, size):
-            if low > found.get(symbol, (0, place))[0]:
-                found[symbol] = low, place
-    if not found:
+            if low > cases.get(symbol, (0, place))[0]:
+                cases[symbol] = low, place
+    if not cases:
         return
-    match _verdict_where(asker, any_of(at_most(symbol, low - 1) for symbol, (low, _) in found.items())):
+    match _verdict_where(asker, any_of(at_most(symbol, low - 1) for symbol, (low, _) in cases.items())):
         case Verdict.SOMETIMES | Verdict.ALWAYS:
             _learn_one_by_one(asker)
             return
         case Verdict.UNKNOWN:
-            refuted = {s: case for s, case in found.items() if runs_nowhere(Assumption(at_most(s, case[0] - 1)))}
+            refuted = {s: case for s, case in cases.items() if runs_nowhere(Assumption(at_most(s, case[0] - 1)))}
         case Verdict.NEVER:
-            refuted = found
+            refuted = cases
     for symbol, (low, place) in refuted.items():
         asker.learn(place, [(symbol, low)], _REASON)
 

@@ -50,10 +50,10 @@ def known_shape(call: NodeCall, position: int, what: str) -> Dims | None:
     """Return the shape of an operand; None if it is missing, or if its shape is unknown, which is noted."""
     if not call.has(position):
         return None
-    found = call.value(position).shape
-    if found is None:
+    shape = call.value(position).shape
+    if shape is None:
         call.note(f"not checked: the shape of {what}, which is unknown")
-    return found
+    return shape
 
 
 def known_shapes(call: NodeCall, *positions: int) -> dict[str, Dims | None]:
@@ -64,26 +64,26 @@ def known_shapes(call: NodeCall, *positions: int) -> dict[str, Dims | None]:
 
 def known_rank(call: NodeCall, position: int, allowed: Iterable[int], what: str) -> Dims | None:
     """Return the shape of an operand as `known_shape` does, and require that its rank be one of ``allowed``."""
-    found = known_shape(call, position, what)
-    if found is not None and len(found) not in allowed:
-        call.refuse(f"{what} must not have rank {len(found)}")
-    return found
+    shape = known_shape(call, position, what)
+    if shape is not None and len(shape) not in allowed:
+        call.refuse(f"{what} must not have rank {len(shape)}")
+    return shape
 
 
-def expect(call: NodeCall, position: int, what: str, wanted: Sequence[Dim | None]) -> None:
+def expect(call: NodeCall, position: int, what: str, expected: Sequence[Dim | None]) -> None:
     """Require that an operand, if given, have the ``wanted`` shape, where None stands for any size."""
-    expect_shape(call, what, known_shape(call, position, what), wanted)
+    expect_shape(call, what, known_shape(call, position, what), expected)
 
 
 def expect_numbers(call: NodeCall, *positions: int) -> None:
     """Require that operands, if given, each hold one number, in a tensor of rank 0 or 1."""
     for position in positions:
         name = call.input_name(position)
-        found = known_shape(call, position, name)
-        if found:
-            if len(found) > 1:
+        shape = known_shape(call, position, name)
+        if shape:
+            if len(shape) > 1:
                 call.refuse(f"{name} must be one number")
-            call.equal(found[0], 1, f"{name} must be one number")
+            call.equal(shape[0], 1, f"{name} must be one number")
 
 
 def real_number(call: NodeCall, position: int) -> float | None:
@@ -96,18 +96,18 @@ def real_number(call: NodeCall, position: int) -> float | None:
 def expect_line(call: NodeCall, *positions: int) -> None:
     """Require that operands, if given, have rank 1."""
     for position in positions:
-        found = known_shape(call, position, call.input_name(position))
-        if found is not None and len(found) != 1:
-            call.refuse(f"{call.input_name(position)} must have one axis, but has {len(found)}")
+        shape = known_shape(call, position, call.input_name(position))
+        if shape is not None and len(shape) != 1:
+            call.refuse(f"{call.input_name(position)} must have one axis, but has {len(shape)}")
 
 
 def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -> None:
     """Require that an operand, if given, be one number, or a tensor of rank 1 with one or ``size`` numbers."""
-    found = known_shape(call, position, what)
-    if found:
-        if len(found) > 1:
+    shape = known_shape(call, position, what)
+    if shape:
+        if len(shape) > 1:
             call.refuse(f"{what} must have at most one axis")
-        call.one_of(found[0], (1, size), f"{what} must have 1 or {dim_text(size)} elements")
+        call.one_of(shape[0], (1, size), f"{what} must have 1 or {dim_text(size)} elements")
 
 
 # Make values from sizes: constant tensors, tensors of a requested shape, and ranges.
@@ -224,9 +224,9 @@ def _check_room(call: NodeCall, limit: Element) -> None:
 def _number(call: NodeCall, position: int) -> Fraction | None:
     """Return the one number in an input; None if it is unknown or not finite."""
     value = call.value(position)
-    found = value.array if isinstance(value, Constant) else None
-    if found is not None:
-        number = float(found.ravel()[0])
+    array = value.array if isinstance(value, Constant) else None
+    if array is not None:
+        number = float(array.ravel()[0])
         return Fraction(number) if isfinite(number) else None
     item = as_ratio((call.elements(position) or (None,))[0])
     if item is None or not isinstance(item.above, int) or not isinstance(item.below, int):
@@ -249,22 +249,22 @@ class TargetShape(NamedTuple):
     inferred: Callable[[Context, Dims, Sequence[Dim]], Dim] | None = None
 
 
-def reshaped(call: NodeCall, data: Value, wanted: TargetShape) -> Value:
+def reshaped(call: NodeCall, data: Value, target: TargetShape) -> Value:
     """Return a value in another shape; if its own is unknown, note that the number of elements is unchecked."""
     if data.shape is None:
         call.note(f"not checked: {call.input_name(0)} must have the same number of elements, but its rank is unknown")
-        return Value(_of_unknown(call, wanted), data.dtype)
-    shape = _reshaped_to(call, data.shape, wanted)
+        return Value(_of_unknown(call, target), data.dtype)
+    shape = _reshaped_to(call, data.shape, target)
     return Value(shape, data.dtype, content_reshaped(data, shape))
 
 
-def _of_unknown(call: NodeCall, wanted: TargetShape) -> Dims:
+def _of_unknown(call: NodeCall, target: TargetShape) -> Dims:
     """Return the requested shape if the shape of the data is unknown."""
-    if list(wanted.sizes).count(-1) > 1:
+    if list(target.sizes).count(-1) > 1:
         call.refuse(_ONE_UNKNOWN)
-    least = 1 if wanted.keeps_zero else 0
+    least = 1 if target.keeps_zero else 0
     dims: list[Dim] = []
-    for axis, item in enumerate(wanted.sizes):
+    for axis, item in enumerate(target.sizes):
         if is_size(item):
             call.at_most(-1, item, _NOT_NEGATIVE)
         is_taken = is_size(item) and call.bounds.is_at_least(item, least)
@@ -276,35 +276,35 @@ _ONE_UNKNOWN = "at most one size may be -1"
 _NOT_NEGATIVE = "a requested size must not be negative"
 
 
-def _reshaped_to(call: NodeCall, data: Dims, wanted: TargetShape, settled: frozenset[int] = frozenset()) -> Dims:
+def _reshaped_to(call: NodeCall, data: Dims, target: TargetShape, not_inferred: frozenset[int] = frozenset()) -> Dims:
     """Return the requested shape; the sizes at the positions ``settled`` are known not to be -1."""
-    for n, item in enumerate(wanted.sizes):
+    for n, item in enumerate(target.sizes):
         if isinstance(item, int):  # -1 or not, whatever the sizes are
             continue
-        if n not in settled and is_size(item) and not call.bounds.is_at_least(item, 0):
+        if n not in not_inferred and is_size(item) and not call.bounds.is_at_least(item, 0):
             is_unknown = equal(item, -1)
-            worked_out = wanted._replace(sizes=[*wanted.sizes[:n], -1, *wanted.sizes[n + 1 :]])
+            worked_out = target._replace(sizes=[*target.sizes[:n], -1, *target.sizes[n + 1 :]])
             match call.is_known(is_unknown):
                 case True:
-                    return _reshaped_to(call, data, worked_out, settled | {n})
+                    return _reshaped_to(call, data, worked_out, not_inferred | {n})
                 case None:
-                    return _by_unknown(call, is_unknown, data, (worked_out, wanted), settled | {n})
-    shape = reshape(call, data, _dims_wanted(call, wanted, data), wanted.inferred)
+                    return _by_unknown(call, is_unknown, data, (worked_out, target), not_inferred | {n})
+    shape = reshape(call, data, _dims_wanted(call, target, data), target.inferred)
     return tuple(
         item if is_size(item) and size != item and learn_positive(call.asker, item, call.place) else size
-        for size, item in zip(shape, wanted.sizes, strict=True)
+        for size, item in zip(shape, target.sizes, strict=True)
     )
 
 
 def _by_unknown(
-    call: NodeCall, is_unknown: Formula, data: Dims, choices: Sequence[TargetShape], settled: frozenset[int]
+    call: NodeCall, is_unknown: Formula, data: Dims, choices: Sequence[TargetShape], not_inferred: frozenset[int]
 ) -> Dims:
     """Return the requested shape if one size is -1, and so inferred, only for some sizes of the model."""
     ends: list[Dims | None] = []
-    for formula, wanted in zip((is_unknown, negate(is_unknown)), choices, strict=True):
+    for formula, target in zip((is_unknown, negate(is_unknown)), choices, strict=True):
         with call.asker.under(formula):
             try:
-                ends.append(_reshaped_to(call, data, wanted, settled))
+                ends.append(_reshaped_to(call, data, target, not_inferred))
             except RefusedError:
                 ends.append(None)
     yes, no = ends
@@ -319,12 +319,12 @@ def _by_unknown(
     )
 
 
-def _dims_wanted(call: NodeCall, wanted: TargetShape, data: Dims) -> list[Dim | None]:
+def _dims_wanted(call: NodeCall, target: TargetShape, data: Dims) -> list[Dim | None]:
     """Return the requested sizes; None stands for the size to infer."""
     dims: list[Dim | None] = []
-    for axis, item in enumerate(wanted.sizes):
+    for axis, item in enumerate(target.sizes):
         if isinstance(item, int) and item in (-1, 0):
-            is_kept = item == 0 and wanted.keeps_zero
+            is_kept = item == 0 and target.keeps_zero
             dims.append(None if item else copied_size(call, data, axis) if is_kept else 0)
         elif not is_size(item):
             call.note(
@@ -336,7 +336,7 @@ def _dims_wanted(call: NodeCall, wanted: TargetShape, data: Dims) -> list[Dim | 
             dims.append(item)
         else:
             call.is_size(item, _NOT_NEGATIVE)
-            dims.append(_copied_where_zero(call, item, data, axis) if wanted.keeps_zero else item)
+            dims.append(_copied_where_zero(call, item, data, axis) if target.keeps_zero else item)
     return dims
 
 
@@ -374,10 +374,10 @@ def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | 
             runs[-1] = (multiply(runs[-1][0], size), stride)
         else:
             runs.append((size, stride))
-    found: list[Dim] = []
+    new_strides: list[Dim] = []
     for size in reversed(new):
         if size == 1:
-            found.append(0)
+            new_strides.append(0)
         elif not runs:
             return None
         else:
@@ -385,12 +385,12 @@ def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | 
             rest = exact_quotient((length,), (size,))
             if rest is None:
                 return None
-            found.append(stride)
+            new_strides.append(stride)
             if rest == 1:
                 runs.pop()
             else:
                 runs[-1] = (rest, multiply(stride, size))
-    return None if runs else tuple(reversed(found))
+    return None if runs else tuple(reversed(new_strides))
 
 
 # Reduce all elements of a value to one, and compute cumulative sums along an axis.
@@ -402,8 +402,8 @@ def folded(call: NodeCall, step_name: str | None) -> Content | None:
     if step_name is None or not items:
         return None
     step = BINARY[step_name]
-    found: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
-    return None if found is None else Elements((found,))
+    element: Element = fold(lambda a, b: step(call.asker, call.dtype(), a, b), items)
+    return None if element is None else Elements((element,))
 
 
 def summed_along(
@@ -423,11 +423,11 @@ def summed_along(
     if is_reversed:
         start = multiply(each, subtract(dims[place], int(is_exclusive)))
         strides[place] = multiply(-1, each)
-    found = IndexRamp(start, tuple(strides))
-    ends = extent(found, dims, bounds)
+    sums = IndexRamp(start, tuple(strides))
+    ends = extent(sums, dims, bounds)
     if ends.low is None or ends.high is None:
         return None
-    return None if None in (as_represented(e, data.dtype, bounds) for e in (ends.low, ends.high)) else found
+    return None if None in (as_represented(e, data.dtype, bounds) for e in (ends.low, ends.high)) else sums
 
 
 # Resize axes by scales that a node holds.
@@ -444,8 +444,8 @@ def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:
 
 def scaled(call: NodeCall, size: Dim, scale: Scale | None, axis: int) -> Dim:
     """Return a size times a scale, rounded down; a new size if the scale is unknown or rounding might matter."""
-    found = None if scale is None else scale.times(size)
-    if found is not None:
-        return found
+    product = None if scale is None else scale.times(size)
+    if product is not None:
+        return product
     # If the scale is known, the new size depends only on sizes, even if data decide the tensor's elements.
     return call.fresh(f"size_{axis}", f"axis {axis} times its scale", by=None if scale is None else ())

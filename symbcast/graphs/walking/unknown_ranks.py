@@ -46,10 +46,10 @@ def padded(reaches: Sequence[Reach | None], count: int) -> list[Reach | None]:
 
 def required_numbers(call: NodeCall, position: int) -> list[int]:
     """Return the numbers that an input holds; raises `UnknownShapeError` if they are unknown."""
-    found = call.numbers(position)
-    if found is None:
+    numbers = call.numbers(position)
+    if numbers is None:
         raise UnknownShapeError
-    return found
+    return numbers
 
 
 _AS_FIRST = """
@@ -79,7 +79,7 @@ def outputs_of_given_rank(call: NodeCall, operators: NodeFunctions) -> Sequence[
         seen = _seen(call, shapes, operators.reaches(call, shapes))
     except (ReachError, UnknownShapeError):
         return None
-    for requirement, reason in seen.asked:
+    for requirement, reason in seen.rank_requirements:
         call.require(requirement, reason)
     return _answers(operators, seen.call, seen.taken)
 
@@ -103,9 +103,9 @@ def outputs_of_unknown_rank(call: NodeCall, operators: NodeFunctions, reason: st
         seen = _seen(call, shapes, operators.reaches(call, shapes))
         known = set(call.asker.origins)
         with call.asker.trying(call.walk.trying()):
-            found = _answers(operators, seen.call, seen.taken)
-            made = call.asker.origins.keys() - known
-        return [UNKNOWN if _speaks_of(v, made) else v for v in found]
+            outputs = _answers(operators, seen.call, seen.taken)
+            new_sizes = call.asker.origins.keys() - known
+        return [UNKNOWN if _speaks_of(v, new_sizes) else v for v in outputs]
     except (SymbcastError, ReachError, UnknownShapeError):
         return _as_first(call)
 
@@ -121,14 +121,14 @@ class ExposedCall(NamedTuple):
     """The call that a node's function sees, requirements on ranks with their reasons, and axes split off sequences."""
 
     call: NodeCall
-    asked: list[tuple[Formula, str]]
+    rank_requirements: list[tuple[Formula, str]]
     taken: list[tuple[Dim, Dims]]
 
 
 def _answers(operators: NodeFunctions, call: NodeCall, taken: Sequence[tuple[Dim, Dims]] = ()) -> Sequence[Value]:
     """Call the operator's function; return outputs whose shapes contain a sequence as values of unknown rank."""
-    found = operators.answer(call)
-    return [_opened(call, v, taken) for v in ([found] if isinstance(found, Value) else found)]
+    outputs = operators.answer(call)
+    return [_opened(call, v, taken) for v in ([outputs] if isinstance(outputs, Value) else outputs)]
 
 
 def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> Value:
@@ -142,22 +142,22 @@ def _opened(call: NodeCall, value: Value, taken: Sequence[tuple[Dim, Dims]]) -> 
 def _seen(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> ExposedCall:
     """Return the node with each sequence replaced by one axis. Raises `ReachError`."""
     seen: dict[int, Dims] = {}
-    asked: list[tuple[Formula, str]] = []
+    rank_requirements: list[tuple[Formula, str]] = []
     taken = []
     for n, (shape, reach) in enumerate(zip(shapes, reaches, strict=True)):
         if shape is not None and sequence_place(shape) is not None:
-            found = expose_axes(shape, reach)
-            seen[n] = found.dims
-            asked.append((found.requirement, f"{call.input_name(n)}: {found.reason}"))
-            taken += [] if found.taken is None else [found.taken]
+            exposed = expose_axes(shape, reach)
+            seen[n] = exposed.dims
+            rank_requirements.append((exposed.requirement, f"{call.input_name(n)}: {exposed.reason}"))
+            taken += [] if exposed.taken is None else [exposed.taken]
     if call.node.op_type == "Concat":
-        given = [s for s in shapes if s is not None]
-        dims, ranks = of_one_rank(given, [seen.get(n, s) for n, s in enumerate(given)])
+        operands = [s for s in shapes if s is not None]
+        dims, ranks = of_one_rank(operands, [seen.get(n, s) for n, s in enumerate(operands)])
         seen = dict(enumerate(dims))
-        asked += [(f, "the operands must have the same rank") for f in ranks]
+        rank_requirements += [(f, "the operands must have the same rank") for f in ranks]
     for dim in (d for s in seen.values() for d in symbols_of(s) if isinstance(d, SequenceSymbol)):
         call.bounds.learn(dim, call.bounds.least(dim.sequence.rest()) or 0)
-    return ExposedCall(_with_shapes(call, seen), [(f, reason) for f, reason in asked if f != TRUE], taken)
+    return ExposedCall(_with_shapes(call, seen), [(f, reason) for f, reason in rank_requirements if f != TRUE], taken)
 
 
 def _with_axes_named(call: NodeCall, shapes: Sequence[Dims | None], reaches: Sequence[Reach | None]) -> NodeCall:
@@ -188,5 +188,5 @@ def _says_rank(shape: Dims | None, reach: Reach | None) -> bool:
 
 def _speaks_of(value: Value, symbols: Container[Symbol]) -> bool:
     """Return whether a value's sizes use any of the symbols, or its known shape uses an axis of a sequence."""
-    found = symbols_of(value.ends if isinstance(value, OpenValue) else value.shape or ())
-    return any(s in symbols or (isinstance(s, SequenceSymbol) and value.shape is not None) for s in found)
+    used = symbols_of(value.ends if isinstance(value, OpenValue) else value.shape or ())
+    return any(s in symbols or (isinstance(s, SequenceSymbol) and value.shape is not None) for s in used)

@@ -161,10 +161,10 @@ class Repeats:
 
     def outputs(self, key: Key, inputs: Sequence[Value | None]) -> Sequence[Value] | None:
         """Return the outputs of a node with a key and these inputs; None if none are known."""
-        found = self.table().get(key)
-        if found is None:
+        outputs = self.table().get(key)
+        if outputs is None:
             return None
-        return [cast("Value", inputs[v]) if isinstance(v, int) else v for v in found]
+        return [cast("Value", inputs[v]) if isinstance(v, int) else v for v in outputs]
 
     def state(self) -> Hashable:
         """Return what changes if a node leaves a trace."""
@@ -180,15 +180,15 @@ class Repeats:
         for given in inputs:
             if isinstance(given, Constant) and given.was_read:
                 return
-        kept: list[Value | int] = []
+        shared: list[Value | int] = []
         for value in outputs:
             if isinstance(value, Constant) and value in inputs:
-                kept.append(inputs.index(value))
+                shared.append(inputs.index(value))
             elif type(value) is Value and (value.key or self.number(value)) != _INCOMPARABLE:
-                kept.append(value)
+                shared.append(value)
             else:
                 return
-        self._outputs[key] = kept
+        self._outputs[key] = shared
 
     def forget(self) -> Callable[[], None]:
         """Start anew, because requirements will be discarded; return the function that takes the outputs back."""
@@ -322,12 +322,12 @@ class Walk:
                 values[node.outputs[0]] = constant
                 continue
             try:
-                found = table.get((node.kind, guards, *[values[name].key for name in inputs]))
+                outputs = table.get((node.kind, guards, *[values[name].key for name in inputs]))
             except KeyError:  # an input is left out, or of a graph around this one
                 return position
-            if found is None:
+            if outputs is None:
                 return position
-            for name, value in zip(node.outputs, found, strict=False):
+            for name, value in zip(node.outputs, outputs, strict=False):
                 if name:
                     values[name] = values[inputs[value]] if isinstance(value, int) else value
             walked.append(node)
@@ -464,8 +464,8 @@ class Walk:
         for position, value in enumerate(outputs):
             if value.decided_by is not None:
                 continue
-            found = decider_of_content(value.content, value.shape, self.asker)
-            value.decided_by = self.decided(node, inputs, position, value) if found is None else found
+            decider = decider_of_content(value.content, value.shape, self.asker)
+            value.decided_by = self.decided(node, inputs, position, value) if decider is None else decider
             if isinstance(value, SequenceValue):
                 for item in value.items or ():
                     item.decided_by = value.decided_by if item.decided_by is None else item.decided_by
@@ -523,8 +523,8 @@ class Walk:
     def answered(self, place: NodePlace, scope: GraphScope) -> Sequence[Value]:
         """Return the outputs of a node; raises `UnknownShapeError` if they are unknown."""
         call = self.front_end.call(place, self, scope)
-        found = self.of_given_rank(call)
-        return self.asker.written(self.followed(call, as_sequence(self.answer(call))) if found is None else found)
+        outputs = self.of_given_rank(call)
+        return self.asker.written(self.followed(call, as_sequence(self.answer(call))) if outputs is None else outputs)
 
     def of_given_rank(self, call: NodeCall) -> Sequence[Value] | None:
         """Return the outputs of a node with inputs that the caller gives as sequences of axes; None for other nodes."""
@@ -560,12 +560,12 @@ class Walk:
     def _name_all(self) -> None:
         """Name the nodes that were walked and have no name yet, in their order."""
         for position in range(len(self._names), len(self._walked)):
-            found = self._walked[position]
-            if isinstance(found, NodePlace):
-                found.name_it(self._named(found.node))
-                self._walked[position] = found.node
+            walked = self._walked[position]
+            if isinstance(walked, NodePlace):
+                walked.name_it(self._named(walked.node))
+                self._walked[position] = walked.node
             else:
-                self._named(found)
+                self._named(walked)
 
     # Notes.
 

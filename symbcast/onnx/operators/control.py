@@ -76,7 +76,7 @@ def loop(call: NodeCall) -> Sequence[Value]:
         is_unlimited=_is_unlimited(call),
     )
     found = looped(call, described)
-    return [*found.last, *(_stacked_results(call, found, n, v) for n, v in enumerate(found.made, len(initial)))]
+    return [*found.last, *(_stacked_results(call, found, n, v) for n, v in enumerate(found.collected, len(initial)))]
 
 
 def _mentions(graph: Any, name: str) -> bool:
@@ -253,7 +253,7 @@ def element(call: NodeCall) -> Value:
     if given.is_there == FALSE:
         call.refuse(f"{call.input_name(0)} must hold something")
     call.require(given.is_there, f"{call.input_name(0)} must hold something")
-    return UNKNOWN if given.held is None else given.held
+    return UNKNOWN if given.inner is None else given.inner
 
 
 @operator("OptionalHasElement")

@@ -122,7 +122,7 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
     result = looped(call, described)
     carried = {d.body_value_index: value for d, value in zip(body.merged, result.last, strict=True)}
     found: dict[int, Value] = {}
-    for one, value in zip(body.made, result.made, strict=True):
+    for one, value in zip(body.made, result.collected, strict=True):
         result.check_alike(call, one.output_index, value)
         found[one.output_index] = _concatenated_results(call, one, value, result.trips)
     for one, value in zip(body.last, result.final, strict=True):

@@ -239,17 +239,17 @@ class SequenceValue(Value):
 
 
 class OptionalValue(Value):
-    """An optional value, present if a formula holds; ``held`` is the value, None if it is not known to ever exist."""
+    """An optional value, present if a formula holds; ``inner`` is the value, None if it is not known to ever exist."""
 
-    __slots__ = ("held", "is_there")
+    __slots__ = ("inner", "is_there")
 
-    def __init__(self, held: Value | None, is_there: Formula) -> None:
-        super().__init__(None, 0 if held is None else held.dtype)
-        self.held = held
+    def __init__(self, inner: Value | None, is_there: Formula) -> None:
+        super().__init__(None, 0 if inner is None else inner.dtype)
+        self.inner = inner
         self.is_there = is_there
 
     def __repr__(self) -> str:
-        return f"OptionalValue({self.held}, {self.is_there})"
+        return f"OptionalValue({self.inner}, {self.is_there})"
 
 
 def sizes_in(value: Value) -> Iterator[Dim]:
@@ -260,7 +260,7 @@ def sizes_in(value: Value) -> Iterator[Dim]:
         for item in value.items or ():
             yield from sizes_in(item)
     elif isinstance(value, OptionalValue):
-        yield from () if value.held is None else sizes_in(value.held)
+        yield from () if value.inner is None else sizes_in(value.inner)
     else:
         yield from value.ends if isinstance(value, OpenValue) else value.shape or ()
 
@@ -271,8 +271,8 @@ def put_sizes(value: Value, sizes: Mapping[Symbol, Dim]) -> None:
         value.length = replace_symbols(value.length, sizes)
         if value.common is not None:
             value.common = tuple(None if d is None else replace_symbols(d, sizes) for d in value.common)
-    elif isinstance(value, OptionalValue) and value.held is not None:
-        put_sizes(value.held, sizes)
+    elif isinstance(value, OptionalValue) and value.inner is not None:
+        put_sizes(value.inner, sizes)
     elif isinstance(value, OpenValue):
         value.ends = tuple(replace_symbols(d, sizes) for d in value.ends)
     elif value.shape is not None:

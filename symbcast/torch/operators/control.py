@@ -375,9 +375,9 @@ def scan(call: TorchCall) -> Sequence[Value]:
         return LoopIteration(UNKNOWN, outputs[: len(initial)], outputs[len(initial) :])
 
     loop = looped(call, GraphLoop(initial, turn, length, is_kept=True))
-    for n, value in enumerate(loop.made, len(initial)):
+    for n, value in enumerate(loop.collected, len(initial)):
         loop.check_alike(call, n, value)
-    return [*loop.last, *(stacked(length, value, 0) for value in loop.made)]
+    return [*loop.last, *(stacked(length, value, 0) for value in loop.collected)]
 
 
 @operator("higher_order.associative_scan")
