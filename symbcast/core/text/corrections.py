@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from symbcast.core.text.sentences import read_sentence, read_size_sentence
 from symbcast.core.text.spoken_sizes import RESERVED
-from symbcast.core.text.tokens import SyntaxFault
 from symbcast.core.text.words import LOOKALIKES
 
 # Shapes in other layouts: other brackets and separators, forgotten ones, and the types of other tools.
@@ -234,7 +233,15 @@ _DECIMAL = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
 _LAST_NAME = re.compile(r"[^\W\d][\w.]*(?=\s*\Z)")
 
 
-def fault_at_character(source: str, position: int, is_formula: bool) -> SyntaxFault:
+class Fault(NamedTuple):
+    """The problem at ``span``, and what is expected there instead."""
+
+    span: tuple[int, int]
+    problem: str
+    expected: str = ""
+
+
+def fault_at_character(source: str, position: int, is_formula: bool) -> Fault:
     """Return the fault for a character that begins no token; relations are allowed only in a formula."""
     character = source[position]
     if (found := _wrong_number(source, position)) is not None:
@@ -242,69 +249,65 @@ def fault_at_character(source: str, position: int, is_formula: bool) -> SyntaxFa
     factorial = re.match(r"!(?!=)", source[position:]) and re.search(r"[\w)]\s*\Z", source[:position])
     if factorial:
         name = _LAST_NAME.search(source[:position])
-        return SyntaxFault((position, position + 1), f"{_brief(name[0] if name else '...')[1:-1]}! is not a size")
+        return Fault((position, position + 1), f"{_brief(name[0] if name else '...')[1:-1]}! is not a size")
     if character in "=<>!&|~" and not is_formula:
         return _relation(source, position)
     if character in LOOKALIKES:
-        return SyntaxFault((position, position + 1), f"unexpected {character!r}", f"'{LOOKALIKES[character]}'")
+        return Fault((position, position + 1), f"unexpected {character!r}", f"'{LOOKALIKES[character]}'")
     if source[position : position + 2] in ("=>", "=<"):
         written = source[position : position + 2]
-        return SyntaxFault((position, position + 2), f"there is no relation '{written}'", f"'{written[::-1]}'")
+        return Fault((position, position + 2), f"there is no relation '{written}'", f"'{written[::-1]}'")
     bare = _RANGE.fullmatch(source) if is_formula else None
     if bare:
-        return SyntaxFault(
+        return Fault(
             bare.span(1), "an assumption needs the name of a size", f"{bare[2]} <= N <= {bare[3]}, for example"
         )
     if character == "[" and is_formula:
-        return SyntaxFault((position, position + 1), "a size has a name, and no index", "a relation such as 'N >= 2'")
+        return Fault((position, position + 1), "a size has a name, and no index", "a relation such as 'N >= 2'")
     problem, expected = _CHARACTERS.get(character, (f"unexpected character {character!r}", ""))
-    return SyntaxFault((position, position + 1), problem, expected)
+    return Fault((position, position + 1), problem, expected)
 
 
-def _wrong_number(source: str, position: int) -> SyntaxFault | None:
+def _wrong_number(source: str, position: int) -> Fault | None:
     """Return the fault for a number with decimals, such as a size or an exponent."""
     number = next((m for m in _DECIMAL.finditer(source) if m.start() <= position < m.end()), None)
     if number is None:
         return None
     if source[: number.start()].rstrip().endswith(("**", "^")):
-        return SyntaxFault(number.span(), f"an exponent is a whole number; no roots of sizes, such as **{number[0]}")
-    return SyntaxFault(number.span(), f"sizes are whole numbers; {number[0]} is not")
+        return Fault(number.span(), f"an exponent is a whole number; no roots of sizes, such as **{number[0]}")
+    return Fault(number.span(), f"sizes are whole numbers; {number[0]} is not")
 
 
-def _relation(source: str, position: int) -> SyntaxFault:
+def _relation(source: str, position: int) -> Fault:
     """Return the fault for a relation among the sizes of a shape, or for an unsupported MLIR type."""
     other = _TYPE.fullmatch(source)
     if other and source[position] in "<!":
-        return SyntaxFault(
-            other.span(1), f"MLIR type {_brief(other[1])} is not supported", "tensor<...> or memref<...>"
-        )
+        return Fault(other.span(1), f"MLIR type {_brief(other[1])} is not supported", "tensor<...> or memref<...>")
     relation = relation_within(source[:_MOST_CHECKED], position) or "N >= 2"
     wanted = f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
-    return SyntaxFault((position, position + 1), "a relation is not a dimension", wanted)
+    return Fault((position, position + 1), "a relation is not a dimension", wanted)
 
 
-def fault_at_token(source: str, span: tuple[int, int], is_name: bool, accepted: Collection[str]) -> SyntaxFault:
+def fault_at_token(source: str, span: tuple[int, int], is_name: bool, accepted: Collection[str]) -> Fault:
     """Return the fault for a token where it is not allowed, but tokens of the accepted kinds are."""
     start, stop = span
     token = source[start:stop]
     expected = expected_in_words(accepted)
     if not token:
-        return SyntaxFault(span, "the text ends too early" if start else "the text is empty", expected)
+        return Fault(span, "the text ends too early" if start else "the text is empty", expected)
     before = source[max(0, start - 200) : start].rstrip()
     called = _LAST_NAME.search(before) if token == "(" else None
     if called:
         end = len(source[:start].rstrip())
         span = (end - len(called[0]), end)
         if called[0] == "rank":
-            return SyntaxFault(
-                span, "'rank' takes the name of a sequence of axes", "'rank(batch)' for the rank of '*batch'"
-            )
-        return SyntaxFault(span, f"there is no function {_brief(called[0])}", _functions(accepted))
+            return Fault(span, "'rank' takes the name of a sequence of axes", "'rank(batch)' for the rank of '*batch'")
+        return Fault(span, f"there is no function {_brief(called[0])}", _functions(accepted))
     if is_name and before[-1:].isdigit() and "STAR" in accepted:
-        return SyntaxFault((start, stop), f"unexpected {_brief(token)} after a number", "'*' between them")
+        return Fault((start, stop), f"unexpected {_brief(token)} after a number", "'*' between them")
     is_in_name = is_name and "COMMA" in accepted and has_spaced_name(f"{source[:stop][-200:]},")
     problem = f"a name has no spaces before {_brief(token)}" if is_in_name else f"unexpected {_brief(token)}"
-    return SyntaxFault((start, stop), problem, expected)
+    return Fault((start, stop), problem, expected)
 
 
 def expected_in_words(accepted: Collection[str]) -> str:

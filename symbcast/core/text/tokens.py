@@ -162,8 +162,8 @@ class Tokens:
         span = self.span(self.at, self.at + 1)
         token = self.tokens[self.at]
         if not self.is_token(token):
-            raise fault_at_character(self.text, span[0], self.is_formula)
-        raise fault_at_token(self.text, span, self.is_plain_name(self.at), accepted)
+            raise SyntaxFault(*fault_at_character(self.text, span[0], self.is_formula))
+        raise SyntaxFault(*fault_at_token(self.text, span, self.is_plain_name(self.at), accepted))
 
     def fault(self, start: int, stop: int, problem: str, expected: str = "") -> NoReturn:
         """Raise for tokens that can be read, but have no meaning."""
