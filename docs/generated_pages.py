@@ -20,6 +20,7 @@ from returned_classes import returned_classes
 
 import symbcast as sb
 from symbcast import _meant as meant_of_module
+from symbcast.cli.command import command_names
 
 ROOT = Path(__file__).parent.parent
 TOPICS = {
@@ -206,9 +207,8 @@ def _title(title: str) -> str:
 
 def commands_page() -> str:
     """Return the help of every command, as the command line prints it."""
-    names = re.findall(r"^│ ([a-z][\w-]*) ", _help(), re.M)
     parts = [f"# Commands\n\n`symbcast COMMAND --help` prints what this page shows.\n\n```text\n{_help()}\n```"]
-    parts += [f"## symbcast {name}\n\n```text\n{_help(name)}\n```" for name in names]
+    parts += [f"## symbcast {name}\n\n```text\n{_help(name)}\n```" for name in command_names()]
     return "\n\n".join(parts) + "\n"
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import symbcast as sb
-from symbcast.cli.arguments import _COMMANDS
+from symbcast.cli.command import command_names
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,4 +29,4 @@ def test_the_dates_of_the_release_are_the_same():
 def test_the_security_notes_say_of_every_command_what_it_executes():
     notes = (ROOT / "docs/security.md").read_text("utf-8")
     commands = " ".join(line.split("|")[2] for line in notes.splitlines() if line.startswith("|"))
-    assert {c for c in _COMMANDS if not re.search(rf"(?<![\w-]){c}(?![\w-])", commands)} == set()
+    assert {c for c in command_names() if not re.search(rf"(?<![\w-]){c}(?![\w-])", commands)} == set()

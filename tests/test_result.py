@@ -191,7 +191,7 @@ def test_import_is_light():
         import symbcast as sb
         assert sb.broadcast((8, 1, 6, 1), (7, 1, 5)).shape == (8, 7, 6, 5)
         assert sb.broadcast((3,), (4,)).verdict is sb.Verdict.NEVER
-        libraries = {"sympy", "z3", "numpy", "rich", "cyclopts"}
+        libraries = {"sympy", "z3", "numpy", "rich", "argparse", "shtab"}
         notebooks = {"matplotlib", "IPython", "anywidget", "ipywidgets", "traitlets"}
         heavy = (libraries | notebooks) & set(sys.modules)
         assert not heavy, heavy

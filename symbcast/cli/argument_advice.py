@@ -11,8 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symbcast.cli.command import load_command
 from symbcast.cli.model_files import path_exists
-from symbcast.cli.terminal import OF_SHAPES, argument_text, command_line, is_shape, print_wrapped
+from symbcast.cli.terminal import argument_text, command_line, is_shape, print_wrapped
 from symbcast.core.advice import AXIS_NAMES
 from symbcast.core.characters import closest, elided, prose_list, quoted_name
 from symbcast.core.verdicts import Verdict
@@ -163,7 +164,6 @@ _OF_MODELS = {"export": "--to TARGET", "convert": "--to TARGET", "ranges": "--ra
 """Words that mean a contract of a model, with its option."""
 _IN_PYTHON = ("explore", "plot", "survey", "draw", "graph", "visualize", "picture")
 """Words that mean pictures: a page of a model, or functions of `symbcast.notebook`."""
-_OF_FILES = ("contract", "lint", "model", "torch-error", "trace")
 _BEFORE = {"-V": "--version", "-v": "--version", "--ver": "--version", "-?": "--help", "/?": "--help"}
 
 
@@ -214,7 +214,9 @@ def _about_file(file: str, word: str, rest: Sequence[str], commands: Sequence[st
     close = closest(word, commands) if word and word not in _OTHERS else None
     if file.endswith(".py"):
         return f"did you mean {command_line('lint', rest)}?" if close == "lint" else for_source(file)
-    if close in _OF_FILES and (close != "lint" or not is_model(file)) and close != "trace":
+    meant = load_command(close) if close else None
+    subject = meant.subject if meant and meant.most_arguments != 0 else ""
+    if close and (subject == "models" or (subject == "other" and (close != "lint" or not is_model(file)))):
         return f"did you mean {command_line(close, rest)}?"
     if word in _OF_MODELS:
         return f"did you mean {command_line('contract', rest)} {_OF_MODELS[word]}?"
@@ -222,7 +224,7 @@ def _about_file(file: str, word: str, rest: Sequence[str], commands: Sequence[st
         return f"did you mean {command_line('model', rest)} --guard python?"
     if is_model(file) and word in _IN_PYTHON:
         return f"did you mean {command_line('model', rest)} --html model.html?"
-    if is_model(file) or close not in OF_SHAPES:
+    if close is None or is_model(file) or subject != "shapes":
         return f"did you mean {command_line('model', rest)}?"
     return f"did you mean {command_line(close, rest)}?"
 

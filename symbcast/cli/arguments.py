@@ -1,15 +1,17 @@
-"""The commands by name, each loaded when it is called, and its arguments as typed, checked before it runs."""
+"""The arguments of a command as typed: read by argparse, and checked before anything runs."""
 
 from __future__ import annotations
 
+import argparse
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NoReturn
 
-from symbcast.cli.argument_advice import instead_of_shapes, several_models, unknown_command
+from symbcast.cli.argument_advice import instead_of_shapes, unknown_command
+from symbcast.cli.command import INSTALL, Command, Option, Options, OptionsByCommand, command_names, load_command
 from symbcast.cli.model_files import path_exists
-from symbcast.cli.options import Command, Option, Options, UnknownOption, call, most_others, options_of
-from symbcast.cli.terminal import OF_SHAPES, STDIN, Exit, UsageError, argument_text, command_line, meant_choice
+from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, command_line, meant_choice
 from symbcast.cli.value_advice import (
     attributes_among,
     meant_relation,
@@ -24,12 +26,6 @@ from symbcast.core import __version__
 from symbcast.core.characters import prose_list
 from symbcast.core.rules.registry import is_own_rule, takers_of
 
-if TYPE_CHECKING:
-    from cyclopts import App
-
-
-# Check the arguments as typed against a command's declaration before anything runs.
-#
 # No argument is interpreted as something that the user may not have meant: one that begins with ``-`` is an option
 # wherever it stands, and an error if the command does not have it. There are three exceptions: ``-`` alone, which is
 # standard input; for commands that take shapes, ``-`` and a digit, which begin a shape; and whatever follows ``--``.
@@ -58,82 +54,207 @@ _EXAMPLES = {
     "--values": "steps=4,N//2",
 }
 _MOST_DIGITS = 18
-_REQUIRED = {"trace": 'give a function: symbcast trace MODULE:FUNCTION "N, 3"'}
-"""What to write for a command that was called without an argument that it needs."""
-TAKE_OTHERS = (*OF_SHAPES, "contract", "lint", "model", "torch-error", "trace")
-"""The commands that take shapes or files."""
 HELP = ("--help", "-h")
 
 
+def answer(arguments: Sequence[str]) -> int:
+    """Run a command and return the exit status. Raises `UsageError` for arguments that it does not take."""
+    name, rest = next(iter(arguments), ""), list(arguments[1:])
+    if not arguments or name in HELP:
+        from symbcast.cli.help import print_help
+
+        return print_help()
+    if name in ("version", "--version"):
+        print(__version__)
+        return Exit.ALWAYS
+    if name not in (*command_names(), INSTALL):
+        raise UsageError(unknown_command(name, rest, command_names()))
+    command = load_command(name)
+    with_plugins = _needs_plugins(command, rest)
+    if asks_for(HELP, rest):
+        from symbcast.cli.help import print_help
+
+        return print_help(command, with_plugins)
+    if asks_for(["--version"], rest):
+        print(__version__)
+        return Exit.ALWAYS
+    keywords, others = read_arguments(command, rest, OptionsByCommand(with_plugins))
+    return command.function(*others, **keywords)
+
+
+def _needs_plugins(command: Command, arguments: Sequence[str]) -> bool:
+    """Return whether rules of installed packages matter: for help on shapes, or for a rule that symbcast lacks."""
+    if not command.takes_attributes:
+        return False
+    rule = value_of("--rule", arguments)
+    return asks_for(HELP, arguments) or (rule is not None and not is_own_rule(rule.partition("(")[0]))
+
+
+# argparse reads the options. Their values are checked here: its messages do not say what to write instead.
+
+
+class _Append(argparse.Action):
+    """Appends an option's parameter and its value, as typed and in the order typed."""
+
+    def __call__(self, _parser: Any, namespace: argparse.Namespace, values: Any, _name: str | None = None) -> None:
+        namespace.values.append((self.dest, values))
+
+
 def read_arguments(
-    command: str, arguments: Sequence[str], commands: Mapping[str, Options]
-) -> tuple[list[tuple[Option, str]], list[str]]:
-    """Return the options that are given to a command, each with its value, and the other arguments.
+    command: Command, arguments: Sequence[str], commands: OptionsByCommand
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of the options by parameter, and the other arguments.
 
     ``commands`` are the options of each command. Raises `UsageError` for anything that the command does not take.
     """
-    given: dict[str, str] = {}
-    options: list[tuple[Option, str]] = []
-    others: list[str] = []
-    alone = _not_options(command, arguments, commands[command])
-    if command in OF_SHAPES:
-        _check_quoted(command, alone)
+    options = commands[command.name]
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    before, after = [_with_hyphens(argument) for argument in arguments[:end]], list(arguments[end + 1 :])
+    pairs, others = _read_options(options, before)
+    positional = [*_without_options(command, others), *after]
+    if command.subject == "shapes":
+        _check_quoted(command.name, positional)
+    for option, value in pairs:
+        fault = split_value_fault(option, value, _following(option, value, before), command.name, positional)
+        if fault:
+            raise UsageError(fault)
+        _check(option, value, command.name, options)
+    keywords = _keywords(pairs, positional)
+    for argument in others:
+        if not _is_positional(argument, command):
+            _refuse_option(argument, command, before, positional, commands)
+    others.extend(after)
+    _check_others(command, others, pairs, {name for option in options for name in option.names})
+    return keywords, others
+
+
+def _with_hyphens(argument: str) -> str:
+    """Return an option such as ``--min_size=1`` with hyphens in its name."""
+    name, equals, value = argument.partition("=")
+    return f"{name.replace('_', '-')}{equals}{value}" if _OPTION.fullmatch(name) else argument
+
+
+def _read_options(options: Options, arguments: Sequence[str]) -> tuple[list[tuple[Option, str]], list[str]]:
+    """Return the options with their values, and the arguments that argparse does not know as either."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for option in options:
+        nargs = 0 if option.is_switch else None
+        parser.add_argument(*option.names, dest=option.parameter, action=_Append, nargs=nargs)
+    # The parser has no positional arguments, so that it leaves them in order, with the options that it lacks.
+    try:
+        namespace, others = parser.parse_known_args(arguments, argparse.Namespace(values=[]))
+    except argparse.ArgumentError as error:
+        names = (error.argument_name or "").split("/")
+        raise UsageError(_value_fault(next(o for o in options if o.names[0] in names), arguments, options)) from None
+    by_parameter = {option.parameter: option for option in options}
+    return [(by_parameter[name], value or "") for name, value in namespace.values], others
+
+
+def _value_fault(option: Option, arguments: Sequence[str], options: Options) -> str:
+    """Return the error for an option without its value, or for a switch that has one."""
+    name = option.names[0]
+    if option.is_switch:
+        return f"{name} takes no value; write just {name}"
+    following = (b.partition("=")[0] for a, b in pairwise((*arguments, "")) if a in option.names)
+    known = {name for option in options for name in option.names}
+    between = next((f", and {word} is itself an option" for word in following if word in known), "")
+    return f"{name} needs a value{between}; write {_example(option)}"
+
+
+def _following(option: Option, value: str, arguments: Sequence[str]) -> list[str]:
+    """Return the arguments after an option and its value."""
+    for number, argument in enumerate(arguments):
+        if argument in option.names and arguments[number + 1 : number + 2] == [value]:
+            return list(arguments[number + 2 :])
+        if argument.partition("=")[0] in option.names and argument.endswith(f"={value}"):
+            return list(arguments[number + 1 :])
+    return []
+
+
+def _without_options(command: Command, others: Sequence[str]) -> list[str]:
+    """Return arguments without unknown options and what may be their values."""
+    positional = []
+    rest = iter(others)
+    for argument in rest:
+        is_shape = command.subject == "shapes" and _SHAPE.match(argument)
+        if is_shape or not argument.startswith("-") or argument == STDIN:
+            positional.append(argument)
+        elif "=" not in argument:
+            next(rest, "")
+    return positional
+
+
+def _is_positional(argument: str, command: Command) -> bool:
+    if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
+        raise UsageError(
+            f"{argument_text(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead"
+        )
+    is_shape = command.subject in {"shapes", "function"} and bool(_SHAPE.match(argument))
+    return is_shape or not argument.startswith("-") or argument == STDIN
+
+
+def _refuse_option(
+    argument: str, command: Command, arguments: Sequence[str], positional: Sequence[str], commands: OptionsByCommand
+) -> NoReturn:
+    """Raise the `UsageError` for an option that a command does not have."""
+    from symbcast.cli.option_advice import UnknownOption, unknown_option
+
+    found = _OPTION.fullmatch(argument)
+    name, value = (found[1], found[2]) if found else ("", None)
+    if value is None:
+        value = next((b for a, b in pairwise((*arguments, "")) if a == argument), "")
     rule = value_of("--rule", arguments) or "numpy"
-    rest = UnreadArguments(arguments)
-    for argument in rest:
-        if argument == "--":
-            others.extend(rest)
-        elif _is_none(argument, command):
-            others.append(argument)
-        else:
-            option, value = _read(UnknownOption(argument, "", "", command, alone, rule, arguments), rest, commands)
-            fault = split_value_fault(option, value, rest.left, command, alone)
-            if fault:
-                raise UsageError(fault)
-            _check(option, value, command, commands[command])
-            name = option.names[0]
-            if name in given:
-                twice = "" if option.is_switch else f", as {given[name]} and {value}"
-                rules = [part for rule in (given[name], value) for part in ("--rule", rule)]
-                several = f", or {command_line('compare', alone, rules)}" if name == "--rule" else ""
-                raise UsageError(f"{name} is given twice{twice}; give it only once{several}")
-            if not option.repeats:
-                given[name] = value
-            options.append((option, value))
-    _check_others(command, others, options, {name for option in commands[command] for name in option.names})
-    return options, others
+    unknown = UnknownOption(argument, name, value, command.name, positional, rule, arguments, command.subject)
+    raise UsageError(unknown_option(unknown, commands))
 
 
-class UnreadArguments:
-    """Arguments that are read one by one; ``left`` are those not yet read."""
+def _keywords(pairs: Sequence[tuple[Option, str]], positional: Sequence[str]) -> dict[str, Any]:
+    """Return checked values by parameter. Raises `UsageError` for an option that is given twice."""
+    keywords: dict[str, Any] = {}
+    before: dict[str, str] = {}
+    for option, value in pairs:
+        name = option.names[0]
+        if option.repeats:
+            keywords.setdefault(option.parameter, []).append(value)
+            continue
+        if name in before:
+            twice = "" if option.is_switch else f", as {before[name]} and {value}"
+            rules = [part for rule in (before[name], value) for part in ("--rule", rule)]
+            several = f", or {command_line('compare', positional, rules)}" if name == "--rule" else ""
+            raise UsageError(f"{name} is given twice{twice}; give it only once{several}")
+        before[name] = value
+        keywords[option.parameter] = option.is_switch or (option.number or str)(value)
+    return keywords
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self.left = list(arguments)
 
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        if not self.left:
-            raise StopIteration
-        return self.left.pop(0)
-
-
-def _not_options(command: str, arguments: Sequence[str], options: Options) -> list[str]:
-    """Return the arguments that are neither options nor their values, also where options are unknown."""
-    known = {name: option for option in options for name in option.names}
-    found: list[str] = []
-    rest = UnreadArguments(arguments)
-    for argument in rest:
-        if argument == "--":
-            found.extend(rest)
-        elif not argument.startswith("-") or argument == STDIN or (command in OF_SHAPES and _SHAPE.match(argument)):
-            found.append(argument)
-        else:
-            option = known.get(argument.replace("_", "-"))
-            if "=" not in argument and (option is None or not option.is_switch):
-                next(iter(rest), "")
-    return found
+def _check_others(
+    command: Command, others: Sequence[str], pairs: Sequence[tuple[Option, str]], known: set[str]
+) -> None:
+    """Raise `UsageError` for arguments that are not options and that the command does not take."""
+    names = {option.names[0] for option, _ in pairs}
+    options = [o.names[0] if o.is_switch else f"{o.names[0]}={value}" for o, value in pairs]
+    if "--assume" in known:
+        relations = [text for text in others if command.subject != "function" or not _LITERAL.fullmatch(text)]
+        equations = [text for text in relations if command.subject == "shapes" and _is_equation(text)]
+        _check_no_relation(relations, equations, "--that" in known and "--that" not in names)
+    most = command.most_arguments
+    if others and most == 0:
+        raise UsageError(f"{command.name} takes only options; {argument_text(others[0])} is not one")
+    fault = ""
+    if command.subject == "models":
+        fault = misplaced_binding(others, "--range" in known)
+    if command.subject == "shapes":
+        rules = [value for option, value in pairs if option.names[0] == "--rule"]
+        is_comparison = any(option.repeats for option in command.options() if option.parameter == "rule")
+        fault = rule_among(others, rules) if is_comparison else ""
+        fault = fault or attributes_among(others, rules) or sign_among(command.name, others, options)
+    if command.fault is not None:
+        fault = fault or command.fault(others, options)
+    if fault:
+        raise UsageError(fault)
+    if most is not None and len(others) > most:
+        count = f"{most} argument{'s' * (most != 1)}"
+        raise UsageError(f"{command.name} takes {count}; leave {argument_text(others[most])} out")
 
 
 def check_shapes(command: str, shapes: Sequence[str]) -> None:
@@ -148,30 +269,6 @@ def _check_quoted(command: str, shapes: Sequence[str]) -> None:
     fault = instead_of_shapes(command, shapes) or unquoted_shapes(command, shapes)
     if fault:
         raise UsageError(fault)
-
-
-def _check_others(command: str, others: Sequence[str], given: Sequence[tuple[Option, str]], known: set[str]) -> None:
-    """Raise `UsageError` for arguments that are not options and that the command does not take."""
-    names = {option.names[0] for option, _ in given}
-    options = [o.names[0] if o.is_switch else f"{o.names[0]}={value}" for o, value in given]
-    if "--assume" in known:
-        relations = [text for text in others if command != "trace" or not _LITERAL.fullmatch(text)]
-        equations = [text for text in relations if command in OF_SHAPES and _is_equation(text)]
-        _check_no_relation(relations, equations, "--that" in known and "--that" not in names)
-    if others and command not in TAKE_OTHERS:
-        raise UsageError(f"{command} takes only options; {argument_text(others[0])} is not one")
-    rules = [value for option, value in given if option.names[0] == "--rule"]
-    fault = (
-        misplaced_binding(command, others) if command in ("model", "contract") else rule_among(command, others, rules)
-    )
-    if command in OF_SHAPES:
-        fault = fault or attributes_among(others, rules) or sign_among(command, others, options)
-    if command == "contract":
-        fault = fault or several_models(others, options)
-    if fault:
-        raise UsageError(fault)
-    if command in _REQUIRED and not others:
-        raise UsageError(_REQUIRED[command])
 
 
 def _is_equation(text: str) -> bool:
@@ -213,47 +310,6 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
     return found
 
 
-def _is_none(argument: str, command: str) -> bool:
-    """Return whether an argument is not an option."""
-    if argument[:1] in _NO_HYPHENS and argument[1:2].isalpha() and argument:
-        raise UsageError(
-            f"{argument_text(argument)} begins with {argument[0]!r}, which is not a hyphen; write - or -- instead"
-        )
-    return (
-        not argument.startswith("-")
-        or argument == STDIN
-        or (command in (*OF_SHAPES, "trace") and bool(_SHAPE.match(argument)))
-    )
-
-
-def _read(typed: UnknownOption, rest: UnreadArguments, commands: Mapping[str, Options]) -> tuple[Option, str]:
-    """Return an option and its value: the next argument, if the option itself contains none."""
-    argument = typed.argument
-    known = {name: option for option in commands[typed.command] for name in option.names}
-    found = _OPTION.fullmatch(argument)
-    name, value = (found[1], found[2]) if found else (argument, None)
-    name = name.replace("_", "-")
-    if name not in known and not name.startswith("--") and name[:2] in known:  # -j4
-        name, value = name[:2], argument[2:].removeprefix("=")
-    if name not in known:
-        following = next(iter(rest), "") if value is None else value
-        unknown = typed._replace(name=name if found else "", following=following)
-        from symbcast.cli.option_advice import unknown_option
-
-        raise UsageError(unknown_option(unknown, commands))
-    option = known[name]
-    if option.is_switch:
-        if value is not None:
-            raise UsageError(f"{name} takes no value; write just {name}")
-        return option, ""
-    if value is None:
-        value = next(iter(rest), None)
-        if value is None or value.partition("=")[0] in known:
-            between = "" if value is None else f", and {value.partition('=')[0]} is itself an option"
-            raise UsageError(f"{name} needs a value{between}; write {_example(option)}")
-    return option, value
-
-
 def _check(option: Option, value: str, command: str, options: Options) -> None:
     """Raise `UsageError` for a value that an option does not accept."""
     name = option.names[0]
@@ -288,126 +344,3 @@ def _example(option: Option) -> str:
     name = option.names[0]
     value = option.choices[0] if option.choices else {int: "1", float: "60"}.get(option.number or str, "")
     return f"{name} {value or _EXAMPLES.get(name, '...')}"
-
-
-# The commands: each is loaded when it is called, or when all are listed.
-
-
-_COMMANDS = (*OF_SHAPES, "contract", "lint", "model", "rules", "torch-error", "trace")
-_INSTALL = "--install-completion"
-
-
-def answer(arguments: Sequence[str]) -> int:
-    """Run a command and return the exit status. Raises `UsageError` for arguments that it does not take."""
-    name, rest = next(iter(arguments), ""), list(arguments[1:])
-    with_plugins = _needs_plugins(arguments)
-    if not arguments or name in HELP:
-        return _show_help(_COMMANDS, [], with_plugins)
-    if name in ("version", "--version"):
-        print(__version__)
-        return Exit.ALWAYS
-    if name not in (*_COMMANDS, _INSTALL):
-        raise UsageError(unknown_command(name, rest, _COMMANDS))
-    if asks_for(HELP, rest):
-        return _show_help([name], [name], with_plugins)
-    if asks_for(["--version"], rest):
-        print(__version__)
-        return Exit.ALWAYS
-    command, _ = _declared(name, with_plugins)
-    given, others = read_arguments(name, rest, _OptionsByCommand(name, options_of(command), with_plugins))
-    most = most_others(command)
-    if most is not None and len(others) > most:
-        raise UsageError(
-            f"{name} takes {most or 'no'} argument{'s' * (most != 1)}; leave {argument_text(others[most])} out"
-        )
-    return call(command, given, others)
-
-
-def _show_help(commands: Iterable[str], asked: Sequence[str], with_plugins: bool) -> int:
-    _app(commands, with_plugins)([*asked, "--help"])
-    return Exit.ALWAYS
-
-
-def _app(commands: Iterable[str], with_plugins: bool) -> App:
-    """Return some commands as an application of cyclopts; loading that takes longer than most commands."""
-    from symbcast.cli.help import make_app
-
-    return make_app({name: _declared(name, with_plugins) for name in dict.fromkeys((*commands, _INSTALL))})
-
-
-def _declared(name: str, with_plugins: bool) -> tuple[Command, str | None]:
-    """Return a command and the end of its help; raise `KeyError` for an unknown one."""
-    match name:
-        case "check":
-            from symbcast.cli.commands import check
-
-            return check.check_command(with_plugins), check.EPILOGUE
-        case "compare":
-            from symbcast.cli.commands import compare
-
-            return compare.compare, compare.EPILOGUE
-        case "cases" | "solve" | "repair":
-            from symbcast.cli.commands import questions
-
-            return questions.question_commands(with_plugins)[name], questions.EPILOGUES[name]
-        case "prove" | "expand":
-            from symbcast.cli.commands import questions as entailment
-
-            return entailment.entailment_commands(with_plugins)[name], entailment.ENTAILMENT_EPILOGUES[name]
-        case "lint":
-            from symbcast.cli.commands import lint
-
-            return lint.lint, lint.EPILOGUE
-        case "model":
-            from symbcast.cli.commands import model
-
-            return model.model, model.EPILOGUE
-        case "contract":
-            from symbcast.cli.commands import contract
-
-            return contract.contract, contract.EPILOGUE
-        case "rules":
-            from symbcast.cli.commands import rules
-
-            return rules.rules, rules.EPILOGUE
-        case "torch-error":
-            from symbcast.cli.commands import torch_error
-
-            return torch_error.torch_error, torch_error.EPILOGUE
-        case "trace":
-            from symbcast.cli.commands import trace
-
-            return trace.trace, trace.EPILOGUE
-        case "--install-completion":
-            from symbcast.cli import help as completion
-
-            return completion.install_command(lambda: _app(_COMMANDS, with_plugins)), None
-        case _:
-            raise KeyError(name)
-
-
-def _needs_plugins(arguments: Sequence[str]) -> bool:
-    """Return whether rules of installed packages matter: for help on shapes, or for a rule that symbcast lacks."""
-    if arguments[:1] not in [[name] for name in OF_SHAPES]:
-        return False
-    rule = value_of("--rule", arguments)
-    return asks_for(HELP, arguments) or (rule is not None and not is_own_rule(rule.partition("(")[0]))
-
-
-class _OptionsByCommand(Mapping[str, Options]):
-    """The options of each command; those of other commands than the one called are needed for some messages only."""
-
-    def __init__(self, called: str, options: Options, with_plugins: bool) -> None:
-        self._known = {called: options}
-        self._with_plugins = with_plugins
-
-    def __getitem__(self, name: str) -> Options:
-        if name not in self._known:
-            self._known[name] = options_of(_declared(name, self._with_plugins)[0])
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((*_COMMANDS, _INSTALL))
-
-    def __len__(self) -> int:
-        return len(_COMMANDS) + 1

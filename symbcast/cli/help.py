@@ -1,25 +1,17 @@
-"""Help and shell completion of the commands, which cyclopts writes."""
+"""Help of the commands, and the parser from which shell completion is made."""
 
 from __future__ import annotations
 
+import argparse
 import inspect
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from textwrap import wrap
+from typing import Any
 
-from cyclopts import App, Parameter
-
-from symbcast.cli.options import Command, Option, helps_of, options_of, type_and_meaning
-from symbcast.cli.terminal import Exit, UsageError, print_wrapped
+from symbcast.cli.command import INSTALL, Command, Option, command_names, load_command
+from symbcast.cli.terminal import Exit, print_wrapped
 from symbcast.core import __version__
 
-if TYPE_CHECKING:
-    from cyclopts import App
-
-
-# The commands as cyclopts sees them: it writes their help and the completion of shells.
-
-
+_SUMMARY = "For which sizes does this broadcast, or this model, work, and what comes out?"
 _EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 
 Example: symbcast model encoder.onnx --assume "batch >= 1"
@@ -27,101 +19,84 @@ Example: symbcast model encoder.onnx --assume "batch >= 1"
 Exit status: 0 for all sizes, 1 for some sizes or none, 2 wrong usage or input, 3 not decided."""
 
 
-def make_app(commands: Mapping[str, tuple[Command, str | None]]) -> App:
-    """Return the application with some commands by name, each with the end of its help."""
-    app = App(
-        name="symbcast",
-        help="For which sizes does this broadcast, or this model, work, and what comes out?",
-        help_epilogue=_EPILOGUE,
-        help_format="plaintext",
-        version=__version__,
-        result_action="return_value",
-    )
-    for name, (command, epilogue) in commands.items():
-        app.command(_declared(command), name=name, help_epilogue=epilogue)
-    return app
+class _Formatter(argparse.HelpFormatter):
+    """argparse's help with blank lines kept, and a capital at the beginning of the usage."""
+
+    def add_usage(self, usage: str | None, actions: Any, groups: Any, _prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, "Usage: ")
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(super(_Formatter, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(text, width, break_on_hyphens=False)
 
 
-def _declared(command: Command) -> Command:
-    """Return a command with the annotations that cyclopts reads."""
-
-    def made(*args: Any, **options: Any) -> int:
-        return command(*args, **options)
-
-    own = inspect.signature(command, eval_str=True)
-    helps, options = helps_of(command), {o.parameter: o for o in options_of(command)}
-    parameters = [_parameter(p, options.get(p.name), helps.get(p.name, "")) for p in own.parameters.values()]
-    made.__name__, made.__doc__ = command.__name__, command.__doc__
-    made.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined] # functions take attributes
-    made.__annotations__ = {p.name: p.annotation for p in parameters}
-    return made
-
-
-def _parameter(parameter: inspect.Parameter, option: Option | None, help: str) -> inspect.Parameter:
-    """Return a parameter with the annotation that cyclopts reads."""
-    hint, _ = type_and_meaning(parameter.annotation)
-    if option is None:
-        return parameter.replace(annotation=Annotated[hint, Parameter(help=help)])
-    is_told = parameter.default is not None and not option.is_switch
-    said = Parameter(list(option.names), help=option.help, negative=(), consume_multiple=False, show_default=is_told)
-    return parameter.replace(annotation=Annotated[hint, said])
-
-
-# ``symbcast --install-completion`` sets up shell completion of commands and options.
-
-
-Shell: TypeAlias = Literal["bash", "zsh", "fish"]
-
-_STARTUP = {"bash": ".bashrc", "zsh": ".zshrc"}
-
-
-def install_command(make_app: Callable[[], App]) -> Callable[..., int]:
-    """Return the command that sets up shell completion for an application."""
-
-    def install(*, shell: Shell | None = None) -> int:
-        """Set up shell completion of commands and options: write a script to your home and load it at startup.
-
-        Parameters
-        ----------
-        shell
-            The shell; by default, the one from which the command is started.
-        """
-        return _install(make_app(), shell)
-
-    return install
-
-
-def _install(app: App, shell: Shell | None) -> int:
-    found = _running() if shell is None else shell
-    startup = Path.home() / _STARTUP[found] if found in _STARTUP else None
-    before = _text(startup)
-    try:
-        written = app.install_completion(shell=found)
-    except OSError as error:
-        raise UsageError(f"{error.filename or 'the script'} cannot be written: {error.strerror or error}") from None
-    print_wrapped(f"wrote {written}")
-    if startup is not None:
-        has_it = _text(startup) == before
-        print_wrapped(f"{startup} loads it already" if has_it else f"added a line to {startup} that loads it")
-    print_wrapped("it works in new shells")
+def print_help(command: Command | None = None, with_plugins: bool = False) -> int:
+    """Print the help of a command, or of all commands."""
+    if command is None:
+        parser = all_parser(is_complete=False)
+    else:
+        usage = f"symbcast {command.name} [OPTIONS]{' [ARGS...]' * (command.most_arguments != 0)}"
+        parser = _parser(usage, _summary(command), command.epilogue)
+        _add_arguments(parser, command, with_plugins)
+    print_wrapped(parser.format_help().rstrip("\n"))
     return Exit.ALWAYS
 
 
-def _running() -> Shell:
-    """Return the shell from which the command is started; raise `UsageError` if no supported one is found."""
-    from cyclopts.completion.detect import ShellDetectionError, detect_shell
+def all_parser(*, is_complete: bool) -> argparse.ArgumentParser:
+    """Return the parser of all commands; without ``is_complete`` it lists them without their options."""
+    parser = _parser("symbcast COMMAND", _SUMMARY, _EPILOGUE)
+    commands = parser.add_subparsers(title="Commands", metavar="COMMAND")
+    for name in command_names():
+        own = load_command(name)
+        below = commands.add_parser(name, help=_escaped(_summary(own)), add_help=False)
+        if is_complete:
+            _add_arguments(below, own, with_plugins=False)
+    options = parser.add_argument_group("Options")
+    options.add_argument(INSTALL, action="store_true", help=_escaped(_summary(load_command(INSTALL))))
+    options.add_argument("--version", action="version", version=__version__, help="Print the version.")
+    options.add_argument("--help", "-h", action="help", help="Print this help, or that of a command.")
+    return parser
 
-    try:
-        found = detect_shell()
-    except ShellDetectionError:
-        found = None
-    if found not in ("bash", "zsh", "fish"):
-        raise UsageError("the shell could not be determined; write --shell bash, zsh or fish")
-    return found
+
+def _parser(usage: str, summary: str, epilogue: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(
+        "symbcast", usage, summary, epilogue, formatter_class=_Formatter, add_help=False, allow_abbrev=False
+    )
 
 
-def _text(path: Path | None) -> bytes:
-    try:
-        return path.read_bytes() if path is not None else b""
-    except OSError:
-        return b""
+def _add_arguments(parser: argparse.ArgumentParser, command: Command, with_plugins: bool) -> None:
+    arguments = parser.add_argument_group("Arguments")
+    for name, help in command.arguments:
+        # shtab completes names of files for these arguments.
+        action = arguments.add_argument(name.upper(), nargs="*", help=_escaped(help))
+        action.complete = _FILES  # type: ignore[attr-defined]
+    options = parser.add_argument_group("Options")
+    for option in command.options(with_plugins):
+        if option.is_switch:
+            options.add_argument(*option.names, action="store_true", help=_escaped(option.help))
+        else:
+            metavar = "WORD" if option.choices else "TEXT" if option.number is None else "N"
+            choices = option.choices or None
+            options.add_argument(*option.names, choices=choices, metavar=metavar, help=_option_help(option))
+    options.add_argument("--help", "-h", action="help", help="Print this help.")
+
+
+_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "fish": "__fish_complete_path"}
+
+
+def _summary(command: Command) -> str:
+    return inspect.cleandoc(command.function.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _option_help(option: Option) -> str:
+    """Return what an option does, its words and its default."""
+    words = f"One of {', '.join(option.choices)}." if option.choices else ""
+    default = "" if option.default is None else f"[default: {option.default}]"
+    return _escaped(" ".join(filter(None, [option.help, words, default])))
+
+
+def _escaped(text: str) -> str:
+    """Return text in which argparse replaces nothing."""
+    return text.replace("%", "%%")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from symbcast.cli.argument_advice import module_of
+from symbcast.cli.command import Options, Subject, load_command
 from symbcast.cli.terminal import (
     CHOICES,
     EQUALS,
-    OF_SHAPES,
     argument_text,
     command_line,
     is_numbers,
@@ -21,8 +21,39 @@ from symbcast.cli.value_advice import is_relation, separated, several_rules, sig
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
 
-if TYPE_CHECKING:
-    from symbcast.cli.options import Options, UnknownOption
+
+class UnknownOption(NamedTuple):
+    """An option that a command does not have, as typed.
+
+    ``argument`` is the whole argument, ``name`` its option (empty if it is none), ``following`` its value, ``command``
+    the command, ``others`` the arguments of the command that are not options, ``rule`` the rule's name, ``arguments``
+    all arguments of the command, and ``subject`` what its arguments are that are not options.
+    """
+
+    argument: str
+    name: str
+    following: str
+    command: str
+    others: Sequence[str]
+    rule: str = "numpy"
+    arguments: Sequence[str] = ()
+    subject: Subject = "other"
+
+    @property
+    def is_of_shapes(self) -> bool:
+        """Whether the command takes shapes."""
+        return self.subject == "shapes"
+
+    @property
+    def word(self) -> str:
+        """The name without its hyphens, in lower case."""
+        return self.name.lstrip("-").casefold()
+
+    @property
+    def words(self) -> list[str]:
+        """The whole name and the words in it, in lower case: ``minShapes`` has ``min``, ``shape1`` has ``shape``."""
+        parts = re.findall(r"[^\W\d_][^\W\d_A-Z]*", self.name)
+        return list(dict.fromkeys([self.word, *(part.casefold() for part in parts)]))
 
 
 # Words that people try as options: the options that they mean, or what to do where no option is meant.
@@ -77,35 +108,31 @@ OUTPUTS = ("out", "output", "result", "target", "to", "want", "wanted", "expect"
 """Options that people try in order to name the wanted output."""
 OPERATIONS = ("op", "operation", "operator", "layer")
 """Options that people try in order to ask about another operation than a broadcast."""
-_MODELS = ("model", "contract")
-_EVERY = (*OF_SHAPES, *_MODELS, "lint", "torch-error", "trace")
-_NOTES: Sequence[tuple[str, Sequence[str], str]] = (
-    ("explain verbose v debug print details", _EVERY, "the answer is explained as it is; --format json has it as data"),
-    ("quiet q silent", _EVERY, "the exit status alone gives the result too; send the output to /dev/null"),
-    ("plot svg png draw image figure", OF_SHAPES, "plots are drawn in Python, by symbcast.notebook.plot(...)"),
-    ("plot svg png draw image figure", ("trace",), "plots are drawn in Python, by symbcast.notebook.plot(...)"),
-    ("dtype dtypes type types precision", (*OF_SHAPES, *_MODELS), "no answer depends on it: leave {} out"),
-    ("dtype dtypes type types", ("trace",), 'the type precedes the shape, as in "float32:N, 3"'),
-    ("device cuda gpu cpu", OF_SHAPES, "nothing is run: leave {} out"),
-    ("symbols symbol names vars variables", (*OF_SHAPES, "trace"), "names in shapes are sizes: leave {} out"),
-    ("opset", OF_SHAPES, "--rule onnx-legacy is for operator sets before 7, and onnx for all others: leave {} out"),
-    ("opset ir", _MODELS, "the model itself says which: leave {} out"),
-    (
-        "dynamic symbolic symbols",
-        _MODELS,
-        'sizes that the model leaves open are so as they are; --shapes "x=N, 3, H, W" names or fixes others',
-    ),
-    ("fix apply write", ("lint", *OF_SHAPES), "nothing is changed: leave {} out"),
-    ("jax", ("trace",), "in Python, symbcast.jax.trace runs functions of JAX"),
-    ("torch pytorch", ("trace",), "in Python, symbcast.torch.trace runs modules and functions of PyTorch"),
-    ("file files stdin", OF_SHAPES, "- reads shapes from standard input, one per line: add - < FILE"),
-    ("all every", ("compare",), "without --rule, all rules that need no attributes are compared: leave {} out"),
-    ("list all every", ("cases",), "cases are listed as it is: leave {} out"),
-    ("exit", ("lint",), "add || true to the line for a status of 0"),
-    ("config", ("lint",), "options that are not given come from tool.symbcast.lint in pyproject.toml"),
-    ("color colour", _EVERY, "the answer has no colours: leave {} out"),
-)
-"""Words of options, the commands that have no such option, and what to do instead."""
+_NOTES = {
+    "explain verbose v debug print details": "the answer is explained as it is; --format json has it as data",
+    "quiet q silent": "the exit status alone gives the result too; send the output to /dev/null",
+    "color colour": "the answer has no colours: leave {} out",
+}
+"""Words of options that no command has, and what to do instead."""
+_NOTES_BY_SUBJECT: dict[Subject, dict[str, str]] = {
+    "shapes": {
+        "plot svg png draw image figure": "plots are drawn in Python, by symbcast.notebook.plot(...)",
+        "dtype dtypes type types precision": "no answer depends on it: leave {} out",
+        "device cuda gpu cpu": "nothing is run: leave {} out",
+        "symbols symbol names vars variables": "names in shapes are sizes: leave {} out",
+        "opset": "--rule onnx-legacy is for operator sets before 7, and onnx for all others: leave {} out",
+        "fix apply write": "nothing is changed: leave {} out",
+        "file files stdin": "- reads shapes from standard input, one per line: add - < FILE",
+    },
+    "models": {
+        "dtype dtypes type types precision": "no answer depends on it: leave {} out",
+        "opset ir": "the model itself says which: leave {} out",
+        "dynamic symbolic symbols": (
+            'sizes that the model leaves open are so as they are; --shapes "x=N, 3, H, W" names or fixes others'
+        ),
+    },
+}
+"""The same for all commands with the same kind of arguments; a command adds its own ``notes``."""
 
 
 def noted(words: Sequence[str], command: str, name: str) -> str:
@@ -114,11 +141,10 @@ def noted(words: Sequence[str], command: str, name: str) -> str:
     >>> noted(["opset-version", "opset", "version"], "model", "--opset-version")
     'the model itself says which: leave --opset-version out'
     """
-    for word in words:
-        for said, commands, text in _NOTES:
-            if command in commands and word in said.split():
-                return text.replace("{}", name)
-    return ""
+    declared = load_command(command)
+    notes = {**_NOTES, **_NOTES_BY_SUBJECT.get(declared.subject, {}), **declared.notes}
+    answers = (text for word in words for said, text in notes.items() if word in said.split())
+    return next(answers, "").replace("{}", name)
 
 
 # Options that a command does not have: the option, or the command, that was meant.
@@ -142,7 +168,7 @@ _LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTA
 def unknown_option(found: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return the error for an option that a command does not have, with the likely intended one."""
     command, name = found.command, found.name
-    what = "shape" if command in OF_SHAPES else "file"
+    what = "shape" if found.is_of_shapes else "file"
     behind = f'write a {what} that begins with "-" after "--"'
     if not name and found.argument in EQUALS and found.following:
         return sign_among(command, [*found.others, found.argument, found.following], ())
@@ -150,7 +176,7 @@ def unknown_option(found: UnknownOption, commands: Mapping[str, Options]) -> str
         said = argument_text(found.argument)
         return f"{said} looks like an option; {behind}: symbcast {command} -- {said}"
     text = f"{command} has no option {argument_text(name)}"
-    if command in OF_SHAPES and found.word in OPERATIONS:
+    if found.is_of_shapes and found.word in OPERATIONS:
         return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
     if "help" in found.words:
         return f"{text}; did you mean symbcast {command} -h?"
@@ -160,7 +186,8 @@ def unknown_option(found: UnknownOption, commands: Mapping[str, Options]) -> str
             return f"{text}; symbcast rules lists every rule"
         own = _meant(found, commands[command]) or _misspelt(name, commands[command])
         return f"{text}; {f'did you mean {chosen or own[0]}?' if chosen or own else 'its only one is --format'}"
-    is_argument = command == "trace" and len(found.word) == 1 and found.following != ""
+    is_of_function = found.subject == "function"
+    is_argument = is_of_function and len(found.word) == 1 and found.following != ""
     note = "" if chosen or is_argument or _pair(found) else noted(found.words, command, name)
     if note:
         return f"{text}: {note}"
@@ -170,9 +197,13 @@ def unknown_option(found: UnknownOption, commands: Mapping[str, Options]) -> str
         or _other_command(found)
         or _bounds_meant(found)
         or _pairs_meant(found)
-        or (_size_meant(found) if _pair(found) or (command == "trace" and found.word not in _NOT_ARGUMENTS) else "")
+        or (
+            _size_meant(found)
+            if _pair(found) or (found.subject == "function" and found.word not in _NOT_ARGUMENTS)
+            else ""
+        )
         or _own_option(found, commands)
-        or (_size_meant(found) if command != "trace" else "")
+        or ("" if is_of_function else _size_meant(found))
         or _similar(found, commands)
         or (_listed(found, commands[command]) if name.startswith("--") else behind)
     )
@@ -196,8 +227,9 @@ _TAKING = {"solve": "--out", "prove": "--that", "compare": "--rule"}
 def _command_meant(found: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return the line of a command that is written as an option; empty if the option is no command."""
     word = found.word
-    is_of_shapes = found.command in OF_SHAPES
-    if word not in commands or word == found.command or (word in OF_SHAPES) != is_of_shapes or word == "rules":
+    if word not in commands or word in {found.command, "rules"}:
+        return ""
+    if (load_command(word).subject == "shapes") != found.is_of_shapes:
         return ""
     option = _TAKING.get(word, "")
     if not option or not found.following:
@@ -218,7 +250,7 @@ def _pairs_meant(found: UnknownOption) -> str:
     sizes = [(pair[1], pair[2]) for pair in given if pair]
     if len(sizes) < 2 or len(sizes) < len(given):
         return ""
-    if found.command in ("model", "contract"):
+    if found.subject == "models":
         option = "--bind" if all(value.isdecimal() for _, value in sizes) else "--range"
         return f"write {repeated_option(option, [f'{size}={value}' for size, value in sizes])}"
     return f"write {' '.join(_assumed(size, value).removeprefix('write ') for size, value in sizes)}"
@@ -226,7 +258,7 @@ def _pairs_meant(found: UnknownOption) -> str:
 
 def _listed(found: UnknownOption, options: Options) -> str:
     """Return which option has the word in its help, or all options of the command."""
-    own = [o for o in options if found.command not in OF_SHAPES or _is_for_rule(o.names[0], found.rule)]
+    own = [o for o in options if not found.is_of_shapes or _is_for_rule(o.names[0], found.rule)]
     about = [o.names[0] for o in own for word in found.words if len(word) > 3 and _is_about(word, o.help)]
     if len(set(about)) in (1, 2):
         return f"did you mean {prose_list(list(dict.fromkeys(about)), 'or')}?"
@@ -247,7 +279,7 @@ def _bounds_meant(found: UnknownOption) -> str:
     ends = [word for word in found.words if word in _BOUNDS]
     given = _BOUND.fullmatch(found.following)
     named = next((word for word in found.words[1:] if word in _COMMON_SIZES), "")
-    if ends and named and found.following.isdecimal() and found.command in ("model", "contract"):
+    if ends and named and found.following.isdecimal() and found.subject == "models":
         given = _BOUND.fullmatch(f"{named}={found.following}")
     if found.command == "contract" and ends and "x" in found.following and ":" in found.following:
         return 'give the range of each size by its name, as in --range "H=64..1280"; --to trtexec writes such shapes'
@@ -270,7 +302,7 @@ def _other_command(found: UnknownOption) -> str:
     """Return the whole line of another command that has the option; empty if none is meant."""
     wanted = found.following
     is_output = found.word in OUTPUTS and ("," in wanted or is_numbers(wanted)) and is_shape(wanted)
-    if found.command in OF_SHAPES and found.command != "solve" and is_output:
+    if found.is_of_shapes and found.command != "solve" and is_output:
         return f"write {command_line('solve', found.others, '--out', found.following)}"
     ending = found.following.rpartition(".")[2].casefold() if "." in found.following else ""
     if found.command == "model" and ending in _ANSWERS:
@@ -285,22 +317,22 @@ def _other_command(found: UnknownOption) -> str:
         rule = next((r for r in (found.rule, *takers_of(found.word)) if _is_for_rule(found.name, r)), found.rule)
         meant = f"{rule.partition('(')[0]}({found.word.replace('-', '_')}={found.following or '...'})"
         return f"attributes follow the rule in parentheses: --rule {argument_text(meant)}"
-    if found.command in OF_SHAPES and found.word in ("output", "save", "o") and "." in found.following:
+    if found.is_of_shapes and found.word in ("output", "save", "o") and "." in found.following:
         return f"the answer goes to standard output: add > {argument_text(found.following)}"
     is_shape_given = any(word in _ARGUMENTS for word in found.words[-2:]) and not {*found.words} & {*OUTPUTS}
     is_letter = len(found.word) == 1 and found.name.startswith("--") and is_shape(found.following)
     is_letter = is_letter and not _is_size(found.name[2:], found.others) and not is_rule_name(found.following)
-    if found.command in OF_SHAPES and (is_shape_given or is_letter):
+    if found.is_of_shapes and (is_shape_given or is_letter):
         return f"shapes are arguments: leave {found.name} out"
-    if found.command == "trace" and found.name == "-m" and found.following:
+    if found.subject == "function" and found.name == "-m" and found.following:
         function = next((a for a in found.others if a.isidentifier()), "FUNCTION")
         others = [a for a in found.others if a != function]
         return f"write {command_line('trace', f'{module_of(found.following)}:{function}', others)}"
-    if found.command == "trace" and found.word in ("rule", "rules"):
+    if found.subject == "function" and found.word in ("rule", "rules"):
         return f"the function's own code is run, by no other rule: leave {found.name} out"
     if found.command == "contract" and found.word in _ARGUMENTS:
         return 'fix a size by --bind batch=4, or give its range by --range "H=64..1280"'
-    if found.command == "trace" and found.word in _ARGUMENTS:
+    if found.subject == "function" and found.word in _ARGUMENTS:
         return f"arguments follow the function: leave {found.name} out"
     return ""
 
@@ -308,11 +340,16 @@ def _other_command(found: UnknownOption) -> str:
 def _size_meant(found: UnknownOption) -> str:
     """Return what to write instead of an option that is named by a size, or that gives sizes; empty for any other."""
     command, following = found.command, found.following
-    pair = _SIZE.fullmatch(following) if command != "trace" else _pair(found)
+    pair = _SIZE.fullmatch(following) if found.subject != "function" else _pair(found)
     parts = re.split("[-_]", found.name.lstrip("-"))
     written = "-".join(part for part in parts if part not in _ABOUT_SIZES) if parts[1:] else parts[0]
     size, value = (pair[1], pair[2]) if pair else (written, following)
-    if command == "trace" and size.isidentifier() and following and (following[0] != "-" or _LITERAL.match(following)):
+    if (
+        found.subject == "function"
+        and size.isidentifier()
+        and following
+        and (following[0] != "-" or _LITERAL.match(following))
+    ):
         if pair is not None:
             return _assumed(size, value)
         equals = "==" if _LITERAL.fullmatch(following) else "="
@@ -323,13 +360,13 @@ def _size_meant(found: UnknownOption) -> str:
     value = f"{ends[1]}..{ends[2]}" if ends else value
     if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(found.name) < 3):
         return ""
-    if command in OF_SHAPES and pair is None and not _is_size(size, found.others):
+    if found.is_of_shapes and pair is None and not _is_size(size, found.others):
         return ""
     if command == "contract":
         return f"write --range {size}={value}"
     if command == "model":
         return f"write --bind {size}={value}" if ends is None else _contract_or_assume(found, size, value)
-    return _assumed(size, value) if command in OF_SHAPES else ""
+    return _assumed(size, value) if found.is_of_shapes else ""
 
 
 def _is_size(name: str, shapes: Sequence[str]) -> bool:
@@ -412,7 +449,7 @@ def _meant(found: UnknownOption, options: Options, is_elsewhere: bool = False) -
         *(() if is_elsewhere else (lambda n: n.startswith(f"--{word}"), lambda n: word in n[2:].split("-"))),
     )
     likely = next(filter(None, ([n for n in names if test(n)] for test in tests)), [])
-    fitting = [n for n in likely if _is_for_rule(n, found.rule)] if found.command in OF_SHAPES else likely
+    fitting = [n for n in likely if _is_for_rule(n, found.rule)] if found.is_of_shapes else likely
     return (fitting or likely)[:3]
 
 

@@ -172,8 +172,6 @@ def show(document: Document, indent: int = 2) -> None:
 # Arguments and command lines as messages show them, and other words for values of options.
 
 
-OF_SHAPES = ("check", "compare", "cases", "solve", "repair", "prove", "expand")
-"""The commands that take shapes."""
 SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs", "vs.", "versus", "against", "with", ";", ",", "|")
 """What people write between shapes. A size with such a name can be written as ``(x,)``."""
 EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")

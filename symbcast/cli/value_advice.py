@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from symbcast.cli.command import Option
 from symbcast.cli.model_files import path_exists
-from symbcast.cli.options import Option
 from symbcast.cli.terminal import EQUALS, SIGNS, argument_text, command_line, is_number, repeated_option
 from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
 from symbcast.errors import ShapeSyntaxError, SymbcastError
@@ -212,7 +212,7 @@ def _quoted(text: str) -> str:
     return said if said.startswith('"') else f'"{said}"'
 
 
-def misplaced_binding(command: str, others: Sequence[str]) -> str:
+def misplaced_binding(others: Sequence[str], takes_ranges: bool) -> str:
     """Return the error for an argument of a command on models that is a size and its value; empty if none is."""
     for text in others:
         pair = re.fullmatch(r"([^\W\d][\w.]*)\s*={1,2}\s*(.+)", text, re.DOTALL)
@@ -220,7 +220,7 @@ def misplaced_binding(command: str, others: Sequence[str]) -> str:
             continue
         name, value = pair[1], pair[2].strip()
         ends = re.fullmatch(r"([0-9]+)\.\.([0-9]+)", value)
-        if command == "contract":
+        if takes_ranges:
             return f"{argument_text(text)} is not a file; write --range {argument_text(f'{name}={value}')}"
         if value.isdecimal():
             return f"{argument_text(text)} is not a file; write --bind {name}={value}"
@@ -230,10 +230,8 @@ def misplaced_binding(command: str, others: Sequence[str]) -> str:
     return ""
 
 
-def rule_among(command: str, others: Sequence[str], rules: Sequence[str]) -> str:
-    """Return the error for rules given as if they were shapes; empty if there are none."""
-    if command != "compare":
-        return ""
+def rule_among(others: Sequence[str], rules: Sequence[str]) -> str:
+    """Return the error for rules given as if they were shapes of a comparison; empty if there are none."""
     named = [
         text for text in others if "," not in text and is_rule_name(text)
     ]  # the packages installed are searched for it

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from symbcast.cli.argument_advice import note_unknown_names
-from symbcast.cli.options import (
-    AttributeText,
-    GuardIn,
-    MinSize,
-    TextOrJson,
-    guard_text,
-    rule_of,
-    rule_options,
-    with_options,
-)
-from symbcast.cli.terminal import UsageError, checked, print_text, read_shapes, show_result, status_of
+from symbcast.cli.command import command
+from symbcast.cli.options import AttributeText, GuardIn, MinSize, TextOrJson, guard_text, rule_of, shapes_of
+from symbcast.cli.terminal import checked, print_text, show_result, status_of
 from symbcast.core.programs.assumptions import check_min_size
-from symbcast.core.rules.registry import listed_rules
 
 Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
 _SPACED = ("einops", "jaxtyping")
@@ -29,11 +19,7 @@ EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 Exit status of check: 0 always valid, 1 valid for some sizes or none, 2 wrong usage or text, 3 not decided."""
 
 
-def check_command(with_plugins: bool) -> Callable[..., int]:
-    """Return the command with options for the attributes of symbcast's rules, or also of installed packages' rules."""
-    return with_options(check, rule_options(listed_rules(with_plugins)), after="rule")
-
-
+@command(epilogue=EPILOGUE, subject="shapes")
 def check(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: str = "numpy",
@@ -62,16 +48,15 @@ def check(  # noqa: PLR0913 - each is an option
     fail_on
         When to exit with 1: if shapes are valid only for some sizes or for none, or just if for none.
     **attributes
-        The rule's own attributes; `check_command` makes an option of each.
+        The rule's own attributes; each is an option.
     """
     from symbcast.answers.public.result import broadcast as ask
     from symbcast.core.shapes import from_text
 
-    if not shapes:
-        raise UsageError('give one shape or more, each in quotes: symbcast check "N, 3" "M, 1"')
+    texts = shapes_of(shapes, "check", dialect in _SPACED)
     checked("--min-size", check_min_size, min_size)
     given = rule_of(rule, attributes)
-    operands = [from_text(s, dialect) if dialect else s for s in read_shapes(shapes, dialect in _SPACED)]
+    operands = [from_text(s, dialect) if dialect else s for s in texts]
     result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
     note_unknown_names(assume, operands)
     if guard is None:

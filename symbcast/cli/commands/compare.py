@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.cli.argument_advice import note_unknown_names
+from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, MinSize, TextOrJson
 from symbcast.cli.terminal import Exit, Format, UsageError, checked, command_line, print_json, read_shapes, show
 from symbcast.core.programs.assumptions import check_min_size
@@ -19,8 +20,10 @@ EPILOGUE = """Example: symbcast compare "N, C, H, W" "C, 1, K" --rule "pdpd(axis
 Example: symbcast compare --rule numpy --rule unidirectional --rank 3
 
 Exit status of compare: 0 all rules say the same, 1 they differ at some sizes, 2 wrong usage or text, 3 not decided."""
+NOTES = {"all every": "without --rule, all rules that need no attributes are compared: leave {} out"}
 
 
+@command(epilogue=EPILOGUE, subject="shapes", notes=NOTES)
 def compare(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: list[str] | None = None,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from symbcast.answers.contracts.question import range_in_other_notation, read_range
 from symbcast.answers.show.document import Shortener
+from symbcast.cli.argument_advice import several_models
+from symbcast.cli.command import command
 from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.model_files import bound_sizes, model_on_stdin
 from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_text, status_of
@@ -48,6 +50,7 @@ work, they work only with suitable data, some in the ranges fail, or the target 
 usage, or a file that cannot be read, 3 not decided."""
 
 
+@command(epilogue=EPILOGUE, subject="models", fault=several_models)
 def contract(  # noqa: PLR0913 - each is an option
     *files: str,
     range: list[str] | None = None,

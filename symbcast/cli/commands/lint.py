@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from symbcast.cli.argument_advice import file_of_module, is_model
+from symbcast.cli.command import command
 from symbcast.cli.model_files import near_file, path_exists
 from symbcast.cli.terminal import Bar, Exit, UsageError, command_line, print_text
 from symbcast.errors import MissingExtraError
@@ -23,8 +24,14 @@ Modules are imported and their functions are called, in child processes. Options
 tool.symbcast.lint in pyproject.toml.
 
 Exit status of lint: 0 nothing found, 1 findings, 2 wrong usage, 3 with --strict: not everything was proved."""
+NOTES = {
+    "fix apply write": "nothing is changed: leave {} out",
+    "exit": "add || true to the line for a status of 0",
+    "config": "options that are not given come from tool.symbcast.lint in pyproject.toml",
+}
 
 
+@command(epilogue=EPILOGUE, notes=NOTES)
 def lint(  # noqa: PLR0913 - each is an option
     *paths: str,
     diff: str | None = None,

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
+from symbcast.cli.command import Meaning, command
 from symbcast.cli.model_files import (
     bound_sizes,
     check_named,
@@ -21,7 +22,7 @@ from symbcast.cli.model_files import (
 )
 from symbcast.cli.model_outcomes import ModelNames
 from symbcast.cli.model_runs import Workers, known_outcomes, outcomes_of
-from symbcast.cli.options import GuardIn, Meaning
+from symbcast.cli.options import GuardIn
 from symbcast.cli.terminal import STDIN, Exit, UsageError, checked, meant_choice, status_of
 from symbcast.core.programs.assumptions import check_min_size
 from symbcast.core.verdicts import Verdict
@@ -43,6 +44,7 @@ Exit status of model: 0 all models always run, 1 a model runs for some sizes or 
 usage or a file that cannot be read or checked (the others still are), 3 not decided."""
 
 
+@command(epilogue=EPILOGUE, subject="models")
 def model(  # noqa: PLR0913 - each is an option
     *files: str,
     assume: list[str] | None = None,

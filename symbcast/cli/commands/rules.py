@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.cli.command import command
 from symbcast.cli.terminal import Exit, Format, print_json, print_text, print_wrapped
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ EPILOGUE = """Example: symbcast rules --format json
 Exit status of rules: 0, 2 wrong usage."""
 
 
+@command(epilogue=EPILOGUE)
 def rules(*, format: Format = "text") -> int:
     """List the rules, including those of installed packages, with their attributes.
 

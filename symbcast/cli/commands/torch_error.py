@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from symbcast.cli.argument_advice import is_model
+from symbcast.cli.command import command
 from symbcast.cli.model_files import path_exists
 from symbcast.cli.options import TextOrJson
 from symbcast.cli.terminal import (
@@ -24,6 +25,7 @@ EPILOGUE = """Example: python export.py 2>&1 | symbcast torch-error
 Exit status of torch-error: 0 a message about sizes was read, 1 none was found, 2 wrong usage."""
 
 
+@command(epilogue=EPILOGUE)
 def torch_error(log: str = STDIN, /, *, format: TextOrJson = "text") -> int:
     """Read torch's errors about sizes: what each means, why torch gives it, and what to do.
 

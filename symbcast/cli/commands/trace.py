@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib import import_module
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from symbcast.cli.argument_advice import call_fault, function_fault, is_method, note_unknown_names, notes
+from symbcast.cli.command import command
 from symbcast.cli.options import GuardIn, Language, guard_text
 from symbcast.cli.terminal import (
     UsageError,
@@ -44,8 +46,20 @@ The function's own code is run, in its own process. Arguments are shapes of floa
 of another type, size:k an integer that is a size, and =5 a Python literal. mask=bool:T, T gives one by its name.
 
 Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
+NOTES = {
+    "plot svg png draw image figure": "plots are drawn in Python, by symbcast.notebook.plot(...)",
+    "dtype dtypes type types": 'the type precedes the shape, as in "float32:N, 3"',
+    "symbols symbol names vars variables": "names in shapes are sizes: leave {} out",
+    "jax": "in Python, symbcast.jax.trace runs functions of JAX",
+    "torch pytorch": "in Python, symbcast.torch.trace runs modules and functions of PyTorch",
+}
 
 
+def _no_function(arguments: Sequence[str], _options: Sequence[str]) -> str:
+    return "" if arguments else 'give a function: symbcast trace MODULE:FUNCTION "N, 3"'
+
+
+@command(epilogue=EPILOGUE, subject="function", fault=_no_function, notes=NOTES)
 def trace(  # noqa: PLR0913 - each is an option
     function: str,
     /,
