@@ -242,10 +242,3 @@ def _text(value: Any) -> str:
     if isinstance(value, ArrayArgument):
         return f"({value.shape})" if isinstance(value.shape, str) else str(value.shape)
     return value.text if isinstance(value, SizeArgument) else repr(value)
-
-
-def dims_as_shape(dims: tuple[Dim, ...]) -> Shape:
-    """Return dimensions as a public `Shape`."""
-    from symbcast.core.shapes import shape_of
-
-    return shape_of(dims)

@@ -17,9 +17,6 @@ from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole
 from symbcast.paths.steps import UntracedError
 
-# Convert between shapes as written in code and dimensions; find dtypes and axes of arrays and arguments.
-
-
 WEAK: dict[type, type] = {bool: np.bool_, int: int, float: float, complex: complex, Size: int, Real: float}
 """How Python's number types are promoted together with array dtypes."""
 
@@ -92,7 +89,7 @@ def dtype_of(value: Any) -> Any:
         return WEAK[kind]
     dtype = getattr(value, "dtype", None)
     if kind in (list, tuple):
-        return np.result_type(*[_strong(dtype_of(v)) for v in value]) if value else np.dtype(float)
+        return np.result_type(*[np.dtype(dtype_of(v)) for v in value]) if value else np.dtype(float)
     if dtype is None:
         return np.asarray(value).dtype
     return np.dtype(np.intp) if np.dtype(dtype).kind == "O" else np.dtype(dtype)
@@ -107,10 +104,6 @@ def common_dtype(values: Iterable[Any]) -> Any:
 def example_of(dtype: Any) -> Any:
     """Return an argument for `numpy.result_type`: a dtype, or an example number for Python's weaker number types."""
     return dtype(0) if isinstance(dtype, type) and dtype in (int, float, complex) else dtype
-
-
-def _strong(dtype: Any) -> Any:
-    return np.dtype(dtype)
 
 
 def is_symbolic(value: Any) -> bool:
@@ -137,13 +130,6 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     if len(set(places)) < len(places):
         raise ValueError("duplicate value in 'axis'")
     return tuple(places)
-
-
-def product(dims: Iterable[Dim]) -> Dim:
-    """Return the number of elements of a shape."""
-    from symbcast.core.algebra.arithmetic import multiply
-
-    return multiply(*dims)
 
 
 # Integers in arrays: their bounds, and ramps that rise or fall by a constant step.
@@ -179,9 +165,6 @@ class ArrayRamp(NamedTuple):
 
     first: Dim
     step: int
-
-
-# Patterns of true elements in two-dimensional arrays that depend on sizes only: triangles and diagonals.
 
 
 @dataclass(frozen=True)
@@ -256,9 +239,6 @@ def _triangle(path: Path, size: Dim) -> Dim:
     if not path.bounds.is_at_least(size, -1):
         size = path.bounds.larger(size, 0)
     return floor_divide(multiply(size, add(size, 1)), 2)
-
-
-# Facts about the elements of an array: their integer values, their truth, and what they depend on.
 
 
 @dataclass

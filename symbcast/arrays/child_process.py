@@ -90,9 +90,6 @@ def report_of_crash(call: TraceCall, name: str, error: DiedError) -> TraceReport
     return TraceReport(scope, Exploration([PathOutcome((), untraced=UntracedError(reason))]), name, arguments.texts())
 
 
-# Finding functions by module name.
-
-
 class FunctionNotFoundError(ImportError):
     """Another process cannot find the function by its module's name, or finds a different function."""
 
@@ -152,7 +149,10 @@ def _module(named: FunctionPlace) -> ModuleType:
 def _portable(report: TraceReport) -> TraceReport:
     conclusions = conclusions_of(report)
     traced = conclusions.exploration
-    outcomes = [replace(o, error=_error_text(o.error), value=_plain(o.value)) for o in traced.outcomes]
+    outcomes = [
+        replace(o, error=o.error and _error(type(o.error).__name__, str(o.error)), value=_plain(o.value))
+        for o in traced.outcomes
+    ]
     exploration = Exploration(outcomes, traced.pending, traced.data, traced.observed)
     return TraceReport(conclusions.scope, exploration, report.name, report.arguments)
 
@@ -167,10 +167,6 @@ class _ReportedError(Exception):
 def _error(kind: str, text: str) -> BaseException:
     error: BaseException = type(kind, (_ReportedError,), {})(text)
     return error
-
-
-def _error_text(error: BaseException | None) -> BaseException | None:
-    return None if error is None else _error(type(error).__name__, str(error))
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,6 @@ from symbcast.operators.joining_and_slicing import cut, length
 from symbcast.paths.path import Path
 from symbcast.paths.sizes import dim_of, is_whole
 
-# Indexing: integers, slices, new axes, arrays of integers and masks.
-
 
 def indexed(array: Any, key: Any) -> SymbolicArray:
     """Return the array that an index selects."""

@@ -30,6 +30,7 @@ from symbcast.arrays.child_process import (
 )
 from symbcast.arrays.report import TraceReport
 from symbcast.core.advice import with_advice
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
@@ -160,9 +161,6 @@ def _is_possible(knowledge: Any, constraints: Sequence[Formula]) -> bool | None:
 
 
 def _bound(promised: Shape, names: Mapping[str, Any]) -> tuple[Any, ...]:
-    from symbcast.core.algebra.arithmetic import replace_symbols
-    from symbcast.core.algebra.terms import symbols_of
-
     known = {s: names[s.name] for s in symbols_of(promised.dims) if s.name in names}
     return tuple(replace_symbols(d, known) for d in promised.dims)
 
@@ -202,9 +200,6 @@ def _returned(promised: Any, value: Any) -> Iterator[tuple[Any, tuple[int, ...] 
 
 def _text(sizes: Any) -> str:
     return ", ".join("no shape" if s is None else str(s) for s in sizes)
-
-
-# Promises about shapes: stated in a decorator and checked by tracing, never while the function runs.
 
 
 F = TypeVar("F", bound=Callable[..., Any])

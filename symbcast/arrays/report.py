@@ -23,9 +23,6 @@ from symbcast.paths.answer import PathFinding, paths_to_dict
 from symbcast.paths.exploration import Exploration
 from symbcast.paths.explore import Paths
 
-# The answer about a traced function.
-
-
 _TEXT = re.compile(r"(?P<name>\w+)='(?P<text>[^']*)'")
 _OF_TYPES = re.compile(r"\w*(?:TypeError|AttributeError)\b")
 
@@ -75,9 +72,6 @@ class TraceAnswer(Paths):
         return f"{self.name}({', '.join(self.arguments)})"
 
 
-# Notices about a traced function: one for each finding, at its line.
-
-
 FAILS = NoticeKind("function-fails", "A function must work for all sizes of its arguments.")
 UNKNOWN = NoticeKind(
     "function-unknown", "For some sizes of its arguments, it is not known whether a function works.", "note"
@@ -112,9 +106,6 @@ def _lines(report: TraceAnswer, finding: PathFinding) -> Iterator[str]:
         yield f"fails at {sizes_text(finding.counterexample)}{there}: {finding.error}"
 
 
-# Answers about functions as plain data for JSON.
-
-
 FORMAT = "symbcast.trace-report"
 VERSION = 1
 """The version of the data: it is increased when a key changes its meaning or is removed."""
@@ -138,9 +129,6 @@ def report_to_dict(report: TraceAnswer) -> dict[str, Any]:
         "arguments": list(report.arguments),
         **paths_to_dict(report),
     }
-
-
-# The public report about a traced function.
 
 
 class TraceReport(TraceAnswer):

@@ -17,9 +17,6 @@ from typing import Any
 from symbcast.arrays.proxies import WRAPPERS, ProxyFunction, ProxyModule, ProxyPartial, real_of
 from symbcast.paths.path import current
 
-# Loading modules during a trace: they must see the real functions, as they would without a trace.
-
-
 Aside = Callable[[], AbstractContextManager[None]]
 
 

@@ -19,9 +19,6 @@ from symbcast.paths.exploration import WITHOUT_DATA
 from symbcast.paths.places import called_by
 from symbcast.paths.sizes import is_whole, sized
 
-# Symbolic arrays: a shape of sizes and numbers, and a dtype.
-
-
 _ARRAY = 100
 """Units of effort per array, so that a run that makes arrays endlessly is stopped."""
 
@@ -452,9 +449,6 @@ def percent_formatted(template: str, values: Any) -> str:
 
 SymbolicArray.shown = staticmethod(formatted_element)
 SymbolicArray.whole = staticmethod(integer_of)
-
-
-# Nested lists of the elements of an array: the result of ``x.tolist()``.
 
 
 class NestedList:

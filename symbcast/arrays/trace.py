@@ -40,9 +40,6 @@ from symbcast.paths.steps import Choices, LoopRefusedError
 Filled = Callable[[Sequence[int], Any], Any]
 
 
-# Call a traced function with real arrays.
-
-
 MAX_ELEMENTS = 1 << 13
 """The maximum number of elements of a real array."""
 MAX_SIZE = 1 << 11
@@ -181,9 +178,6 @@ def _last(shape: Sequence[int], dtype: Any) -> Any:
 FILLINGS: tuple[Filled, ...] = (np.ones, _spread, np.zeros, _sorted, _diagonal, _signed, _last)
 
 
-# Convert the result of a traced function to a value that outlives the trace.
-
-
 def lasting_result(value: Any) -> Any:
     """Return a result in its original structure, with shapes instead of arrays and expressions instead of sizes.
 
@@ -198,9 +192,6 @@ def _shape(value: Any) -> Any:
     if isinstance(value, str) and MARK in str(value):
         return str
     return shape_of(value.shape) if isinstance(value, np.ndarray) else value
-
-
-# Trace a function of arrays: run it along all its paths with arrays that have no data.
 
 
 @with_advice

@@ -27,9 +27,6 @@ from symbcast.paths.real_numbers import SizePath
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
 from symbcast.paths.steps import Alternative
 
-# Present sizes as JAX's symbolic dimensions: the path decides every comparison, so none is inconclusive.
-
-
 _HASH = 0x51D_5EED_0000
 _COMPARING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "sorted", "min", "max", "index"})
 """Functions whose calls compare values; any other call from JAX compares them for a cache lookup."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice, product
 
 from symbcast.adapters.jax import dimension_text
@@ -23,7 +23,10 @@ def candidates(conclusions: Conclusions) -> Iterator[list[str]]:
     ]
     ways = [sorted(literals(c), key=_demands) for c in requirements]
     paths = [[s.formula for s in o.steps if s.kind != "suppose"] for o in conclusions.exploration.outcomes if o.works]
-    for chosen in (*islice(product(*ways), MAX_TRIED), *sorted(paths, key=_demands_of_all)[:MAX_TRIED]):
+    for chosen in (
+        *islice(product(*ways), MAX_TRIED),
+        *sorted(paths, key=lambda path: _demands(all_of(path)))[:MAX_TRIED],
+    ):
         for as_multiples in _WAYS:
             texts = [t for f in chosen for c in clauses(f) for t in _texts(c, as_multiples)]
             yield list(dict.fromkeys([*assumed, *texts]))
@@ -36,18 +39,10 @@ def _demands(formula: Formula) -> tuple[int, int]:
     """Return a sort key for how demanding an alternative is; fixed sizes are the most demanding."""
     parts = clauses(formula)
     fixed = sum(
-        isinstance(p, Comparison) and p.operator == "==" and isinstance(p.right, int) and _is_name(p.left)
+        isinstance(p, Comparison) and p.operator == "==" and isinstance(p.right, int) and isinstance(p.left, Symbol)
         for p in parts
     )
     return fixed, len(parts)
-
-
-def _demands_of_all(formulas: Sequence[Formula]) -> tuple[int, int]:
-    return _demands(all_of(formulas))
-
-
-def _is_name(dim: Dim) -> bool:
-    return isinstance(dim, Symbol)
 
 
 def _fixed(chosen: Iterable[Formula]) -> set[Dim]:

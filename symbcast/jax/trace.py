@@ -27,8 +27,6 @@ from symbcast.paths.places import home_of, place_of_error
 from symbcast.paths.real_calls import Limits, RaisedError
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 
-# The report on a traced JAX function.
-
 
 class JaxReport(TraceReport):
     """The sizes at which a JAX function works, and constraints with which `jax.export` can export it."""
@@ -97,9 +95,6 @@ class JaxReport(TraceReport):
         except Exception:
             return False
         return True
-
-
-# Trace a JAX function: run `jax.eval_shape` along all its paths, with our sizes as dimensions.
 
 
 @with_advice

@@ -46,8 +46,6 @@ from symbcast.paths.exploration import Exploration
 from symbcast.paths.places import CodePlace, line_text
 from symbcast.paths.regions import Branch
 
-# Findings of runs: each conjunct of the condition, and the line that fails first where it is violated.
-
 
 @dataclass(frozen=True, kw_only=True)
 class PathFinding:
@@ -165,9 +163,6 @@ def _fix(paths: Conclusions, clause: Formula, text: str) -> str:
     if symbols_in(clause).keys().isdisjoint(paths.exploration.data):
         return f"call it only where {text}, or check that before"
     return f"check that the data satisfy {text} before"
-
-
-# The answer about a run: when it works, the result of each case, and the paths not followed.
 
 
 @dataclass(frozen=True, eq=False)
@@ -493,9 +488,6 @@ def _of_followed(conclusions: Conclusions, question: ProofQuestion, returning: F
         "where the condition does not hold, a path fails": [negate(needed), negate(failing)],
     }
     return further_claims(question, questions)
-
-
-# Answers about all paths of a run as plain data for JSON.
 
 
 def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:

@@ -158,9 +158,6 @@ def _facts_for(
     return [formula] if is_alike else list(dict.fromkeys(cases))
 
 
-# All paths of a run brought together: one condition, and what was decided about it.
-
-
 MAX_POINTS = 8
 """How many points of real calls an account has of each kind."""
 MAX_REASONS = 4
@@ -228,7 +225,7 @@ class Conclusions:
     @cached_property
     def unconfirmed(self) -> Formula:
         """The sizes of paths that no call with numbers confirmed because none of their sizes are small enough."""
-        doubted = [_is_unconfirmed(o) for o in self.exploration.outcomes]
+        doubted = [o.untraced is None and not o.is_confirmed for o in self.exploration.outcomes]
         if not any(doubted):
             return FALSE
         kinds = [End("open" if is_doubted else "value") for is_doubted in doubted]
@@ -485,10 +482,6 @@ class Conclusions:
 
 def _is_open_of(reasons: Sequence[Hashable], end: End) -> bool:
     return end.kind == "open" and end.key in reasons
-
-
-def _is_unconfirmed(outcome: PathOutcome) -> bool:
-    return outcome.untraced is None and not outcome.is_confirmed
 
 
 def _failed(error: str, place: CodePlace) -> End:

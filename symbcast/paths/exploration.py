@@ -169,9 +169,6 @@ def _is_symbolic(value: Any, kinds: tuple[type, ...], depth: int = MAX_DEPTH) ->
     return any(_is_symbolic(v, kinds, depth - 1) for v in gc.get_referents(value))
 
 
-# Explore all paths of a run: a later run takes each alternative that a run leaves open, up to a limit.
-
-
 MAX_PATHS = 128
 EFFORT = 1_000_000
 """Units of effort (`symbcast.core.effort`) for all runs: the run that exhausts them is aborted."""

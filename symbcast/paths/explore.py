@@ -18,8 +18,6 @@ from symbcast.paths.real_calls import SizeFunction
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, lasting_value
 
-# The public answer about all paths of a run.
-
 
 class Paths(PathsAnswer):
     """The sizes at which a run works, its behaviour in each case, and the line behind each requirement."""
@@ -53,9 +51,6 @@ class Paths(PathsAnswer):
         from symbcast.paths.document import document
 
         return latex.render(document(self, Room.PAGE))
-
-
-# The public entry point of the engine: run any code over sizes along all its paths.
 
 
 @with_advice

@@ -106,9 +106,6 @@ def facts(symbol: Symbol, low: Dim, high: Dim | None, is_even: bool) -> Iterator
         yield equal(modulo(symbol, 2), 0)
 
 
-# Numbers on a path: sizes that become numbers, numbers that data decide, and numbers that sizes decide.
-
-
 class NumbersOnPath(Context):
     """The part of a path that makes numbers.
 
@@ -219,9 +216,6 @@ class NumbersOnPath(Context):
     def origin(self, dim: Dim) -> tuple[str, Any]:
         """Return the function that computed an opaque integer, and its argument; empty for other sizes."""
         return self.opaque_sizes.origin(dim)
-
-
-# One run along one path: it answers each question from its decisions and requirements so far.
 
 
 current: ContextVar[Path | None] = ContextVar("current", default=None)

@@ -20,9 +20,6 @@ from symbcast.paths.places import CodePlace, lines_of_error
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized
 
-# Calls of an explored function with numbers instead of sizes, as `symbcast.paths.confirmation` makes them.
-
-
 NumbersBySymbol = Mapping["Symbol", int]
 
 
@@ -223,9 +220,6 @@ def _solved(formula: Formula, symbol: Symbol, at: Mapping[Symbol, int]) -> list[
     value = solved_for(formula, symbol)
     size = None if value is None else value_at(value.dim(), at)
     return [] if size is None else [size]
-
-
-# A function of sizes, called on a path and with numbers.
 
 
 MAX_NUMBER = 1 << 12

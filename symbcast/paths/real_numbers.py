@@ -20,9 +20,6 @@ from symbcast.core.solver.evaluation import size_at
 Recipe = Callable[[Mapping[Symbol, int]], Any]
 
 
-# The path interface that sizes and numbers use, and the hook for computing with arrays.
-
-
 class SizePath(Protocol):
     """A path, as a size on it sees it."""
 
@@ -213,7 +210,11 @@ def _about(way: str, of: Any) -> tuple[Dim, Dim, Dim] | None:
     """Return n of a rounded logarithm or a number of bits, and the bounds of 2 to that power."""
     if way == "bits":  # n < 2**n.bit_length() <= 2*n
         return of, add(of, 1), multiply(2, of)
-    if way not in ROUNDINGS or getattr(of, "origin", ("",))[0] != "log" or not _is_binary(of.key):
+    if (
+        way not in ROUNDINGS
+        or getattr(of, "origin", ("",))[0] != "log"
+        or not (type(of.key) is tuple and of.key[0] in _BINARY)
+    ):
         return None
     n = of.origin[1].dim if hasattr(type(of.origin[1]), "dim") else None
     if n is None:
@@ -221,13 +222,6 @@ def _about(way: str, of: Any) -> tuple[Dim, Dim, Dim] | None:
     if way == "ceil":
         return n, n, subtract(multiply(2, n), 1)
     return n, add(floor_divide(n, 2), 1), n
-
-
-def _is_binary(key: Any) -> bool:
-    return type(key) is tuple and key[0] in _BINARY
-
-
-# Real numbers that depend on sizes: kept as recipes until a number or a truth value is needed.
 
 
 _BY_NAME: dict[str, tuple[Operator, bool]] = {

@@ -46,8 +46,6 @@ from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.paths.places import CodePlace
 from symbcast.paths.steps import PathStep
 
-# Numbered literals for the decisions and requirements of paths, and the paths that imply each literal.
-
 
 class Literals:
     """Numbered formulas and their negations: literal ``2*n`` is the form seen first, ``2*n + 1`` its negation."""

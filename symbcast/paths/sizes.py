@@ -14,9 +14,6 @@ from symbcast.core.algebra.terms import Dim, Term
 from symbcast.paths.places import is_formatting
 from symbcast.paths.real_numbers import ArrayHook, Real, SizePath, power_of_two
 
-# Sizes that behave like ints: arithmetic returns terms, and the path of a size answers comparisons.
-
-
 MAX_EXPONENT = 64
 MAX_SHIFT = 63
 
@@ -327,9 +324,6 @@ def smallest(values: list[Any], path: SizePath) -> Any:
 def greatest(values: list[Any], path: SizePath) -> Any:
     """Return the maximum of sizes and numbers as a term, without deciding which is greatest."""
     return sized(reduce(path.bounds.larger, map(dim_of, values)), path)
-
-
-# Convert the result of a run to a value that outlives the run.
 
 
 def lasting_value(value: Any, leaf: Callable[[Any], Any] = lambda value: value) -> Any:

@@ -18,9 +18,6 @@ from symbcast.errors import SymbcastError
 from symbcast.operators.context import Dims
 from symbcast.paths.places import NOWHERE, CodePlace, own_frame
 
-# The steps of a path (its decisions and requirements), its questions, and the error that ends tracing.
-
-
 MAX_REFUSED = 64
 """The maximum number of values that one run rejects for sizes that become numbers; each leaves another path."""
 

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     Recorded = Callable[[Any, bool], "Dims | None"]
 
 
-# One node of an exported program with its resolved arguments, for an operator function.
-
-
 TO_THE_END = (1 << 63) - 1
 """The number that torch writes for "to the end of the axis"."""
 
@@ -318,9 +315,6 @@ def _bound(fx: Any) -> dict[str, Any]:
     arguments.update(zip((a.name for a in schema.arguments), fx.args, strict=False))
     arguments.update(fx.kwargs)
     return arguments
-
-
-# The table of torch's operators, by name without the overload.
 
 
 OPERATORS: OperatorTable[TorchCall] = OperatorTable("aten")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symbcast.answers.show.document import Document, Field, Room, field, fields, whole, words
 from symbcast.core.characters import shorten_end
-from symbcast.graphs.report.presentation import model_document as document_of_model
+from symbcast.graphs.report.presentation import model_document
 
 if TYPE_CHECKING:
     from symbcast.graphs.report.answer import GraphAnswer
@@ -20,7 +20,7 @@ SHOWN = 6
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
     """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
     more = fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000, bool(report._shown)))
-    return document_of_model(report, room, (more,))
+    return model_document(report, room, (more,))
 
 
 def _guards(guards: Guards, refusal: str | None, shown: int, has_sizes: bool) -> Iterator[Field]:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import torch
 
 
-# The PyTorch front end.
-
-
 def tail(call: TorchCall) -> Sequence[Value]:
     """Return the outputs of an operator that has no function here.
 

@@ -16,13 +16,6 @@ from symbcast.operators.values.contents import BOOL, INTEGERS, Content, Elements
 from symbcast.operators.values.value import Constant, Decider, Value
 from symbcast.torch.library import load_torch, node_class, onnx_type_number
 
-# Tensors stored in a program; their elements are read on demand.
-
-
-def _is_listed(content: Content | None) -> bool:
-    return content is None or isinstance(content, Elements | IndexRamp)
-
-
 _LARGEST = 1 << 22
 """The largest number of elements that is read."""
 
@@ -38,7 +31,9 @@ class StoredTorchTensor(Constant):
     def facts(self) -> Hashable | None:
         """Return the shape and type, and the elements that are known; None if these are not listed."""
         content = self.content
-        return (StoredTorchTensor, self.shape, self.dtype, self.decided_by, content) if _is_listed(content) else None
+        if content is not None and not isinstance(content, Elements | IndexRamp):
+            return None
+        return StoredTorchTensor, self.shape, self.dtype, self.decided_by, content
 
     @property
     def _is_fake(self) -> bool:
@@ -363,6 +358,8 @@ class TorchGraph(Graph):
         self._tensors = _constants(program)
         self._taken: set[str] = set()
         self._result: Any = None
+        self._results: dict[Any, list[str]] = {}
+        """The results of inlined graphs, by the node that calls each."""
         self._kinds = NodeKinds()
         self._types: dict[int, str] = {}
         names: dict[Any, str] = {}
@@ -420,11 +417,6 @@ class TorchGraph(Graph):
         value = source.meta.get("val")
         many = isinstance(value, (tuple, list)) and isinstance(place, int)
         return f"{names[source]}.{place % len(value)}" if many and source in names else None
-
-    @cached_property
-    def _results(self) -> dict[Any, list[str]]:
-        """The results of inlined graphs, by the node that calls each."""
-        return {}
 
     def _inner(self, module: Any, fx: Any, kind: str) -> tuple[Any, Sequence[Any]] | None:
         """Return the graph to inline for a node, and its arguments; None if the node is not such a call."""

@@ -14,8 +14,6 @@ from symbcast.core.algebra.terms import Dim, Term, symbols_of, term
 from symbcast.graphs.inputs import place_name
 from symbcast.torch.library import load_torch
 
-# The arguments of an exported program as they are nested: lists, tuples, dictionaries and dataclasses of tensors.
-
 
 class Structure(NamedTuple):
     """A container of arguments, or one argument, whose ``place`` is its index among the flattened arguments.
@@ -211,8 +209,8 @@ def read_program_inputs(program: Any, dynamic_shapes: Any = None, gathered: str 
     shape_env, arguments = shape_env_of(program), read_forward_arguments(program, gathered)
     called = {**getattr(shape_env, "source_name_to_debug_name", {}), **_named(program, arguments, dynamic_shapes)}
     reader = _Reader({source: str(name) for source, name in called.items()})
-    placed = enumerate(_placeholders(program))
-    inputs = tuple(reader.input(name, source, value, _aliases(source, n)) for n, (name, source, value) in placed)
+    placed = enumerate(zip(user_values(program), sources(program), strict=True))
+    inputs = tuple(reader.input(v.name, source, v.meta.get("val"), _aliases(source, n)) for n, (v, source) in placed)
     return ProgramInputs(inputs, *_solved([axis for i in inputs for axis in i.axes]), arguments)
 
 
@@ -247,12 +245,6 @@ def user_values(program: Any) -> list[Any]:
     taken = program.graph_signature.input_specs
     nodes = [n for n in program.graph.nodes if n.op == "placeholder"]
     return [n for n, spec in zip(nodes, taken, strict=True) if spec.kind.name == "USER_INPUT"]
-
-
-def _placeholders(program: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield the user inputs: node name, source name in guards, and torch's recorded value."""
-    for node, source in zip(user_values(program), sources(program), strict=True):
-        yield node.name, source, node.meta.get("val")
 
 
 def sources(program: Any) -> list[str]:

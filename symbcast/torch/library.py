@@ -8,8 +8,6 @@ from typing import Any
 
 from symbcast.errors import MissingExtraError
 
-# PyTorch, loaded on demand.
-
 
 def load_torch(module: str = "torch") -> Any:
     """Return a module of torch; raise `MissingExtraError` if torch is not installed."""

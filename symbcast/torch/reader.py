@@ -21,9 +21,6 @@ from symbcast.torch.graph import TorchGraph
 from symbcast.torch.inputs import ProgramInputs, read_program_inputs
 from symbcast.torch.library import INT64, load_torch, onnx_type_number
 
-# What a file of PyTorch is, read without unpickling it.
-
-
 _EXPORT = "torch.export.save(torch.export.export(module, args), 'model.pt2')"
 _PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
@@ -92,9 +89,6 @@ def is_other_archive(path: Path) -> bool:
 def _has_program(names: Sequence[str]) -> bool:
     inner = [name.partition("/")[2] or name for name in names]
     return any(name.startswith("models/") or name == "serialized_exported_program.json" for name in (*inner, *names))
-
-
-# Load exported programs and read their inputs as sizes.
 
 
 class TorchModel(Model):

@@ -43,7 +43,6 @@ from symbcast.operators.products import einsum as einsum_shape
 from symbcast.paths.sizes import dim_of, is_whole
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-_OWN_CODE = True
 
 
 def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

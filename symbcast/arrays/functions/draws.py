@@ -146,9 +146,6 @@ def _seed(value: Any) -> Any:
     return 0 if type(value) is Size and here().bounds.is_at_least(value.dim, 0) else value
 
 
-# Distributions.
-
-
 def _drawn(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     bound = signature(method).bind(*args, **options).arguments
     parameters = {k: v for k, v in bound.items() if k not in _NO_PARAMETERS}

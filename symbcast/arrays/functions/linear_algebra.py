@@ -17,8 +17,6 @@ from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.context import Dims
 
-# Results of ufuncs: their dtypes, and the output arrays passed in.
-
 
 def outputs_or_results(outs: tuple[Any, ...], *results: SymbolicArray) -> Any:
     """Return the output arrays that were passed in, or else the results."""
@@ -47,10 +45,6 @@ def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> Any:
 
 def _example(ufunc: Any, dtypes: Sequence[Any]) -> Any:
     return np.asarray(ufunc(*(np.ones((), d) for d in dtypes)))
-
-
-def known_type(dtype: Any) -> Any:
-    return np.dtype(dtype)
 
 
 # Generalized ufuncs: core axes follow their signatures, and the other axes broadcast.

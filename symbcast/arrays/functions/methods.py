@@ -30,9 +30,6 @@ from symbcast.operators.products import reduce
 from symbcast.operators.reshaping import reshape as reshaped
 from symbcast.paths.sizes import dim_of, is_whole
 
-# The methods of arrays: shapes, reductions, sorting and the other methods of ``ndarray``.
-
-
 NO_VALUE = np._NoValue
 _CLIP: Any = vars(np)["_core"].umath.clip
 
@@ -546,9 +543,6 @@ def setflags(array: Any, write: Any = None, align: Any = None, uic: Any = None) 
     """Set flags, which do not affect shapes."""
     if write is not None and not write:
         here().fail_to_trace("read-only arrays are not supported")
-
-
-# The iterator over the elements of an array, ``x.flat``, as NumPy reads and writes through it.
 
 
 class Flat:

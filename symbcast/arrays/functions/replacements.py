@@ -45,9 +45,6 @@ from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
 
-# Stand-ins for functions that cannot be dispatched: array constructors and Python builtins.
-
-
 SYMBOLIC = (SymbolicArray, Size, Real, NestedList, Flat, Repeated)
 """The types of values that mean something in a trace only."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.array_facts import ArrayContents, IntegerSpan, axes_of, broadcast_together, dims_of, dtype_of, here
-from symbcast.arrays.functions.linear_algebra import generalized, known_type, outputs_or_results, result_dtypes
+from symbcast.arrays.functions.linear_algebra import generalized, outputs_or_results, result_dtypes
 from symbcast.arrays.indexing import assign_out, check_indices, ramp_contents, whole_indices, write_at, write_out
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
@@ -20,8 +20,6 @@ from symbcast.operators.products import reduce
 from symbcast.paths.path import Path
 from symbcast.paths.real_numbers import ArrayHook, Real
 from symbcast.paths.sizes import dim_of, greatest, is_whole, smallest
-
-# Facts about the results of ufuncs: bounds of integers, and which elements are true.
 
 
 def contents_after(ufunc: Any, inputs: Sequence[Any]) -> ArrayContents:
@@ -230,7 +228,7 @@ def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...]
             return _elementwise(ufunc, inputs, outs, options)
         case "outer":
             left, right = (dims_of(v) for v in inputs)
-            kind, contents = known_type(dtype_of(inputs[0])), contents_of(inputs[0]).spread
+            kind, contents = np.dtype(dtype_of(inputs[0])), contents_of(inputs[0]).spread
             spread = SymbolicArray((*left, *(1,) * len(right)), kind, contents=contents)
             return _elementwise(ufunc, (spread, inputs[1]), outs, options)
         case "reduce":

@@ -21,9 +21,6 @@ from symbcast.paths.path import Path
 from symbcast.paths.sizes import Size, dim_of, sized
 from symbcast.paths.steps import UntracedError
 
-# The variables that a loop changes: compare them before and after an iteration, and set them.
-
-
 ABSENT = object()
 _PLAIN = (bool, str, bytes, type(None), type, FunctionType, ModuleType)
 

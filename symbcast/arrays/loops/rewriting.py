@@ -27,6 +27,7 @@ import numpy as np
 from symbcast.arrays.loops import rewritten_calls as ours
 from symbcast.arrays.loops.repeated import repeat
 from symbcast.arrays.loops.rewritten_calls import item
+from symbcast.arrays.standins import is_full
 from symbcast.arrays.symbolic_array import SymbolicArray, percent_formatted, text_of_data
 
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
@@ -84,7 +85,7 @@ def _functions(function: Any) -> list[FunctionType]:
             functions[id(value)] = value
             package = package or _package_of(space.get("__name__"))
             waiting.append(getattr(value, "__wrapped__", None))
-            waiting += [c.cell_contents for c in value.__closure__ or () if _is_full(c)]
+            waiting += [c.cell_contents for c in value.__closure__ or () if is_full(c)]
             mentioned += _mentioned(value, package)
             file = value.__code__.co_filename
             if is_own and file not in files:
@@ -129,14 +130,6 @@ def _names(code: CodeType) -> Iterator[str]:
     for value in code.co_consts:
         if isinstance(value, CodeType):
             yield from _names(value)
-
-
-def _is_full(cell: Any) -> bool:
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return False
-    return True
 
 
 def _has_loop(code: CodeType) -> bool:
@@ -263,10 +256,6 @@ class _Rewriting(ast.NodeTransformer):
         generator = ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node)
         return self._call("collected", node, [generator]) if self._is_plain(generator) else node
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.AST:
-        self.generic_visit(node)
-        return node
-
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
         if not node.is_async:
@@ -353,15 +342,11 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _keeps_texts(code: CodeType) -> bool:
-    return any(c is text_of_data for c in code.co_consts)
-
-
-SymbolicArray.keeps_texts = staticmethod(_keeps_texts)
-
-
 def _value(value: Any) -> ast.Constant:
     return ast.Constant(value)
+
+
+SymbolicArray.keeps_texts = staticmethod(lambda code: any(c is text_of_data for c in code.co_consts))
 
 
 def _dead_names(node: ast.For) -> tuple[str, ...]:

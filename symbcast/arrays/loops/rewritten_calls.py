@@ -23,8 +23,6 @@ from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 
-# Items of lists that loops fill, by their number: ``rows[i]``, ``rows[-1]``, ``rows[1:]``.
-
 
 def item(values: Any, index: Any) -> Any:
     """Return ``values[index]``."""

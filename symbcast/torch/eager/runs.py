@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from symbcast.core.algebra.arithmetic import join, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, at_most, equal
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules import Joined, find_rule
 from symbcast.core.solver.evaluation import value_at
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.walking.requirements import NodePlace
 from symbcast.operators.context import Dims, evaluated
-from symbcast.operators.values.value import Value, decider_of_content
-from symbcast.torch.calls import OPERATORS, TorchCall, scalar, size_of
+from symbcast.operators.values.value import Decider, Value, decider_of_content
+from symbcast.torch.calls import OPERATORS, TorchCall, raw_argument, scalar, size_of
 from symbcast.torch.contents import with_contents
 from symbcast.torch.eager.symbolic_numbers import NumberRun, dimension_of, symint
 from symbcast.torch.eager.tensors import (
@@ -41,9 +41,6 @@ from symbcast.torch.walk import decider_of_output
 
 if TYPE_CHECKING:
     from symbcast.paths.path import Path
-
-
-# How the functions of operators state requirements while code runs along a path.
 
 
 TorchSizeError: type[Exception] = type("RuntimeError", (RuntimeError, IndexError), {})
@@ -384,8 +381,6 @@ def _by_position(func: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_data(tensor: Any) -> Value:
-    from symbcast.operators.values.value import Decider
-
     value = Value(tuple(tensor.shape), tensor_value(tensor).dtype)
     value.decided_by = Decider.DATA
     return value
@@ -436,8 +431,6 @@ class _Numbers:
         return dim if isinstance(dim, int) else self.give_up("its decomposition needs a size as a number")
 
     def shown(self, dim: Dim) -> int:
-        from symbcast.core.algebra.terms import symbols_of
-
         at = {s: self._hints.get(s, _AT_HAND) for s in symbols_of((dim,))}
         number = value_at(dim, at)
         return _AT_HAND if number is None else number
@@ -491,8 +484,6 @@ def _arguments(call: TorchCall, run: EagerRun, numbers: _Numbers) -> tuple[list[
 
 def _dtypes(call: TorchCall, name: str) -> list[Any]:
     """Return the element types of the tensors of an argument, in order."""
-    from symbcast.torch.calls import raw_argument
-
     argument = raw_argument(call, name)
     listed = argument if isinstance(argument, (list, tuple)) else [argument]
     return [getattr(getattr(v, "meta", {}).get("val"), "dtype", None) for v in listed]

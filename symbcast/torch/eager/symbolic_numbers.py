@@ -198,9 +198,6 @@ KINDS: dict[str, Callable[..., NumberNode]] = {"bool": TruthNode}
 """The classes of nodes by kind; each module adds its own."""
 
 
-# The node behind a `torch.SymInt`: a dimension.
-
-
 class SizeNode(NumberNode):
     """An integer: a dimension."""
 
@@ -371,9 +368,6 @@ def dimension_of(value: Any) -> Dim | None:
         node = value.node
         return node.dim if isinstance(node, SizeNode) else None
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-# The node behind a `torch.SymFloat`: a quotient of sizes, or a real number that data decide.
 
 
 class RealNode(NumberNode):

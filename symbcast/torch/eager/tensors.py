@@ -19,8 +19,6 @@ from symbcast.torch.eager.symbolic_numbers import UNKNOWN_REAL, NumberRun, RealN
 from symbcast.torch.graph import StoredTorchTensor, operator_name
 from symbcast.torch.library import load_torch
 
-# Tensors that have a shape, an element type and known elements, but no data.
-
 
 class SharedMemory:
     """The memory that a tensor shares with its views; once it is written to, nothing is known about elements."""
@@ -111,9 +109,6 @@ def tensor_dims(tensor: Any) -> Dims:
     return dims
 
 
-# What torch asks about a tensor without data: its sizes, its strides, and its only element as a number.
-
-
 class TensorRun(Protocol):
     """The run that a tensor belongs to; see `symbcast.torch.eager.runs`."""
 
@@ -161,10 +156,6 @@ def _number(run: TensorRun, tensor: Any) -> Any:
     return torch.SymInt(SizeNode(run.numbers.integer_of_data(), run.numbers))
 
 
-def _is_true(run: TensorRun, tensor: Any) -> bool:
-    return bool(_number(run, tensor))
-
-
 def _equal(run: TensorRun, left: Any, right: Any, *rest: Any, **options: Any) -> Any:
     return run.numbers.ask(run.numbers.is_true_for_data())
 
@@ -184,7 +175,7 @@ ABOUT: dict[str, Callable[..., Any]] = {
     "aten.storage_offset": lambda run, tensor: 0,
     "aten.item": _number,
     "aten._local_scalar_dense": _number,
-    "aten.is_nonzero": _is_true,
+    "aten.is_nonzero": lambda run, tensor: bool(_number(run, tensor)),
     "aten.equal": _equal,
     "aten.allclose": _equal,
     "prim.device": lambda run, tensor: load_torch().device("cpu"),

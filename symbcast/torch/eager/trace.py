@@ -98,9 +98,6 @@ def standing_in(function: Any, modules: Any) -> Iterator[None]:
             space.pop(name, None)
 
 
-# Call a module or function of torch with real tensors, to confirm or refute what a trace says.
-
-
 MAX_ELEMENTS = 1 << 16
 MAX_SIZE = 1 << 10
 _OF_DATA = ("singular", "converge", "positive-definite", "index out of range", "out of bounds")
@@ -244,9 +241,6 @@ def _signed(shape: Sequence[int], dtype: Any) -> Any:
 def _last(shape: Sequence[int], dtype: Any) -> Any:
     """Return tensors of -1: negative numbers, and the last index."""
     return -_ones(shape, dtype) if dtype.is_signed else _ones(shape, dtype)
-
-
-# ``symbcast.torch.trace``: run a module or function of torch along all its paths, without an export.
 
 
 LIMITS = Limits(calls=80, reaches=True)

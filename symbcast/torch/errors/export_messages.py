@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
-from symbcast.torch.errors.messages import Message, MessageRow, guard_message, message_row
+from symbcast.torch.errors.messages import Message, MessageRow, guard_message, message_row, read_guard
 from symbcast.torch.graph import is_of_torch, source_of
 from symbcast.torch.guards.guard_texts import SIZE, SOURCE, SizeNames
 from symbcast.torch.guards.guards import Specialised
-
-# Messages of ``torch.export`` and ``mark_dynamic`` about sizes that cannot be as free as the caller asked.
-
 
 EXAMPLE_OF_ONE = (
     "the example has size {size} there, and torch always treats 0 and 1 as constants",
@@ -124,10 +121,6 @@ def _outside(match: re.Match[str], names: SizeNames) -> Message:
     )
 
 
-def _generated(match: re.Match[str], names: SizeNames) -> Message | None:
-    return guard_message(match, names, match["guard"])
-
-
 def _build(pattern: str, build: object) -> MessageRow:
     return MessageRow(re.compile(pattern), build)  # type: ignore[arg-type]
 
@@ -136,7 +129,7 @@ CONSTRAINT_ROWS = (
     _build(
         r"Not all values of [^\n]+? satisfy the generated guard:? (?P<guard>[^\n]+?)"
         r"(?=Specializations unexpectedly|\.?[ \t]*(?:\n|$))",
-        _generated,
+        read_guard,
     ),
     _build(
         rf"Not all values of (?:\w+ = )?(?P<source>{SOURCE})?[^\n]*? are valid because "
@@ -383,7 +376,7 @@ _STRUCTURE = "dynamic_shapes must be nested as the arguments are: lists as lists
 
 
 def _failed(match: re.Match[str], names: SizeNames) -> Message:
-    message = guard_message(match, names, match["guard"])
+    message = read_guard(match, names)
     shown = names.spelled(match["guard"].strip())
     is_fixed = re.fullmatch(rf"{SOURCE} == \d+", match["guard"].strip()) is not None
     advice = _AGAIN if is_fixed else _PASS

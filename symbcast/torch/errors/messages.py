@@ -10,8 +10,6 @@ from symbcast.errors import DimensionError
 from symbcast.torch.guards.guard_texts import SizeNames, shown_guard
 from symbcast.torch.guards.guards import Guard, Specialised
 
-# Messages of torch, and the table rows that recognise them.
-
 
 class Message(NamedTuple):
     """A message of torch about sizes.
@@ -98,6 +96,11 @@ def guard_message(match: re.Match[str], names: SizeNames, text: str, line: str =
         why = f"this guard is not read: {error.problem}{about}"
         return Message(_quoted(match), f"torch asks that {names.spelled(shown)}", why, guard=guard, line=line)
     return Message(_quoted(match), f"torch asks that {names.spelled(shown)}", guard=guard, line=line)
+
+
+def read_guard(match: re.Match[str], names: SizeNames) -> Message:
+    """Return the message of a requirement that a pattern's group ``guard`` holds."""
+    return guard_message(match, names, match["guard"])
 
 
 # Errors of operators about sizes, as torch's kernels and their shape functions write them.
@@ -343,10 +346,6 @@ def _guard_added(match: re.Match[str], names: SizeNames) -> Message | None:
     return guard_message(match, names, match["guard"], recorded_line(match["place"]))
 
 
-def _draft_guard(match: re.Match[str], names: SizeNames) -> Message:
-    return guard_message(match, names, match["guard"])
-
-
 def _specializing(match: re.Match[str], names: SizeNames) -> Message:
     axis, size = names.axis_of(match["source"]), match["size"]
     why = "the guards leave this size only"
@@ -369,6 +368,6 @@ LOG_ROWS = (
         ),
         _guard_added,
     ),
-    MessageRow(re.compile(r"this guard was added: (?P<guard>[^\n]+?), where \{"), _draft_guard),
+    MessageRow(re.compile(r"this guard was added: (?P<guard>[^\n]+?), where \{"), read_guard),
     MessageRow(re.compile(r"Specializing (?P<source>L\[[^\n]+?) to (?P<size>\d+)"), _specializing),
 )

@@ -14,9 +14,6 @@ from symbcast.torch.guards.guard_texts import SIZE, GuardReader, shown_axis, siz
 from symbcast.torch.guards.guards import Guard, Guards
 from symbcast.torch.library import load_torch
 
-# The cache entries of a compiled function: which sizes each serves.
-
-
 _TENSOR_CHECK = re.compile(r"check_tensor\((?P<source>.+?), \w+, .*size=\[(?P<size>[^\]]*)\]")
 _LAMBDA = re.compile(r"\+- (?:LAMBDA_GUARD|SYMBOLIC_SHAPE_GUARD): (?P<guard>[^\n]*?)(?:  # (?P<place>[^\n]*))?$", re.M)
 
@@ -220,9 +217,6 @@ def read_reason(text: str) -> RecompileReason:
     return RecompileReason(
         "other", text, f"a guard that is not about sizes failed: {_plain(shown)}", "keep it the same in all calls"
     )
-
-
-# ``symbcast.torch.explain_recompiles``: why a compiled function was compiled again, and what to mark.
 
 
 _EVENT = re.compile(

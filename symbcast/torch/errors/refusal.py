@@ -23,9 +23,6 @@ from symbcast.torch.guards.suggestions import AUTO, FIXED, Suggester, Suggestion
 from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
 from symbcast.torch.library import load_torch
 
-# Why torch asks for a clause: read from the shape of the guards behind it.
-
-
 _ONE = (
     "torch treats sizes of 0 and 1 apart, because a size of 1 broadcasts: a size that the code computes from this one "
     "must be 2 or more"

@@ -13,8 +13,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from symbcast.answers.explanation.words import Namer
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Formula, at_most, negate
-from symbcast.core.algebra.formulas import Comparison as Comparison_weak_rules
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, sizes_text
 from symbcast.core.programs.program import Program
@@ -27,9 +27,6 @@ from symbcast.torch.library import load_torch
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
     from symbcast.torch.inputs import InputAxis, ProgramInputs
-
-
-# Make arguments of given sizes for running an exported program and its module.
 
 
 LARGEST = 1 << 26
@@ -343,7 +340,7 @@ class WeakRules:
 def _is_one_sided(formula: Formula) -> bool:
     """Return whether a guard is more than ``!=``; torch uses ``!=`` to rule out 0 and 1, and kernels never need it."""
     match formula:
-        case Comparison_weak_rules(operator):
+        case formulas.Comparison(operator):
             return operator != "!="
         case AllOf(parts) | AnyOf(parts):
             return any(map(_is_one_sided, parts))

@@ -195,7 +195,7 @@ class GuardReader:
             return self._term(args[0])
         if name in ("trunc", "TruncToInt", "int") and len(args) == 1:
             argument = self._term(args[0])
-            if _is_divided(args[0]) and (argument.lower_bound is None or argument.lower_bound < 0):
+            if _divides(args[0]) and (argument.lower_bound is None or argument.lower_bound < 0):
                 raise DimensionError(ast.unparse(args[0]), "is rounded towards zero, but may be negative")
             return argument
         if name not in _FUNCTIONS:
@@ -315,7 +315,7 @@ def scaled_term(name: str, size: Term, factor: float) -> Term | None:
     )
 
 
-def _is_divided(node: ast.expr) -> bool:
+def _divides(node: ast.expr) -> bool:
     return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Div) for n in ast.walk(node))
 
 

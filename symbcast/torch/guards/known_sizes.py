@@ -24,8 +24,6 @@ from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
-# Bounds of terms over all sizes from 0 on, and quotients by sums that are constant there.
-
 
 def factors(value: Term) -> list[Atom]:
     """Return the candidate factors of a sum: all atoms of its summands."""

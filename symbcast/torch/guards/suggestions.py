@@ -130,7 +130,7 @@ def nested(inputs: ProgramInputs, said: dict[str, str]) -> str:
     root: dict[object, object] = {}
     for i in inputs.inputs:
         place: dict[object, object] = root
-        *outer, last = _path(i.source)
+        *outer, last = _keys(i.source)
         for key in outer:
             place = place.setdefault(key, {})  # type: ignore[assignment]
         place[last] = entry(i, said)
@@ -145,13 +145,9 @@ def _text(value: object) -> str:
     return "{" + ", ".join(f"{key!r}: {_text(v)}" for key, v in value.items()) + "}"
 
 
-def _path(source: str) -> list[object]:
+def _keys(source: str) -> list[object]:
     """Return the path to an argument in torch's guards: ``['x', 0, 'k']`` for ``L['x'][0]['k']``."""
-    return list(_keys(source))
-
-
-def _keys(source: str) -> Iterator[object]:
-    keys = []
+    keys: list[object] = []
     node: ast.expr = ast.parse(source, mode="eval").body
     while not isinstance(node, ast.Name):
         match node:
@@ -162,8 +158,8 @@ def _keys(source: str) -> Iterator[object]:
                 keys.append(key)
                 node = inner
             case _:
-                return
-    yield from reversed(keys)
+                return []
+    return keys[::-1]
 
 
 AUTO, FIXED = "Dim.AUTO", "Dim.STATIC"

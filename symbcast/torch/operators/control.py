@@ -52,9 +52,6 @@ if TYPE_CHECKING:
     from symbcast.graphs.graph import Graph
 
 
-# Integers, booleans and real numbers that the graph computes from sizes, and its assertions about them.
-
-
 def _two(call: TorchCall) -> tuple[Dim | None, Dim | None]:
     return size_of(call.given("0")), size_of(call.given("1"))
 

@@ -24,9 +24,6 @@ from symbcast.operators.resizing import DOUBLE, affine_grid, grid_sample, resize
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, element_of, operator
 
-# Windows that slide along axes: convolutions, pooling, and image resizing.
-
-
 _MKLDNN_ELEMENTS = 20480
 """A convolution of a batch of 1 is left to MKLDNN if its input has more elements than this."""
 _BICUBIC = 2

@@ -21,8 +21,6 @@ from symbcast.torch.calls import TorchCall, operator, shape_of_value, size_of
 from symbcast.torch.contents import computed, estimated, indexed_by, operand_as, translation
 from symbcast.torch.library import INT64
 
-# Elementwise operators: those that broadcast their operands, and those that keep a tensor's shape.
-
 
 @operator(
     "logical_and",

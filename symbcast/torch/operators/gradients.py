@@ -194,9 +194,6 @@ def of_layer_norm(call: TorchCall) -> list[Value]:
     return _requested(call, [dims, normalized, normalized])
 
 
-# Gradients of what windows, pads and other scales were computed from.
-
-
 def _has_shape(call: TorchCall, output: Dims | None, *names: str) -> None:
     for name in names:
         operand = call.maybe_dims(name)

@@ -21,8 +21,6 @@ from symbcast.torch.calls import TO_THE_END, TorchCall, operator, raw_argument, 
 from symbcast.torch.contents import estimated, indexed_by, operand_as, some_contents, translation
 from symbcast.torch.library import INT64
 
-# Read or write elements by index.
-
 
 @operator("embedding")
 def embedded(call: TorchCall) -> Value:

@@ -22,8 +22,6 @@ from symbcast.torch.calls import TorchCall, operator, shape_of_value, size_of
 from symbcast.torch.contents import estimated, translation
 from symbcast.torch.library import load_torch
 
-# Reshape, reorder, join, split and repeat tensors.
-
 
 @operator("view", "reshape", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy")
 def viewed(call: TorchCall) -> Value:

@@ -13,9 +13,6 @@ from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, operator
 
-# Decompositions, norms and equations of matrices.
-
-
 _MATRIX = "a matrix must have at least two axes"
 
 

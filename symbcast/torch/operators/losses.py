@@ -18,8 +18,6 @@ from symbcast.torch.contents import indexed_by
 from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.operators.layout import along, joined
 
-# Losses that torch keeps as operators.
-
 
 def _loss(call: TorchCall, each: Dims) -> Value:
     return Value(() if call.number("reduction", 1) else each)

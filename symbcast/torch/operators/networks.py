@@ -29,9 +29,6 @@ from symbcast.torch.calls import TorchCall, operator, shape_of_value
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.graph import StoredTorchTensor
 
-# Matrix products, and normalisation layers.
-
-
 _SAME = "the sizes must be equal: this operator does not broadcast"
 
 
@@ -448,12 +445,7 @@ def pairwise(call: TorchCall) -> Value:
     dims = call.dims("self")
     if len(dims) != 2:
         call.refuse("the tensor must be a matrix")
-    return Value((pairs_of(dims[0]),))
-
-
-def pairs_of(size: Dim) -> Dim:
-    """Return how many pairs of different elements there are."""
-    return floor_divide(multiply(size, subtract(size, 1)), 2)
+    return Value((floor_divide(multiply(dims[0], subtract(dims[0], 1)), 2),))
 
 
 @operator("pad_sequence")

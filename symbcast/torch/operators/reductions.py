@@ -19,8 +19,6 @@ from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, operator, shape_of_value
 from symbcast.torch.contents import estimated, indexed_by, operand_as, some_contents, translation
 
-# Reductions: axes become size 1 or are removed.
-
 
 @operator(
     "sum",
@@ -297,13 +295,6 @@ def covariances(call: TorchCall) -> Value:
 # Differences, turns, diagonals and other operators that torch builds from several steps.
 
 
-def _product(dims: Dims) -> Dim:
-    product: Dim = 1
-    for size in dims:
-        product = multiply(product, size)
-    return product
-
-
 @operator("diff")
 def differences(call: TorchCall) -> Value:
     """Differences of neighbours along an axis, taken ``n`` times; tensors may be put before and after."""
@@ -351,8 +342,8 @@ def taken_along(call: TorchCall) -> Value:
     """
     dims, indices = call.dims("self"), call.dims("indices")
     if call.given("dim") is None:
-        indexed_by(call, call.value_of("indices"), _product(dims), indices)
-        return Value((_product(indices),))
+        indexed_by(call, call.value_of("indices"), multiply(*dims), indices)
+        return Value((multiply(*indices),))
     if len(dims) != len(indices):
         call.refuse("the indices must have the axes of the tensor")
     if not dims:
@@ -369,7 +360,7 @@ def taken_along(call: TorchCall) -> Value:
 def taken(call: TorchCall) -> Value:
     """Elements of the flattened tensor by indices."""
     indices = call.dims("index")
-    indexed_by(call, call.value_of("index"), _product(call.dims("self")), indices, from_end=True)
+    indexed_by(call, call.value_of("index"), multiply(*call.dims("self")), indices, from_end=True)
     return Value(indices)
 
 
@@ -377,8 +368,8 @@ def taken(call: TorchCall) -> Value:
 def placed(call: TorchCall) -> Value:
     """A tensor with elements of a source written at indices into the flattened tensor."""
     dims, indices = call.dims("self"), call.dims("index")
-    call.equal(_product(call.dims("source")), _product(indices), "there must be an element for each index")
-    indexed_by(call, call.value_of("index"), _product(dims), indices, from_end=True)
+    call.equal(multiply(*call.dims("source")), multiply(*indices), "there must be an element for each index")
+    indexed_by(call, call.value_of("index"), multiply(*dims), indices, from_end=True)
     return Value(dims)
 
 
