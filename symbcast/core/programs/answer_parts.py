@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible, Formula, all_of, at_most, dims_of, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
-from symbcast.core.algebra.terms import Operation, symbols_of
-from symbcast.core.effort import CALL, Effort, EffortSpentError, counting, is_spent
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
+from symbcast.core.effort import CALL, CostedValue, Effort, EffortSpentError, counting, is_spent
 from symbcast.core.programs.arguments import LONG_TEXT
 from symbcast.core.programs.assumptions import Assumption, assumption_set, own_set
 from symbcast.core.solver.budget import budget_share, compute_once, within_optional
@@ -26,8 +26,6 @@ from symbcast.core.verdicts import Verdict, joint_verdict
 from symbcast.errors import AssumptionError, SymbcastError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.effort import CostedValue
     from symbcast.core.programs.program import Program
 
 

@@ -12,31 +12,26 @@ from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, n
 from symbcast.core.algebra.symbols import Rest, sequences_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import visible
-from symbcast.core.effort import is_spent
+from symbcast.core.effort import CostedValue, is_spent
 from symbcast.core.programs.arguments import LONG_TEXT
 from symbcast.core.programs.assumptions import assumption_set, own_set
 from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.programs.stretching import ValidSizes
-from symbcast.core.solver.budget import compute_once, was_stopped
-from symbcast.core.solver.counterexamples import ClauseFailures
+from symbcast.core.solver.budget import Tier, compute_once, was_stopped
+from symbcast.core.solver.counterexamples import ClauseFailures, smallest_conflict
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.normal_form import normal_conjuncts, symbols_in
-from symbcast.core.solver.points import smallest_of
+from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.simplification.factoring import factored, without_extremes
 from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict, within_bound
 
 if TYPE_CHECKING:
     from symbcast.core.account import SamplePoints
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.effort import CostedValue
     from symbcast.core.programs.state import ProgramState
     from symbcast.core.programs.unknown_rank import UnrolledSequences
-    from symbcast.core.solver.budget import Tier
-    from symbcast.core.solver.decision import AssumptionSet
-    from symbcast.core.solver.points import Point
 
 
 # The solver's view of a program: the symbols of its sizes, the facts known about them, and the requirements.
@@ -112,8 +107,6 @@ Needs: TypeAlias = "Callable[[Op], tuple[Formula, ...]]"
 
 def clashing_operations(state: ProgramState, knowledge: AssumptionSet, needs: Needs) -> tuple[Op, ...]:
     """Return the fewest operations that cannot hold together, in order."""
-    from symbcast.core.solver.counterexamples import smallest_conflict
-
     groups = _distinct((op for op in state.ops if op.kind != "assume"), needs)
     refused = [state.ops[n] for n in state.refused]
     # Everything before the first refused operation can hold, so if only one was refused, it is in every clash.
@@ -129,8 +122,6 @@ def clashing_clauses(
 
     ``ops`` are the fewest operations that cannot hold together, so each of them requires one of these clauses.
     """
-    from symbcast.core.solver.counterexamples import smallest_conflict
-
     required = [(op, clause) for op in ops for clause in needs(op)]
     clash = smallest_conflict([(clause,) for _, clause in required], knowledge) if len(required) > len(ops) else ()
     clashing = [required[n] for n in clash] or required
@@ -163,7 +154,6 @@ class Origins:
         asking = self._asking.get(_key(clause))
         if asking:
             return tuple(asking), True
-        from symbcast.core.solver.counterexamples import smallest_conflict
 
         # Only operations that share symbols with the clause, directly or through others, can be relevant to it.
         root = self._ties.find(next(iter(symbols_in(clause))))

@@ -17,8 +17,6 @@ from symbcast.errors import BindingError, DimensionError, ShapeTypeError
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.core.algebra.terms import Symbol
-
 
 # The number of answers that a caller wants, and the length of those that people read.
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, with_values
+from symbcast.core.algebra.size_values import check_size
 from symbcast.core.algebra.symbols import MAX_RANK, Rank, SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import closest, number_hint, prose_list, quoted_name, visible
@@ -21,8 +22,6 @@ from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
-
-    from symbcast.core.algebra.terms import Symbol
 
 
 # Assumptions about sizes, read from text and sympy.
@@ -119,8 +118,6 @@ def _read_assumption(item: Any) -> Assumption:
 
 def check_min_size(value: object) -> int:
     """Return ``min_size`` if it is a size."""
-    from symbcast.core.algebra.size_values import check_size
-
     if isinstance(value, bool) or not isinstance(value, int):
         hint = number_hint("min_size", value, "write min_size=0 or min_size=1")
         raise ShapeTypeError(value, "a least size", hint)

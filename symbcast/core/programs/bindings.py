@@ -6,23 +6,21 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.core.algebra.formulas import Compatible
+from symbcast.core.algebra.formulas import Compatible, Formula
 from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
-from symbcast.core.algebra.terms import Symbol, symbols_of
-from symbcast.core.programs.arguments import GivenSizes, check_all_sizes, example_sizes, read_given_sizes
-from symbcast.core.programs.assumptions import assumption_set
-from symbcast.core.programs.unknown_rank import UnrolledSequences
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.programs.arguments import GivenSizes, Sizes, check_all_sizes, example_sizes, read_given_sizes
+from symbcast.core.programs.assumptions import Assumption, assumption_set, own_set
+from symbcast.core.programs.unknown_rank import UnrolledSequences, sizes_at
 from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.solver.decision import AssumptionSet
+from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, predicate, value_function
+from symbcast.core.solver.normal_form import symbols_in
 from symbcast.errors import BindingError, UnknownRankError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.programs.arguments import Sizes
-    from symbcast.core.programs.assumptions import Assumption
     from symbcast.core.programs.broadcast_call import BroadcastCall
     from symbcast.core.programs.scope import Scope
-    from symbcast.core.solver.decision import AssumptionSet
 
 
 # Substitution of sizes for symbols.
@@ -64,9 +62,6 @@ def operands_at(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape,
 
 def _bind_open(result: BroadcastCall, scope: Scope, by_key: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
     """Return operands, some of unknown rank, at given sizes of the axes of their sequences and of all other symbols."""
-    from symbcast.core.programs.unknown_rank import sizes_at
-    from symbcast.core.solver.evaluation import AxisSizes, holds_at
-
     read = GivenSizes.read(scope.names, by_key, named)
     check_all_sizes(example_sizes(scope.names), read.by_name, "evaluate")
     sizes, axes, whole = read.sizes, read.axes, read.by_name
@@ -91,9 +86,6 @@ def holds_of_axes(
 
     Raises `BindingError` if a size of the formula is missing, or a value is not a size.
     """
-    from symbcast.core.solver.evaluation import holds_at
-    from symbcast.core.solver.normal_form import symbols_in
-
     return holds_at(formula, read_needed(symbols_in(formula), names, by_key, named, "holds"))
 
 
@@ -105,8 +97,6 @@ def read_needed(
     A sequence of axes is given as a shape, so the result is an `AxisSizes` if there are any. Raises `BindingError`;
     ``call`` is the name of the method that takes the sizes, for the message.
     """
-    from symbcast.core.solver.evaluation import AxisSizes
-
     read = GivenSizes.read(names, by_key, named)
     needed_names = {s: names.get(s, s.name) for s in needed}
     check_all_sizes(example_sizes(needed_names), read.by_name, call)
@@ -118,9 +108,6 @@ def _shapes_of_ranks(
     result: BroadcastCall, axes: Mapping[AxisSequence, tuple[int, ...]], values: Mapping[Any, int]
 ) -> tuple[Shape, ...] | None:
     """Return the operands for given axes of each sequence; None if a dimension is not a size there."""
-    from symbcast.core.programs.unknown_rank import sizes_at
-    from symbcast.core.solver.evaluation import UndefinedError, predicate, value_function
-
     symbols = tuple(values)
     for constraint in result.size_constraints():
         if not predicate(constraint.requirement, symbols)(*values.values()):
@@ -148,8 +135,6 @@ def _shapes_of_ranks(
 def _check_assumptions(result: BroadcastCall, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
-    from symbcast.core.solver.evaluation import predicate
-    from symbcast.core.solver.normal_form import symbols_in
 
     names = result.scope.names
     _check_bounds(result.scope, sizes)
@@ -164,8 +149,6 @@ def _check_assumptions(result: BroadcastCall, sizes: Mapping[str, int]) -> None:
 
 def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
     """Raise `BindingError` for a size outside the bounds of its symbol."""
-    from symbcast.core.programs.assumptions import own_set
-
     for symbol, name in scope.names.items():
         if name in sizes and sizes[name] not in own_set(symbol, scope.min_size):
             raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
@@ -174,7 +157,6 @@ def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
 def _shapes(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
     if result.scope is None:
         return result.operands
-    from symbcast.core.solver.evaluation import UndefinedError, predicate, value_function
 
     names = result.scope.names
     symbols = tuple(s for s in result.scope.symbols if names[s] in sizes)

@@ -7,18 +7,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 from symbcast.core.algebra.arithmetic import join, value_of
-from symbcast.core.algebra.formulas import FALSE, TRUE, all_of, definedness, holds
+from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, definedness, holds
 from symbcast.core.algebra.symbols import sequences_of
-from symbcast.core.algebra.terms import Dim
-from symbcast.core.effort import CALL, Effort, counting
+from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.effort import CALL, CostedValue, Effort, counting
 from symbcast.core.effort import counted_call as effort_of_call
 from symbcast.core.programs.arguments import plain_dims
-from symbcast.core.programs.assumptions import check_min_size, read_assumptions
-from symbcast.core.programs.broadcast_points import point_verdict
+from symbcast.core.programs.assumptions import (
+    Assumption,
+    Assumptions,
+    assumed_formulas,
+    check_min_size,
+    read_assumptions,
+)
+from symbcast.core.programs.broadcast_points import PointVerdict, point_verdict
 from symbcast.core.rules import AttributeLike, Emission, Rule, find_rule
 from symbcast.core.rules.constraints import SIZE, Constraint, Origin
+from symbcast.core.rules.laws import members_of
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.budget import Tier, answer_within_budget, compute_once, current_budget, one_call
+from symbcast.core.solver.decision import Decision, collapsed_join
 from symbcast.core.solver.f1_names.one_broadcast import MaskBroadcast
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict, within_bound
@@ -27,16 +35,10 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.core.account import Account
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.effort import CostedValue
-    from symbcast.core.programs.assumptions import Assumption, Assumptions
-    from symbcast.core.programs.broadcast_points import PointVerdict
     from symbcast.core.programs.open_ranks import OpenRanks
     from symbcast.core.programs.program import Program
     from symbcast.core.programs.scope import Scope
     from symbcast.core.programs.stretching import AxisStretch, ValidSizes
-    from symbcast.core.solver.decision import Decision
 
 
 # The door from a public answer, which higher layers define, to the plain answer that it shows.
@@ -307,9 +309,6 @@ class BroadcastCall:
 
     @one_call
     def _collapse(self) -> bool:
-        from symbcast.core.rules.laws import members_of
-        from symbcast.core.solver.decision import collapsed_join
-
         if self.verdict is Verdict.NEVER:
             return False
         known = self._open
@@ -400,7 +399,6 @@ class BroadcastCall:
         if self._tier != GENERAL:
             return TRUE
         assert self.scope is not None
-        from symbcast.core.programs.assumptions import assumed_formulas
 
         known = assumed_formulas(self.shown, self.assumptions, self.min_size)
         if self.scope.unrolled is not None:
@@ -421,8 +419,6 @@ class BroadcastCall:
         return decision
 
     def _decide(self) -> Decision:
-        from symbcast.core.solver.decision import Decision
-
         assert self.scope is not None
         return Decision(self.scope.knowledge, [c.requirement for c in self.constraints])
 

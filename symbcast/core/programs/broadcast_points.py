@@ -11,18 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.formulas import Comparison, dims_of
+from symbcast.core.algebra.formulas import Comparison, Formula, dims_of
 from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol
-from symbcast.core.algebra.terms import Operation, Symbol, Term, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
+from symbcast.core.rules import Dims, Rule
 from symbcast.core.rules.laws import EQUALS, JOINS, Relation
 from symbcast.core.solver.f1_names.one_broadcast import separate_joins
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.programs.assumptions import Assumption
-    from symbcast.core.rules import Dims, Rule
 
 _MOST_NAMES = 12
 _MOST_ATOMS = 40

@@ -9,25 +9,23 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, clauses, equal, holds, negate
 from symbcast.core.algebra.symbols import SequenceSymbol, mentions_rest, sequences_of
-from symbcast.core.programs.assumptions import assumed_formulas, check_min_size, read_assumptions
+from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.programs.assumptions import Assumptions, assumed_formulas, check_min_size, own_set, read_assumptions
 from symbcast.core.programs.broadcast_call import BroadcastCall
-from symbcast.core.programs.conditions import condition_names
+from symbcast.core.programs.conditions import Statement, condition_names
 from symbcast.core.programs.operations import Op, emission_of
+from symbcast.core.programs.program import Program
+from symbcast.core.rules import OutputDim
 from symbcast.core.rules.laws import members_of
 from symbcast.core.solver.budget import SHORT_LIMIT, Satisfiability
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, predicate
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.text.printing import dim_text, formula_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, UndecidedError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.programs.assumptions import Assumptions
-    from symbcast.core.programs.broadcast_call import BroadcastCall
-    from symbcast.core.programs.conditions import Statement
-    from symbcast.core.programs.program import Program
-    from symbcast.core.rules import OutputDim
     from symbcast.core.solver.f3_linear.z3_solver import Session
 
 
@@ -134,9 +132,6 @@ def is_other(dim: Dim, emitted: OutputDim) -> Formula:
 
 
 def _own_bounds(result: BroadcastCall) -> list[Formula]:
-    from symbcast.core.programs.assumptions import own_set
-    from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-
     assert result.scope is not None
     return [set_formula(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]
 
@@ -172,8 +167,6 @@ def _shortened(formulas: Sequence[Formula]) -> str:
 
 def _evidence(result: BroadcastCall, raw: Sequence[Formula]) -> list[Claim]:
     """Return the claims about the witness and the counterexample, checked by evaluation."""
-    from symbcast.core.solver.evaluation import predicate
-
     assert result.scope is not None
     test = predicate(all_of(raw), result.scope.symbols)
     known = [*(a.formula for a in result.scope.assumed), *_own_bounds(result)]
@@ -199,7 +192,6 @@ def _evidence(result: BroadcastCall, raw: Sequence[Formula]) -> list[Claim]:
 def _is_valid_at(result: BroadcastCall, sizes: Mapping[str, int]) -> bool:
     """Return whether operands broadcast at sizes; raise `BindingError` if the assumptions exclude these."""
     from symbcast.core.programs.bindings import bind
-    from symbcast.core.programs.broadcast_call import BroadcastCall
 
     shapes = bind(result, sizes, {}).shapes
     try:

@@ -31,7 +31,7 @@ from symbcast.core.algebra.symbols import (
     symbol,
     without_clashes,
 )
-from symbcast.core.algebra.terms import Operation, Symbol, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
 from symbcast.core.hooks import hooks
 from symbcast.core.programs.assumptions import (
     Assumption,
@@ -46,7 +46,7 @@ from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope
 from symbcast.core.programs.unknown_rank import UnrolledSequences, axis_checked_formula
 from symbcast.core.shapes import shape_of
-from symbcast.core.solver.budget import one_call, stop_reason
+from symbcast.core.solver.budget import Tier, one_call, stop_reason
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.simplification.simplify import simplified
@@ -66,9 +66,6 @@ from symbcast.errors import (
 if TYPE_CHECKING:
     from sympy import Symbol as SympySymbol
     from sympy.logic.boolalg import Boolean
-
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.solver.budget import Tier
 
 
 # The sizes in conditions, and the knowledge about them: the solver's view of questions about conditions.

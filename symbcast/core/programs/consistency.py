@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import join_members, join_with
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula
+from symbcast.core.algebra.terms import Dim, Symbol, Term
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.programs.assumptions import own_set
 from symbcast.core.programs.facts import COMPARED_UP_TO, Facts
@@ -20,7 +21,6 @@ from symbcast.core.solver.normal_form import as_relation, normal_conjuncts, symb
 from symbcast.core.solver.size_sets import ALL
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol, Term
     from symbcast.core.solver.incremental import GrowingConjunction
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import reduce
 from math import inf, prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import join_members, join_with, replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula
-from symbcast.core.algebra.terms import Operation, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
 from symbcast.core.programs.assumptions import own_set
 from symbcast.core.solver.f1_names.relations import (
     EqualityClasses,
@@ -31,10 +31,6 @@ from symbcast.core.solver.normal_form import as_relation_of_terms, normal_conjun
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # Sizes that facts connect, and whether a size may be 1 or anything else whatever the connected sizes are.
 #

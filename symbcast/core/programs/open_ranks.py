@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join
-from symbcast.core.algebra.formulas import definedness
+from symbcast.core.algebra.formulas import Formula, definedness
 from symbcast.core.algebra.symbols import Rest, mentions_rest
-from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.rules import Emission, Rule
+from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.rules import Emission, OutputDim, Rule
 from symbcast.core.rules.constraints import Constraint
 from symbcast.core.rules.laws import members_of, open_axes
 from symbcast.core.shapes import Shape, any_shape_of, known_rank
@@ -18,10 +18,7 @@ from symbcast.core.solver.decision import Decision, collapsed_join
 from symbcast.core.solver.normal_form import normal_conjuncts
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.programs.scope import Scope
-    from symbcast.core.rules import OutputDim
 
 
 class OpenRanks:

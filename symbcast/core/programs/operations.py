@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import EllipsisType, NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import join_members
 from symbcast.core.algebra.formulas import (
@@ -28,13 +28,6 @@ from symbcast.core.rules.constraints import REQUIRED_FORMULA, SIZE, Constraint, 
 from symbcast.core.shapes import OpenShape, Shape, is_open, shape
 from symbcast.core.solver.normal_form import normal_conjuncts
 from symbcast.errors import SymbcastError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.rules import OutputDim
-
 
 # Requirements of shapes on their sizes: that they be sizes, that two of them be equal, that joins be defined.
 

@@ -7,23 +7,29 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
-from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.programs.answers import ProgramAnswers, ProgramRequirement
 from symbcast.core.programs.arguments import OneOrShape, SizesBySymbol, as_bound, as_shape, check_origin
 from symbcast.core.programs.assumptions import (
+    Assumption,
+    Assumptions,
     assumed_formulas,
     check_min_size,
     mistyped_assumptions,
     read_assumptions,
 )
+from symbcast.core.programs.names_state import NamesState
 from symbcast.core.programs.operations import Key, Kind, Op, emission_of, operation_key
-from symbcast.core.programs.record import NUMPY, ProgramRecord
+from symbcast.core.programs.record import NUMPY, OnConflict, ProgramRecord
 from symbcast.core.programs.state import needed_assumptions
+from symbcast.core.programs.stretching import AxisStretch
 from symbcast.core.rules import AttributeLike, Rule, find_rule
 from symbcast.core.rules.laws import open_axes
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
-from symbcast.core.solver.budget import check_budget, was_stopped
+from symbcast.core.solver.budget import Tier, check_budget, was_stopped
+from symbcast.core.solver.evaluation import AxisSizes
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
@@ -32,15 +38,7 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.core.account import Account
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
     from symbcast.core.programs.answer_parts import AnswerParts, AnswerUnder
-    from symbcast.core.programs.answers import ProgramAnswers, ProgramRequirement
-    from symbcast.core.programs.assumptions import Assumption, Assumptions
-    from symbcast.core.programs.names_state import NamesState
-    from symbcast.core.programs.record import OnConflict
-    from symbcast.core.programs.stretching import AxisStretch
-    from symbcast.core.solver.budget import Tier
 
 NO_ATTRIBUTES: Mapping[str, AttributeLike] = MappingProxyType({})
 
@@ -389,7 +387,6 @@ class Program(ProgramRecord):
         plain = {s: sizes[name] for s, name in shown.items() if not isinstance(s, SequenceSymbol)}
         if not axes:
             return plain
-        from symbcast.core.solver.evaluation import AxisSizes
 
         return AxisSizes(plain, axes)
 

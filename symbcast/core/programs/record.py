@@ -10,31 +10,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Literal, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.formulas import dims_of
-from symbcast.core.algebra.symbols import LABEL, SequenceSymbol, mentions_rest, symbol
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.symbols import LABEL, SequenceSymbol, Unknown, mentions_rest, symbol
+from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.effort import REASON, counted_call
 from symbcast.core.programs.answers import ProgramAnswers, check_assumptions, check_sizes, program_extent
+from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.programs.broadcast_errors import IncompatibleProgramError
 from symbcast.core.programs.names_state import NamesState
 from symbcast.core.programs.operations import Key, Kind, Op, is_repeatable
 from symbcast.core.programs.scope import NameTable
 from symbcast.core.programs.state import ProgramState, needed_assumptions
-from symbcast.core.rules import find_rule
+from symbcast.core.rules import Demand, Rule, find_rule
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.solver.budget import answer_within_budget, within_optional
+from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import ConcurrentUseError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.symbols import Unknown
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.assumptions import Assumption
-    from symbcast.core.rules import Demand, Rule
-    from symbcast.core.solver.decision import Decision
 
 T = TypeVar("T")
 

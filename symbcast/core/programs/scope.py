@@ -21,27 +21,25 @@ from symbcast.core.algebra.symbols import (
     sequences_of,
     symbol,
 )
-from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.assumptions import (
     Assumption,
+    Assumptions,
     assumption_set,
     check_links,
     check_min_size,
     own_set,
     read_assumptions,
 )
-from symbcast.core.shapes import Shape, any_shape_of, shape_of
+from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
 from symbcast.core.solver.budget import one_call
+from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.errors import AssumptionError, DimensionError, UnknownRankError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.programs.assumptions import Assumptions
     from symbcast.core.programs.unknown_rank import UnrolledSequences
-    from symbcast.core.shapes import ShapeLike
-    from symbcast.core.solver.decision import AssumptionSet
 
 
 # The size that a name means throughout a program: one for each name and label, whichever shape introduced it.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.symbols import mentions_rest
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.assumptions import Assumption, linked_sizes
 from symbcast.core.programs.consistency import RequirementAdmission, RequirementGroups
 from symbcast.core.programs.facts import Facts
@@ -19,10 +18,6 @@ from symbcast.core.rules.laws import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.errors import DimensionError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.programs.assumptions import Assumption
 
 
 class ProgramState:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from symbcast.core.algebra.arithmetic import value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.assumptions import own_set
 from symbcast.core.rules import Rule
 from symbcast.core.rules.laws import OutputDim, same_size
@@ -16,9 +17,6 @@ from symbcast.core.rules.placement import Dims
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
 
 Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
 """What StableHLO is given about an axis; empty if it depends on the sizes, or is undecided."""

@@ -23,18 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.formulas import TRUE, Formula, any_of, at_most, equal
 from symbcast.core.algebra.symbols import AxisSequence, AxisSize, Rank, Rest, SequenceSymbol
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.solver.normal_form import in_normal_form, replace_in_formula, symbols_in
 from symbcast.errors import AssumptionError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 RANKS_TRIED = 2
 """Number of axes tried beyond the distinguished ones where no single axis represents all."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import join, replace_symbols, without_joins_with_one
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula
-from symbcast.core.algebra.terms import symbols_of, term
-from symbcast.core.effort import Effort, EffortSpentError, charge, counting
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
+from symbcast.core.effort import CostedValue, Effort, EffortSpentError, charge, counting
 from symbcast.core.effort import current as active
 from symbcast.core.solver.budget import DECIDED, Tier, budget_share, compute_once, stop_reason, was_stopped
 from symbcast.core.solver.f1_names.relations import Relation
@@ -22,13 +22,10 @@ from symbcast.core.solver.normal_form import as_relation, normal_conjuncts, repl
 from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
-from symbcast.core.verdicts import verdict_of
+from symbcast.core.verdicts import Verdict, verdict_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.effort import CostedValue
     from symbcast.core.solver.linear_groups import IsomorphicGroups
-    from symbcast.core.verdicts import Verdict
 
 
 # The assumptions: the set of each symbol, the symbols that share one size, and all other assumptions.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import symbol_replacer
 from symbcast.core.algebra.formulas import (
@@ -25,11 +25,8 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.formulas import holds as holds_of_sizes
 from symbcast.core.algebra.symbols import AxisSequence, Rank, Rest, SequenceSymbol, axis_of
-from symbcast.core.algebra.terms import Atom, Kind, Monomial, Operation, Term, symbols_of, term
+from symbcast.core.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.structs import Struct
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
 
 
 class UndefinedError(ArithmeticError):

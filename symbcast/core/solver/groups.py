@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from symbcast.core.algebra.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
 from symbcast.core.algebra.size_values import MAX_SIZE
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.budget import Tier
+from symbcast.core.solver.evaluation import predicate
 from symbcast.core.solver.f1_names.relations import (
     EitherOne,
     InSet,
@@ -27,11 +29,6 @@ from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import Point, least_size, point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import EMPTY, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # Groups of symbols that formulas tie together, so that each group can be decided separately.
 
@@ -301,8 +298,6 @@ class RelationGroup:
         return point_cost(self.symbols, sizes, self.weights)
 
     def _breaking(self, relation: Relation) -> Point | None:
-        from symbcast.core.solver.evaluation import predicate
-
         if isinstance(relation, InSet):
             size = least_size(self.assumed[relation.node] - relation.members)
             return None if size is None else {relation.node: size}

@@ -9,9 +9,10 @@ neighbourhood of the new formulas, not as much as the whole conjunction.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most, equal
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver.budget import SHORT_LIMIT, Satisfiability, was_stopped
 from symbcast.core.solver.evaluation import holds_at, size_at
@@ -19,9 +20,6 @@ from symbcast.core.solver.f3_linear.equations import solved_for
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import GivenUpError, Point
 from symbcast.core.solver.search import repaired_point
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
 
 _FEW_USERS = 16
 """A symbol that more formulas mention is released later than others; the limit grows by `_USERS_FACTOR` each time."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import AllOf, Formula, any_of, clauses, literals
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver.budget import REDUCED, Satisfiability, budget_share, budget_stage
 from symbcast.core.solver.evaluation import holds_at
@@ -15,11 +16,6 @@ from symbcast.core.solver.incremental import GrowingConjunction
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import GroupQuestions, is_beyond
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.solver.search import GroupQuestions
-
 
 # Incremental z3: the clauses of a group, sizes at which they hold, and which clauses affect which.
 

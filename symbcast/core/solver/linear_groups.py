@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import (
@@ -22,6 +22,7 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import name_text
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver.budget import EVIDENCE, Tier, budget_share, kept_property
 from symbcast.core.solver.evaluation import value_function
@@ -40,10 +41,6 @@ from symbcast.core.solver.normal_form import (
 )
 from symbcast.core.solver.search import BEYOND, GroupEvidence, GroupQuestions, is_beyond, is_linear
 from symbcast.core.solver.size_sets import SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # Tiers F3 and F4: a group of formulas that compound terms tie together, reduced with samples and z3.
 #

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import join_members, joins_with_one, symbol_replacer, value_of
 from symbcast.core.algebra.formulas import (
@@ -34,11 +34,8 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.products import equal_products
 from symbcast.core.algebra.symbols import UserSymbol, symbol
-from symbcast.core.algebra.terms import Symbol, Term, term
+from symbcast.core.algebra.terms import Dim, Symbol, Term, term
 from symbcast.core.solver.f1_names.relations import Joinable, OneWay, SameSize, nodes_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 def symbols_in(formula: Formula) -> dict[Symbol, None]:

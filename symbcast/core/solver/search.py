@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVarTuple
+from typing import TypeAlias, TypeVarTuple
 
 from symbcast.core.algebra.formulas import (
     AllOf,
@@ -19,7 +19,7 @@ from symbcast.core.algebra.formulas import (
     where_possible,
 )
 from symbcast.core.algebra.size_values import MAX_SIZE
-from symbcast.core.algebra.terms import term
+from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import REASON, EffortSpentError, charge
 from symbcast.core.effort import current as current_effort
 from symbcast.core.solver import budget
@@ -52,10 +52,6 @@ from symbcast.core.solver.points import (
     zeros_at,
 )
 from symbcast.core.solver.size_sets import ALL, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
 
 # The methods for finding sizes at which formulas hold, cheapest first: some such sizes, or the smallest.
 #

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import (
     floordiv_terms,
@@ -35,7 +35,7 @@ from symbcast.core.algebra.formulas import (
     with_dims,
     with_values,
 )
-from symbcast.core.algebra.terms import Operation, Symbol, Term, collect, constant, made_symbol, term
+from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, collect, constant, made_symbol, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import comparison_count, set_formula, shortest_set_formula
@@ -44,10 +44,6 @@ from symbcast.core.solver.f2_one_size.univariate import narrowed_set, solution_s
 from symbcast.core.solver.normal_form import in_normal_form, normal_conjuncts, symbols_in
 from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError, divisors, mask_residues
 from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Monomial
-
 
 # Operations that the sets of single symbols decide: where ``H % 8 == 0``, ``(H + 7)//8`` is ``H//8``.
 #

@@ -6,17 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import comb, lcm
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from symbcast.core.algebra.formulas import Operator
 from symbcast.core.algebra.terms import Atom, Operation, Term
 from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import value_function
 from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError
 from symbcast.core.solver.size_sets import EMPTY, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Operator
-
 
 # Terms in one symbol as piecewise polynomials: the value of a term on a residue class, from the inside out.
 #

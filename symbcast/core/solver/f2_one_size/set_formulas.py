@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import modulo_terms, symbol_replacer
 from symbcast.core.algebra.formulas import (
@@ -24,7 +24,7 @@ from symbcast.core.algebra.formulas import (
     equal,
     with_dims,
 )
-from symbcast.core.algebra.terms import Symbol, constant, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Symbol, constant, symbols_of, term
 from symbcast.core.effort import remembered
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import ONE_NAME, solution_set
@@ -44,11 +44,6 @@ from symbcast.core.solver.residues import (
     period_of,
 )
 from symbcast.core.solver.size_sets import ALL, Segment, SizeSet, normal_segments
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.solver.size_sets import SizeSet
-
 
 # Residue patterns as short formulas: modulus by modulus, with runs of neighbouring residues.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import substitute
 from symbcast.core.algebra.formulas import (
@@ -24,7 +24,7 @@ from symbcast.core.algebra.formulas import (
     expand,
     literals,
 )
-from symbcast.core.algebra.terms import Atom, Monomial, Operation, Symbol, Term, constant, term
+from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
@@ -33,11 +33,8 @@ from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
-    Box: TypeAlias = dict[Symbol, SizeSet]
-    """A set for each of some symbols: the product of these."""
+Box: TypeAlias = dict[Symbol, SizeSet]
+"""A set for each of some symbols: the product of these."""
 
 
 # Products of factors in one symbol each, also where they were multiplied out.

@@ -6,15 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import inf, prod
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import Comparison, Formula, is_total
-from symbcast.core.algebra.terms import term
+from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.solver.size_sets import SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
 
 # Points that satisfy difference constraints, ``x - y <= c``, together with equalities and disequalities.
 #

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -18,14 +18,10 @@ from symbcast.core.algebra.formulas import (
     literals,
     with_values,
 )
-from symbcast.core.algebra.terms import Operation, Term, constant, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, term
 from symbcast.core.solver.evaluation import may_be_undefined, size_at
 from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol, Term
-
 
 # Equations solved for a symbol that is isolated in them.
 

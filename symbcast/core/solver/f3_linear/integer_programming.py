@@ -8,10 +8,10 @@ from heapq import heappop, heappush
 from itertools import product
 from math import floor, log2
 from operator import sub
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, literals
-from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.f2_one_size.clauses import clauses_of
 from symbcast.core.solver.f3_linear.lattices import (
@@ -23,10 +23,6 @@ from symbcast.core.solver.f3_linear.lattices import (
     whole_multiple,
 )
 from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuestion, zero_levels, zeros_at
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # The dual simplex method, exact: the least point of a polyhedron, first by cost, then coordinate by coordinate.
 #

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.formulas import Clashing, Comparison, Compatible, Formula, expand
-from symbcast.core.algebra.terms import Operation, Term, term
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
+from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 
 # Linear rows with large coefficients, made small by a change of unknowns: lattice basis reduction.
 #

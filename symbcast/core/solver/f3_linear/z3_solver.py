@@ -12,7 +12,7 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import eq, ge, le, lt, ne
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import z3
 
@@ -29,7 +29,7 @@ from symbcast.core.algebra.formulas import (
     needs,
 )
 from symbcast.core.algebra.size_values import MAX_SIZE
-from symbcast.core.algebra.terms import Operation, Term, term
+from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.effort import current as current_effort
 from symbcast.core.solver import budget
@@ -38,11 +38,6 @@ from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f3_linear.branch_and_bound import different_groups
 from symbcast.core.solver.f3_linear.lattices import reduced_basis
 from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuestion
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
-
 
 # The only thread on which z3 runs.
 #

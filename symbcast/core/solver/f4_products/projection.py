@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import islice, product
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -26,13 +26,9 @@ from symbcast.core.algebra.formulas import (
     literals,
     negate,
 )
-from symbcast.core.algebra.terms import Operation, Term, constant, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, symbols_of, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # Comparisons rewritten so that a size is moved out of ``min``, ``max`` and quotients and can be eliminated.
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import Substitution, join, join_members, operate, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
@@ -34,14 +33,11 @@ from symbcast.core.algebra.formulas import (
     with_dims,
 )
 from symbcast.core.algebra.products import clear_quotients, quotient_required_whole
-from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, made_symbol, term
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.solver.budget import PROPAGATED, budget_share
 from symbcast.core.solver.f4_products.quotients import WholeQuotients, finer_quotients
 from symbcast.core.solver.normal_form import in_normal_form, normal_conjuncts, symbols_in
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 _ROUNDS = 8
 _STEP = 60

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import modulo, monomial_quotient, operate, quotient_and_remainder
-from symbcast.core.algebra.bounds import exact_quotient
+from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.formulas import Comparison, Formula, equal
 from symbcast.core.algebra.terms import Operation, Term, constant, term
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-
 
 # Operations on quotients that are whole and at least 1, as sizes are that a reshape infers.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import combinations_with_replacement, product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import Substitution, quotient_and_remainder
 from symbcast.core.algebra.bounds import exact_quotient, reduced_fraction
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, at_most, dims_of, equal, literals
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Monomial, Operation, Term, constant, term
+from symbcast.core.algebra.terms import Monomial, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.solver.budget import REFUTED, budget_share
 from symbcast.core.solver.evaluation import value_function
@@ -23,10 +23,6 @@ from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.errors import DimensionError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
 
 # Products and symbolic divisors refuted by linear arithmetic: a product of non-negative factors is non-negative.
 #

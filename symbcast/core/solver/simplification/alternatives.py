@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, with_dims
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import Stage
 from symbcast.core.solver.budget import DECIDED, budget_stage
 from symbcast.core.solver.decision import AssumptionSet, Decision
@@ -25,14 +25,7 @@ from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
 
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.solver.size_sets import SizeSet
-
-    _StandardQuestion: TypeAlias = tuple[
-        tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]
-    ]
-    from symbcast.core.algebra.terms import Dim
+_StandardQuestion: TypeAlias = tuple[tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]]
 
 
 # Sizes at which all of some formulas and at least one of some alternatives hold, decided without a disjunction.

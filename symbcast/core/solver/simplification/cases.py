@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -23,7 +23,7 @@ from symbcast.core.algebra.formulas import (
     opposite,
     with_values,
 )
-from symbcast.core.algebra.terms import term
+from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import holds_at, may_be_undefined, predicate, truth_table
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
@@ -32,10 +32,6 @@ from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatr
 from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.simplification.two_level import FEW_LITERALS, LITERAL_COST, Cube, LiteralTable, cover
 from symbcast.core.solver.size_sets import ALL, SizeSet
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
 
 # Formulas over numbered atoms, and the cells at which they hold, for truth tables and covers.
 

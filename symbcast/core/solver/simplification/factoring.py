@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import Substitution, floor_divide, join
 from symbcast.core.algebra.formulas import (
@@ -28,18 +28,13 @@ from symbcast.core.algebra.formulas import (
     negate,
     with_dims,
 )
-from symbcast.core.algebra.terms import Symbol, Term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver.budget import SHORTENED, budget_share
-from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.normal_form import with_joins
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text.printing import formula_text
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Operation, Term
-    from symbcast.core.solver.decision import AssumptionSet
-
 
 # Conjuncts in fewer characters: what alternatives or conjuncts share is written once.
 #

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.bounds import lower_bound
@@ -22,7 +21,7 @@ from symbcast.core.algebra.formulas import (
     negate,
     with_dims,
 )
-from symbcast.core.algebra.terms import Operation, Term, constant, term
+from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, term
 from symbcast.core.effort import EffortSpentError, Stage, charge
 from symbcast.core.solver.budget import SHORTENED, budget_stage
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
@@ -40,11 +39,7 @@ from symbcast.core.solver.normal_form import (
     with_larger_joins,
 )
 from symbcast.core.solver.simplification.cases import CaseSimplifier
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.solver.size_sets import SizeSet
-
+from symbcast.core.solver.size_sets import SizeSet
 
 # Operations that nearby comparisons decide: where ``M > N``, ``min(M, N)`` is N; where ``N < 4``, ``N//4`` is 0.
 #
