@@ -52,13 +52,13 @@ class JsonObject:
 
     def int(self, key: str) -> int:
         """Return a member that is an integer."""
-        found: int = self.get(key, int, "an integer")
-        return found
+        value: int = self.get(key, int, "an integer")
+        return value
 
     def list(self, key: str) -> list[Any]:
         """Return a member that is a list."""
-        found: list[Any] = self.get(key, list, "a list")
-        return found
+        value: list[Any] = self.get(key, list, "a list")
+        return value
 
     def read(self, key: str, reader: Callable[[], _Value]) -> _Value:
         """Return a reader's result for a member, or raise its error with the position."""
@@ -143,8 +143,8 @@ _FLAGS = ("positive", "even", "odd", "zero")
 
 def program_schema() -> dict[str, object]:
     """Return the JSON Schema of the data that `program_to_dict` returns."""
-    found: dict[str, object] = json.loads(Path(__file__).with_name("program.schema.json").read_text("utf-8"))
-    return found
+    schema: dict[str, object] = json.loads(Path(__file__).with_name("program.schema.json").read_text("utf-8"))
+    return schema
 
 
 def program_to_dict(env: Program) -> ProgramData:
@@ -173,8 +173,8 @@ def program_to_dict(env: Program) -> ProgramData:
 
 def symbols_data(shown: Mapping[Symbol, str]) -> list[dict[str, object]]:
     """Return the sizes in order; a sequence is listed once, whichever of its axes occur."""
-    found = {s.sequence if isinstance(s, SequenceSymbol) else s: _symbol(s, name) for s, name in shown.items()}
-    return list(found.values())
+    symbols = {s.sequence if isinstance(s, SequenceSymbol) else s: _symbol(s, name) for s, name in shown.items()}
+    return list(symbols.values())
 
 
 def _symbol(s: Symbol, name: str) -> dict[str, object]:
@@ -284,16 +284,16 @@ def _read_op(number: int, entry: JsonObject, names: NameTable) -> Op:
         return Op(number, kind, origin, operands, output=output)
     rule = JsonObject(entry.get("rule", Mapping, "an object"), f"{entry.place}.rule")
     if kind != "broadcast":
-        given = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
-        operator = rule.read("attributes", lambda: find_operator(kind, given))
+        attributes_read = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
+        operator = rule.read("attributes", lambda: find_operator(kind, attributes_read))
         entry.read("operands", lambda: operator.check_operands([s.dims for s in operands]))
         return Op(number, kind, origin, operands, operator, output=output)
     attributes = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
-    found = rule.read("name", lambda: find_rule(rule.text("called"), attributes))
-    if rule.text("name") != found.name:
-        raise ExchangeError(f"{rule.place}.name", f"{rule.text('name')!r} is not what {found.called!r} is called")
-    entry.read("operands", lambda: found.check_operands([s.dims for s in operands]))
-    return Op(number, kind, origin, operands, found, output=output)
+    named = rule.read("name", lambda: find_rule(rule.text("called"), attributes))
+    if rule.text("name") != named.name:
+        raise ExchangeError(f"{rule.place}.name", f"{rule.text('name')!r} is not what {named.called!r} is called")
+    entry.read("operands", lambda: named.check_operands([s.dims for s in operands]))
+    return Op(number, kind, origin, operands, named, output=output)
 
 
 def _read_shape(entry: JsonObject, key: str, text: Any, names: NameTable) -> Shape:

@@ -45,8 +45,8 @@ def failing_constraint(op: Op, sizes: Sizes, clause: Formula = TRUE) -> Constrai
 
     A requirement that shares a conjunct with ``clause`` comes before the others.
     """
-    found = [c for c in op.constraints if not holds_at(c.requirement, sizes)]
-    return next((c for c in found if _says(c, clause)), next(iter(found), None))
+    failing = [c for c in op.constraints if not holds_at(c.requirement, sizes)]
+    return next((c for c in failing if _says(c, clause)), next(iter(failing), None))
 
 
 def requirement_stating(clause: Formula, op: Op) -> Constraint | None:
@@ -103,8 +103,8 @@ def has_axes(dims: Iterable[Dim], sizes: Sizes) -> bool:
 
 def without_sizes(sizes: Sizes, symbols: Container[Symbol]) -> Sizes:
     """Return the sizes without the given symbols."""
-    found = {s: size for s, size in sizes.items() if s not in symbols}
-    return AxisSizes(found, sizes.axes) if isinstance(sizes, AxisSizes) else found
+    others = {s: size for s, size in sizes.items() if s not in symbols}
+    return AxisSizes(others, sizes.axes) if isinstance(sizes, AxisSizes) else others
 
 
 def texts_at(dims: Iterable[Dim], sizes: Sizes) -> list[str]:
@@ -135,15 +135,15 @@ class Stops:
     @cached_property
     def _required(self) -> list[tuple[Formula, Op]]:
         """The requirements; a long program repeats most of its operations, and with them their requirements."""
-        met: set[Hashable] = set()
-        found: dict[Formula, Op] = {}
+        seen: set[Hashable] = set()
+        required: dict[Formula, Op] = {}
         for op in self._program.operations:
             key = (op.kind, op.rule, *[s.dims for s in op.operands]) if op.formula is None else op.formula
-            if key not in met:
-                met.add(key)
+            if key not in seen:
+                seen.add(key)
                 for formula in operation_requirements(op):
-                    found.setdefault(formula, op)
-        return list(found.items())
+                    required.setdefault(formula, op)
+        return list(required.items())
 
     def first(self, sizes: Sizes) -> tuple[Formula, Op] | None:
         """Return the first requirement that fails at some sizes and its operation; None if none is known to fail.
@@ -158,19 +158,19 @@ class Stops:
 
 def first_stop(program: Program, sizes: Sizes) -> Stop | None:
     """Return where a run of a program stops at some sizes; None if no operation is known to fail."""
-    found = Stops(program).first(sizes)
-    if found is None:
+    stop = Stops(program).first(sizes)
+    if stop is None:
         return None
-    formula, op = found
+    formula, op = stop
     return Stop(op, Namer.of(program.shown).formula(_simplified(program, formula)))
 
 
 def _simplified(program: Program, formula: Formula) -> Formula:
-    met = tuple(symbols_in(formula))
-    about = [a for a in program.assumptions if symbols_in(a.formula).keys() <= {*met}]
+    symbols = tuple(symbols_in(formula))
+    about = [a for a in program.assumptions if symbols_in(a.formula).keys() <= {*symbols}]
     try:
         with share(_EFFORT):
-            return all_of(Decision(assumption_set(met, about, program.min_size), [formula]).clauses)
+            return all_of(Decision(assumption_set(symbols, about, program.min_size), [formula]).clauses)
     except (AssumptionError, EffortSpentError):
         return formula
 
@@ -285,8 +285,8 @@ class _FindingReader:
         if not origins:
             # If no smaller set was found within the time limit, all operations together require it.
             origins = tuple(op for op in self._program.operations if op.kind != "assume")
-        found = self._finding(clause, origins, self._program.breaking(clause))
-        return replace(found, is_joint=not is_direct and len(found.origins) > 1)
+        finding = self._finding(clause, origins, self._program.breaking(clause))
+        return replace(finding, is_joint=not is_direct and len(finding.origins) > 1)
 
     def clash(self, requirement: ProgramRequirement) -> Finding:
         """Return the finding about one of the operations that clash."""
@@ -320,9 +320,9 @@ class _FindingReader:
 def _blame(clause: Formula, origins: Sequence[Op], sizes: Sizes | None) -> _OperationBlame:
     """Return the first operation that fails at the given sizes; without sizes, one that requires the clause."""
     for op in origins:
-        found = failing_constraint(op, sizes, clause) if sizes is not None else requirement_stating(clause, op)
-        if found is not None:
-            return _OperationBlame(op, found)
+        constraint = failing_constraint(op, sizes, clause) if sizes is not None else requirement_stating(clause, op)
+        if constraint is not None:
+            return _OperationBlame(op, constraint)
     return _OperationBlame(origins[0], None)
 
 

@@ -292,7 +292,7 @@ def _operation(notice: Notice) -> dict[str, Any]:
 
 
 def _notification(outcome: CheckOutcome) -> dict[str, Any]:
-    found: dict[str, Any] = {"level": "error", "message": {"text": f"{outcome.source}: {outcome.problem}"}}
+    notification: dict[str, Any] = {"level": "error", "message": {"text": f"{outcome.source}: {outcome.problem}"}}
     if outcome.source:
-        found["locations"] = [{"physicalLocation": {"artifactLocation": {"uri": uri(outcome.source)}}}]
-    return found
+        notification["locations"] = [{"physicalLocation": {"artifactLocation": {"uri": uri(outcome.source)}}}]
+    return notification

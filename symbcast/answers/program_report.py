@@ -33,8 +33,8 @@ VERSION = 1
 
 def report_schema() -> dict[str, object]:
     """Return the JSON Schema (2020-12) of the data that `report_to_dict` returns."""
-    found: dict[str, object] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
-    return found
+    schema: dict[str, object] = json.loads(Path(__file__).with_name("report.schema.json").read_text("utf-8"))
+    return schema
 
 
 def report_to_dict(program: Program, source: str = "") -> ReportData:
@@ -99,10 +99,10 @@ def outcome_of(program: Program, source: str = "") -> CheckOutcome:
 def _notices(program: Program, findings: Sequence[Finding]) -> Iterator[Notice]:
     namer = Namer.of(program.shown)
     for finding in findings:
-        told = lines(finding, _required(finding, findings), _operands(finding, namer))
+        lines_of_finding = lines(finding, _required(finding, findings), _operands(finding, namer))
         level = _LEVELS.get(finding.verdict, "note")
         kind = kind_of(finding, BROADCAST, UNDECIDED)
-        yield Notice(kind, level, finding.operation, finding.rule or finding.kind, "\n".join(told))
+        yield Notice(kind, level, finding.operation, finding.rule or finding.kind, "\n".join(lines_of_finding))
     if program.verdict is Verdict.UNKNOWN:
         text = f"whether the program is valid for all sizes is not decided: {program.reason}"
         yield Notice(UNDECIDED, UNDECIDED.level, "", "", text)

@@ -100,12 +100,12 @@ def cpp_dispatch(
     """
     called = cpp_parameters(names, name)
     space = f"{name}_parts"
-    found = [guarded_clauses(case, names) for case in cases]
-    bodies = [expressions(clauses, called) for clauses in found]
-    terms = [term(d) for clauses in found for c in clauses for d in dims_of(c)]
+    guarded = [guarded_clauses(case, names) for case in cases]
+    bodies = [expressions(clauses, called) for clauses in guarded]
+    terms = [term(d) for clauses in guarded for c in clauses for d in dims_of(c)]
     largest = max([LARGEST_SIZE, *map(magnitude, terms)])
-    met = {s for t in terms for s in t.symbols()}
-    passed = [p for s, p in called.items() if s in met]
+    mentioned = {s for t in terms for s in t.symbols()}
+    passed = [p for s, p in called.items() if s in mentioned]
     parameters = ", ".join(f"const wide& {p}" for p in passed)
     tests = "".join(
         f"    if ({' && '.join(f'({b})' for b in body) or 'true'}) return {n};\n" for n, (body, _) in enumerate(bodies)
@@ -169,8 +169,8 @@ def cases_document(cases: CaseDivision, room: Room = Room.SCREEN) -> Document:
     said = f"; if nothing were known about the sizes, there would be {naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
     left = "" if cases.is_complete else "there may be others; raise the limit to see more"
-    told = [field("and", words(more), words(left)), field("together", whole(str(cases.condition)))]
-    block = fields(told if len(cases) else [field("impossible", *map(words, _clashes(cases, namer)))])
+    joint = [field("and", words(more), words(left)), field("together", whole(str(cases.condition)))]
+    block = fields(joint if len(cases) else [field("impossible", *map(words, _clashes(cases, namer)))])
     table = (Table("cases", tuple(rows), align="l" * len(columns)),) if len(cases) else ()
     return Document(words(f"{count}{said}"), Tone.FINE if len(cases) else Tone.IMPOSSIBLE, (*table, block))
 

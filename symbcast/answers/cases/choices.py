@@ -51,20 +51,20 @@ class AxisColumn(NamedTuple):
         sizes = [d for d in dict.fromkeys(map(before.resolve, self.sizes)) if d != 1]
         output = None if self.output is None else before.resolve(self.output)
         if output == 1:
-            made = before.copy()
-            if all(made.make_one(d) for d in sizes):
-                made.written_ones.update(dict.fromkeys(self.sizes))
-                yield made
+            choice = before.copy()
+            if all(choice.make_one(d) for d in sizes):
+                choice.written_ones.update(dict.fromkeys(self.sizes))
+                yield choice
             return
         free = [d for d in sizes if d != output and not before.is_large(d)]
         most = len(sizes) - 1 if output is None and sizes else len(sizes)
         for count in range(min(len(free), most) + 1):
             for ones in combinations(free, count):
                 rest = [d for d in sizes if d not in ones] if ones else sizes
-                made = before.copy()
-                if made.choose(ones, rest, rest[0] if output is None and rest else output):
-                    made.written_ones.update((d, None) for d in self.sizes if before.resolve(d) in (1, *ones))
-                    yield made
+                choice = before.copy()
+                if choice.choose(ones, rest, rest[0] if output is None and rest else output):
+                    choice.written_ones.update((d, None) for d in self.sizes if before.resolve(d) in (1, *ones))
+                    yield choice
 
 
 class Choice:
@@ -92,30 +92,30 @@ class Choice:
     @staticmethod
     def given(values: dict[Symbol, Dim]) -> Choice:
         """Return an empty choice in which some symbols are known: each is a number or another symbol."""
-        made = Choice()
-        made._values = dict(values)
-        return made
+        choice = Choice()
+        choice._values = dict(values)
+        return choice
 
     @staticmethod
-    def together(found: Sequence[Choice]) -> Choice:
+    def together(choices: Sequence[Choice]) -> Choice:
         """Combine choices that have no sizes in common into one."""
-        made = Choice()
-        for one in found:
-            made.literals += one.literals
-            made.written_ones.update(one.written_ones)
-            made._values.update(one._values)
-            made._same.update(one._same)
-            made._ones.update(one._ones)
-            made._large.update(one._large)
-        return made
+        choice = Choice()
+        for one in choices:
+            choice.literals += one.literals
+            choice.written_ones.update(one.written_ones)
+            choice._values.update(one._values)
+            choice._same.update(one._same)
+            choice._ones.update(one._ones)
+            choice._large.update(one._large)
+        return choice
 
     def copy(self) -> Choice:
         """Return an independent copy of this choice."""
-        made = _new(Choice)
-        made.literals, made._values = self.literals.copy(), self._values.copy()
-        made._ones, made._large = self._ones.copy(), self._large.copy()
-        made._same, made.written_ones = self._same.copy(), self.written_ones.copy()
-        return made
+        copy = _new(Choice)
+        copy.literals, copy._values = self.literals.copy(), self._values.copy()
+        copy._ones, copy._large = self._ones.copy(), self._large.copy()
+        copy._same, copy.written_ones = self._same.copy(), self.written_ones.copy()
+        return copy
 
     def resolve(self, dim: Dim) -> Dim:
         """Resolve a size under this choice; a join of chosen sizes becomes one of them."""
@@ -175,9 +175,9 @@ class Choice:
 
     def imply_one(self, dim: Dim) -> bool:
         """Record that a size is 1, which the choice already implies; return whether this is consistent."""
-        told = len(self.literals)
+        count = len(self.literals)
         is_possible = self.make_one(dim)
-        del self.literals[told:]
+        del self.literals[count:]
         return is_possible
 
     def make_large(self, dim: Dim) -> bool:
@@ -198,17 +198,17 @@ class Choice:
         if left == 1 or right == 1:
             return self.make_one(right if left == 1 else left)
         self.literals.append(equal(left, right))
-        for gone, kept in ((right, left), (left, right)):
-            if not isinstance(gone, int) and gone.is_Symbol and gone not in symbols_of((kept,)):
-                return self._bind(gone, kept)
+        for gone, value in ((right, left), (left, right)):
+            if not isinstance(gone, int) and gone.is_Symbol and gone not in symbols_of((value,)):
+                return self._bind(gone, value)
         return self._unite(left, right)
 
     def _unite(self, left: Dim, right: Dim) -> bool:
         """Let one of two equal terms stand for the other too; return whether this is consistent."""
-        kept, gone = (right, left) if isinstance(right, int) else (left, right)
-        self._same[gone] = kept
-        if gone in self._large and not isinstance(kept, int):
-            self._large[kept] = None
+        representative, gone = (right, left) if isinstance(right, int) else (left, right)
+        self._same[gone] = representative
+        if gone in self._large and not isinstance(representative, int):
+            self._large[representative] = None
         return True
 
     def _bind(self, symbol: Dim, value: Dim) -> bool:
@@ -225,14 +225,14 @@ class Choice:
         if 1 in self._large or any(d != 1 and isinstance(d, int) for d in self._ones):
             return False
         # The equal terms may now be numbers, names or other terms; what follows is no choice and needs no literal.
-        told, same = len(self.literals), self._same
+        count, same = len(self.literals), self._same
         self._same = {}
         names = [d for d in self._ones if not isinstance(d, int) and d.is_Symbol]
         is_possible = all(self._bind(name, 1) for name in names)
         is_possible &= all(
             self.make_equal(replace_symbols(a, bound), replace_symbols(b, bound)) for a, b in same.items()
         )
-        del self.literals[told:]
+        del self.literals[count:]
         return is_possible
 
 
@@ -269,13 +269,13 @@ class RankColumn(NamedTuple):
         """
         rank = before.resolve(self.sequence.rank)
         for count in range(self.depth):
-            made = before.copy()
-            if made.make_equal(rank, count) and all(map(made.imply_one, self.sizes[count + 1 :])):
-                yield made
+            choice = before.copy()
+            if choice.make_equal(rank, count) and all(map(choice.imply_one, self.sizes[count + 1 :])):
+                yield choice
         if not isinstance(rank, int):
-            made = before.copy()
-            made.literals.append(at_most(self.depth, rank))
-            yield made
+            choice = before.copy()
+            choice.literals.append(at_most(self.depth, rank))
+            yield choice
         elif rank >= self.depth:
             yield before.copy()
 
@@ -316,19 +316,19 @@ class Ranks:
 
     def at(self, resolve: Callable[[Dim], Dim]) -> dict[AxisSequence, int]:
         """Return the rank of each sequence whose rank resolves to a number, if all of its axes are distinguished."""
-        found = {s: resolve(s.rank) for s in self.depths}
-        return {s: rank for s, rank in found.items() if isinstance(rank, int) and rank <= self.depths[s]}
+        ranks = {s: resolve(s.rank) for s in self.depths}
+        return {s: rank for s, rank in ranks.items() if isinstance(rank, int) and rank <= self.depths[s]}
 
     def shape(self, shape: Shape, ranks: Mapping[AxisSequence, int]) -> Shape:
         """Return a shape with the given ranks for some sequences, at least the distinguished axes for the others."""
-        found: list[Dim] = []
+        dims: list[Dim] = []
         for dim in shape.dims:
-            found += self._axes(dim, ranks) if is_sequence(dim) else [dim]
-        made = any_shape_of(found)
-        if any(map(is_sequence, made.dims[1:])):
-            sequence = next(s.sequence for s in symbols_of(made.dims) if isinstance(s, Rest))
+            dims += self._axes(dim, ranks) if is_sequence(dim) else [dim]
+        whole = any_shape_of(dims)
+        if any(map(is_sequence, whole.dims[1:])):
+            sequence = next(s.sequence for s in symbols_of(whole.dims) if isinstance(s, Rest))
             raise UnknownRankError("cases where sizes precede a sequence", str(shape), _hint(sequence))
-        return made
+        return whole
 
     def _axes(self, dim: Dim, ranks: Mapping[AxisSequence, int]) -> Iterator[Dim]:
         rests = [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
@@ -340,11 +340,11 @@ class Ranks:
 
     def _open(self, rests: Iterable[Rest]) -> list[Rest]:
         """Return the axes in front of the distinguished ones; raise `UnknownRankError` for more than one sequence."""
-        found = dict.fromkeys(s.sequence for s in rests if s.sequence not in self._bounded)
-        if len(found) > 1:
-            names = [s.rest().name for s in found]
-            raise UnknownRankError(f"cases where {' and '.join(names)} meet", names[-1], _hint(list(found)[-1]))
-        return [s.rest(self.depths[s]) for s in found]
+        sequences = dict.fromkeys(s.sequence for s in rests if s.sequence not in self._bounded)
+        if len(sequences) > 1:
+            names = [s.rest().name for s in sequences]
+            raise UnknownRankError(f"cases where {' and '.join(names)} meet", names[-1], _hint(list(sequences)[-1]))
+        return [s.rest(self.depths[s]) for s in sequences]
 
 
 def _cut(dim: Dim, ranks: Mapping[AxisSequence, int]) -> Dim:
@@ -406,17 +406,17 @@ class BroadcastColumns(NamedTuple):
 
     def columns(self) -> Iterator[AxisColumn]:
         """Yield the columns to choose from."""
-        for axis, found in enumerate(self.output):
+        for axis, joined in enumerate(self.output):
             sizes = [
                 operand.dims[place]
                 for operand, axes in zip(self.operands, self.axes, strict=True)
                 for place, lies in enumerate(axes or ())
                 if lies == axis
             ]
-            if isinstance(found, Joined):
-                yield AxisColumn(tuple(dict.fromkeys((*found, *sizes))))
-            elif any(size != found for size in sizes):
-                yield AxisColumn(tuple(dict.fromkeys(s for s in sizes if s != found)), found)
+            if isinstance(joined, Joined):
+                yield AxisColumn(tuple(dict.fromkeys((*joined, *sizes))))
+            elif any(size != joined for size in sizes):
+                yield AxisColumn(tuple(dict.fromkeys(s for s in sizes if s != joined)), joined)
 
     def layout(self, resolve: Callable[[Dim], Dim]) -> CaseLayout:
         """Return how operands are read where sizes resolve to others."""

@@ -119,11 +119,11 @@ class CasesQuestion:
 
     def formula_of(self, statement: Statement) -> Formula:
         """Return a condition over the sizes of the question; raise `BindingError` if it mentions others."""
-        meant = {s if _is_itself(s) else symbol(n): s for s, n in self.names.items()}
+        symbols = {s if _is_itself(s) else symbol(n): s for s, n in self.names.items()}
         for other in symbols_in(statement.formula):
-            if other not in meant:
+            if other not in symbols:
                 raise unknown_name_error(other.name, list(self.names.values()))
-        return replace_in_formula(statement.formula, meant)
+        return replace_in_formula(statement.formula, symbols)
 
 
 def _is_itself(s: Symbol) -> bool:
@@ -293,8 +293,8 @@ class CaseDivision(Guessable, Sequence[Case]):
         Raises `BindingError` for a missing size that distinguishes cases, an unknown name, or an invalid size.
         """
         telling = {s for case in self for s in symbols_in(case.formula)}
-        found = read_needed(telling, self._question.names, sizes, named, "find")
-        return next((case for case in self if case.holds(found)), None)
+        needed = read_needed(telling, self._question.names, sizes, named, "find")
+        return next((case for case in self if case.holds(needed)), None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CaseDivision):
@@ -339,16 +339,16 @@ class _QuestionSizes:
     ranks: Ranks | None = None
 
     @staticmethod
-    def of_ranks(found: RankedSizes) -> _QuestionSizes:
+    def of_ranks(ranks: RankedSizes) -> _QuestionSizes:
         """Return the sizes of a question with sequences of axes."""
-        return _QuestionSizes(found.required, found.names, found.knowledge, found.unrolled, Ranks(found))
+        return _QuestionSizes(ranks.required, ranks.names, ranks.knowledge, ranks.unrolled, Ranks(ranks))
 
     def broadcast(self, name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> HintedSizes:
         """Return a broadcast to divide into cases; ``output`` is given for an operator."""
         if self.ranks is None or not any(map(is_open, operands)):
             return broadcast_of(name, rule, operands, output)
-        for found in (*operands, *(() if output is None else (output,))):
-            self.ranks.check(found)
+        for dims in (*operands, *(() if output is None else (output,))):
+            self.ranks.check(dims)
         return OpenBroadcastColumns(name, rule, operands, output, self.ranks)
 
     def partition(self, columns: Iterable[AxisColumn]) -> Partition:
@@ -358,9 +358,9 @@ class _QuestionSizes:
             return Partition(self.knowledge, (), self.asked)
         if self.ranks is None:
             return Partition(self.knowledge, columns, self.asked)
-        unrolled = [found for column in columns for found in self.ranks.unrolled(column)]
-        told: list[AxisColumn | RankColumn] = [*self.ranks.columns(), *unrolled]
-        return Partition(self.knowledge, told, self.asked)
+        unrolled = [cells for column in columns for cells in self.ranks.unrolled(column)]
+        parts: list[AxisColumn | RankColumn] = [*self.ranks.columns(), *unrolled]
+        return Partition(self.knowledge, parts, self.asked)
 
 
 def cases_of_call(
@@ -370,15 +370,15 @@ def cases_of_call(
     if call.is_plain:
         names = call.shown
         # Each axis has a column, which expresses all that the rule requires there.
-        found = call.rule.relations(call.masks.shapes) or ()
-        columns = [AxisColumn(tuple(dict.fromkeys(sizes))) for _, sizes in found if len({*sizes, 1}) > 2]
+        relations = call.rule.relations(call.masks.shapes) or ()
+        columns = [AxisColumn(tuple(dict.fromkeys(sizes))) for _, sizes in relations if len({*sizes, 1}) > 2]
         partition = Partition(AssumptionSet.of_names(tuple(names)), columns, ())
         return _cases(kind, CasesQuestion(call, condition, names, None, partition), (), limit)
-    asked, scope = [c.requirement for c in call.constraints], call.scope
+    requirements, scope = [c.requirement for c in call.constraints], call.scope
     if scope is None:
-        sizes = _QuestionSizes(asked, {}, AssumptionSet((), {}, ()))
+        sizes = _QuestionSizes(requirements, {}, AssumptionSet((), {}, ()))
     elif not scope.sequences:
-        sizes = _QuestionSizes(asked, scope.names, scope.knowledge)
+        sizes = _QuestionSizes(requirements, scope.names, scope.knowledge)
     else:
         sizes = _QuestionSizes.of_ranks(RankedSizes.of_call("cases", call))
     broadcast = sizes.broadcast(call.rule.called, call.rule, call.operands)
@@ -394,13 +394,13 @@ def cases_of_program(
 ) -> D:
     """Return the cases of a program, those that contain hints first."""
     operations = [op for op in program.operations if op.kind != "assume"]
-    asked: list[Formula] = [FALSE] if program.verdict is Verdict.NEVER else []
-    asked += (c.requirement for op in operations for c in op.constraints)
+    requirements: list[Formula] = [FALSE] if program.verdict is Verdict.NEVER else []
+    requirements += (c.requirement for op in operations for c in op.constraints)
     assumed, least = program.assumptions, program.min_size
     if sequences_of(program.shown):
-        sizes = _QuestionSizes.of_ranks(RankedSizes("cases", asked, program.shown, (assumed, least)))
+        sizes = _QuestionSizes.of_ranks(RankedSizes("cases", requirements, program.shown, (assumed, least)))
     else:
-        sizes = _QuestionSizes(asked, program.shown, assumption_set(program.shown, assumed, least))
+        sizes = _QuestionSizes(requirements, program.shown, assumption_set(program.shown, assumed, least))
     broadcasts: list[HintedSizes] = []
     columns: list[AxisColumn] = []
     for op in operations:
@@ -421,8 +421,8 @@ def _cases(kind: type[D], question: CasesQuestion, hints: Iterable[Hint], limit:
     hinted: dict[tuple[Formula, ...], tuple[PartitionPart, list[int]]] = {}
     for place, hint in enumerate(hints):
         for parts in _hinted(question, hint, place, most):
-            found = hinted.setdefault(parts.key, (parts, []))
-            found[1].append(place)
+            numbered = hinted.setdefault(parts.key, (parts, []))
+            numbered[1].append(place)
     first = sorted(hinted.values(), key=lambda found: -len(found[1]))
     chosen = [(parts, tuple(places)) for parts, places in first[:most]]
     is_complete = False
@@ -432,33 +432,33 @@ def _cases(kind: type[D], question: CasesQuestion, hints: Iterable[Hint], limit:
         others = [parts for parts in parts_found if parts.key not in known]
         is_complete = all_found and len(chosen) + len(others) <= most
         chosen += [(parts, ()) for parts in others[: most - len(chosen)]]
-    made = [Case(question, parts, number, places) for number, (parts, places) in enumerate(chosen)]
-    return kind(question, made, is_complete)
+    cases = [Case(question, parts, number, places) for number, (parts, places) in enumerate(chosen)]
+    return kind(question, cases, is_complete)
 
 
 def _hinted(question: CasesQuestion, hint: Hint, place: int, limit: int) -> list[PartitionPart]:
     """Return the parts that contain sizes of a hint; raise `BindingError` if there are none."""
     partition, names = question.partition, question.names
     if not isinstance(hint, Mapping):
-        wanted = question.formula_of(condition_of_same_sizes(question.condition, TRUE) & hint)
-        found = partition.parts_within([wanted], limit)
-        return _some(found, place, str(hint))
-    given = GivenSizes.read(names, hint, {})
-    sizes = {s: given.sizes[name] for s, name in names.items() if name in given.sizes}
+        hint_formula = question.formula_of(condition_of_same_sizes(question.condition, TRUE) & hint)
+        matching = partition.parts_within([hint_formula], limit)
+        return _some(matching, place, str(hint))
+    bound = GivenSizes.read(names, hint, {})
+    sizes = {s: bound.sizes[name] for s, name in names.items() if name in bound.sizes}
     # The axes that are not distinguished have no requirements.
-    sizes.update((s, size) for s, size in sizes_at(names, given.axes).items() if not isinstance(s, Rest))
+    sizes.update((s, size) for s, size in sizes_at(names, bound.axes).items() if not isinstance(s, Rest))
     if len(sizes) == len(names):
         parts = partition.part_at(sizes)
-        found = [] if parts is None else [parts]
+        matching = [] if parts is None else [parts]
     else:
-        found = partition.parts_within([equal(s, size) for s, size in sizes.items()], limit)
-    return _some(found, place, sizes_text(given.by_name))
+        matching = partition.parts_within([equal(s, size) for s, size in sizes.items()], limit)
+    return _some(matching, place, sizes_text(bound.by_name))
 
 
-def _some(found: list[PartitionPart], place: int, said: str) -> list[PartitionPart]:
-    if not found:
+def _some(sizes: list[PartitionPart], place: int, said: str) -> list[PartitionPart]:
+    if not sizes:
         raise BindingError(f"hint {place} ({said}) admits no valid sizes", "see .condition and .assumptions")
-    return found
+    return sizes
 
 
 # Prove cases with z3: no two hold together, and they cover exactly the rules' requirements.
@@ -468,13 +468,13 @@ def certify_cases(cases: CaseDivision) -> Certificate:
     """Return what z3 proves about the cases from the raw constraints."""
     partition = question_of(cases).partition
     known = partition.knowledge
-    guards, asked = [case.formula for case in cases], all_of(partition.asked)
+    guards, required = [case.formula for case in cases], all_of(partition.asked)
     claims = [
         *((f"case {n} and those before it share no sizes", [g, any_of(guards[:n])]) for n, g in enumerate(guards) if n),
-        ("wherever a case holds, the constraints do", [any_of(guards), negate(asked)]),
+        ("wherever a case holds, the constraints do", [any_of(guards), negate(required)]),
     ]
     if cases.is_complete:
-        claims.append(("wherever the constraints hold, a case does", [asked, negate(any_of(guards))]))
+        claims.append(("wherever the constraints hold, a case does", [required, negate(any_of(guards))]))
     assumed = [*(set_formula(s, sizes) for s, sizes in known.domains.items()), *known.others]
 
     def prove() -> list[Claim]:

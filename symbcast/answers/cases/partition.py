@@ -76,13 +76,13 @@ class PartitionPart:
         """Return the value of a size wherever the part holds."""
         if isinstance(dim, int):
             return dim
-        found = self._resolved.get(dim)
-        if found is None:
-            found = self._choice.resolve(dim)
-            for part in {id(p): p for s in symbols_of((found,)) if (p := self._about.get(s)) is not None}.values():
-                found = part.decision.fixed(found)
-            self._resolved[dim] = found
-        return found
+        resolved = self._resolved.get(dim)
+        if resolved is None:
+            resolved = self._choice.resolve(dim)
+            for part in {id(p): p for s in symbols_of((resolved,)) if (p := self._about.get(s)) is not None}.values():
+                resolved = part.decision.fixed(resolved)
+            self._resolved[dim] = resolved
+        return resolved
 
     @cached_property
     def _about(self) -> dict[Symbol, GroupPart]:
@@ -91,15 +91,15 @@ class PartitionPart:
 
     def witness(self) -> dict[Symbol, int]:
         """Return the smallest sizes of the part; raise `UndecidedError` if none were found."""
-        found: dict[Symbol, int] = {}
+        point: dict[Symbol, int] = {}
         for part in self._parts:
             sizes = part.decision.witness()
             if sizes is None:
                 raise UndecidedError(part.decision.reason or "sizes of a case were not found")
-            found.update(sizes)
+            point.update(sizes)
         for symbol, value in self._knowledge.values.items():
-            found[symbol] = value if isinstance(value, int) else found[value]  # type: ignore[index]
-        return {symbol: found[symbol] for symbol in self._knowledge.symbols}
+            point[symbol] = value if isinstance(value, int) else point[value]  # type: ignore[index]
+        return {symbol: point[symbol] for symbol in self._knowledge.symbols}
 
 
 class Partition:
@@ -128,11 +128,11 @@ class Partition:
         """
         groups, complete = [], True
         for group in self._groups:
-            found = list(islice(group.parts(), limit + 1))
-            complete = complete and len(found) <= limit
-            groups.append(found[:limit])
-        made = [PartitionPart(parts, self.knowledge) for parts in islice(product(*groups), limit + 1)]
-        return made[:limit], complete and len(made) <= limit
+            choices = list(islice(group.parts(), limit + 1))
+            complete = complete and len(choices) <= limit
+            groups.append(choices[:limit])
+        combined = [PartitionPart(parts, self.knowledge) for parts in islice(product(*groups), limit + 1)]
+        return combined[:limit], complete and len(combined) <= limit
 
     def part_at(self, sizes: Mapping[Symbol, int]) -> PartitionPart | None:
         """Return the part that contains some sizes; None if they violate the requirements."""
@@ -140,15 +140,15 @@ class Partition:
             return None
         if any(sizes[s] != (v if isinstance(v, int) else sizes[v]) for s, v in self.knowledge.values.items()):  # type: ignore[index]
             return None
-        found = [group.part_at(sizes) for group in self._groups]
-        made = [part for part in found if part is not None]
-        return PartitionPart(made, self.knowledge) if len(made) == len(found) else None
+        choices = [group.part_at(sizes) for group in self._groups]
+        chosen = [part for part in choices if part is not None]
+        return PartitionPart(chosen, self.knowledge) if len(chosen) == len(choices) else None
 
     def parts_within(self, region: Sequence[Formula], limit: int) -> list[PartitionPart]:
         """Return the parts, at most ``limit``, that contain sizes of a region."""
         narrowed = Partition(self.knowledge, self.columns, [*self.asked, *region])
-        found = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
-        return list({parts.key: parts for parts in found if parts is not None}.values())
+        known = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
+        return list({parts.key: parts for parts in known if parts is not None}.values())
 
     @cached_property
     def _groups(self) -> list[_SizeGroup]:
@@ -213,9 +213,9 @@ class _SizeGroup:
             return None
         choice = Choice.given(self._whole.values)
         for column in self.columns:
-            told = len(choice.literals)
-            found = (c for c in column.choices(choice) if all(holds_at(f, sizes) for f in c.literals[told:]))
-            choice = next(found, None) or _REFUSED
+            count = len(choice.literals)
+            matching = (c for c in column.choices(choice) if all(holds_at(f, sizes) for f in c.literals[count:]))
+            choice = next(matching, None) or _REFUSED
             if choice is _REFUSED:
                 return None
         part = self._part(choice)

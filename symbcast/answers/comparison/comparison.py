@@ -62,13 +62,13 @@ def compare(
     (<Order.REFINES: 'refines'>, Condition('W == 1 and K != 1'), {'N': 1, 'C': 1, 'H': 1, 'W': 1, 'K': 2})
     """
     if isinstance(rules, (str, Rule)) or not isinstance(rules, Iterable):
-        wanted = parts_of_list(rules) if isinstance(rules, str) else ["numpy", "pdpd(axis=1)"]
-        raise ShapeTypeError(rules, "several rules", f"write a list: rules={wanted}")
-    given = [s for s in shapes[2:] if isinstance(s, str) and s.isidentifier() and s in _names_of_rules()]
-    if given:
-        raise ShapeTypeError(given[0], "a shape but a rule", f"write rules=[{', '.join(map(repr, given))}]")
-    found = [read_rule(rule) for rule in rules] or rules_without_attributes()
-    return Comparison(ComparisonQuestion(shapes, assume, min_size, budget), found)
+        example = parts_of_list(rules) if isinstance(rules, str) else ["numpy", "pdpd(axis=1)"]
+        raise ShapeTypeError(rules, "several rules", f"write a list: rules={example}")
+    names = [s for s in shapes[2:] if isinstance(s, str) and s.isidentifier() and s in _names_of_rules()]
+    if names:
+        raise ShapeTypeError(names[0], "a shape but a rule", f"write rules=[{', '.join(map(repr, names))}]")
+    chosen = [read_rule(rule) for rule in rules] or rules_without_attributes()
+    return Comparison(ComparisonQuestion(shapes, assume, min_size, budget), chosen)
 
 
 def _names_of_rules() -> set[str]:
@@ -154,18 +154,18 @@ def relation(first: str | Rule, second: str | Rule, rank: int = 3, budget: float
 
 
 def _related(rules: tuple[Rule, Rule], rank: int) -> Relation:
-    found, open_reason = _Separations(), ""
+    separations, open_reason = _Separations(), ""
     for shapes in _shapes(rank):
         question = ComparisonQuestion(shapes)
         answers = [answer_of(rule, question) for rule in rules]
         pair = Pair(PairRegions(question, answers), *answers)
         if pair.order is Order.UNKNOWN:
             open_reason = open_reason or pair.reason
-        found.take(pair)
-        if found.order is Order.NEITHER:
+        separations.take(pair)
+        if separations.order is Order.NEITHER:
             break
-    order = Order.UNKNOWN if open_reason and found.order is not Order.NEITHER else found.order
-    return Relation(rule_text(rules[0]), rule_text(rules[1]), rank, order, found.telling, open_reason)
+    order = Order.UNKNOWN if open_reason and separations.order is not Order.NEITHER else separations.order
+    return Relation(rule_text(rules[0]), rule_text(rules[1]), rank, order, separations.telling, open_reason)
 
 
 def check_rank(rank: object) -> None:

@@ -219,8 +219,8 @@ VERSION = 1
 
 def comparison_schema() -> dict[str, object]:
     """Return the JSON Schema of the data that `comparison_to_dict` returns."""
-    found: dict[str, object] = json.loads(Path(__file__).with_name("comparison.schema.json").read_text("utf-8"))
-    return found
+    schema: dict[str, object] = json.loads(Path(__file__).with_name("comparison.schema.json").read_text("utf-8"))
+    return schema
 
 
 def comparison_to_dict(comparison: RuleAnswers) -> ComparisonData:

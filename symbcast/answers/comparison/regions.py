@@ -56,17 +56,17 @@ class Region:
     @answer_property
     def is_empty(self) -> bool | None:
         """Whether the region contains no sizes; None if that was not decided."""
-        met = self._standings.met
-        return self._sizes.is_empty if met is None else not met.counts[self._way]
+        counted = self._standings.met
+        return self._sizes.is_empty if counted is None else not counted.counts[self._way]
 
     @answer_property
     def verdict(self) -> Verdict:
         """Whether all sizes are in the region, some, or none; unknown if that was not decided."""
-        met = self._standings.met
-        if met is None:
+        counted = self._standings.met
+        if counted is None:
             return self._sizes.verdict
-        count = met.counts[self._way]
-        return Verdict.ALWAYS if count == met.total > 0 else Verdict.SOMETIMES if count else Verdict.NEVER
+        count = counted.counts[self._way]
+        return Verdict.ALWAYS if count == counted.total > 0 else Verdict.SOMETIMES if count else Verdict.NEVER
 
     @answer_property
     def condition(self) -> Condition:
@@ -129,8 +129,8 @@ class PairRegions:
         """Return the decision about formulas under the assumptions."""
         key = tuple(formulas)
         knowledge = self._question.scope.knowledge
-        found, self._decided[key] = compute_once(self._decided.get(key), lambda: Decision(knowledge, formulas))
-        return found
+        decision, self._decided[key] = compute_once(self._decided.get(key), lambda: Decision(knowledge, formulas))
+        return decision
 
 
 class PairAgreements:
@@ -228,13 +228,13 @@ class Pair:
     def __init__(self, regions: PairRegions, first: RuleAnswer, second: RuleAnswer) -> None:
         self.first = first
         self.second = second
-        found = regions.between(first, second)
+        between = regions.between(first, second)
         self._is_one_law = regions.are_one_law(first, second)
-        self.agree = found[Agreement.AGREE]
-        self.apart = found[Agreement.APART]
-        self.differ = found[Agreement.DIFFER]
-        self.only_first = found[Agreement.ONLY_FIRST]
-        self.only_second = found[Agreement.ONLY_SECOND]
+        self.agree = between[Agreement.AGREE]
+        self.apart = between[Agreement.APART]
+        self.differ = between[Agreement.DIFFER]
+        self.only_first = between[Agreement.ONLY_FIRST]
+        self.only_second = between[Agreement.ONLY_SECOND]
 
     @property
     def budget(self) -> float | None:
@@ -382,15 +382,15 @@ class RuleAnswers:
     @answer_property
     def groups(self) -> tuple[tuple[RuleAnswer, ...], ...]:
         """The rules grouped by equal answers for these shapes."""
-        found: list[list[RuleAnswer]] = []
+        groups: list[list[RuleAnswer]] = []
         equal = {(id(p.first), id(p.second)) for p in self.pairs if p.order is Order.EQUAL}
         for answer in self.answers:
-            group = next((g for g in found if (id(g[0]), id(answer)) in equal), None)
+            group = next((g for g in groups if (id(g[0]), id(answer)) in equal), None)
             if group is None:
-                found.append([answer])
+                groups.append([answer])
             else:
                 group.append(answer)
-        return tuple(map(tuple, found))
+        return tuple(map(tuple, groups))
 
     @one_call
     def pair(self, first: str | Rule, second: str | Rule) -> Pair:
@@ -404,9 +404,9 @@ class RuleAnswers:
         return Pair(self._regions, *answers)
 
     def _answer(self, rule: str | Rule) -> RuleAnswer:
-        wanted = read_rule(rule)
+        named = read_rule(rule)
         for answer in self.answers:
-            if answer.rule_asked == wanted:
+            if answer.rule_asked == named:
                 return answer
         raise ShapeTypeError(rule, "one of the rules", f"these are {', '.join(a.rule for a in self.answers)}")
 

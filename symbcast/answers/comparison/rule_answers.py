@@ -90,14 +90,14 @@ def _attributes(rule: str, text: str) -> Iterator[tuple[str, AttributeValue]]:
     declared = {p.name: p for p in parameters_of(rule)}
     place = 0
     while text[place:].strip():
-        found = _ATTRIBUTE.match(text, place)
-        if found is None:
+        match = _ATTRIBUTE.match(text, place)
+        if match is None:
             raise RuleArgumentError(rule, f"{text[place:].strip()!r} is not an attribute", _example(rule))
-        name, value = found["name"], found["value"].strip().strip("'\"")
+        name, value = match["name"], match["value"].strip().strip("'\"")
         parameter = declared.get(name)
         is_left_out = value == "None" and parameter is not None and parameter.default is None
         yield name, None if is_left_out else value if parameter is None else parameter.read(rule, value)
-        place = found.end()
+        place = match.end()
 
 
 # The shapes that rules are compared on, with their sizes bound once for all of the rules.
@@ -196,8 +196,8 @@ class RuleAnswer:
         """The rule's requirements, conjunct by conjunct, not simplified."""
         if self.result is None:
             return (FALSE,)
-        found = all_of(c.requirement for c in call_of(self.result).constraints)
-        return clauses(found)
+        requirement = all_of(c.requirement for c in call_of(self.result).constraints)
+        return clauses(requirement)
 
     @cached_property
     def law(self) -> tuple[object, ...]:
@@ -262,21 +262,21 @@ def small_models(
     >>> small_models([N, M], [N, M], [equal(N, M)])
     [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3)]
     """
-    asked = list(formulas)
-    known, found_dims = {*symbols}, {*dims, *(dim for formula in asked for dim in dims_of(formula))}
+    constraints = list(formulas)
+    known, found_dims = {*symbols}, {*dims, *(dim for formula in constraints for dim in dims_of(formula))}
     integers = {1, *(dim for dim in found_dims if isinstance(dim, int) and dim >= 0)}
     if any(dim not in known for dim in found_dims if not isinstance(dim, int)):
         return None
-    if any(map(_is_ordered, asked)):
+    if any(map(_is_ordered, constraints)):
         pool = sorted(_ordered_pool(integers, len(symbols)))
         if len(pool) ** len(symbols) > MOST:
             return None
-        found: Iterable[_SizeTuple] = product(pool, repeat=len(symbols))
+        models: Iterable[_SizeTuple] = product(pool, repeat=len(symbols))
     else:
         if _count(len(symbols), len(integers)) > MOST:
             return None
-        found = (_smallest(kind, integers) for kind in _kinds(len(symbols), sorted(integers)))
-    return sorted(found, key=lambda sizes: (sizes.count(0), sum(sizes), sizes))
+        models = (_smallest(kind, integers) for kind in _kinds(len(symbols), sorted(integers)))
+    return sorted(models, key=lambda sizes: (sizes.count(0), sum(sizes), sizes))
 
 
 def _is_ordered(formula: Formula) -> bool:
@@ -388,12 +388,12 @@ class Outcomes:
         scope, assumed = self._question.scope, self._question.assumed
         required = [f for answer in self._answers for f in answer.required]
         dims = [d for s in scope.shapes for d in s.dims]
-        found = small_models(scope.symbols, dims, [*assumed, *required])
+        models = small_models(scope.symbols, dims, [*assumed, *required])
         known = all_of(assumed)
-        if found is None or known == TRUE:
-            return found
+        if models is None or known == TRUE:
+            return models
         is_assumed = predicate(known, scope.symbols)
-        return [sizes for sizes in found if is_assumed(*sizes)]
+        return [sizes for sizes in models if is_assumed(*sizes)]
 
     def standing(self, first: RuleAnswer, second: RuleAnswer) -> AgreementCount | None:
         """Return how two rules relate at the models; None if there are no models."""

@@ -79,10 +79,10 @@ def covers(axis: SearchAxis, size: int, holds: Callable[[int], bool]) -> int | N
     """Return the least size on an axis that is not below a size, and for which ``holds`` is true."""
     mask = axis.mask >> max(0, size - axis.low) << max(0, size - axis.low)
     while mask:
-        found = axis.low + (mask & -mask).bit_length() - 1
+        first = axis.low + (mask & -mask).bit_length() - 1
         charge(1)
-        if holds(found):
-            return found
+        if holds(first):
+            return first
         mask &= mask - 1
     return None
 
@@ -132,12 +132,12 @@ def _divide(best: Sequence[float], following: list[float], split: list[int], cos
 
 
 def _shapes(cover: Sequence[int], splits: Sequence[Sequence[int]]) -> list[Shape]:
-    found, last = [cover[-1]], len(cover) - 1
+    indices, last = [cover[-1]], len(cover) - 1
     for split in reversed(splits):
         if split[last] >= 0:
             last = split[last]
-            found.append(cover[last])
-    return [(n,) for n in sorted(set(found))]
+            indices.append(cover[last])
+    return [(n,) for n in sorted(set(indices))]
 
 
 State: TypeAlias = tuple[tuple[int, int, Shape], ...]
@@ -183,8 +183,8 @@ def _some_candidates(weights: Weights, k: int, axes: Sequence[SearchAxis], holds
     tried = _IMPROVED * _COSTS // (len(weights) * k * _ROUNDS)
     count = max(1, min(_MOST_LINES, isqrt(tried)))
     heights, widths = (_spread(sorted({size[axis] for size in weights}), count) for axis in (0, 1))
-    found = (_least_area(height, width, axes, holds) for height in heights for width in widths)
-    return list(dict.fromkeys(shape for shape in found if shape is not None))
+    shapes = (_least_area(height, width, axes, holds) for height in heights for width in widths)
+    return list(dict.fromkeys(shape for shape in shapes if shape is not None))
 
 
 def _spread(sizes: Sequence[int], count: int) -> list[int]:
@@ -196,8 +196,8 @@ def _candidates(weights: Weights, height: int, axes: Sequence[SearchAxis], holds
     """Return the shapes of the least area for the requests up to a height, one for each greatest width of some."""
     reached = min(width for h, width in weights if h == height)
     widths = sorted({width for h, width in weights if h <= height and width >= reached})
-    found = (_least_area(height, width, axes, holds) for width in widths)
-    return list(dict.fromkeys(shape for shape in found if shape is not None))
+    shapes = (_least_area(height, width, axes, holds) for width in widths)
+    return list(dict.fromkeys(shape for shape in shapes if shape is not None))
 
 
 def _least_area(height: int, width: int, axes: Sequence[SearchAxis], holds: Holds) -> Shape | None:
@@ -234,9 +234,9 @@ def _exact(
         for shape in candidates[height]:
             for (used, state), (cost, chosen) in list(states.items()):
                 charge(1 + len(state))
-                made = _with(state, shape)
-                if used < k and made is not state:
-                    _improve(states, (used + 1, made), (cost, (*chosen, shape)))
+                extended = _with(state, shape)
+                if used < k and extended is not state:
+                    _improve(states, (used + 1, extended), (cost, (*chosen, shape)))
         rest -= left[height]
         paid: dict[tuple[int, State], tuple[float, tuple[Shape, ...]]] = {}
         for (used, state), (cost, chosen) in states.items():
@@ -267,8 +267,8 @@ def _with(state: State, shape: Shape) -> State:
     width, area = shape[1], shape[0] * shape[1]
     if any(w >= width and a <= area for w, a, _ in state):
         return state
-    kept = [part for part in state if not (part[0] <= width and part[1] >= area)]
-    return tuple(sorted([*kept, (width, area, shape)]))
+    others = [part for part in state if not (part[0] <= width and part[1] >= area)]
+    return tuple(sorted([*others, (width, area, shape)]))
 
 
 def _row_cost(state: State, row: Sequence[tuple[int, float]]) -> float | None:
@@ -395,21 +395,22 @@ def buckets_of(  # noqa: PLR0913, PLR0917 - the question, and what a caller give
     try:
         with budget_share(PACKED):
             valid = _Valid(question, wanted, symbols)
-            found = least_padding(weights, k, valid.axes, valid.holds)
+            covering = least_padding(weights, k, valid.axes, valid.holds)
     except EffortSpentError:
         raise UndecidedError(stop_reason()) from None
-    if found is None:
+    if covering is None:
         raise UndecidedError("no valid shape in the wanted ranges covers the largest sizes of the traffic")
     boxes = [
-        {**wanted.ranges, **{s: range(n, n + 1) for s, n in zip(symbols, shape, strict=True)}} for shape in found.shapes
+        {**wanted.ranges, **{s: range(n, n + 1) for s, n in zip(symbols, shape, strict=True)}}
+        for shape in covering.shapes
     ]
     proof = prove_contract(boxes, question.clauses)
     if not proof:
         raise UndecidedError("z3 did not prove the shapes for all other sizes: give these narrower ranges")
     names = [question.names[s] for s in symbols]
     others = {name: wanted.ranges[s] for s, name in question.names.items() if s not in symbols}
-    shapes = [dict(zip(names, shape, strict=True)) for shape in found.shapes]
-    return Buckets(shapes, found.waste, not found.open, found.open, proof, others)
+    shapes = [dict(zip(names, shape, strict=True)) for shape in covering.shapes]
+    return Buckets(shapes, covering.waste, not covering.open, covering.open, proof, others)
 
 
 def _bucketed(question: ContractQuestion, wanted: WantedRanges, sizes: tuple[str, ...]) -> tuple[Symbol, ...]:
@@ -418,29 +419,29 @@ def _bucketed(question: ContractQuestion, wanted: WantedRanges, sizes: tuple[str
     unknown = [name for name in sizes if name not in symbols]
     if unknown:
         raise BindingError(f"there is no size {unknown[0]}; the sizes are {', '.join(symbols)}")
-    found = tuple(symbols[n] for n in sizes) or tuple(s for s, r in wanted.ranges.items() if len(r) > 1)
-    if not 1 <= len(found) <= 2:
-        free = ", ".join(question.names[s] for s in found)
+    sizes_bucketed = tuple(symbols[n] for n in sizes) or tuple(s for s, r in wanted.ranges.items() if len(r) > 1)
+    if not 1 <= len(sizes_bucketed) <= 2:
+        free = ", ".join(question.names[s] for s in sizes_bucketed)
         raise BindingError(f"buckets are about one or two sizes, not {free or 'none'}", 'name them: sizes=["H", "W"]')
-    return found
+    return sizes_bucketed
 
 
 def _weights(traffic: Traffic, count: int) -> dict[tuple[int, ...], float]:
     """Return how often each point occurs; raise `ShapeTypeError` for what is no traffic."""
     hint = "write sizes such as [120, 300], or {120: 5, 300: 1}; for two sizes, pairs"
     items = traffic.items() if isinstance(traffic, Mapping) else ((point, 1) for point in traffic)
-    found: dict[tuple[int, ...], float] = {}
+    weights: dict[tuple[int, ...], float] = {}
     for point, weight in items:
         sizes = point if isinstance(point, tuple | list) else (point,)
         if len(sizes) != count or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in sizes):
             raise ShapeTypeError(point, f"{count} size{'s' * (count > 1)} of a request", hint)
         if not isinstance(weight, int | float) or not 0 <= weight < float("inf"):
             raise ShapeTypeError(weight, "how often a size occurs", hint)
-        found[tuple(sizes)] = found.get(tuple(sizes), 0) + weight
-    found = {point: weight for point, weight in found.items() if weight}
-    if not found:
+        weights[tuple(sizes)] = weights.get(tuple(sizes), 0) + weight
+    weights = {point: weight for point, weight in weights.items() if weight}
+    if not weights:
         raise ShapeTypeError(traffic, "traffic with at least one request", hint)
-    return found
+    return weights
 
 
 class _Valid:
@@ -448,15 +449,15 @@ class _Valid:
 
     def __init__(self, question: ContractQuestion, wanted: WantedRanges, symbols: tuple[Symbol, ...]) -> None:
         space = space_of(question.formula, wanted)
-        found = {} if space.is_empty else {s: group for group in space.groups for s in group.axes}
-        self.axes: list[SearchAxis] = [found[s].axes[s] if found else SearchAxis(0, 0) for s in symbols]
-        groups: list[SizeGroup] = list({id(found[s]): found[s] for s in symbols if found}.values())
+        group_of = {} if space.is_empty else {s: group for group in space.groups for s in group.axes}
+        self.axes: list[SearchAxis] = [group_of[s].axes[s] if group_of else SearchAxis(0, 0) for s in symbols]
+        groups: list[SizeGroup] = list({id(group_of[s]): group_of[s] for s in symbols if group_of}.values())
         self._clauses = [clause for group in groups for clause in group.clauses]
         others = [s for group in groups for s in group.axes if s not in symbols]
         self._symbols, self._others = symbols, others
         self._holds = predicate(all_of(self._clauses), (*symbols, *others))
         # Clauses that tie a shape to other sizes are tried at these sizes; the proof covers all of them.
-        self._points = list(_some_points([found[s].axes[s] for s in others])) if self._clauses else []
+        self._points = list(_some_points([group_of[s].axes[s] for s in others])) if self._clauses else []
 
     def holds(self, shape: Shape) -> bool:
         """Return whether a shape of sizes on the axes works; necessary only, if other sizes are tied to it."""

@@ -65,7 +65,7 @@ class ContractFailure:
 
 def failures_in(question: ContractQuestion, ranges: Ranges) -> tuple[list[ContractFailure], str]:
     """Return a failure for each clause that some sizes in the ranges violate, and why that is open, if it is."""
-    found, why = [], ""
+    failures, why = [], ""
     for clause, text in question.required:
         decision = decision_in(ranges, [negate(clause)])
         if decision is None or decision.impossible:
@@ -74,8 +74,8 @@ def failures_in(question: ContractQuestion, ranges: Ranges) -> tuple[list[Contra
         if decision.satisfiable is None and sizes is None:
             why = why or decision.reason
             continue
-        found.append(_failure(question, ranges, sizes, clause, text))
-    return found, why
+        failures.append(_failure(question, ranges, sizes, clause, text))
+    return failures, why
 
 
 def undecided_in(question: ContractQuestion, ranges: Ranges) -> ContractFailure | None:
@@ -124,11 +124,11 @@ def _all(question: ContractQuestion, ranges: Ranges, sizes: Mapping[Symbol, int]
     return {name: point[s] for s, name in question.names.items()}
 
 
-def smallest_left(question: ContractQuestion, ranges: Ranges, found: BestBoxes) -> ContractFailure | None:
+def smallest_left(question: ContractQuestion, ranges: Ranges, best: BestBoxes) -> ContractFailure | None:
     """Return the smallest sizes in the ranges that work and are in no box; None if there are none."""
-    relations = [equal(s, expression) for s, expression in found.derived.items()]
-    outside = negate(all_of([any_of(map(inside_boxes, found.boxes)), *relations]))
-    if len(found.boxes) > _FEW:
+    relations = [equal(s, expression) for s, expression in best.derived.items()]
+    outside = negate(all_of([any_of(map(inside_boxes, best.boxes)), *relations]))
+    if len(best.boxes) > _FEW:
         sizes = _some_left(question, ranges, outside)
     else:
         decision = decision_in(ranges, [question.formula, outside])
@@ -195,13 +195,13 @@ def advice_for(question: ContractQuestion, ranges: Ranges) -> Iterator[FittingAd
 
 def _valid(question: ContractQuestion, symbol: Symbol) -> SizeSet | None:
     """Return the sizes that all clauses about one symbol allow; None if sets of sizes do not express one of them."""
-    found: SizeSet | None = ALL
+    members: SizeSet | None = ALL
     for clause, _ in question.clauses:
         if clause == FALSE:
             return EMPTY
-        if found is not None and list(symbols_in(clause)) == [symbol]:
-            found = narrowed_set(found, clause)
-    return found
+        if members is not None and list(symbols_in(clause)) == [symbol]:
+            members = narrowed_set(members, clause)
+    return members
 
 
 def _padding(name: str, sizes: range, valid: SizeSet) -> Iterator[FittingAdvice]:
@@ -217,18 +217,18 @@ def _padding(name: str, sizes: range, valid: SizeSet) -> Iterator[FittingAdvice]
 
 def _next_each(sizes: range, valid: SizeSet) -> list[int] | None:
     """Return the least valid size that is not below each size; None if one has none."""
-    found: list[int] = []
+    ends: list[int] = []
     for n in reversed(sizes):
         if n in valid:
-            found.append(n)
-        elif found and sizes.step == 1:
-            found.append(found[-1])
+            ends.append(n)
+        elif ends and sizes.step == 1:
+            ends.append(ends[-1])
         else:
             above = valid.least(n)
             if above is None:
                 return None
-            found.append(above)
-    return found[::-1]
+            ends.append(above)
+    return ends[::-1]
 
 
 def _first(valid: SizeSet, spans: Iterable[tuple[int, int, int]]) -> int | None:
@@ -283,11 +283,11 @@ def larger_sizes(question: ContractQuestion, failure: ContractFailure, ranges: R
     whole = {s: range(0, max(r[-1], sizes[question.names[s]]) + 1) for s, r in ranges.items()}
     least: list[Formula] = [at_most(n, symbols[name]) for name, n in sizes.items()]
     decision = decision_in(whole, [question.formula, *least])
-    found = None if decision is None or decision.impossible else decision.witness()
-    if found is None:
+    point = None if decision is None or decision.impossible else decision.witness()
+    if point is None:
         return None
     raised = [
-        f"{name} from {n} to {found[symbols[name]]}" for name, n in sizes.items() if found.get(symbols[name], n) > n
+        f"{name} from {n} to {point[symbols[name]]}" for name, n in sizes.items() if point.get(symbols[name], n) > n
     ]
     return FittingAdvice(f"pad {' and '.join(raised)}, for example", None) if raised else None
 
@@ -319,9 +319,9 @@ class Check:
         if question.hidden:
             self.reason = "the condition is about sizes without a name"
         else:
-            found, why = failures_in(question, ranges)
+            failures, why = failures_in(question, ranges)
             undecided = undecided_in(question, ranges)
-            self.failures = tuple(found)
+            self.failures = tuple(failures)
             self.reason = self.reason or why or ("" if undecided is None else undecided.reason)
         self.ends_work = not question.hidden and ends_work(question, ranges)
         self.verdict = self._verdict()
@@ -351,16 +351,16 @@ class Check:
     def _advice(self) -> tuple[FittingAdvice, ...]:
         if self._question.hidden or not self.failures:
             return ()
-        found: list[FittingAdvice] = []
+        advised: list[FittingAdvice] = []
         try:
             with budget_share(_ADVISED):
-                found.extend(advice_for(self._question, self._ranges))
+                advised.extend(advice_for(self._question, self._ranges))
                 for failure in self._tied():
                     advice = larger_sizes(self._question, failure, self._ranges)
-                    found.extend(() if advice is None else (advice,))
+                    advised.extend(() if advice is None else (advice,))
         except EffortSpentError:
             pass  # advice is not part of the answer
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(advised))
 
     def _tied(self) -> Sequence[ContractFailure]:
         """Return the failures of clauses about several sizes."""
@@ -369,8 +369,8 @@ class Check:
 
     def explain(self) -> str:
         """Return the answer in words."""
-        wanted = ", ".join(f"{name}={range_text(sizes)}" for name, sizes in self.ranges.items())
-        lines = [f"{wanted}: {_WORDS[self.verdict]}"]
+        ranges = ", ".join(f"{name}={range_text(sizes)}" for name, sizes in self.ranges.items())
+        lines = [f"{ranges}: {_WORDS[self.verdict]}"]
         if self.failures and self.ends_work:
             lines.append("the least and the greatest sizes work: the failures are between them")
         lines += [f"fails        {failure}" for failure in self.failures]

@@ -63,8 +63,8 @@ VERSION = 1
 def contract_schema() -> dict[str, Any]:
     """Return the JSON Schema of a contract."""
     text = files("symbcast.answers.contracts").joinpath("contract.schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    schema: dict[str, Any] = json.loads(text)
+    return schema
 
 
 def ranges_data(box: Mapping[str, range]) -> dict[str, dict[str, int]]:
@@ -154,17 +154,17 @@ class _ContractReader:
 
     def question(self) -> ContractQuestion:
         """Return the question that the contract answers."""
-        told = self._data["question"]
+        data = self._data["question"]
         return ContractQuestion(
             formula=self._formula("condition"),
             condition=self._formula("without_assumptions"),
             names={s: name for name, s in self._symbols.items()},
             inputs=self._tensors("inputs"),
             outputs=self._tensors("outputs"),
-            aliases=told["aliases"],
-            open=told["open"],
-            data=tuple(told["data"]),
-            notes=tuple(told["notes"]),
+            aliases=data["aliases"],
+            open=data["open"],
+            data=tuple(data["data"]),
+            notes=tuple(data["notes"]),
             partial=self._partial(),
         )
 
@@ -185,11 +185,11 @@ class _ContractReader:
     def _tensors(self, key: str) -> dict[str, Tensor]:
         return {
             name: Tensor(
-                None if told["shape"] is None else self._shape(told["shape"], f"data.question.{key}.{name}.shape"),
-                told["element_type"],
-                tuple(told["declared"]) if "declared" in told else None,
+                None if data["shape"] is None else self._shape(data["shape"], f"data.question.{key}.{name}.shape"),
+                data["element_type"],
+                tuple(data["declared"]) if "declared" in data else None,
             )
-            for name, told in self._data["question"][key].items()
+            for name, data in self._data["question"][key].items()
         }
 
     def _shape(self, dims: list[str], place: str) -> Shape:
@@ -200,9 +200,9 @@ class _ContractReader:
         """Return the wanted sizes."""
         ranges = self._box(self._data["wanted"], "data.wanted")
         typical = {self._symbol(n, "data.typical"): tuple(sizes) for n, sizes in self._data["typical"].items()}
-        found = WantedRanges(ranges, typical)
-        found.given = frozenset(self._symbol(name, "data.given") for name in self._data["given"])
-        return found
+        ranges_read = WantedRanges(ranges, typical)
+        ranges_read.given = frozenset(self._symbol(name, "data.given") for name in self._data["given"])
+        return ranges_read
 
     def found(self) -> BestBoxes:
         """Return the boxes."""
@@ -223,13 +223,13 @@ class _ContractReader:
     def _box(self, box: Mapping[str, Any], place: str) -> dict[Symbol, range]:
         if box.keys() != self._symbols.keys():
             raise ExchangeError(place, f"does not have the sizes {', '.join(self._symbols)}")
-        found = {}
-        for name, told in box.items():
-            sizes = range(told["least"], told["greatest"] + 1, told["step"])
-            if not sizes or sizes[-1] != told["greatest"] or (len(sizes) == 1 and sizes.step > 1):
+        box_read = {}
+        for name, text in box.items():
+            sizes = range(text["least"], text["greatest"] + 1, text["step"])
+            if not sizes or sizes[-1] != text["greatest"] or (len(sizes) == 1 and sizes.step > 1):
                 raise ExchangeError(f"{place}.{name}", "is not a range from a smaller to a larger size in steps")
-            found[self._symbols[name]] = _read(f"{place}.{name}", partial(read_range, sizes))
-        return {s: found[s] for s in self._symbols.values()}
+            box_read[self._symbols[name]] = _read(f"{place}.{name}", partial(read_range, sizes))
+        return {s: box_read[s] for s in self._symbols.values()}
 
     def left_out(self) -> tuple[ContractFailure, ...]:
         """Return what is left out, as it was written."""
@@ -370,9 +370,9 @@ class Contract(Guessable):
             return self._known_left
         if self.question.hidden:
             return ()
-        found, _ = failures_in(self.question, self.requested.ranges)
+        failures, _ = failures_in(self.question, self.requested.ranges)
         left = smallest_left(self.question, self.requested.ranges, self._found) if self.boxes else None
-        return tuple(failure for failure in (*found, self._undecided, left) if failure is not None)
+        return tuple(failure for failure in (*failures, self._undecided, left) if failure is not None)
 
     @one_call
     def check(self, ranges: Mapping[str, RangeLike] | None = None, /, **more: RangeLike) -> Check:
@@ -388,9 +388,9 @@ class Contract(Guessable):
         """
         from symbcast.answers.contracts.check import Check
 
-        given = WantedRanges.read(self.question.names, self._own({**(ranges or {}), **more}), {})
+        checked = WantedRanges.read(self.question.names, self._own({**(ranges or {}), **more}), {})
         return Check(
-            self.question, {s: r if s in given.given else self.requested.ranges[s] for s, r in given.ranges.items()}
+            self.question, {s: r if s in checked.given else self.requested.ranges[s] for s, r in checked.ranges.items()}
         )
 
     def _own(self, ranges: Mapping[str, Any]) -> dict[str, Any]:
@@ -440,12 +440,12 @@ class Contract(Guessable):
 
     def in_form(self, form: str, most: int, fixed: Collection[str] = ()) -> Contract:
         """Return the contract for the same question in another form; some sizes fixed at great ones that work."""
-        wanted, point = self.requested, {}
+        requested, point = self.requested, {}
         if fixed:
-            single = best_contract(self.question, wanted, "list", 1)
+            single = best_contract(self.question, requested, "list", 1)
             point = {name: single.boxes[0][name] for name in fixed} if single.boxes else {}
-        ranges = {s: point.get(self.question.names[s], r) for s, r in wanted.ranges.items()}
-        return best_contract(self.question, WantedRanges(ranges, wanted.typical), form, most)
+        ranges = {s: point.get(self.question.names[s], r) for s, r in requested.ranges.items()}
+        return best_contract(self.question, WantedRanges(ranges, requested.typical), form, most)
 
     def require(self) -> None:
         """Raise `UndecidedError` unless the contract is proved, at least for suitable data, and has sizes."""
@@ -471,8 +471,8 @@ class Contract(Guessable):
 
         self.require()
         names = tuple(self._own(dict.fromkeys(sizes)))
-        found = self.in_form("steps", 1)._found if self.derived else self._found
-        return buckets_of(self.question, self.requested, found.boxes[0], k, traffic, names)
+        best = self.in_form("steps", 1)._found if self.derived else self._found
+        return buckets_of(self.question, self.requested, best.boxes[0], k, traffic, names)
 
     def explain(self) -> str:
         """Return the contract in words."""
@@ -532,9 +532,9 @@ class Contract(Guessable):
         True
         """
         read = read_contract(data)
-        found = cls(*read)
-        check_read(data, found.to_dict(), read)
-        return found
+        contract = cls(*read)
+        check_read(data, contract.to_dict(), read)
+        return contract
 
     @classmethod
     def from_json(cls, text: str) -> Contract:
@@ -587,13 +587,13 @@ def _counted(size: int) -> str:
     return "the one combination of sizes works" if size == 1 else f"all {size:,} combinations of sizes work"
 
 
-def _proof(found: BestBoxes, question: ContractQuestion, wanted: WantedRanges) -> Certificate:
+def _proof(best: BestBoxes, question: ContractQuestion, ranges: WantedRanges) -> Certificate:
     """Return the proof that all sizes of some boxes work; of derived sizes also that they are wanted."""
-    derived = found.derived
-    free = [{s: r for s, r in box.items() if s not in derived} for box in found.boxes]
+    derived = best.derived
+    free = [{s: r for s, r in box.items() if s not in derived} for box in best.boxes]
     claims = [(replace_in_formula(clause, derived), text) for clause, text in question.clauses]
-    for s in derived if found.boxes else ():
-        wanted_range = inside_boxes({s: wanted.ranges[s]})
+    for s in derived if best.boxes else ():
+        wanted_range = inside_boxes({s: ranges.ranges[s]})
         claims.append((replace_in_formula(wanted_range, derived), question.namer.formula(wanted_range)))
     return prove_contract(free, claims)
 
@@ -624,16 +624,16 @@ def contract_of(
     if not isinstance(typical, Mapping):
         raise ShapeTypeError(typical, "typical sizes by name", 'write typical={"H": [640]}')
     written = own_names(question, ranges), own_names(question, typical)
-    wanted = WantedRanges.read(question.names, *written, question.assumed)
-    return best_contract(question, wanted, form, MOST[form] if most is None else most)
+    requested = WantedRanges.read(question.names, *written, question.assumed)
+    return best_contract(question, requested, form, MOST[form] if most is None else most)
 
 
 def best_contract(question: ContractQuestion, wanted: WantedRanges, form: str, most: int) -> Contract:
     """Return the contract with the best set of a form that the search finds."""
     if question.hidden:
-        found = BestBoxes([], _HIDDEN)
+        best = BestBoxes([], _HIDDEN)
     elif form == "derived":
-        found = search_derived(question.formula, wanted)
+        best = search_derived(question.formula, wanted)
     else:
-        found = largest_boxes(question.formula, wanted, form, most)
-    return Contract(question, wanted, form, most, found)
+        best = largest_boxes(question.formula, wanted, form, most)
+    return Contract(question, wanted, form, most, best)

@@ -65,20 +65,20 @@ def _claims(boxes: Sequence[Ranges], clauses: Sequence[tuple[Formula, str]]) -> 
 
 def _merged(boxes: Iterable[tuple[range, ...]]) -> list[tuple[range, ...]]:
     """Return the same points as fewer boxes: those that differ in one size only, with single values, become ranges."""
-    found = list(boxes)
-    for axis in range(len(found[0]) if len(found) > 1 else 0):
+    merged = list(boxes)
+    for axis in range(len(merged[0]) if len(merged) > 1 else 0):
         values: dict[tuple[range, ...], list[int]] = {}
-        kept = []
-        for box in found:
+        others = []
+        for box in merged:
             if len(box[axis]) == 1:
                 values.setdefault((*box[:axis], *box[axis + 1 :]), []).append(box[axis][0])
             else:
-                kept.append(box)
+                others.append(box)
         for rest, sizes in values.items():
             charge(len(sizes))
-            kept += [(*rest[:axis], run, *rest[axis:]) for run in _runs(sorted(sizes))]
-        found = kept
-    return found
+            others += [(*rest[:axis], run, *rest[axis:]) for run in _runs(sorted(sizes))]
+        merged = others
+    return merged
 
 
 def _runs(sizes: Sequence[int]) -> Iterator[range]:
@@ -96,11 +96,11 @@ def _runs(sizes: Sequence[int]) -> Iterator[range]:
 def _proof(symbols: tuple[Symbol, ...], sets: Sequence[Ranges], clause: Formula) -> Proof:
     from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 
-    asked = [any_of(map(inside_boxes, sets)), negate(clause)]
-    found = _PROOFS[on_worker(lambda: Session(symbols, asked).check())]
-    if found is Proof.UNDECIDED and sum(prod(map(len, ranges.values())) for ranges in sets) <= _MOST_POINTS:
+    refutation = [any_of(map(inside_boxes, sets)), negate(clause)]
+    proof = _PROOFS[on_worker(lambda: Session(symbols, refutation).check())]
+    if proof is Proof.UNDECIDED and sum(prod(map(len, ranges.values())) for ranges in sets) <= _MOST_POINTS:
         return _by_points(symbols, sets, clause)
-    return found
+    return proof
 
 
 def _by_points(symbols: tuple[Symbol, ...], sets: Sequence[Ranges], clause: Formula) -> Proof:

@@ -97,13 +97,13 @@ def read_range(value: RangeLike) -> range:
     (range(64, 1281, 32), range(8, 9), range(3, 10, 2))
     """
     if isinstance(value, str):
-        found = _TEXT.fullmatch(value)
-        if found is None and _ENDLESS.fullmatch(value):
+        match = _TEXT.fullmatch(value)
+        if match is None and _ENDLESS.fullmatch(value):
             raise ShapeTypeError(value, "a range with an end", "give the greatest size that a request can have")
-        if found is None:
+        if match is None:
             other = range_in_other_notation(value)
             raise ShapeTypeError(value, "a range of sizes", f'write "{other}"' if other else _HINT)
-        low, high, step = (int(part) if part else None for part in found.groups())
+        low, high, step = (int(part) if part else None for part in match.groups())
         assert low is not None
         return _checked(range(low, (low if high is None else high) + 1, 1 if step is None else step or -1), value)
     if isinstance(value, bool):
@@ -129,10 +129,10 @@ def range_in_other_notation(text: str) -> str:
     >>> range_in_other_notation("8-64"), range_in_other_notation("[64, 1280, 32]"), range_in_other_notation("all")
     ('8..64', '64..1280 step 32', '')
     """
-    found = _OTHER.fullmatch(text)
-    if found is None:
+    match = _OTHER.fullmatch(text)
+    if match is None:
         return ""
-    low, high, step = int(found[1] or found[4]), int(found[2] or found[5]), int(found[3] or found[6] or 0)
+    low, high, step = int(match[1] or match[4]), int(match[2] or match[5]), int(match[3] or match[6] or 0)
     low, high = (low, high) if low <= high else (high, low)
     return f"{low}..{high}{f' step {step}' if step else ''}"
 
@@ -140,10 +140,10 @@ def range_in_other_notation(text: str) -> str:
 def _sizes(value: object) -> list[int]:
     if not isinstance(value, Iterable):
         raise ShapeTypeError(value, "a range of sizes", _HINT)
-    found = list(value)
-    if any(isinstance(n, bool) or not isinstance(n, int) for n in found):
+    sizes = list(value)
+    if any(isinstance(n, bool) or not isinstance(n, int) for n in sizes):
         raise ShapeTypeError(value, "a range of sizes", _HINT)
-    return found
+    return sizes
 
 
 def _checked(sizes: range, value: object) -> range:
@@ -172,12 +172,12 @@ def range_text(sizes: range) -> str:
 
 def _default(symbol: Symbol, assumed: Iterable[Formula]) -> range:
     """Return the range of a size for which the caller gives none: from the least to the greatest that is assumed."""
-    found = _within(SizeSet.interval(DEFAULT[0], DEFAULT[-1]), symbol, assumed)
-    low, high = found.least(), found.greatest
+    range_ = _within(SizeSet.interval(DEFAULT[0], DEFAULT[-1]), symbol, assumed)
+    low, high = range_.least(), range_.greatest
     assert low is not None
     assert high is not None
-    step = (found.least(low + 1) or low + 1) - low
-    is_regular = found.same(SizeSet.interval(low, high) & SizeSet.residues(step, [low]))
+    step = (range_.least(low + 1) or low + 1) - low
+    is_regular = range_.same(SizeSet.interval(low, high) & SizeSet.residues(step, [low]))
     return range(low, high + 1, step if is_regular and step > 1 else 1)
 
 
@@ -230,24 +230,24 @@ class WantedRanges:
                 raise BindingError(
                     f"there is no size {name}", f"{hint}{there[0].upper()}{there[1:]}" if hint else there
                 )
-        made = cls({symbols[name]: read_range(value) for name, value in ranges.items()}, {})
+        ranges_read = cls({symbols[name]: read_range(value) for name, value in ranges.items()}, {})
         known = list(assumed)
-        for s in made.given:
-            bound, asked = _within(_ANY, s, known).only, made.ranges[s]
-            if bound is not None and list(asked[:2]) != [bound]:
-                problem = f"{names[s]} is bound to {bound} and has the range {range_text(asked)}"
+        for s in ranges_read.given:
+            bound, requested = _within(_ANY, s, known).only, ranges_read.ranges[s]
+            if bound is not None and list(requested[:2]) != [bound]:
+                problem = f"{names[s]} is bound to {bound} and has the range {range_text(requested)}"
                 raise BindingError(problem, "drop one of the two")
-        made.ranges = {s: made.ranges[s] if s in made.given else _default(s, known) for s in names}
+        ranges_read.ranges = {s: ranges_read.ranges[s] if s in ranges_read.given else _default(s, known) for s in names}
         listed = {name: v for name, v in ranges.items() if not isinstance(v, str | int | range)}
         for name, value in {**listed, **typical}.items():
             sizes = [value] if isinstance(value, int) and not isinstance(value, bool) else _sizes(value)
             s = symbols[name]
-            outside = next((n for n in sizes if n not in made.ranges[s] and name not in listed), None)
+            outside = next((n for n in sizes if n not in ranges_read.ranges[s] and name not in listed), None)
             if outside is not None:
-                told = f"a typical size of {name}, which is sought in {range_text(made.ranges[s])}"
-                raise ShapeTypeError(outside, told, "widen the range, or leave the size out")
-            made.typical[s] = tuple(sorted({n for n in sizes if n in made.ranges[s]}))
-        return made
+                place = f"a typical size of {name}, which is sought in {range_text(ranges_read.ranges[s])}"
+                raise ShapeTypeError(outside, place, "widen the range, or leave the size out")
+            ranges_read.typical[s] = tuple(sorted({n for n in sizes if n in ranges_read.ranges[s]}))
+        return ranges_read
 
 
 # The question behind a contract: a condition with the names of its sizes, its origins, and the inputs it is about.
@@ -395,12 +395,12 @@ class ContractQuestion:
     @cached_property
     def _nodes(self) -> dict[str, str]:
         """The operation or line behind each clause that a finding is about."""
-        found: dict[str, str] = {}
+        nodes: dict[str, str] = {}
         for finding in self.find():
             operation = getattr(finding, "operation", "") or getattr(finding, "origins", ("",))[0]
             line = getattr(finding, "line", 0)
             place = f"{finding.file}:{line}" if isinstance(line, int) and line and hasattr(finding, "file") else ""
             for clause in normal_conjuncts(clauses(finding.formula)):
-                found.setdefault(self.namer.formula(clause), place or operation)
-            found.setdefault(finding.text, place or operation)
-        return found
+                nodes.setdefault(self.namer.formula(clause), place or operation)
+            nodes.setdefault(finding.text, place or operation)
+        return nodes

@@ -63,9 +63,9 @@ class Alignment:
         """Return the alignment of the operands at some sizes, given the result for these."""
         if self.result.is_open:
             return Alignment(concrete)
-        made = Alignment.__new__(Alignment)
-        made.result, made.dims, made.places = concrete, concrete.dims, self.places
-        return made
+        alignment = Alignment.__new__(Alignment)
+        alignment.result, alignment.dims, alignment.places = concrete, concrete.dims, self.places
+        return alignment
 
     @lazy_property
     def names(self) -> list[str]:
@@ -91,32 +91,32 @@ class Alignment:
 
     @lazy_property
     def _by_axis(self) -> dict[int, list[tuple[int, int, Dim]]]:
-        found: dict[int, list[tuple[int, int, Dim]]] = {}
+        by_axis: dict[int, list[tuple[int, int, Dim]]] = {}
         for n, (axes, dims) in enumerate(zip(self.places.of, self.dims, strict=True)):
             for i, axis in enumerate(axes):
-                found.setdefault(axis, []).append((n, i, dims[i]))
-        return found
+                by_axis.setdefault(axis, []).append((n, i, dims[i]))
+        return by_axis
 
     @lazy_property
     def _axes(self) -> dict[Constraint, list[int]]:
         """The axes of each constraint; none if it is only about ranks."""
-        found: dict[Constraint, list[int]] = {}
+        axes_of: dict[Constraint, list[int]] = {}
         past_the_end = iter([a for a in self.all_axes if a >= self.places.rank])
         for constraint in self.result.constraints:
-            axes = found.setdefault(constraint, [])
+            axes = axes_of.setdefault(constraint, [])
             if constraint.code == PAST_END.code:
                 axes.append(next(past_the_end))
             else:
                 axes.extend(self._axes_of(constraint))
-        return found
+        return axes_of
 
     @lazy_property
     def _constraints(self) -> dict[int, list[Constraint]]:
-        found: dict[int, list[Constraint]] = {}
+        by_axis: dict[int, list[Constraint]] = {}
         for constraint, axes in self._axes.items():
             for axis in axes:
-                found.setdefault(axis, []).append(constraint)
-        return found
+                by_axis.setdefault(axis, []).append(constraint)
+        return by_axis
 
     @lazy_property
     def sequence(self) -> int | None:
@@ -194,8 +194,8 @@ class Alignment:
             return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
         from symbcast.core.solver.decision import Decision
 
-        asked = set(requirements)
-        if all(c.requirement in asked or self._is_no_question(c) for c in self.result.constraints):
+        decided = set(requirements)
+        if all(c.requirement in decided or self._is_no_question(c) for c in self.result.constraints):
             return self.result.verdict  # exactly the question that was already decided
         assert self.result.scope is not None and self.result.scope.knowledge is not None
         return Decision(self.result.scope.knowledge, requirements).verdict
@@ -292,9 +292,9 @@ def _no_size(aligned: Alignment, sizes: Mapping[str, int]) -> str:
 
     result = aligned.result
     assert result.scope is not None
-    given = result.scope.symbol_sizes(sizes)
+    bound = result.scope.symbol_sizes(sizes)
     for constraint in result.size_constraints():
-        if not predicate(constraint.requirement, tuple(given))(*given.values()):
+        if not predicate(constraint.requirement, tuple(bound))(*bound.values()):
             origin = constraint.origin
             assert origin.axis is not None and origin.rank is not None
             operand = origin.operands[0]
@@ -309,11 +309,11 @@ def constraint_conflict_lines(aligned: Alignment, shown: int = 4) -> list[str]:
     if result.scope is None:
         lines = failures(aligned)
         return lines if len(lines) <= shown else [*lines[: shown - 1], f"and on {len(lines) - shown + 1} more axes"]
-    asked = [_conflict_line(c, aligned) for c in result.conflict]
-    lines = [text for text, _ in asked]
+    conflicts = [_conflict_line(c, aligned) for c in result.conflict]
+    lines = [text for text, _ in conflicts]
     if len(lines) > shown:
         lines = [*lines[: shown - 1], f"and {len(lines) - shown + 1} more"]
-    if not all(depends for _, depends in asked):
+    if not all(depends for _, depends in conflicts):
         return lines
     known = _known(aligned, [c.requirement for c in result.conflict])
     if known:
@@ -359,8 +359,8 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: BroadcastCall) -> Sequen
     assert result.scope is not None and result.scope.knowledge is not None
     distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
     for pair in islice(combinations(distinct, 2), PAIRS_TRIED):
-        asked = Compatible(tuple(d for _, d in pair))
-        if Decision(result.scope.knowledge, [asked]).verdict is Verdict.NEVER:
+        compatible = Compatible(tuple(d for _, d in pair))
+        if Decision(result.scope.knowledge, [compatible]).verdict is Verdict.NEVER:
             return pair
     return cells
 
@@ -371,11 +371,11 @@ def _needed(requirement: Formula, aligned: Alignment) -> str:
 
     result = aligned.result
     assert result.scope is not None and result.scope.knowledge is not None
-    asked: list[Formula] = list(clauses(requirement))
+    conjuncts: list[Formula] = list(clauses(requirement))
     reduced = Decision(result.scope.knowledge, [requirement]).clauses
     if reduced and reduced != [FALSE]:
-        asked = reduced
-    namer, needed = aligned.namer, all_of(asked)
+        conjuncts = reduced
+    namer, needed = aligned.namer, all_of(conjuncts)
     text = in_words(needed, namer)
     return text if len(text) <= _LONGEST else namer.formula(needed)
 

@@ -143,16 +143,16 @@ def _given_ones(aligned: Alignment) -> Iterator[Fix]:
         dims = result.operands[position]
         if not dims.rank < rank <= 8:
             continue
-        for kept in combinations(range(rank), dims.rank):
-            if dims.rank and kept[0] == rank - dims.rank:
+        for places in combinations(range(rank), dims.rank):
+            if dims.rank and places[0] == rank - dims.rank:
                 continue
-            made: list[Any] = [1] * rank
-            for axis, dim in zip(kept, dims.dims, strict=True):
-                made[axis] = dim
+            sizes: list[Any] = [1] * rank
+            for axis, dim in zip(places, dims.dims, strict=True):
+                sizes[axis] = dim
             # Ones behind the last axis that is needed would only repeat the shape with another rank.
-            made = made[kept[0] :] if kept else made
-            if _meets_its_like(result, position, made):
-                yield _with(result, f"reshape {names[position]} to {namer.shape(made)}", position, made)
+            sizes = sizes[places[0] :] if places else sizes
+            if _meets_its_like(result, position, sizes):
+                yield _with(result, f"reshape {names[position]} to {namer.shape(sizes)}", position, sizes)
 
 
 def _meets_its_like(result: BroadcastCall, position: int, dims: Sequence[Any]) -> bool:
@@ -226,8 +226,8 @@ def _assumption(namer: Namer, formula: Formula) -> Assumption:
 
     shown = namer.renamed_formula(formula)
     labels = labels_of(dims_of(shown))
-    told = [s for s in symbols_in(shown) if not isinstance(s, SequenceSymbol)]
-    read = {s: Unknown(labels[s]) if isinstance(s, Unknown) else symbol(s.name) for s in told}
+    sizes = [s for s in symbols_in(shown) if not isinstance(s, SequenceSymbol)]
+    read = {s: Unknown(labels[s]) if isinstance(s, Unknown) else symbol(s.name) for s in sizes}
     return Assumption(with_values(replace_in_formula(shown, read)), namer.formula(formula))
 
 
@@ -285,9 +285,9 @@ def _transposed(aligned: Alignment) -> Iterator[Fix]:
         dims = result.operands[position].dims
         if 2 <= len(dims) <= 4:
             for order in list(permutations(range(len(dims))))[1:]:
-                made = [dims[a] for a in order]
-                text = f"transpose {names[position]} to {namer.shape(made)}"
-                yield _with(result, text, position, made)._replace(must_be_certain=True)
+                transposed = [dims[a] for a in order]
+                text = f"transpose {names[position]} to {namer.shape(transposed)}"
+                yield _with(result, text, position, transposed)._replace(must_be_certain=True)
 
 
 def by_other_rule(result: BroadcastCall) -> Iterator[Fix]:

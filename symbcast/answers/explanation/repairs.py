@@ -99,13 +99,13 @@ class ViewEdit(Struct):
         if framework == "onnx":
             # Transpose needs a permutation of all axes.
             return "" if self.is_open and self.inversions else "\n".join(_onnx(self, name))
-        found = name
+        code = name
         if self.dropped:
             axes = self.counted(self.dropped, len(self.dims))
-            found = f"{found}.squeeze({axes[0] if len(axes) == 1 else tuple(axes)})"
+            code = f"{code}.squeeze({axes[0] if len(axes) == 1 else tuple(axes)})"
         if self.inversions:
-            found = _transposed(self, framework, found)
-        return f"{found}[{', '.join(_index(self))}]" if self.new else found
+            code = _transposed(self, framework, code)
+        return f"{code}[{', '.join(_index(self))}]" if self.new else code
 
 
 def _order(view: ViewEdit) -> list[int]:
@@ -137,13 +137,13 @@ def _onnx(view: ViewEdit, name: str) -> Iterator[str]:
     ]
     operand = name
     for number, (operator, axes) in enumerate([step for step in steps if step[1]], 1):
-        made = f"{name}_{number}"
+        output = f"{name}_{number}"
         if operator == "Transpose":
-            yield f"{made} = Transpose <perm = {axes}> ({operand})"
+            yield f"{output} = Transpose <perm = {axes}> ({operand})"
         else:
-            yield f"{made}_axes = Constant <value_ints = {axes}> ()"
-            yield f"{made} = {operator} ({operand}, {made}_axes)"
-        operand = made
+            yield f"{output}_axes = Constant <value_ints = {axes}> ()"
+            yield f"{output} = {operator} ({operand}, {output}_axes)"
+        operand = output
 
 
 class SliceEdit(Struct):
@@ -170,8 +170,8 @@ class SliceEdit(Struct):
         """Return code that computes the edited operand from a variable."""
         if framework == "onnx":
             ends = {} if not isinstance(self.size, int) else {"ends": self.size}
-            given = {"starts": 0, "axes": self.place, **ends}
-            lines = [f"{name}_1_{key} = Constant <value_ints = [{value}]> ()" for key, value in given.items()]
+            inputs = {"starts": 0, "axes": self.place, **ends}
+            lines = [f"{name}_1_{key} = Constant <value_ints = [{value}]> ()" for key, value in inputs.items()]
             return "\n".join([*lines, f"{name}_1 = Slice ({name}, {name}_1_starts, {name}_1_ends, {name}_1_axes)"])
         part = f":{self.size if isinstance(self.size, int) else dim_text(self.size)}"
         behind = len(self.dims) - self.axis - 1
@@ -217,14 +217,14 @@ def views(dims: Sequence[Dim], rank: int, meeting: Meeting) -> Iterator[tuple[in
     Leading ones are left out. For an operand of unknown rank, ``rank`` counts the axes of its known end. Views are
     yielded with their gain, if that is above 0.
     """
-    found = tuple(dims)
-    if any(map(is_sequence, found)):
-        ends = _views_of_end(found, rank) if is_sequence(found[0]) else ()
+    sizes = tuple(dims)
+    if any(map(is_sequence, sizes)):
+        ends = _views_of_end(sizes, rank) if is_sequence(sizes[0]) else ()
         yield from ((gained, view) for view in ends if (gained := meeting.gain_of(view.made)) > 0)
         return
-    real = [axis for axis, dim in enumerate(found) if dim != 1]
-    meets = [[meeting.meets(found[axis], back) for back in range(rank - 1, -1, -1)] for axis in real]
-    met = {found}
+    real = [axis for axis, dim in enumerate(sizes) if dim != 1]
+    meets = [[meeting.meets(sizes[axis], back) for back in range(rank - 1, -1, -1)] for axis in real]
+    seen = {sizes}
     in_any_order = permutations if len(real) <= _PERMUTED else combinations
     for places in in_any_order(range(rank), len(real)):
         gained = meeting.gain(sum([there[place] for there, place in zip(meets, places, strict=True)]))
@@ -234,17 +234,17 @@ def views(dims: Sequence[Dim], rank: int, meeting: Meeting) -> Iterator[tuple[in
         axes: list[int | None] = [None] * (rank - start)
         for axis, place in zip(real, places, strict=True):
             axes[place - start] = axis
-        made = tuple([1 if axis is None else found[axis] for axis in axes])
-        if made not in met:
-            met.add(made)
-            yield gained, ViewEdit(found, tuple(_with_ones(found, axes)))
+        reordered = tuple([1 if axis is None else sizes[axis] for axis in axes])
+        if reordered not in seen:
+            seen.add(reordered)
+            yield gained, ViewEdit(sizes, tuple(_with_ones(sizes, axes)))
 
 
 def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[ViewEdit]:
     """Yield the ways to place the axes after a leading sequence."""
     known = dims[1:]
     real = [axis for axis, dim in enumerate(known) if dim != 1]
-    met = {dims}
+    seen = {dims}
     in_any_order = permutations if len(real) <= _PERMUTED else combinations
     for count in range(len(real), rank + 1):
         for places in in_any_order(range(count), len(real)):
@@ -252,8 +252,8 @@ def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[ViewEdit]:
             for axis, place in zip(real, places, strict=True):
                 axes[place] = axis
             view = ViewEdit(dims, (0, *(None if a is None else a + 1 for a in _with_ones(known, axes))))
-            if view.made not in met:
-                met.add(view.made)
+            if view.made not in seen:
+                seen.add(view.made)
                 yield view
 
 
@@ -263,14 +263,14 @@ def _with_ones(dims: Sequence[Dim], axes: Sequence[int | None]) -> list[int | No
     if len(ones) == sum([axis is None for axis in axes]):
         every = iter(ones)
         return [next(every) if axis is None else axis for axis in axes]
-    found = list(axes)
+    axes_with_ones = list(axes)
     for place, axis in enumerate(axes):
         if axis is None:
             before = max((a for a in axes[:place] if a is not None), default=-1)
             after = min((a for a in axes[place:] if a is not None), default=len(dims))
-            found[place] = next((n for n in ones if before < n < after), None)
-            ones = [n for n in ones if n != found[place]]
-    return found
+            axes_with_ones[place] = next((n for n in ones if before < n < after), None)
+            ones = [n for n in ones if n != axes_with_ones[place]]
+    return axes_with_ones
 
 
 TRIED = 40
@@ -356,14 +356,14 @@ def repairs(result: BroadcastCall, limit: int = 5) -> tuple[Repair, ...]:
     aligned = Alignment(result)
     if verdict is Verdict.UNKNOWN or not _needs_repair(aligned):
         return ()
-    found: list[tuple[bool, Repair]] = []
+    ranked: list[tuple[bool, Repair]] = []
     for candidate in islice(_ranked(aligned), TRIED):
-        if sum(certain for certain, _ in found) >= limit:
+        if sum(certain for certain, _ in ranked) >= limit:
             break
         repair = _decided(aligned, candidate)
         if repair is not None:
-            found.append((repair.verdict is Verdict.ALWAYS, repair))
-    return tuple(repair for _, repair in sorted(found, key=lambda pair: not pair[0]))[:limit]
+            ranked.append((repair.verdict is Verdict.ALWAYS, repair))
+    return tuple(repair for _, repair in sorted(ranked, key=lambda pair: not pair[0]))[:limit]
 
 
 def best_edit(aligned: Alignment) -> tuple[Fix, Mapping[str, str]] | None:
@@ -403,7 +403,7 @@ def _improved(aligned: Alignment, fix: Fix) -> BroadcastCall | None:
 
 def _decided(aligned: Alignment, candidate: _Candidate) -> Repair | None:
     """Return a change with the answer to the changed question; None if it is not an improvement."""
-    fix, made = candidate.make(FRAMEWORKS)
+    fix, operands = candidate.make(FRAMEWORKS)
     answer = _improved(aligned, fix)
     if answer is None:
         return None
@@ -413,7 +413,7 @@ def _decided(aligned: Alignment, candidate: _Candidate) -> Repair | None:
     from symbcast.core.programs.conditions import public_condition
 
     return Repair(
-        candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, public_condition(answer), made
+        candidate.kind, text, fix.operands, fix.rule, assume, verdict, answer.shape, public_condition(answer), operands
     )
 
 
@@ -424,14 +424,14 @@ def _count(aligned: Alignment) -> int:
 
 def _ranked(aligned: Alignment) -> list[_Candidate]:
     """Return the changes, the likeliest first."""
-    found: list[_Candidate] = []
+    candidates: list[_Candidate] = []
     alike: Counter[object] = Counter()
     for candidate in sorted(_edits(aligned), key=_cost):
         # An operand's axes have many orders: only the likeliest is kept, to leave room for other edits.
         alike[candidate.operand, candidate.kind] += 1
         if alike[candidate.operand, candidate.kind] <= _OF_A_KIND[candidate.kind]:
-            found.append(candidate)
-    return sorted((*found, *_others(aligned)), key=_cost)
+            candidates.append(candidate)
+    return sorted((*candidates, *_others(aligned)), key=_cost)
 
 
 def _others(aligned: Alignment) -> Iterator[_Candidate]:
@@ -481,17 +481,17 @@ def _edits(aligned: Alignment) -> Iterator[_Candidate]:
     if longest > MOST_AXES or len(shapes) > MOST_OPERANDS:
         return
     editable = [n for n in range(len(shapes)) if result.rule.operand_name(n) != _TARGET]
-    found: list[tuple[int, int, Edit]] = []
+    edits: list[tuple[int, int, Edit]] = []
     meetings = [(n, Meeting(shapes, n)) for n in editable]
     for n, meeting in meetings:
         if meeting.may_grow:
             rank = _known_rank(shapes) if is_open(result.operands[n]) else longest
-            found += [(gained, n, view) for gained, view in views(shapes[n], rank, meeting)]
-    if not found:  # a slice is likely only if no placement of the whole operand is
+            edits += [(gained, n, view) for gained, view in views(shapes[n], rank, meeting)]
+    if not edits:  # a slice is likely only if no placement of the whole operand is
         for n, meeting in meetings:
-            found += [(gained, n, cut) for cut in _slices(shapes, n) if (gained := meeting.gain_of(cut.made)) > 0]
+            edits += [(gained, n, cut) for cut in _slices(shapes, n) if (gained := meeting.gain_of(cut.made)) > 0]
     others = [sum([d != 1 for d in s]) for s in shapes]
-    for gained, position, edit in found:
+    for gained, position, edit in edits:
         fewest = min([*others[:position], *others[position + 1 :]], default=0)
         cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, fewest, position)
         yield _Candidate(cost, edit.kind, position, partial(_edited, aligned, position, edit))
@@ -528,19 +528,19 @@ def _slices(shapes: Sequence[Sequence[Dim]], position: int) -> Iterator[SliceEdi
     for back in range(1, len(own) + 1):
         size = own[-back]
         for n, other in enumerate(shapes):
-            met = other[-back] if n != position and back <= len(other) else None
-            if isinstance(size, int) and isinstance(met, int) and 1 < met < size:
-                yield SliceEdit(own, len(own) - back, met)
+            facing = other[-back] if n != position and back <= len(other) else None
+            if isinstance(size, int) and isinstance(facing, int) and 1 < facing < size:
+                yield SliceEdit(own, len(own) - back, facing)
 
 
 def _text(edit: Edit, name: str, namer: Namer) -> str:
-    made = shorten_end(namer.shape(edit.made), 100)
+    result = shorten_end(namer.shape(edit.made), 100)
     if isinstance(edit, SliceEdit):
-        return f"slice axis {edit.place} of {name} to {namer.dim(edit.size)}, as in {made}"
-    return f"{'transpose' if edit.kind == 'transpose' else 'reshape'} {name} to {made}"
+        return f"slice axis {edit.place} of {name} to {namer.dim(edit.size)}, as in {result}"
+    return f"{'transpose' if edit.kind == 'transpose' else 'reshape'} {name} to {result}"
 
 
 def _code(edit: Edit, name: str, frameworks: Sequence[Framework]) -> dict[str, str]:
     variable = name.lower() if name.isidentifier() else f"x{name.rpartition(' ')[2]}"
-    found = {framework: edit.code(framework, variable) for framework in frameworks}
-    return {framework: code for framework, code in found.items() if code}
+    codes = {framework: edit.code(framework, variable) for framework in frameworks}
+    return {framework: code for framework, code in codes.items() if code}

@@ -140,13 +140,13 @@ def _stretches(aligned: Alignment) -> Iterator[Surprise]:
     """Yield the named sizes that can be 1 while other named sizes on their axis are not."""
     names, namer = aligned.names, aligned.namer
     rows = [(axis, _rows(aligned, axis)) for axis in aligned.all_axes]
-    told = [cell for _, row in rows for cells in row for cell in cells]
-    valid = _ValidSizes(aligned.result, [f for cell in told for f in (*cell.is_there, Compatible((cell.size,)))])
+    cells_shown = [cell for _, row in rows for cells in row for cell in cells]
+    valid = _ValidSizes(aligned.result, [f for cell in cells_shown for f in (*cell.is_there, Compatible((cell.size,)))])
     for axis, row in rows:
         for place in range(max(map(len, row), default=0)):
             # The last axis of a sequence on which it happens represents them all.
-            found = (_stretch(cells, place, valid) for cells in row)
-            back, stretch = next(((n, s) for n, s in enumerate(found) if s is not None), (0, None))
+            stretches = (_stretch(cells, place, valid) for cells in row)
+            back, stretch = next(((n, s) for n, s in enumerate(stretches) if s is not None), (0, None))
             if stretch is None:
                 continue
             cell, other, happens, sizes = stretch
@@ -180,13 +180,13 @@ def _rows(aligned: Alignment, axis: int) -> list[list[_Cell]]:
     one row for the axes before them.
     """
     result = aligned.result
-    found = [(n, i, dim) for n, i, dim in aligned.places_of(axis) if not isinstance(dim, int)]
+    cells = [(n, i, dim) for n, i, dim in aligned.places_of(axis) if not isinstance(dim, int)]
     unrolled = None if result.scope is None else result.scope.unrolled
     if unrolled is None:
-        return [[_Cell(n, dim) for n, _, dim in found]]
-    rests = [s for s in symbols_of(dim for *_, dim in found) if isinstance(s, Rest)]
+        return [[_Cell(n, dim) for n, _, dim in cells]]
+    rests = [s for s in symbols_of(dim for *_, dim in cells) if isinstance(s, Rest)]
     count = max((unrolled.depths[s.sequence] - s.place for s in rests), default=0)
-    return [[_cell(aligned, place, back) for place in found] for back in range(1, count + 2 if rests else 2)]
+    return [[_cell(aligned, place, back) for place in cells] for back in range(1, count + 2 if rests else 2)]
 
 
 def _cell(aligned: Alignment, place: tuple[int, int, Dim], back: int) -> _Cell:
@@ -220,12 +220,12 @@ class _ValidSizes:
 
         result, ranked = self._result, self._ranked
         if ranked is not None:
-            found = Decision(ranked.knowledge, [*ranked.required, *formulas]).witness()
-            return None if found is None else ranked.named(found)
+            sizes = Decision(ranked.knowledge, [*ranked.required, *formulas]).witness()
+            return None if sizes is None else ranked.named(sizes)
         if result.scope is None:
             from symbcast.core.algebra.formulas import holds
 
             return {} if all(map(holds, formulas)) else None
         required = [c.requirement for c in result.constraints]
-        found = Decision(result.scope.knowledge, [*required, *formulas]).witness()
-        return None if found is None else result.scope.named(found)
+        sizes = Decision(result.scope.knowledge, [*required, *formulas]).witness()
+        return None if sizes is None else result.scope.named(sizes)

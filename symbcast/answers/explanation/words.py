@@ -79,10 +79,10 @@ class Namer:
     @staticmethod
     def of(names: Mapping[Symbol, str]) -> Namer:
         """Return a namer for sizes with the given names; sums list them in the order of their names."""
-        made = Namer.__new__(Namer)
-        made._names, made._renamed, made._order = names, _renamed(names), {}
-        made._writer = None  # other sizes may be written too
-        return made
+        namer = Namer.__new__(Namer)
+        namer._names, namer._renamed, namer._order = names, _renamed(names), {}
+        namer._writer = None  # other sizes may be written too
+        return namer
 
     @lazy_property
     def _order(self) -> Mapping[Symbol, int]:
@@ -240,10 +240,10 @@ def statement_of(formula: Formula, namer: Namer) -> SplitSentence | None:
             turned = {"<=": ">=", "<": ">"}.get(operator, operator)
             return _of_number(turned, right, left, namer)
         case AllOf(parts) | AnyOf(parts) if parts:
-            found = _sayings(formula, namer)
-            subjects = {s.subject if s is not None else None for s in found}
+            sayings = _sayings(formula, namer)
+            subjects = {s.subject if s is not None else None for s in sayings}
             if len(subjects) == 1 and None not in subjects:
-                return _together(formula, [s for s in found if s is not None])
+                return _together(formula, [s for s in sayings if s is not None])
     return None
 
 
@@ -251,17 +251,17 @@ def _sayings(formula: AllOf | AnyOf, namer: Namer) -> list[SplitSentence | None]
     """Return the statements of a formula's parts; many possible remainders of one size become one statement."""
     read = [_remainders(p, namer) if isinstance(formula, AnyOf) else None for p in formula.parts]
     together: dict[tuple[str, int], list[int]] = {}
-    for found in read:
-        if found is not None:
-            together.setdefault(found[0], []).extend(found[1])
+    for saying in read:
+        if saying is not None:
+            together.setdefault(saying[0], []).extend(saying[1])
     sayings: dict[object, SplitSentence | None] = {}
-    for number, (part, found) in enumerate(zip(formula.parts, read, strict=True)):
-        if found is None or len(together[found[0]]) < _MANY_REMAINDERS:
+    for number, (part, saying) in enumerate(zip(formula.parts, read, strict=True)):
+        if saying is None or len(together[saying[0]]) < _MANY_REMAINDERS:
             sayings[number] = statement_of(part, namer)
         else:
-            (subject, divisor), ranges = found[0], _ranges(together[found[0]])
+            (subject, divisor), ranges = saying[0], _ranges(together[saying[0]])
             predicate = f"{prose_list(ranges, 'or')} more than a multiple of {divisor}"
-            sayings[found[0]] = SplitSentence(
+            sayings[saying[0]] = SplitSentence(
                 subject, predicate, PredicateForm.OR if len(ranges) > 1 else PredicateForm.PLAIN
             )
     return list(sayings.values())
@@ -330,26 +330,26 @@ def _of_remainder(subject: str, equal: bool, divisor: int, remainder: int) -> Sp
     return SplitSentence.of(subject, PredicateForm.PLAIN if equal else PredicateForm.NOT, multiple)
 
 
-def _together(formula: AllOf | AnyOf, found: Sequence[SplitSentence]) -> SplitSentence:
-    if len(found) == 1:
-        return found[0]
-    subject, predicates, forms = found[0].subject, [s.predicate for s in found], [s.form for s in found]
+def _together(formula: AllOf | AnyOf, sayings: Sequence[SplitSentence]) -> SplitSentence:
+    if len(sayings) == 1:
+        return sayings[0]
+    subject, predicates, forms = sayings[0].subject, [s.predicate for s in sayings], [s.form for s in sayings]
     if isinstance(formula, AnyOf):
         nested = PredicateForm.AND in forms or PredicateForm.OR in forms
         return SplitSentence(
             subject, ", or ".join(predicates) if nested else prose_list(predicates, "or"), PredicateForm.OR
         )
     if sorted(forms, key=list(PredicateForm).index) == [PredicateForm.LEAST, PredicateForm.MOST]:
-        low, high = sorted(found, key=lambda s: s.form is PredicateForm.MOST)
+        low, high = sorted(sayings, key=lambda s: s.form is PredicateForm.MOST)
         return SplitSentence(subject, f"from {low.operand} to {high.operand}")
     if all(form is PredicateForm.NOT for form in forms):
-        rest = [s.operand for s in found]
+        rest = [s.operand for s in sayings]
         if len(rest) == 2:
             return SplitSentence(subject, f"neither {' nor '.join(rest)}")
         return SplitSentence(subject, f"none of {prose_list(rest)}", PredicateForm.AND)
     return SplitSentence(
         subject,
-        " and ".join(f"({s.predicate})" if s.form is PredicateForm.OR else s.predicate for s in found),
+        " and ".join(f"({s.predicate})" if s.form is PredicateForm.OR else s.predicate for s in sayings),
         PredicateForm.AND,
     )
 

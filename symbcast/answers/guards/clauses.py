@@ -57,18 +57,18 @@ def identifiers(
     >>> list(identifiers(names, ascii_identifier, {"is"}.__contains__).values())
     ['a_b_2', 'a_b', 'is_', 'size_0']
     """
-    found: dict[Symbol, str] = {}
+    spellings: dict[Symbol, str] = {}
     taken: set[str] = set()
     for size, name in names.items():
         if spell(name) == name and not is_refused(name) and name not in taken:
-            found[size] = name
+            spellings[size] = name
             taken.add(name)
     for size, name in names.items():
-        if size not in found:
+        if size not in spellings:
             spelled = spell(name)
-            found[size] = next(c for c in _choices(spelled, taken) if c not in taken and not is_refused(c))
-            taken.add(found[size])
-    return {size: found[size] for size in names}
+            spellings[size] = next(c for c in _choices(spelled, taken) if c not in taken and not is_refused(c))
+            taken.add(spellings[size])
+    return {size: spellings[size] for size in names}
 
 
 def ascii_identifier(name: str) -> str:
@@ -174,9 +174,9 @@ def magnitude(value: Term, largest: int = LARGEST_SIZE) -> int:
     for monomial, coefficient in value.coefficients.items():
         product = abs(coefficient)
         for atom in monomial:
-            bound, met = _atom_magnitude(atom, largest) if isinstance(atom, Operation) else (largest, largest)
+            bound, reached = _atom_magnitude(atom, largest) if isinstance(atom, Operation) else (largest, largest)
             product *= max(bound, 1)
-            inner = max(inner, met)
+            inner = max(inner, reached)
         total += product
     return max(total, inner)
 
@@ -184,8 +184,8 @@ def magnitude(value: Term, largest: int = LARGEST_SIZE) -> int:
 def _atom_magnitude(operation: Operation, largest: int) -> tuple[int, int]:
     """Return a bound on an operation's value and on all intermediate values."""
     bounds = [magnitude(arg, largest) for arg in operation.args]
-    met = max(bounds)
-    return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, met), met
+    reached = max(bounds)
+    return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, reached), reached
 
 
 def _called(size: Symbol, name: str) -> Symbol:

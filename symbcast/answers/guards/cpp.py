@@ -249,8 +249,8 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     body, used = expressions(clauses, called)
     terms = [term(d) for c in clauses for d in dims_of(c)]
     largest = max(map(magnitude, terms), default=0)
-    met = {s for t in terms for s in t.symbols()}
-    passed = [p for s, p in called.items() if s in met]
+    mentioned = {s for t in terms for s in t.symbols()}
+    passed = [p for s, p in called.items() if s in mentioned]
     tests = [*(f"{p} >= 0" for p in called.values()), f"{space}::holds({', '.join(passed)})"]
     lines = [
         "#include <cstdint>",

@@ -171,10 +171,10 @@ class _MlirWriter:
         return self.operation(f"arith.cmpi {predicate}, {left}, {right} : {kind}")
 
     def _chain(self, operation: str, values: Sequence[str], kind: str) -> str:
-        found = values[0]
+        result = values[0]
         for value in values[1:]:
-            found = self.operation(f"{operation} {found}, {value} : {kind}")
-        return found
+            result = self.operation(f"{operation} {result}, {value} : {kind}")
+        return result
 
     def _compatible(self, formula: Compatible | Clashing) -> str:
         if _are_extents(formula):
@@ -194,11 +194,11 @@ class _MlirWriter:
 
     def _join(self, values: Sequence[str], kind: str) -> str:
         """Return the last value that is not 1, or 1."""
-        found = values[0]
+        result = values[0]
         for value in values[1:]:
             is_one = self._compared("eq", value, self.number(1, kind), kind)
-            found = self.operation(f"arith.select {is_one}, {found}, {value} : {kind}")
-        return found
+            result = self.operation(f"arith.select {is_one}, {result}, {value} : {kind}")
+        return result
 
     def _term(self, value: Term, kind: str) -> str:
         ordered = sorted(value.coefficients.items(), key=lambda part: not part[0])

@@ -109,12 +109,12 @@ def source_of_axes(part: Formula, parameters: Mapping[Symbol, str]) -> str:
 
     A clause about each axis before certain ones must hold on all such axes that exist, counted backwards from those.
     """
-    told = [s for s in symbols_in(part) if isinstance(s, SequenceSymbol)]
-    if not told:
+    sequences = [s for s in symbols_in(part) if isinstance(s, SequenceSymbol)]
+    if not sequences:
         return clause_source(part, parameters)
     written = dict(parameters)
     bounds: list[str] = []
-    for s in told:
+    for s in sequences:
         axes = parameters[s.sequence.rest()]
         if isinstance(s, Rest):
             written[s] = f"_axis({axes}, {s.place} + _n)"
@@ -236,11 +236,11 @@ class Guard:
         self.name = name
         check_function_name(name)
         check_named(condition, names)
-        found = parameter_names(names, name)
-        self.parameters = tuple(found.values())
-        called = {s: s.sequence.name if isinstance(s, SequenceSymbol) else names[s] for s in found}
+        parameters = parameter_names(names, name)
+        self.parameters = tuple(parameters.values())
+        called = {s: s.sequence.name if isinstance(s, SequenceSymbol) else names[s] for s in parameters}
         self._others = {other: own for other, own in (others or {}).items() if own in names.values()}
-        self._renamed = self._others | {p: called[s] for s, p in found.items() if p != called[s]}
+        self._renamed = self._others | {p: called[s] for s, p in parameters.items() if p != called[s]}
         self._source = ""
         self._function: Callable[..., bool] | None = None
         self._assumed, self._undecided = assumed, undecided
@@ -267,8 +267,8 @@ class Guard:
         namespace: dict[str, Any] = {}
         is_own = formula is self.formula and self._undecided is None
         exec(self.source if is_own else python_source(formula, self.names, self.name), namespace)
-        found: Callable[..., bool] = namespace[self.name]
-        return found
+        function: Callable[..., bool] = namespace[self.name]
+        return function
 
     def _deciding(self, works: Callable[..., bool], undecided: OpenSizes) -> Callable[..., bool]:
         """Return the function that is true where it is proved to work, and raises where that is open."""
@@ -303,14 +303,16 @@ class Guard:
             sizes = {self._others.get(key, key): size for key, size in sizes.items()}
         needed = self._required()
         if not self._sequences:
-            found = read_given_sizes(self.names, sizes, renamed)
-            check_all_sizes(needed, found, self.name)
-            return self.function(*[found[n] if n in found else self._default(s) for s, n in self.names.items()])
-        given = GivenSizes.read(self.names, sizes, renamed)
-        check_all_sizes(needed, given.by_name, self.name)
+            sizes_read = read_given_sizes(self.names, sizes, renamed)
+            check_all_sizes(needed, sizes_read, self.name)
+            return self.function(
+                *[sizes_read[n] if n in sizes_read else self._default(s) for s, n in self.names.items()]
+            )
+        bound = GivenSizes.read(self.names, sizes, renamed)
+        check_all_sizes(needed, bound.by_name, self.name)
         plain = ((s, n) for s, n in self.names.items() if not is_axes(s))
-        own = [given.sizes[n] if n in given.sizes else self._default(s) for s, n in plain]
-        return self.function(*(given.axes.get(s, ()) for s in self._sequences), *own)
+        own = [bound.sizes[n] if n in bound.sizes else self._default(s) for s, n in plain]
+        return self.function(*(bound.axes.get(s, ()) for s in self._sequences), *own)
 
     def _required(self) -> dict[str, object]:
         """Return the sizes that must be given: all but those that only assumptions about themselves mention."""
@@ -335,8 +337,8 @@ class Guard:
         named = first if isinstance(first, Mapping) else {}
         plain = [*first] if isinstance(first, list | tuple) and not more else [] if named is first else [first]
         left = iter([*plain, *more])
-        wanted = parameter_names(self.names, self.name).values()
-        texts = {p: repr(named[p]) if p in named else _text(next(left, None)) for p in wanted}
+        parameters = parameter_names(self.names, self.name).values()
+        texts = {p: repr(named[p]) if p in named else _text(next(left, None)) for p in parameters}
         return ", ".join(f"{parameter}={text}" for parameter, text in texts.items())
 
     def __eq__(self, other: object) -> bool:

@@ -172,19 +172,19 @@ class ScalarWriter:
     def _divided(self, operation: Operation, dividend: str, divisor: str) -> str:
         """Return the quotient rounded down, or its remainder; StableHLO's quotient is rounded to zero."""
         name = "divide" if operation.kind == "//" else "remainder"
-        found = self._chain(name, [dividend, divisor], _NUMBER)
+        quotient = self._chain(name, [dividend, divisor], _NUMBER)
         if all((a.lower_bound or 0) >= 0 and a.lower_bound is not None for a in operation.args):
-            return found
+            return quotient
         rest, zero = self._chain("remainder", [dividend, divisor], _NUMBER), self.number(0)
         signs = [self.compared("LT", v, zero) for v in (rest, divisor)]
         differ = self._truths("NE", *signs)
         rounded = self.all_of([self.compared("NE", rest, zero), differ])
         other = (
-            self._chain("subtract", [found, self.number(1)], _NUMBER)
+            self._chain("subtract", [quotient, self.number(1)], _NUMBER)
             if operation.kind == "//"
             else self._chain("add", [rest, divisor], _NUMBER)
         )
-        return self.selected(rounded, other, found)
+        return self.selected(rounded, other, quotient)
 
     def _safe_divisor(self, divisor: str, value: Term) -> str:
         """Return the divisor, or 1 if it is 0: the condition says that it is not, but everything is computed."""
@@ -296,8 +296,8 @@ def stablehlo_source(
     check_known_ranks("StableHLO", names)
     module = _ConditionModule(names)
     parts = _range_settled(all_of(guarded_clauses(condition, names)))
-    given = [*module.relevant(requirements, condition), *module.rest(condition, requirements)]
-    lines = [*module.condition(parts), *module.check(given)]
+    checked = [*module.relevant(requirements, condition), *module.rest(condition, requirements)]
+    lines = [*module.condition(parts), *module.check(checked)]
     left_out = []
     for name, shape in (shapes or {}).items():
         why = module.obstacle(shape)
@@ -327,13 +327,15 @@ class _ConditionModule:
     def relevant(self, requirements: Iterable[CheckedRequirement], condition: Formula) -> Iterator[CheckedRequirement]:
         """Yield the requirements that the condition implies: its own parts; any over its sizes if it never holds."""
         own = clauses(condition)
-        for found in requirements:
-            if found.formula in own or (condition == FALSE and symbols_in(found.formula).keys() <= self._names.keys()):
-                yield found
+        for requirement in requirements:
+            if requirement.formula in own or (
+                condition == FALSE and symbols_in(requirement.formula).keys() <= self._names.keys()
+            ):
+                yield requirement
 
     def rest(self, condition: Formula, requirements: Iterable[CheckedRequirement]) -> Iterator[CheckedRequirement]:
         """Yield the parts of the condition that no requirement covers."""
-        covered = {found.formula for found in requirements}
+        covered = {requirement.formula for requirement in requirements}
         for clause in clauses(condition):
             if clause not in covered:
                 text = " and ".join(condition_texts(clause, self._names))
@@ -355,23 +357,23 @@ class _ConditionModule:
         """Return the function of the condition."""
         writer = ScalarWriter(self._called)
         tests = [self._is_size(writer, s) for s in self._called]
-        found = writer.all_of([*tests, *(writer.formula(c) for c in clauses(formula))])
-        return self._function("condition", writer, found, "tensor<i1>")
+        value = writer.all_of([*tests, *(writer.formula(c) for c in clauses(formula))])
+        return self._function("condition", writer, value, "tensor<i1>")
 
     def check(self, requirements: Iterable[CheckedRequirement]) -> list[str]:
         """Return the function of the assertions."""
         writer = ScalarWriter(self._called)
         for symbol in self._called:
             self._assert(writer, self._is_size(writer, symbol), "a size is not negative", [symbol])
-        for found in requirements:
-            formula = _range_settled(all_of(guarded_clauses(found.formula, self._names)))
-            sizes, test = symbols_in(found.formula), writer.formula(formula)
+        for requirement in requirements:
+            formula = _range_settled(all_of(guarded_clauses(requirement.formula, self._names)))
+            sizes, test = symbols_in(requirement.formula), writer.formula(formula)
             fits = writer.fits_formula(formula)
             if fits is not None:
                 known = writer.operation(f"stablehlo.or {fits}, {test} : tensor<i1>")
-                message = f"64 bits are not enough to decide this at these sizes: {found.message}"
-                self._assert(writer, known, message, sizes, found.place)
-            self._assert(writer, test, found.message, sizes, found.place)
+                message = f"64 bits are not enough to decide this at these sizes: {requirement.message}"
+                self._assert(writer, known, message, sizes, requirement.place)
+            self._assert(writer, test, requirement.message, sizes, requirement.place)
         return self._function("check", writer)
 
     def shape(self, name: str, dims: Sequence[Dim]) -> list[str]:
@@ -381,21 +383,21 @@ class _ConditionModule:
         kind = f"tensor<{len(dims)}xi64>"
         ones = [writer.operation(f"stablehlo.reshape {c} : (tensor<i64>) -> tensor<1xi64>") for c in cells]
         if len(ones) == 1:
-            found = ones[0]
+            value = ones[0]
         elif ones:
             types = ", ".join(["tensor<1xi64>"] * len(ones))
-            found = writer.operation(f"stablehlo.concatenate {', '.join(ones)}, dim = 0 : ({types}) -> {kind}")
+            value = writer.operation(f"stablehlo.concatenate {', '.join(ones)}, dim = 0 : ({types}) -> {kind}")
         else:
-            found = writer.operation(f"stablehlo.constant dense<> : {kind}")
-        return self._function(f"shape_{name}", writer, found, kind)
+            value = writer.operation(f"stablehlo.constant dense<> : {kind}")
+        return self._function(f"shape_{name}", writer, value, kind)
 
     def _dimension(self, writer: ScalarWriter, dim: Dim) -> str:
         """Return a dimension; -1 where it is no size, or too large to be computed."""
         needs = [writer.formula(c) for need in definedness(dim) for c in guarded_clauses(need, self._names)]
         fits = writer.fits([dim])
         tests = needs if fits is None else [fits, *needs]
-        found = writer.value(dim)
-        return writer.selected(writer.all_of(tests), found, writer.number(-1)) if tests else found
+        value = writer.value(dim)
+        return writer.selected(writer.all_of(tests), value, writer.number(-1)) if tests else value
 
     def _is_size(self, writer: ScalarWriter, symbol: Symbol) -> str:
         return writer.compared("LE", writer.number(0), writer.size(symbol))
@@ -403,8 +405,8 @@ class _ConditionModule:
     def _assert(self, writer: ScalarWriter, test: str, message: str, sizes: Iterable[Symbol], place: str = "") -> None:
         shown = [s for s in self._called if s in set(sizes)][:_MOST_SHOWN]
         # LLVM's formatv writes the message: it takes {0} for the first size, and {{ for a brace.
-        found = ", ".join(f"{_literal(self._names[s])} = {{{n}}}" for n, s in enumerate(shown))
-        text = f"{_literal(message)}; found {found}" if shown else _literal(message)
+        inputs = ", ".join(f"{_literal(self._names[s])} = {{{n}}}" for n, s in enumerate(shown))
+        text = f"{_literal(message)}; found {inputs}" if shown else _literal(message)
         text = visible(text)
         types = ", ".join(["tensor<i1>", *(["tensor<i32>"] * len(shown))])
         writer.lines.append(
@@ -528,12 +530,12 @@ class _BroadcastModule:
         sizes = self._output_sizes()
         tensors = [n for n, is_shape in enumerate(self._is_shape) if not is_shape]
         results = [self._broadcast(n, sizes) for n in tensors]
-        given = ", ".join(f"{a}: {t}" for a, t in zip(self._arguments, self._types, strict=True))
+        parameters = ", ".join(f"{a}: {t}" for a, t in zip(self._arguments, self._types, strict=True))
         types = ", ".join([self._result] * len(results))
         gives = types if len(results) == 1 else f"({types})"
         return [
             "module {",
-            f"  func.func @{self._name}({given}) -> {gives} {{",
+            f"  func.func @{self._name}({parameters}) -> {gives} {{",
             *(f"    {line}" for line in self._lines),
             f"    return {', '.join(results)} : {types}" if results else "    return",
             "  }",
@@ -600,12 +602,12 @@ class _BroadcastModule:
 
     def _cells(self, axis: int) -> Iterator[tuple[int, int, Dim]]:
         """Yield the operands on an output axis, each with its own axis there and the size; each size once."""
-        found: set[Dim] = set()
+        cells: set[Dim] = set()
         for n, places in enumerate(self._places):
             for i, place in enumerate(places):
                 size = self._call.operands[n].dims[i]
-                if place == axis and size not in found:
-                    found.add(size)
+                if place == axis and size not in cells:
+                    cells.add(size)
                     yield n, i, size
 
     def _number(self, size: int) -> str:

@@ -76,8 +76,8 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
 
         def __getitem__(self, key: object) -> NoReturn:
             """Raise `TypeError`: an answer is no sequence, and what comes out of it has a name."""
-            held = next(name for name in ("shape", "shapes", "condition") if hasattr(type(self), name))
-            use = held if held == "condition" else f"{held}[{key!r}]"
+            member = next(name for name in ("shape", "shapes", "condition") if hasattr(type(self), name))
+            use = member if member == "condition" else f"{member}[{key!r}]"
             raise TypeError(f"{type(self).__name__!r} object has no items: use {use}")
 
     @property

@@ -67,9 +67,9 @@ def prove_relations(call: BroadcastCall, relation: str) -> ProvedRelation:
     names = list(dict.fromkeys(s.sequence.rest().name if isinstance(s, SequenceSymbol) else n for s, n in own.items()))
     said = Statement(relation)
     for s, name in condition_names(said).items():
-        meant = s.sequence.rest().name if isinstance(s, SequenceSymbol) else name
-        if meant not in names:
-            raise unknown_name_error(meant, names)
+        own_name = s.sequence.rest().name if isinstance(s, SequenceSymbol) else name
+        if own_name not in names:
+            raise unknown_name_error(own_name, names)
     try:
         return ProvedRelation(relation, counterexample(call, said))
     except UndecidedError as error:
@@ -95,17 +95,23 @@ def relations_document(call: BroadcastCall, found: Sequence[ProvedRelation]) -> 
     """
     open_or_not = any(p.sizes is not None for p in found), any(p.reason for p in found)
     tone = Tone.IMPOSSIBLE if open_or_not[0] else Tone.UNDECIDED if open_or_not[1] else Tone.FINE
-    told = [f for f in answer_fields(Alignment(call)) if f.label in _KEPT]
-    return Document(heading(rule_text(call.rule), verdict_words(call)), tone, (fields([*told, *map(_field, found)]),))
+    known_fields = [f for f in answer_fields(Alignment(call)) if f.label in _KEPT]
+    return Document(
+        heading(rule_text(call.rule), verdict_words(call)), tone, (fields([*known_fields, *map(_field, found)]),)
+    )
 
 
-def _field(found: ProvedRelation) -> Field:
-    label = "undecided" if found.reason else "proved" if found.sizes is None else "refuted"
-    at = () if found.sizes is None else (Span("at "), Span(sizes_text(found.sizes), True, math=NamedSizes(found.sizes)))
-    return field(label, whole(visible(found.relation)), at, words(found.reason))
+def _field(proved: ProvedRelation) -> Field:
+    label = "undecided" if proved.reason else "proved" if proved.sizes is None else "refuted"
+    at = (
+        ()
+        if proved.sizes is None
+        else (Span("at "), Span(sizes_text(proved.sizes), True, math=NamedSizes(proved.sizes)))
+    )
+    return field(label, whole(visible(proved.relation)), at, words(proved.reason))
 
 
-def relations_data(call: BroadcastCall, found: Sequence[ProvedRelation]) -> ProvedData:
+def relations_data(call: BroadcastCall, relations: Sequence[ProvedRelation]) -> ProvedData:
     """Return the relations as data that `json.dumps` accepts."""
     namer = Namer(call)
     return {
@@ -115,12 +121,12 @@ def relations_data(call: BroadcastCall, found: Sequence[ProvedRelation]) -> Prov
         "assumptions": [a.text for a in call.assumptions],
         "min_size": call.min_size,
         "verdict": call.verdict.value,
-        "relations": list(_data(found)),
+        "relations": list(_data(relations)),
     }
 
 
-def _data(found: Sequence[ProvedRelation]) -> Iterator[ProvedRelationData]:
-    for p in found:
+def _data(relations: Sequence[ProvedRelation]) -> Iterator[ProvedRelationData]:
+    for p in relations:
         holds = None if p.reason else p.sizes is None
         yield {"relation": p.relation, "holds": holds, "counterexample": p.sizes, "reason": p.reason}
 
@@ -236,8 +242,8 @@ def all_expansions(result: BroadcastCall) -> tuple[Expansion, ...]:
 
 def expansion_at(result: BroadcastCall, place: ExpansionPlace) -> Expansion:
     """Return whether an operand of a valid broadcast is stretched on an axis."""
-    found = result.stretch(place.operand, place.axis)
-    return expansion_of(found, condition_of_answer(Condition, found.formula, result), result.rule, place)
+    stretch = result.stretch(place.operand, place.axis)
+    return expansion_of(stretch, condition_of_answer(Condition, stretch.formula, result), result.rule, place)
 
 
 def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -> Document:
@@ -259,10 +265,10 @@ def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -
     """
     heads = Row("operand", tuple(map(Span, ("axis", "stretched", "StableHLO"))), Part.HEAD)
     rows = [Row(e.operand, (Span(_axis_of(e)), _when(e), Span(e.known))) for e in expansions]
-    told = [f for f in answer_fields(Alignment(result)) if f.label not in ("fails at", "works at")]
+    known_fields = [f for f in answer_fields(Alignment(result)) if f.label not in ("fails at", "works at")]
     tables = (Table("expansions", (heads, *rows), align="lll"),) if rows else ()
     return Document(
-        heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(told))
+        heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(known_fields))
     )
 
 
@@ -282,12 +288,12 @@ def _when(expansion: Expansion) -> Span:
 
 
 def expansion_of(
-    found: AxisStretch, condition: Condition, rule: Rule, place: ExpansionPlace, operation: str = ""
+    stretch: AxisStretch, condition: Condition, rule: Rule, place: ExpansionPlace, operation: str = ""
 ) -> Expansion:
     """Return the result for an operand; ``condition`` is that of ``found`` in the names of the answer."""
     name = names_of_operands(rule, place.operands)[place.operand]
     axis, rank = (place.axis - place.rank, None) if place.unknown else (place.axis, place.rank)
-    return Expansion(name, axis, rank, found.verdict, condition, found.known, found.reason, operation)
+    return Expansion(name, axis, rank, stretch.verdict, condition, stretch.known, stretch.reason, operation)
 
 
 @dataclass(frozen=True)

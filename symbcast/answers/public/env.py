@@ -166,9 +166,9 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
     def _stop(self, sizes: Mapping[str, int]) -> tuple[str, str] | None:
         from symbcast.answers.findings import first_stop
 
-        given = {s: sizes[name] for s, name in self._program.shown.items() if name in sizes}
-        found = first_stop(self._program, given)
-        return None if found is None else (found.op.name, found.requirement)
+        at = {s: sizes[name] for s, name in self._program.shown.items() if name in sizes}
+        stop = first_stop(self._program, at)
+        return None if stop is None else (stop.op.name, stop.requirement)
 
     @property
     def _length(self) -> int:
@@ -266,8 +266,8 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
             raise IncompatibleProgramError(op, self.conflict, [a.text for a in program.needed_assumptions()])
         assert op.rule is not None
         place = ExpansionPlace.of(op.rule, list(map(len, op.aligned)), operand, axis, program.open_axes(op))
-        found = program.stretch(op, place.operand, place.axis)
-        return expansion_of(found, condition_of_answer(Condition, found.formula, program), op.rule, place, op.name)
+        stretch = program.stretch(op, place.operand, place.axis)
+        return expansion_of(stretch, condition_of_answer(Condition, stretch.formula, program), op.rule, place, op.name)
 
     @property
     @one_call
@@ -350,9 +350,9 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 def _name_methods() -> None:
     """Name the inherited methods after the class that users know: Python's errors show it."""
     for base in ShapeEnv.__mro__[1:]:
-        for name, found in vars(base).items():
-            if isinstance(found, FunctionType) and base.__module__.startswith("symbcast.operators"):
-                found.__qualname__ = f"ShapeEnv.{name}"
+        for name, method in vars(base).items():
+            if isinstance(method, FunctionType) and base.__module__.startswith("symbcast.operators"):
+                method.__qualname__ = f"ShapeEnv.{name}"
 
 
 _name_methods()
@@ -373,13 +373,13 @@ def program_of(env: ShapeEnv) -> Program:
 
 def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
     """Return the one broadcast that a caller means."""
-    found = [op for op in program.operations if operation in (op.name, op.number, op)]
-    if len(found) == 1 and found[0].kind == "broadcast":
-        return found[0]
+    named = [op for op in program.operations if operation in (op.name, op.number, op)]
+    if len(named) == 1 and named[0].kind == "broadcast":
+        return named[0]
     several = "several operations have this name: write the number"
     there = [repr(op.name) for op in program.operations if op.kind == "broadcast"]
     own = f"its broadcasts are {prose_list(there)}; origin= names one when it is recorded" if there else "it has none"
-    hint = several if len(found) > 1 else own
+    hint = several if len(named) > 1 else own
     raise ShapeTypeError(operation, "a broadcast of this program", hint)
 
 

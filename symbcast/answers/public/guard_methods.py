@@ -72,8 +72,8 @@ class GuardMethods(ABC):
         account, names = self._account, self._shown
         assumed = self._assumed if with_assumptions else TRUE
         if open is not None or not account.is_open:
-            found = account.may_work(names) if open else account.with_points(names)
-            formula = all_of((assumed, found)) if assumed != TRUE else found
+            true_at = account.may_work(names) if open else account.with_points(names)
+            formula = all_of((assumed, true_at)) if assumed != TRUE else true_at
             return python_guard(formula, names, others=self._other_names, assumed=assumed)
         undecided = OpenSizes(all_of((assumed, account.may_work(names))), account.open)
         works = all_of((assumed, account.with_points(names)))
@@ -89,8 +89,8 @@ class GuardMethods(ABC):
         if account.is_open and open is None:
             reason = f"{account.reason}; open=False writes a guard for the sizes that are proved to work"
             raise UndecidedError(reason)
-        found = account.may_work(names) if open else account.with_points(names)
-        return all_of((self._assumed, found)) if with_assumptions else found
+        true_at = account.may_work(names) if open else account.with_points(names)
+        return all_of((self._assumed, true_at)) if with_assumptions else true_at
 
     @one_call
     def to_python(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
@@ -171,11 +171,11 @@ class GuardMethods(ABC):
         works = known.with_points(self._shown)
         if self._open and known.is_open:
             question = question.within(works, known.open_sizes, known.reason)
-        wanted = form, {**(ranges or {}), **more}, typical or {}, most
-        found = contract_of(question.for_all_data(self._data), *wanted)
-        if self._data and found.verdict is Verdict.NEVER:  # with suitable data, some sizes may work
-            found = contract_of(question.with_suitable_data(self._data), *wanted)
-        return found
+        request = form, {**(ranges or {}), **more}, typical or {}, most
+        contract = contract_of(question.for_all_data(self._data), *request)
+        if self._data and contract.verdict is Verdict.NEVER:  # with suitable data, some sizes may work
+            contract = contract_of(question.with_suitable_data(self._data), *request)
+        return contract
 
     def _refusal(self, target: str, text: str) -> str:
         """Return why the consumer of a target refuses a text; empty if it accepts it, or is not at hand."""

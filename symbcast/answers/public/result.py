@@ -78,9 +78,9 @@ def broadcast(
         else:
             call = _new(BroadcastCall)
             call._dims = cast("tuple[tuple[int, ...], ...]", shapes)
-            made = _new(Result)
-            made._subject, made._condition = call, None
-            return made
+            result = _new(Result)
+            result._subject, result._condition = call, None
+            return result
         dims = []
         for shape_ in shapes:
             plain = plain_dims(shape_)
@@ -91,9 +91,9 @@ def broadcast(
             call = _new(BroadcastCall)
             call._dims = tuple(dims)
             call._tier = JOINS
-            made = _new(Result)
-            made._subject, made._condition = call, None
-            return made
+            result = _new(Result)
+            result._subject, result._condition = call, None
+            return result
     seconds = check_budget(budget)
     with within_optional(seconds):
         call = BroadcastCall.of(shapes, rule, attributes, assume, min_size)
@@ -186,10 +186,10 @@ class Result(Answer):
         """
         if self._condition is not None:
             return self._condition
-        found = super().condition
+        condition = super().condition
         if current_budget() is None and self._subject.budget is None:
-            self._condition = found  # no clock can have stopped it
-        return found
+            self._condition = condition  # no clock can have stopped it
+        return condition
 
     @property
     def clauses(self) -> tuple[Formula, ...]:

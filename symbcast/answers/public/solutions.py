@@ -69,21 +69,23 @@ class WithOutput(Rule):
 
     def places(self, ranks: Sequence[int]) -> Places:
         """Place operands as the inner rule does, and the output at the right."""
-        found = self.inner.places(ranks[:-1])
-        return Places(found.rank, (*found.of, axis_run(found.rank - ranks[-1], ranks[-1])))
+        inner = self.inner.places(ranks[:-1])
+        return Places(inner.rank, (*inner.of, axis_run(inner.rank - ranks[-1], ranks[-1])))
 
     def emit(self, shapes: Sequence[Dims]) -> Emission:
         """Return the inner rule's requirements, and that its output equal the last shape."""
-        found, wanted = self.inner.emit(shapes[:-1]), shapes[-1]
+        inner, output = self.inner.emit(shapes[:-1]), shapes[-1]
         last = len(shapes) - 1
-        if len(found.output) != len(wanted):
-            ask = Ask(FALSE, (last,), OUTPUT_RANK, {"rank": len(found.output), "wanted": len(wanted)})
-            return Emission([*found.constraints, self.constraint(ask)], found.output)
-        asked: list[Constraint] = []
+        if len(inner.output) != len(output):
+            ask = Ask(FALSE, (last,), OUTPUT_RANK, {"rank": len(inner.output), "wanted": len(output)})
+            return Emission([*inner.constraints, self.constraint(ask)], inner.output)
+        requirements: list[Constraint] = []
         operands = tuple(range(len(shapes)))
-        for axis, (size, given) in enumerate(zip(wanted, found.output, strict=True)):
-            asked += [self.constraint(Ask(f, operands, OUTPUT_SIZE), axis, len(wanted)) for f in _gives(given, size)]
-        return Emission([*found.constraints, *asked], tuple(wanted))
+        for axis, (size, inner_size) in enumerate(zip(output, inner.output, strict=True)):
+            requirements += [
+                self.constraint(Ask(f, operands, OUTPUT_SIZE), axis, len(output)) for f in _gives(inner_size, size)
+            ]
+        return Emission([*inner.constraints, *requirements], tuple(output))
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims]:
         """Place operands as the inner rule does; operands and output get as many named axes as the longest has.
@@ -91,47 +93,49 @@ class WithOutput(Rule):
         Raises `RuleArgumentError` if sizes precede the output's sequence, unless both outputs have the same sequence
         there.
         """
-        *operands, wanted = shapes
-        laid = [*self.inner.expand(operands), wanted]
+        *operands, output = shapes
+        aligned = [*self.inner.expand(operands), output]
         # Every rule that accepts shapes that begin with a sequence aligns them at the right.
-        found = expanded_at_right(laid)
-        if found is None:
-            given = self.inner.emit_open(operands).output
-            alike = [members_of(dim) == (size,) for dim, size in zip(given, wanted, strict=False) if is_sequence(size)]
-            if len(given) == len(wanted) and alike == [True]:
-                return laid
+        expanded = expanded_at_right(aligned)
+        if expanded is None:
+            inner_output = self.inner.emit_open(operands).output
+            alike = [
+                members_of(dim) == (size,) for dim, size in zip(inner_output, output, strict=False) if is_sequence(size)
+            ]
+            if len(inner_output) == len(output) and alike == [True]:
+                return aligned
             problem = "sizes precede a sequence of axes, and the wanted output has a different sequence there"
             raise RuleArgumentError(self.inner.name, problem, "ask for each rank separately")
-        return found
+        return expanded
 
     def emit_open(self, shapes: Sequence[Dims]) -> Emission:
         """Return the inner rule's requirements for shapes of unknown rank, and that its output equal the last shape.
 
         The output has as many axes as the wanted shape, so sizes are compared on every axis that either of them has.
         """
-        *operands, wanted = shapes
+        *operands, output = shapes
         own = self.inner.emit_open(operands)
-        *laid, given = self.expand(shapes)
-        asked = [c for c in own.constraints if c.origin.axis is None]
-        if any(c.requirement == FALSE for c in asked):
-            return Emission(asked, tuple(given))
+        *aligned, aligned_output = self.expand(shapes)
+        requirements = [c for c in own.constraints if c.origin.axis is None]
+        if any(c.requirement == FALSE for c in requirements):
+            return Emission(requirements, tuple(aligned_output))
         last = len(shapes) - 1
-        ranks = rank_of_output(own.output), rank_of_output(tuple(wanted))
+        ranks = rank_of_output(own.output), rank_of_output(tuple(output))
         if ranks[0] != ranks[1]:
             details = {"rank": str(ranks[0]), "wanted": str(ranks[1])}
-            asked.append(self.constraint(Ask(_same(*ranks), (last,), OUTPUT_RANK, details)))
-        found = self.inner.emit(laid)
-        rank = len(found.output)
+            requirements.append(self.constraint(Ask(_same(*ranks), (last,), OUTPUT_RANK, details)))
+        inner = self.inner.emit(aligned)
+        rank = len(inner.output)
         everyone = tuple(range(len(shapes)))
-        sized = list(found.constraints)
-        for back in range(1, min(rank, len(given)) + 1):
-            formulas = _gives(found.output[-back], given[-back])
+        sized = list(inner.constraints)
+        for back in range(1, min(rank, len(aligned_output)) + 1):
+            formulas = _gives(inner.output[-back], aligned_output[-back])
             sized += [self.constraint(Ask(f, everyone, OUTPUT_SIZE), rank - back, rank) for f in formulas]
-        place = next((n for n, dim in enumerate(found.output) if any(map(is_sequence, members_of(dim)))), None)
-        asked += [Constraint(c.requirement, c.origin._replace(sequence=place), c.why, c.details) for c in sized]
+        place = next((n for n, dim in enumerate(inner.output) if any(map(is_sequence, members_of(dim)))), None)
+        requirements += [Constraint(c.requirement, c.origin._replace(sequence=place), c.why, c.details) for c in sized]
         # Leading axes that only one of them has are a sequence without axes.
-        front = found.output[: max(rank - len(given), 0)]
-        return Emission(asked, (*front, *given[max(len(given) - rank, 0) :]))
+        front = inner.output[: max(rank - len(aligned_output), 0)]
+        return Emission(requirements, (*front, *aligned_output[max(len(aligned_output) - rank, 0) :]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, WithOutput) and (self.inner, self.count) == (other.inner, other.count)
@@ -143,9 +147,9 @@ class WithOutput(Rule):
         return WithOutput, (self.inner, self.count)
 
 
-def _same(rank: Dim, wanted: Dim) -> Formula:
+def _same(rank: Dim, other: Dim) -> Formula:
     """Return the formula that two ranks, which are different terms, are equal."""
-    return FALSE if isinstance(rank, int) and isinstance(wanted, int) else equal(rank, wanted)
+    return FALSE if isinstance(rank, int) and isinstance(other, int) else equal(rank, other)
 
 
 def _gives(output: OutputDim, size: Dim) -> Iterator[Formula]:
@@ -195,19 +199,19 @@ def solution_document(call: BroadcastCall, room: Room = Room.SCREEN) -> Document
     example      ?0=1, N=5: (1, 3) with (5, 1)
     """
     aligned = Alignment(call)
-    wanted = shorten_end(aligned.namer.shape(call.operands[-1]), 80)
-    title = heading(rule_text(call.rule), f"the output is {wanted} {_WORDS[call.verdict]}")
-    found = [f for f in answer_fields(aligned) if f.label not in _OF_VALIDITY]
+    output = shorten_end(aligned.namer.shape(call.operands[-1]), 80)
+    title = heading(rule_text(call.rule), f"the output is {output} {_WORDS[call.verdict]}")
+    shown = [f for f in answer_fields(aligned) if f.label not in _OF_VALIDITY]
     table = operand_table(aligned, _WIDTH[room])
-    return Document(title, TONES[call.verdict], (table, fields([*found, _example(call)])))
+    return Document(title, TONES[call.verdict], (table, fields([*shown, _example(call)])))
 
 
 def _example(call: BroadcastCall) -> Field:
     sizes, shapes = call.witness(), example_shapes(call)
     if sizes is None or shapes is None:
         return field("example")
-    given = (Span(sizes_text(sizes), True, math=NamedSizes(sizes)), Span(": ")) if sizes else ()
-    return field("example", (*given, Span(" with ".join(map(str, shapes)), True)))
+    at = (Span(sizes_text(sizes), True, math=NamedSizes(sizes)), Span(": ")) if sizes else ()
+    return field("example", (*at, Span(" with ".join(map(str, shapes)), True)))
 
 
 def example_shapes(call: BroadcastCall) -> tuple[tuple[int, ...], ...] | None:
@@ -346,10 +350,10 @@ def solve(
     >>> solve("N, 3", "4", out="5, 3").verdict
     <Verdict.NEVER: 'never'>
     """
-    made = WithOutput(find_rule(rule, attributes), len(shapes))
+    question = WithOutput(find_rule(rule, attributes), len(shapes))
     seconds = check_budget(budget)
     with within_optional(seconds):
-        call = BroadcastCall.of([*shapes, out], made, {}, assume, min_size)
+        call = BroadcastCall.of([*shapes, out], question, {}, assume, min_size)
     call.budget = seconds
     return Solution(call)
 
@@ -381,20 +385,20 @@ def broadcastable_to(
     """
     if rank is not None and (isinstance(rank, bool) or not isinstance(rank, int) or rank < 0):
         raise ShapeTypeError(rank, "a rank", "write a number such as rank=1, or None for the highest")
-    first, found = shape(target), find_rule(rule, attributes)
+    first, inner = shape(target), find_rule(rule, attributes)
     if is_open(first):
         hint = 'ask solve(target, "...", out=target), where the second operand may have any rank'
         raise UnknownRankError("broadcastable_to", str(first), hint)
     solutions: dict[int, BroadcastCall] = {}
-    for wanted in range(first.rank + 1) if rank is None else (rank,):
-        second = shape_of(Unknown() for _ in range(wanted))
+    for operand_rank in range(first.rank + 1) if rank is None else (rank,):
+        second = shape_of(Unknown() for _ in range(operand_rank))
         try:
-            call = BroadcastCall.of([first, second, first], WithOutput(found, 2), {}, assume, min_size)
+            call = BroadcastCall.of([first, second, first], WithOutput(inner, 2), {}, assume, min_size)
         except RuleArgumentError:
             continue  # the rule's attributes do not fit this rank
         if call.verdict is not Verdict.NEVER:
-            solutions[wanted] = call
+            solutions[operand_rank] = call
     if not solutions:
         of_rank = "" if rank is None else f" of rank {rank}"
-        raise RuleArgumentError(found.name, f"has no second operand{of_rank} that leaves {first} unchanged")
+        raise RuleArgumentError(inner.name, f"has no second operand{of_rank} that leaves {first} unchanged")
     return Solution(solutions[max(solutions)], tuple(solutions))

@@ -143,8 +143,8 @@ def _outcome(working: AxisSteps) -> Iterator[Line]:
     for step in working.steps:
         if step.reason:
             reasons.setdefault(step.reason, []).append(step.axis)
-    found = [f"{_axes(axes)}: {reason}" for reason, axes in reasons.items()]
-    for why in filter(None, (working.problem, *found)) if working.problem or found else [_REFUSED]:
+    refusals = [f"{_axes(axes)}: {reason}" for reason, axes in reasons.items()]
+    for why in filter(None, (working.problem, *refusals)) if working.problem or refusals else [_REFUSED]:
         yield _mark(AxisMark.IMPOSSIBLE), Span(f" {why}")
 
 

@@ -195,17 +195,17 @@ def operand_table(aligned: Alignment, cells_width: int = 84) -> Table:
 
     The middle operands and axes are left out if there are many.
     """
-    made = _Operands(aligned, MAX_OPERANDS, cells_width)
-    if not made.axes:
-        return Table("the operands, aligned", tuple(made.scalars()))
-    rows = (*made.header(), *made.operands(), *made.output(), made.marks())
-    return Table("the operands, aligned", rows, made.legend())
+    operands = _Operands(aligned, MAX_OPERANDS, cells_width)
+    if not operands.axes:
+        return Table("the operands, aligned", tuple(operands.scalars()))
+    rows = (*operands.header(), *operands.operands(), *operands.output(), operands.marks())
+    return Table("the operands, aligned", rows, operands.legend())
 
 
 def brief_table(aligned: Alignment, most: int) -> Table:
     """Return only some operands and the marks, without axes or legend; no rows for operands without axes."""
-    made = _Operands(aligned, most, 84)
-    return Table("the operands, aligned", (*made.operands(), made.marks()) if made.axes else ())
+    operands = _Operands(aligned, most, 84)
+    return Table("the operands, aligned", (*operands.operands(), operands.marks()) if operands.axes else ())
 
 
 class _Operands:
@@ -243,8 +243,8 @@ class _Operands:
         """Yield the row of the output shape, if there is one."""
         shape = self._aligned.result.aligned_output
         if shape is not None:
-            found = [[shape[a]] if a is not None and 0 <= a < len(shape) else [] for a in self.axes]
-            cells = zip(self.axes, found, strict=True)
+            sizes = [[shape[a]] if a is not None and 0 <= a < len(shape) else [] for a in self.axes]
+            cells = zip(self.axes, sizes, strict=True)
             yield Row("output", tuple([self._of(a, dims, is_bounded=False) for a, dims in cells]), Part.RESULT)
 
     def scalars(self) -> Iterator[Row]:
@@ -299,12 +299,12 @@ class _Operands:
     def _chosen_operands(self, count: int) -> list[int | None]:
         """Return the operands to show: the first and last ones and those that clash; None represents the others."""
         half = self._max_operands // 2
-        kept = {*range(half), *range(count - half, count)}
+        chosen = {*range(half), *range(count - half, count)}
         for axis in self._aligned.clashing[:1]:
-            kept.update(n for n, _ in self._differing(axis))
+            chosen.update(n for n, _ in self._differing(axis))
         # Show one gap, where the first operand is missing, so that the rows keep the order of the call.
-        gap = next((n for n in range(count) if n not in kept), None)
-        return [None if n == gap else n for n in range(count) if n in kept or n == gap]
+        gap = next((n for n in range(count) if n not in chosen), None)
+        return [None if n == gap else n for n in range(count) if n in chosen or n == gap]
 
     def _differing(self, axis: int) -> list[tuple[int, Dim]]:
         cells = self._aligned.cells(axis)
@@ -321,14 +321,14 @@ def _chosen_axes(aligned: Alignment) -> list[int | None]:
     if len(axes) <= MAX_AXES:
         return list(axes)
     half = MAX_AXES // 2 - 1
-    kept = {*axes[:half], *axes[len(axes) - half :], *aligned.clashing[:2]}
-    found: list[int | None] = []
+    chosen = {*axes[:half], *axes[len(axes) - half :], *aligned.clashing[:2]}
+    axes_shown: list[int | None] = []
     for axis in axes:
-        if axis in kept:
-            found.append(axis)
-        elif found[-1] is not None:
-            found.append(None)
-    return found
+        if axis in chosen:
+            axes_shown.append(axis)
+        elif axes_shown[-1] is not None:
+            axes_shown.append(None)
+    return axes_shown
 
 
 # The answer about one broadcast as a document, as the message of an exception, and on one line.
@@ -394,8 +394,8 @@ def _fix(aligned: Alignment) -> str:
     if edit is not None:
         change, code = edit
         return f"{change.text}: {code['numpy']}"
-    found = fix(aligned)
-    return found.text if found is not None else ""
+    repair = fix(aligned)
+    return repair.text if repair is not None else ""
 
 
 def answer_fields(aligned: Alignment) -> Iterator[Field]:
@@ -520,8 +520,12 @@ def with_condition(text: str, condition: str, clauses: int) -> str:
     >>> with_condition("numpy: sometimes", "N == 1", 1), with_condition("numpy: sometimes", "N" * 200, 3)
     ('numpy: sometimes if N == 1', 'numpy: sometimes if 3 clauses hold')
     """
-    found = f"{text} if {condition}"
-    return found if len(found) <= ONE_LINE else f"{text} if {clauses} clause{' holds' if clauses == 1 else 's hold'}"
+    conditional = f"{text} if {condition}"
+    return (
+        conditional
+        if len(conditional) <= ONE_LINE
+        else f"{text} if {clauses} clause{' holds' if clauses == 1 else 's hold'}"
+    )
 
 
 def one_line_summary(result: BroadcastCall) -> str:
@@ -586,10 +590,10 @@ def repairs_document(result: BroadcastCall, repairs: Sequence[Repair]) -> Docume
 def repairs_data(result: BroadcastCall, repairs: Sequence[Repair]) -> RepairsData:
     """Return repairs and surprises as data that `json.dumps` accepts."""
     try:
-        told = [s.to_dict() for s in surprises(result)]
+        surprising = [s.to_dict() for s in surprises(result)]
     except UnknownRankError:
-        told = None
-    return {"version": VERSION, "repairs": [r.to_dict() for r in repairs], "surprises": told}
+        surprising = None
+    return {"version": VERSION, "repairs": [r.to_dict() for r in repairs], "surprises": surprising}
 
 
 def _repair_fields(result: BroadcastCall, repairs: Sequence[Repair]) -> Iterator[Field]:

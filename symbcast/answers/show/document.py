@@ -306,17 +306,21 @@ class Shortener:
 
     def legend(self, texts: Iterable[str]) -> list[str]:
         """Return what each of the aliases in some texts stands for: ``H = p2o.DynamicDimension.2``."""
-        met = {word for text in texts for word in re.findall(r"(?<![\w.])\w+", text)}
-        return [f"{alias} = {quoted_name(name)}" for alias, name in self._names.items() if alias in met]
+        mentioned = {word for text in texts for word in re.findall(r"(?<![\w.])\w+", text)}
+        return [f"{alias} = {quoted_name(name)}" for alias, name in self._names.items() if alias in mentioned]
 
     def document(self, document: Document) -> Document:
         """Return a document with aliases, and their legend at its end."""
         if not self._aliases:
             return document
-        made = document.replace(blocks=tuple(map(self._block, document.blocks)))
-        legend = self.legend(span.text for line in _shorten_lines(made) for span in line)
+        shortened = document.replace(blocks=tuple(map(self._block, document.blocks)))
+        legend = self.legend(span.text for line in _shorten_lines(shortened) for span in line)
         lines = legend if len(legend) <= _LINES else [", ".join(legend)]
-        return made.replace(blocks=(*made.blocks, Fields((field("names", *map(whole, lines)),)))) if legend else made
+        return (
+            shortened.replace(blocks=(*shortened.blocks, Fields((field("names", *map(whole, lines)),))))
+            if legend
+            else shortened
+        )
 
     def _block(self, block: Block) -> Block:
         match block:

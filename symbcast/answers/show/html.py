@@ -115,8 +115,8 @@ def element(tag: str, inner: str, style: str = "", **attributes: str) -> str:
     >>> element("td", "3", colspan="2")
     '<td colspan="2">3</td>'
     """
-    given = {"style": style, **attributes} if style else attributes
-    written = "".join(f' {name.replace("_", "-")}="{text(value)}"' for name, value in given.items())
+    styled = {"style": style, **attributes} if style else attributes
+    written = "".join(f' {name.replace("_", "-")}="{text(value)}"' for name, value in styled.items())
     return f"<{tag}{written}>{inner}</{tag}>"
 
 
@@ -144,18 +144,18 @@ def _records(block: Records) -> str:
     columns = [n for n in range(len(block.heads)) if any(len(r) > n and r[n].lines for r in block.records)]
     heads = [_head(block.heads[n], f"{_RECORD};white-space:nowrap;{_FAINT}", "col") for n in columns]
     rows = [[_cell(_lines(r[n]) if len(r) > n else "", _RECORD) for n in columns] for r in block.records]
-    made = _table(map(_row, (heads, *rows)), block.name, "border-collapse:collapse")
-    return _scrolling(made, "margin:0 0 8px") if rows else ""
+    table = _table(map(_row, (heads, *rows)), block.name, "border-collapse:collapse")
+    return _scrolling(table, "margin:0 0 8px") if rows else ""
 
 
 def _aligned(block: Table) -> str:
     heads = [n for n, row in enumerate(block.rows) if row.part is Part.HEAD]
     rows = (_aligned_row(block, row, is_first=n in heads[:1]) for n, row in enumerate(block.rows))
     # The spacing precedes the first column, too: undo it there.
-    made = _table(rows, block.name, "border-collapse:separate;border-spacing:3px 0")
+    table = _table(rows, block.name, "border-collapse:separate;border-spacing:3px 0")
     legend = ", ".join(f"{_span(mark)} {text(meaning)}" for mark, meaning in block.legend)
     below = element("div", legend, "margin:-4px 0 8px") if legend else ""
-    return f"{_scrolling(made, 'margin:0 0 8px -3px')}{below}"
+    return f"{_scrolling(table, 'margin:0 0 8px -3px')}{below}"
 
 
 def _aligned_row(block: Table, row: Row, is_first: bool) -> str:

@@ -269,11 +269,11 @@ def clause_lines(clauses: Sequence[Formula]) -> list[str]:
 
     labels = labels_of(d for c in clauses for d in dims_of(c))
     within = AllOf if len(clauses) > 1 else None
-    found: list[str] = []
+    lines: list[str] = []
     for n, clause in enumerate(clauses):
         first, *rest = _clause_lines(clause, labels, within)
-        found += [f"{{}}{_WORDS[AllOf]}{first}" if n else first, *(rf"\quad {line}" for line in rest)]
-    return found
+        lines += [f"{{}}{_WORDS[AllOf]}{first}" if n else first, *(rf"\quad {line}" for line in rest)]
+    return lines
 
 
 def _clause_lines(clause: Formula, labels: Mapping[Symbol, str], within: _Kind) -> list[str]:
@@ -295,8 +295,8 @@ def sizes_latex(sizes: Mapping[str, int]) -> str:
     >>> print(sizes_latex({"N": 2, "max_len": 3}))
     N = 2,\ \mathrm{max\_len} = 3
     """
-    told, others = telling_sizes(sizes)
-    texts = some(list(told.items()), lambda named: f"{name_latex(named[0])} = {named[1]}")
+    telling, others = telling_sizes(sizes)
+    texts = some(list(telling.items()), lambda named: f"{name_latex(named[0])} = {named[1]}")
     return r",\ ".join([*texts, *([text_latex(others)] if others else [])])
 
 

@@ -126,8 +126,10 @@ def program_document(env: Program, room: Room = Room.SCREEN) -> Document:
     works at     batch=1, T=1, S=1
     """
     namer = Namer.of(env.shown)
-    asked = [tuple(_requirement_records(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])]
-    records = Records("the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(asked))
+    requirements = [
+        tuple(_requirement_records(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])
+    ]
+    records = Records("the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(requirements))
     left = list(open_fields(env.account, namer)) if env.verdict is Verdict.UNKNOWN else []
     blocks = records, fields(_fields(env, namer))
     return Document(_title(env), TONES[env.verdict], (fields(left), *blocks) if left else blocks)
@@ -193,8 +195,8 @@ def _asks(op: Op, namer: Namer) -> str:
             own = {namer.dim(d) for operand in op.operands for d in operand.dims}
             sizes = _clashing(list(dict.fromkeys(map(namer.dim, dims_of(constraint.requirement)))), own)
             return f"is impossible: {where}{f'{sizes}: ' if sizes else ''}{constraint.reason}"
-    asked = normal_conjuncts(c.requirement for c in op.constraints)
-    return f"requires {namer.formula(all_of(map(_without_difference, asked)))}"
+    requirements = normal_conjuncts(c.requirement for c in op.constraints)
+    return f"requires {namer.formula(all_of(map(_without_difference, requirements)))}"
 
 
 def _without_difference(formula: Formula) -> Formula:

@@ -43,13 +43,13 @@ def draw(document: Document, console: Console, indent: int = 2) -> None:
 
 def _stripped(line: Sequence[Segment]) -> list[Segment]:
     """Return a line without the trailing spaces that a grid adds."""
-    found = list(line)
-    while found:
-        last = found.pop()
+    rest = list(line)
+    while rest:
+        last = rest.pop()
         text = last.text.rstrip()
         if text:
-            return [*found, Segment(text, last.style)]
-    return found
+            return [*rest, Segment(text, last.style)]
+    return rest
 
 
 class _TerminalDrawing:
@@ -144,12 +144,12 @@ class _TerminalDrawing:
         return grid
 
     def _legend(self, table: Table) -> Text:
-        made = Text(overflow="fold")
+        legend = Text(overflow="fold")
         for number, (mark, meaning) in enumerate(table.legend):
-            made.append(", " if number else "")
-            made.append_text(self._toned(mark, ""))
-            made.append(f" {meaning}")
-        return made
+            legend.append(", " if number else "")
+            legend.append_text(self._toned(mark, ""))
+            legend.append(f" {meaning}")
+        return legend
 
     def _toned(self, span: Span, style: str) -> Text:
         """Return a mark in the colour of its tone; sizes are unchanged, since their marks are below them."""

@@ -88,9 +88,9 @@ def _table(table: Table, indent: int) -> Iterator[str]:
     parts: list[Part] = []
     lines: list[tuple[str, Sequence[str]]] = []
     for row in table.rows:
-        found = _row_lines(row)
-        lines += found
-        parts += [row.part] * len(found)
+        row_lines = _row_lines(row)
+        lines += row_lines
+        parts += [row.part] * len(row_lines)
     texts = aligned(lines, table.align, indent)
     if not table.legend:
         yield from texts

@@ -82,12 +82,12 @@ def _product(formula: Formula, wanted: WantedRanges) -> BestBoxes:
     derived: Derived = {}
     why = ""
     for part in _parts(formula, wanted, space.groups):
-        found = _best_of(part)
-        if not found.boxes:
-            return BestBoxes([], found.open)
-        box.update(found.boxes[0])
-        derived.update(found.derived)
-        why = why or found.open
+        best = _best_of(part)
+        if not best.boxes:
+            return BestBoxes([], best.open)
+        box.update(best.boxes[0])
+        derived.update(best.derived)
+        why = why or best.open
     return BestBoxes([{s: box[s] for s in wanted.ranges}], why, derived)
 
 
@@ -117,12 +117,12 @@ def _best_of(part: _Part) -> BestBoxes:
     why = _RELATIONS
     try:
         for derived in _choices(part):
-            found = _found(part, derived)
-            if not derived and not found.boxes and not found.open:
-                return found  # no sizes work
-            if found.boxes and (not best.boxes or _score(found, part.wanted) > _score(best, part.wanted)):
-                best = found
-            is_proved = is_proved or _is_proved(part, derived, found)
+            candidate = _found(part, derived)
+            if not derived and not candidate.boxes and not candidate.open:
+                return candidate  # no sizes work
+            if candidate.boxes and (not best.boxes or _score(candidate, part.wanted) > _score(best, part.wanted)):
+                best = candidate
+            is_proved = is_proved or _is_proved(part, derived, candidate)
         if not is_proved:
             best, is_proved = _best_line(part, best)
         is_proved = is_proved or _is_bound(part, best) or _is_all(part, best)
@@ -132,9 +132,9 @@ def _best_of(part: _Part) -> BestBoxes:
 
 
 def _found(part: _Part, derived: Derived) -> BestBoxes:
-    found = largest_boxes(*_reduced(part, derived), "steps", 1)
-    boxes = [{**box, **{s: span(e, box) for s, e in derived.items()}} for box in found.boxes]
-    return BestBoxes([{s: box[s] for s in part.axes} for box in boxes], found.open, derived)
+    best = largest_boxes(*_reduced(part, derived), "steps", 1)
+    boxes = [{**box, **{s: span(e, box) for s, e in derived.items()}} for box in best.boxes]
+    return BestBoxes([{s: box[s] for s in part.axes} for box in boxes], best.open, derived)
 
 
 # Which relations are tried.
@@ -176,10 +176,10 @@ def _completed(part: _Part, known: Derived) -> Derived:
     """Return a derivation with the further sizes that equalities determine which must hold."""
     while True:
         clauses = normal_conjuncts([replace_in_formula(part.formula, known)])
-        found = next((r for clause in clauses for r in _relations(clause, part.wanted)), None)
-        if found is None:
+        relation = next((r for clause in clauses for r in _relations(clause, part.wanted)), None)
+        if relation is None:
             return known
-        known = _with_size(known, *found)
+        known = _with_size(known, *relation)
 
 
 def _equalities(part: _Part, known: Derived) -> Iterator[tuple[Dim, Dim]]:
@@ -211,13 +211,13 @@ def _relations(clause: Formula, wanted: WantedRanges) -> list[tuple[Symbol, Dim]
     if any(len(monomial) > 1 or monomial[0] not in wanted.ranges for monomial in sizes) or len(sizes) < 2:
         return []  # one size that is fixed has a range of one
     order = list(wanted.ranges)
-    found: list[tuple[tuple[bool, int], tuple[Symbol, Dim]]] = []
+    relations: list[tuple[tuple[bool, int], tuple[Symbol, Dim]]] = []
     for (s,), factor in sizes.items():
         if factor in (1, -1) and isinstance(s, Symbol):
             value = (whole - term(s).scaled(factor)).scaled(-factor)
             key = min(c for monomial, c in value.coefficients.items() if monomial) > 0, order.index(s)
-            found.append((key, (s, value.dim())))
-    return [relation for _, relation in sorted(found, key=lambda part: part[0], reverse=True)]
+            relations.append((key, (s, value.dim())))
+    return [relation for _, relation in sorted(relations, key=lambda part: part[0], reverse=True)]
 
 
 def _with_size(derived: Derived, s: Symbol, expression: Dim) -> Derived:
@@ -264,31 +264,31 @@ def span(expression: Dim, box: Mapping[Symbol, range]) -> range:
     return range(low, high + 1, step or 1)
 
 
-def _score(found: BestBoxes, wanted: WantedRanges) -> tuple[int, int, int]:
+def _score(best: BestBoxes, wanted: WantedRanges) -> tuple[int, int, int]:
     """Return how many typical sizes and combinations a box has; fewer relations are better."""
-    (box,) = found.boxes
-    return _held(box, wanted), _count(found), -len(found.derived)
+    (box,) = best.boxes
+    return _held(box, wanted), _count(best), -len(best.derived)
 
 
 def _held(box: Mapping[Symbol, range], wanted: WantedRanges) -> int:
     return sum(n in box[s] for s, sizes in wanted.typical.items() for n in sizes)
 
 
-def _count(found: BestBoxes) -> int:
+def _count(best: BestBoxes) -> int:
     """Return how many combinations of sizes a box has."""
-    return prod(len(r) for s, r in found.boxes[0].items() if s not in found.derived)
+    return prod(len(r) for s, r in best.boxes[0].items() if s not in best.derived)
 
 
 # What proves that a box is the largest. In each proof, no other box has more typical sizes either.
 
 
-def _is_proved(part: _Part, derived: Derived, found: BestBoxes) -> bool:
+def _is_proved(part: _Part, derived: Derived, best: BestBoxes) -> bool:
     """Return whether relations that must hold leave one free size, and its longest progression was found.
 
     All sizes that work are then on one line, and on it integers of the free size: a box over free sizes with several
     points is a progression of these.
     """
-    is_exact = not found.open and len(part.axes) - len(derived) == 1
+    is_exact = not best.open and len(part.axes) - len(derived) == 1
     return is_exact and not part.typical and _must_hold(part, derived)
 
 

@@ -69,37 +69,37 @@ def periodic_part(clause: Formula) -> PeriodicPart | None:
     """
     parts = clause.parts if isinstance(clause, AnyOf) else (clause,)
     known = {part: _periods(part) for part in parts}
-    kept = [part for part in parts if known[part] is not None]
-    if not kept:
+    periodic = [part for part in parts if known[part] is not None]
+    if not periodic:
         return None
-    found: dict[Symbol, int] = {}
-    for part in kept:
-        _merge(found, known[part] or {})
-    return PeriodicPart(any_of(kept), found, len(kept) == len(parts))
+    periods: dict[Symbol, int] = {}
+    for part in periodic:
+        _merge(periods, known[part] or {})
+    return PeriodicPart(any_of(periodic), periods, len(periodic) == len(parts))
 
 
-def _merge(found: dict[Symbol, int], more: Mapping[Symbol, int]) -> None:
+def _merge(periods: dict[Symbol, int], more: Mapping[Symbol, int]) -> None:
     for s, period in more.items():
-        found[s] = lcm(found.get(s, 1), period)
+        periods[s] = lcm(periods.get(s, 1), period)
 
 
 def _periods(formula: Formula) -> dict[Symbol, int] | None:
     """Return the period of a formula in each size; None if it is not periodic."""
     if not isinstance(formula, Comparison | AllOf | AnyOf):
         return None
-    found: dict[Symbol, int] = {}
+    periods: dict[Symbol, int] = {}
     for dim in dims_of(formula):
         own = {} if isinstance(dim, int) else _of_term(term(dim), 0)
         if own is None:
             return None
-        _merge(found, own)
-    return found
+        _merge(periods, own)
+    return periods
 
 
-def _of_term(found: Term, modulus: int) -> dict[Symbol, int] | None:
+def _of_term(term: Term, modulus: int) -> dict[Symbol, int] | None:
     """Return the period of a term modulo a number in each size, of the term itself for 0; None if it has none."""
     periods: dict[Symbol, int] = {}
-    for monomial in found.coefficients:
+    for monomial in term.coefficients:
         for atom in monomial:
             own = _of_operation(atom, modulus) if isinstance(atom, Operation) else _of_size(atom, modulus)
             if own is None:
@@ -159,7 +159,7 @@ class PeriodicClasses(NamedTuple):
 def classes_of(group: SizeGroup) -> PeriodicClasses:
     """Return the residue classes in which to seek boxes of a large group."""
     whole = ResidueClass(dict.fromkeys(group.axes, (1, 0)), prod(a.mask.bit_count() for a in group.axes.values()))
-    found = list(_of_divisors(group))
+    divisors = list(_of_divisors(group))
     parts = [periodic_part(clause) for clause in group.clauses]
     periods: dict[Symbol, int] = {}
     for part in parts:
@@ -167,18 +167,18 @@ def classes_of(group: SizeGroup) -> PeriodicClasses:
             periods[s] = lcm(periods.get(s, 1), period)
     own = {s: group.axes[s] for s in periods}
     if not own or prod(periods.values()) > _MOST_POINTS:
-        return PeriodicClasses([whole, *found[:_MOST_CLASSES]])
+        return PeriodicClasses([whole, *divisors[:_MOST_CLASSES]])
     formula = all_of(part.formula for part in parts if part is not None)
     table = _table(formula, list(periods.items()), ())
-    made = [
+    classes = [
         ResidueClass({**whole.phases, **dict(zip(own, phases, strict=True))}, points)
         for phases, points in _cosets(table, list(own.values()), list(periods.values()))
     ]
-    made.sort(key=lambda c: (-_held(group, c), -c.points, [*c.phases.values()]))
+    classes.sort(key=lambda c: (-_held(group, c), -c.points, [*c.phases.values()]))
     is_exact = all(p is not None and p.is_whole for p in parts) and len(own) == len(group.axes) == 2
-    most = made[0].points if made else 0
+    most = classes[0].points if classes else 0
     largest = most if is_exact and _short_have_less(table, [*own.values()], [*periods.values()], most) else None
-    return PeriodicClasses([whole, *[*made, *found][:_MOST_CLASSES]], largest)
+    return PeriodicClasses([whole, *[*classes, *divisors][:_MOST_CLASSES]], largest)
 
 
 def _of_divisors(group: SizeGroup) -> Iterator[ResidueClass]:
@@ -338,19 +338,19 @@ class Growth:
     def _seeds(self) -> Iterator[tuple[int, ...]]:
         """Yield some points that work: typical ones, corners, the middle, or else one that z3 finds."""
         holds = predicate(self._formula, self.symbols)
-        found: list[tuple[int, ...]] = []
+        seeds: list[tuple[int, ...]] = []
         for point in dict.fromkeys(self._candidates()):
             charge(1)
             if holds(*point):
                 yield point
-                found.append(point)
-            if len(found) == _SEEDS:
+                seeds.append(point)
+            if len(seeds) == _SEEDS:
                 break
         most = sum(map(bool, self._typical))
-        if found and max(map(self._held, found)) == most:
+        if seeds and max(map(self._held, seeds)) == most:
             return
         session = Session(self.symbols, [self._formula, self._bounded(self.whole)], limit=SHORT_LIMIT)
-        for fixed in (*self._typical_sizes(), *([] if found else [{}])):
+        for fixed in (*self._typical_sizes(), *([] if seeds else [{}])):
             answer = session.check([equal(s, size) for s, size in fixed.items()])
             self.is_empty = not fixed and answer is Satisfiability.UNSATISFIABLE
             if answer is Satisfiability.SATISFIABLE:
@@ -450,8 +450,10 @@ class Growth:
             self.best = box
 
     def _score(self, box: GrownBox) -> tuple[int, int]:
-        held = sum(low <= n <= high for sizes, (low, high) in zip(self._typical, box, strict=True) for n in sizes)
-        return held, prod(high - low + 1 for low, high in box)
+        typical_inside = sum(
+            low <= n <= high for sizes, (low, high) in zip(self._typical, box, strict=True) for n in sizes
+        )
+        return typical_inside, prod(high - low + 1 for low, high in box)
 
 
 def has_single_points(group: SizeGroup) -> bool:
@@ -470,12 +472,12 @@ def _is_determined(s: Symbol, group: SizeGroup) -> bool:
     ends = {**{t: (axis.low, axis.high) for t, axis in group.axes.items()}}
     ends[other] = ends[s]
     bounds = [part for t, (low, high) in ends.items() for part in (at_most(low, t), at_most(t, high))]
-    asked = [*group.clauses, *again, *bounds, at_most(s + 1, other)]
+    constraints = [*group.clauses, *again, *bounds, at_most(s + 1, other)]
     try:
-        found = on_worker(lambda: Session(tuple(ends), asked, limit=SHORT_LIMIT).check())
+        answer = on_worker(lambda: Session(tuple(ends), constraints, limit=SHORT_LIMIT).check())
     except EffortSpentError:
         return False
-    return found is Satisfiability.UNSATISFIABLE
+    return answer is Satisfiability.UNSATISFIABLE
 
 
 def _contains(box: GrownBox, point: tuple[int, ...]) -> bool:

@@ -120,14 +120,14 @@ class _Searcher:
 
     def _known_pieces(self, group: SizeGroup, count: int) -> list[ScoredBox]:
         """Return the pieces of a group; those that were found if its share of the effort is spent."""
-        found = []
+        pieces = []
         try:
             with budget_share(GROUP):
                 for piece in self._pieces(group, count):
-                    found.append(piece)  # noqa: PERF402 - keeps what was found before the effort is spent
+                    pieces.append(piece)  # noqa: PERF402 - keeps what was found before the effort is spent
         except EffortSpentError:
             self._note(stop_reason())
-        return found
+        return pieces
 
     def _pieces(self, group: SizeGroup, count: int) -> Iterator[ScoredBox]:
         """Yield up to ``count`` disjoint boxes of a group, each the best of what the earlier ones leave."""
@@ -192,9 +192,9 @@ class _Searcher:
             self._note("" if growth.is_empty else _GROWN)
             return None
         ranges = {s: range(low, high + 1) for s, (low, high) in zip(growth.symbols, growth.best, strict=True)}
-        found = _piece(group, ranges)
-        self._note("" if growth.is_largest or _is_only_point(found, group) else _GROWN)
-        return found
+        piece = _piece(group, ranges)
+        self._note("" if growth.is_largest or _is_only_point(piece, group) else _GROWN)
+        return piece
 
     def _stepped(self, group: SizeGroup) -> ScoredBox | None:
         """Return the best box whose sizes advance in steps: of all boxes, if the points can be listed."""
@@ -216,19 +216,19 @@ class _Searcher:
     def _in_classes(self, group: SizeGroup) -> tuple[ScoredBox | None, str]:
         """Return the best box found in residue classes, and why another one may be better; empty if none is."""
         best: ScoredBox | None = None
-        found = classes_of(group)
+        classes = classes_of(group)
         has_typical = any(_typical(group).values())
         try:
             with budget_share(CLASSES):
-                for phases, points in found.classes:
+                for phases, points in classes.classes:
                     if best is None or has_typical or points > best.score[1]:
                         piece, is_empty = self._in_class(group, phases)
                         best = piece if piece is not None and (best is None or piece.score > best.score) else best
-                        if is_empty and phases == found.classes[0].phases:
+                        if is_empty and phases == classes.classes[0].phases:
                             return None, ""
         except EffortSpentError:
             return best, _STEPPED
-        is_proved = best is not None and (best.score == (0, found.largest) or _is_only_point(best, group))
+        is_proved = best is not None and (best.score == (0, classes.largest) or _is_only_point(best, group))
         return best, "" if is_proved else _STEPPED
 
     def _in_class(self, group: SizeGroup, phases: Mapping[Symbol, tuple[int, int]]) -> tuple[ScoredBox | None, bool]:
@@ -237,10 +237,10 @@ class _Searcher:
         if not all(axis.mask for axis in thin.axes.values()):
             return None, True
         inner = _Searcher("box")
-        found = next(inner._pieces_of_several(thin, 1), None)
-        if found is None:
+        piece = next(inner._pieces_of_several(thin, 1), None)
+        if piece is None:
             return None, not inner._open
-        return _piece(group, {s: spread(found.ranges[s], *phases[s]) for s in group.axes}), False
+        return _piece(group, {s: spread(piece.ranges[s], *phases[s]) for s in group.axes}), False
 
     def _listed(self, groups: Sequence[SizeGroup], wanted: WantedRanges, most: int) -> BestBoxes:
         points = []
@@ -250,9 +250,9 @@ class _Searcher:
                 known = sample_points([p.ranges for p in self._known_pieces(group, _BOXES_FOR_LISTS)], most)
                 self._note(_SAMPLED)
             points.append(known)
-        found = list_points(groups, points, most)
-        why = "" if len(found) == most else self._open  # no list has more than that
-        return BestBoxes([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in found], why)
+        points_found = list_points(groups, points, most)
+        why = "" if len(points_found) == most else self._open  # no list has more than that
+        return BestBoxes([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in points_found], why)
 
     def _note(self, why: str) -> None:
         self._open = self._open or why
@@ -281,8 +281,8 @@ def _piece(group: SizeGroup, ranges: Mapping[Symbol, range]) -> ScoredBox:
 
 def _is_only_point(piece: ScoredBox, group: SizeGroup) -> bool:
     """Return whether a box is one point, and it is proved that no box of a group has more."""
-    held = sum(bool(axis.typical) for axis in group.axes.values())
-    return piece.score == (held, 1) and has_single_points(group)
+    bounded = sum(bool(axis.typical) for axis in group.axes.values())
+    return piece.score == (bounded, 1) and has_single_points(group)
 
 
 def _held(axis: SearchAxis, sizes: range) -> int:
@@ -319,13 +319,13 @@ def _best_products(pieces: Sequence[Sequence[ScoredBox]], count: int) -> list[di
 
     start = (0,) * len(pieces)
     queue, seen = [key(start)], {start}
-    found: list[dict[Symbol, range]] = []
-    while queue and len(found) < count:
+    products: list[dict[Symbol, range]] = []
+    while queue and len(products) < count:
         chosen = heappop(queue)[-1]
-        found.append({s: r for g, n in enumerate(chosen) for s, r in pieces[g][n].ranges.items()})
+        products.append({s: r for g, n in enumerate(chosen) for s, r in pieces[g][n].ranges.items()})
         for g in range(len(pieces)):
             following = (*chosen[:g], chosen[g] + 1, *chosen[g + 1 :])
             if following[g] < len(pieces[g]) and following not in seen:
                 seen.add(following)
                 heappush(queue, key(following))
-    return found
+    return products

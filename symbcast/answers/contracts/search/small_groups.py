@@ -68,19 +68,19 @@ class StepSearch:
         """Return the best box with a better score than another one; one of no parts if there is none."""
         if isinstance(table, int):
             return self._row(table, depth, at_least)
-        found: tuple[Score, StepBox] = (self.found[0] if depth == 0 else at_least), ()
+        best_box: tuple[Score, StepBox] = (self.found[0] if depth == 0 else at_least), ()
         weights = [table_weight(rows) for rows in table]
         for step in range(1, max(2, len(table))):
-            if not self._can_beat(found[0], max(weights) * _room(table, 0, step), depth):
+            if not self._can_beat(best_box[0], max(weights) * _room(table, 0, step), depth):
                 break
             for first in range(len(table)):
                 extends = first >= step and is_within(table[first], table[first - step])
                 if weights[first] and not extends:
-                    found = self._from(table, depth, (first, step), found)
-        return found
+                    best_box = self._from(table, depth, (first, step), best_box)
+        return best_box
 
     def _from(
-        self, table: Sequence[Table], depth: int, start: tuple[int, int], found: tuple[Score, StepBox]
+        self, table: Sequence[Table], depth: int, start: tuple[int, int], best_box: tuple[Score, StepBox]
     ) -> tuple[Score, StepBox]:
         """Return the best box whose first axis begins at a position and advances in a step, or one found before."""
         (first, step), length = start, 1
@@ -89,33 +89,35 @@ class StepSearch:
             while length < room and is_within(common, table[first + length * step]):
                 length += 1
             points = table_weight(common)
-            if (length > 1 or step == 1) and self._can_beat(found[0], points * length, depth):
-                found = self._better(common, depth, (first, length, step), found)
-            if length == room or not self._can_beat(found[0], points * room, depth):
-                return found
+            if (length > 1 or step == 1) and self._can_beat(best_box[0], points * length, depth):
+                best_box = self._better(common, depth, (first, length, step), best_box)
+            if length == room or not self._can_beat(best_box[0], points * room, depth):
+                return best_box
             common = meet_tables(common, table[first + length * step])
             length += 1
             if not is_any(common):
-                return found
+                return best_box
 
     def _better(
-        self, common: Table, depth: int, part: tuple[int, int, int], found: tuple[Score, StepBox]
+        self, common: Table, depth: int, part: tuple[int, int, int], best_box: tuple[Score, StepBox]
     ) -> tuple[Score, StepBox]:
         position, length, step = part
-        held = sum(self._typical[depth] >> position + k * step & 1 for k in range(length)) if any(self._typical) else 0
-        least = (0, 0) if any(self._typical) else (0, found[0][1] // length)
+        typical = (
+            sum(self._typical[depth] >> position + k * step & 1 for k in range(length)) if any(self._typical) else 0
+        )
+        least = (0, 0) if any(self._typical) else (0, best_box[0][1] // length)
         score, box = self.best(common, depth + 1, least)
-        made = score[0] + held, score[1] * length
-        if box and made > found[0]:
-            found = made, (part, *box)
-            self.found = found if depth == 0 else self.found
-        return found
+        better = score[0] + typical, score[1] * length
+        if box and better > best_box[0]:
+            best_box = better, (part, *box)
+            self.found = best_box if depth == 0 else self.found
+        return best_box
 
     def _row(self, mask: int, depth: int, at_least: Score) -> tuple[Score, StepBox]:
         typical = self._typical[depth]
         position, length, step = longest_progression(mask, typical, at_least[1] + 1)
-        held = sum(typical >> position + k * step & 1 for k in range(length)) if typical else 0
-        row = (held, length), ((position, length, step),)
+        typical_inside = sum(typical >> position + k * step & 1 for k in range(length)) if typical else 0
+        row = (typical_inside, length), ((position, length, step),)
         self.found = row if depth == 0 and row[0] > self.found[0] else self.found
         return row if row[0] > at_least else (at_least, ())
 
@@ -238,7 +240,7 @@ class _BoxSearch:
             row = (self._held(depth, position, length), length), ((position, length),)
             self.found = row if depth == 0 and length else self.found
             return row
-        found: tuple[Score, RunBox] = ((0, 0), ())
+        best_box: tuple[Score, RunBox] = ((0, 0), ())
         for first, rows in enumerate(table):
             if first and is_within(rows, table[first - 1]):
                 continue  # a box that begins here can be extended by the table before
@@ -248,16 +250,16 @@ class _BoxSearch:
                     last += 1
                 score, box = self.best(common, depth + 1)
                 length = last - first + 1
-                held = self._held(depth, first, length)
-                made = (score[0] + held, score[1] * length)
-                if score[1] and made > found[0]:
-                    found = made, ((first, length), *box)
-                    self.found = found if depth == 0 else self.found
-                if last + 1 == len(table) or not self._can_beat(found[0], score, first, len(table), depth):
+                typical = self._held(depth, first, length)
+                better = (score[0] + typical, score[1] * length)
+                if score[1] and better > best_box[0]:
+                    best_box = better, ((first, length), *box)
+                    self.found = best_box if depth == 0 else self.found
+                if last + 1 == len(table) or not self._can_beat(best_box[0], score, first, len(table), depth):
                     break
                 last += 1
                 common = meet_tables(common, table[last])
-        return found
+        return best_box
 
     def _can_beat(self, best: Score, score: Score, first: int, count: int, depth: int) -> bool:
         """Return whether more rows could still improve on the best box; their boxes have at most ``score`` points."""
@@ -286,9 +288,9 @@ def longest_line(grid: PointGrid, at_least: int) -> Line | None:
     points = [(x, y) for x, row in enumerate(grid.table) if isinstance(row, int) and row for y in mask_residues(row)]
     turned = [(y, x) for x, y in points]
     for free, spots, counts in ((0, points, (len(grid.table), width)), (1, turned, (width, len(grid.table)))):
-        found = _longest(spots, counts, at_least)
-        if found is not None:
-            factor, offset, sizes = found
+        line = _longest(spots, counts, at_least)
+        if line is not None:
+            factor, offset, sizes = line
             at_least = len(sizes)
             low, other = grid.axes[free].low, grid.axes[1 - free].low
             moved = range(sizes[0] + low, sizes[-1] + low + 1, sizes.step)
@@ -340,18 +342,18 @@ def list_points(groups: Sequence[SizeGroup], points: Sequence[Sequence[Point]], 
         return []
     counts = _counts([len(p) for p in points], most)
     chosen = [_chosen(g, p, n) for g, p, n in zip(groups, points, counts, strict=True)]
-    found = [{s: n for point in parts for s, n in point.items()} for parts in product(*chosen)]
-    found = _filled(found, points, most)
+    points_listed = [{s: n for point in parts for s, n in point.items()} for parts in product(*chosen)]
+    points_listed = _filled(points_listed, points, most)
     order = [s for group in groups for s in group.axes]
-    return sorted(found, key=lambda point: [point[s] for s in order])
+    return sorted(points_listed, key=lambda point: [point[s] for s in order])
 
 
-def _filled(found: list[Point], points: Sequence[Sequence[Point]], most: int) -> list[Point]:
+def _filled(points_listed: list[Point], points: Sequence[Sequence[Point]], most: int) -> list[Point]:
     """Return some products of points, and others that are spread evenly over all of them, up to ``most``.
 
     Of ``most`` positions that are spread evenly, at most as many are taken already as there are products.
     """
-    known = {tuple(point.items()) for point in found}
+    known = {tuple(point.items()) for point in points_listed}
     last = prod(map(len, points)) - 1
     for n in range(most):
         if len(known) == most or len(known) > last:
@@ -388,13 +390,13 @@ def points_of(group: SizeGroup, most: int) -> list[Point] | None:
 
 def sample_points(boxes: Iterable[Mapping[Symbol, range]], most: int) -> list[Point]:
     """Return points of boxes, spread evenly over each."""
-    found: list[Point] = []
+    points: list[Point] = []
     for box in boxes:
         counts = _counts([len(sizes) for sizes in box.values()], most)
         sizes = [_spread(r, n) for r, n in zip(box.values(), counts, strict=True)]
         some = [dict(zip(box, point, strict=True)) for point in product(*sizes)]
-        found += _filled(some, [[{s: n} for n in r] for s, r in box.items()], most)
-    return found
+        points += _filled(some, [[{s: n} for n in r] for s, r in box.items()], most)
+    return points
 
 
 def _chosen(group: SizeGroup, points: Sequence[Point], count: int) -> list[Point]:
@@ -403,10 +405,10 @@ def _chosen(group: SizeGroup, points: Sequence[Point], count: int) -> list[Point
         s: {axis.low + k for k in mask_residues(axis.typical)} if axis.typical else set()
         for s, axis in group.axes.items()
     }
-    held = [sum(n in typical[s] for s, n in point.items()) for point in points]
-    ranked = sorted(range(len(points)), key=lambda n: -held[n])
-    first = [n for n in ranked if held[n]][:count]
-    rest = [n for n in range(len(points)) if not held[n]]
+    typical_counts = [sum(n in typical[s] for s, n in point.items()) for point in points]
+    ranked = sorted(range(len(points)), key=lambda n: -typical_counts[n])
+    first = [n for n in ranked if typical_counts[n]][:count]
+    rest = [n for n in range(len(points)) if not typical_counts[n]]
     return [points[n] for n in (*first, *(_spread(rest, count - len(first)) if len(first) < count else ()))]
 
 

@@ -41,13 +41,13 @@ def mask_within(sizes: SizeSet, low: int, high: int) -> int:
     >>> bin(mask_within(SizeSet.residues(4, [0]), 3, 12))
     '0b1000100010'
     """
-    found = 0
+    mask = 0
     for segment in sizes.segments:
         first = max(low, segment.low)
         last = high if segment.high is None else min(high, segment.high)
         if first <= last:
-            found |= _segment_mask(segment, first, last) << (first - low)
-    return found
+            mask |= _segment_mask(segment, first, last) << (first - low)
+    return mask
 
 
 def _segment_mask(segment: Segment, first: int, last: int) -> int:
@@ -100,8 +100,8 @@ def longest_run(mask: int, typical: int = 0) -> tuple[int, int]:
     ((1, 3), (5, 2), (0, 0))
     """
     if typical & mask:
-        found = max(runs(mask), key=lambda run: ((typical >> run[0] & ((1 << run[1]) - 1)).bit_count(), run[1]))
-        return found[0], found[1]
+        longest = max(runs(mask), key=lambda run: ((typical >> run[0] & ((1 << run[1]) - 1)).bit_count(), run[1]))
+        return longest[0], longest[1]
     return _longest_chain(mask, 1, 1)
 
 
@@ -113,14 +113,14 @@ def _longest_chain(mask: int, step: int, at_least: int) -> tuple[int, int]:
     while starts[-1]:
         shorter = starts[-1]
         starts.append(shorter & (shorter >> (step << (len(starts) - 1))))
-    found, length = -1, 0
+    first, length = -1, 0
     for power in reversed(range(len(starts) - 1)):
-        longer = starts[power] if length == 0 else found & (starts[power] >> (step * length))
+        longer = starts[power] if length == 0 else first & (starts[power] >> (step * length))
         if longer:
-            found, length = longer, length + (1 << power)
+            first, length = longer, length + (1 << power)
     if length < at_least:
         return 0, 0
-    return (found & -found).bit_length() - 1, length
+    return (first & -first).bit_length() - 1, length
 
 
 def longest_progression(mask: int, typical: int = 0, at_least: int = 1) -> tuple[int, int, int]:
@@ -132,8 +132,8 @@ def longest_progression(mask: int, typical: int = 0, at_least: int = 1) -> tuple
     >>> longest_progression(0b100100100100010), longest_progression(0b1), longest_progression(0)
     ((5, 4, 3), (0, 1, 1), (0, 0, 1))
     """
-    wanted = typical & mask
-    return _with_typical(mask, wanted) if wanted else _longest(mask, at_least)
+    typical_inside = typical & mask
+    return _with_typical(mask, typical_inside) if typical_inside else _longest(mask, at_least)
 
 
 def _longest(mask: int, at_least: int) -> tuple[int, int, int]:
@@ -147,10 +147,10 @@ def _longest(mask: int, at_least: int) -> tuple[int, int, int]:
     return best
 
 
-def _with_typical(mask: int, wanted: int) -> tuple[int, int, int]:
+def _with_typical(mask: int, typical_inside: int) -> tuple[int, int, int]:
     """Return the best progression that contains a typical size: each is part of a chain through that size."""
     best, key, width = (0, 0, 1), (0, 0), mask.bit_length()
-    positions = mask_residues(wanted)
+    positions = mask_residues(typical_inside)
     for step in range(1, max(2, width)):
         seen: set[int] = set()
         for position in positions:
@@ -163,10 +163,10 @@ def _with_typical(mask: int, wanted: int) -> tuple[int, int, int]:
                 last += step
             members = range(first, last + 1, step)
             charge(1 + len(members) // 8)
-            held = [p for p in positions if p in members]
-            seen.update(held)
-            if (len(held), len(members)) > key:
-                best, key = (first, len(members), step), (len(held), len(members))
+            typical_members = [p for p in positions if p in members]
+            seen.update(typical_members)
+            if (len(typical_members), len(members)) > key:
+                best, key = (first, len(members), step), (len(typical_members), len(members))
         if key[0] == len(positions) and step * key[1] >= width:
             break
     return best
@@ -272,8 +272,8 @@ def space_of(formula: Formula, wanted: WantedRanges) -> SearchSpace:
 
 def set_of(sizes: range) -> SizeSet:
     """Return a range as a set of sizes."""
-    found = SizeSet.interval(sizes[0], sizes[-1])
-    return found if sizes.step == 1 else found & SizeSet.residues(sizes.step, [sizes[0]])
+    members = SizeSet.interval(sizes[0], sizes[-1])
+    return members if sizes.step == 1 else members & SizeSet.residues(sizes.step, [sizes[0]])
 
 
 def decision_in(ranges: Mapping[Symbol, range], formulas: Sequence[Formula]) -> Decision | None:
@@ -286,10 +286,10 @@ def decision_in(ranges: Mapping[Symbol, range], formulas: Sequence[Formula]) -> 
     return Decision(knowledge, formulas)
 
 
-def _axis(sizes: SizeSet, wanted: range, typical: Iterable[int]) -> SearchAxis:
+def _axis(sizes: SizeSet, sought: range, typical: Iterable[int]) -> SearchAxis:
     low = sizes.least()
     assert low is not None
-    mask = mask_within(sizes, low, wanted[-1])
+    mask = mask_within(sizes, low, sought[-1])
     return SearchAxis(low, mask, sum(1 << (n - low) for n in typical if n >= low) & mask)
 
 
@@ -328,12 +328,12 @@ def _narrows(clause: Formula, domains: dict[Symbol, SizeSet]) -> bool:
 def _tied(axes: Mapping[Symbol, SearchAxis], clauses: Iterable[Formula]) -> list[tuple[list[Symbol], list[Formula]]]:
     """Return the symbols in groups, each with its clauses."""
     group_of = {s: {s} for s in axes}
-    given = list(clauses)
-    for clause in given:
+    conjuncts = list(clauses)
+    for clause in conjuncts:
         whole = set().union(*(group_of[s] for s in symbols_in(clause)))
         group_of.update(dict.fromkeys(whole, whole))
     groups = {id(group_of[s]): group_of[s] for s in axes}
     return [
-        ([s for s in axes if s in group], [c for c in given if group.issuperset(symbols_in(c))])
+        ([s for s in axes if s in group], [c for c in conjuncts if group.issuperset(symbols_in(c))])
         for group in groups.values()
     ]

@@ -80,7 +80,7 @@ def target_of(name: str) -> Target:
     """Return a target by name; raise `TargetError` if there is none."""
     known = TARGETS.get(name)
     if known is None:
-        meant = _MEANT.get(str(name).casefold()) or closest(str(name), TARGETS)
-        hint = f"did you mean {meant!r}? The targets are" if meant else "the targets are"
+        similar = _MEANT.get(str(name).casefold()) or closest(str(name), TARGETS)
+        hint = f"did you mean {similar!r}? The targets are" if similar else "the targets are"
         raise TargetError(str(name), "there is no such target", f"{hint} {', '.join(TARGETS)}")
     return known

@@ -85,8 +85,8 @@ def inputs(request: Request) -> str:
     lines = ["import coremltools as ct", "import numpy as np", "", "inputs = ["]
     for name, shape in draft.shapes.items():
         kind = draft.kinds[name]
-        told = f", dtype=np.{ELEMENT_TYPES[kind]}" if kind else ""
-        lines.append(f"    ct.TensorType(name={name!r}, shape={_text(shape)}{told}),")
+        dtype = f", dtype=np.{ELEMENT_TYPES[kind]}" if kind else ""
+        lines.append(f"    ct.TensorType(name={name!r}, shape={_text(shape)}{dtype}),")
     return "\n".join([*lines, "]"])
 
 

@@ -38,10 +38,10 @@ class JaxShapes(NamedTuple):
         pending = {*(f for shape in (self.shapes or {}).values() for line in shape for f in line.factors)}
         axes = [{f for f, factor in line.factors.items() if factor} for s in (self.shapes or {}).values() for line in s]
         while True:
-            found = {f for axis in axes if len(axis & pending) == 1 for f in axis & pending}
-            if not found:
+            solvable = {f for axis in axes if len(axis & pending) == 1 for f in axis & pending}
+            if not solvable:
                 return pending
-            pending -= found
+            pending -= solvable
 
     @property
     def greatest(self) -> dict[str, int]:
@@ -85,20 +85,20 @@ def symbolic_shapes(request: Request) -> str:
     box = request.box("export once for each box")
     lines = lines_of(request, box, _RESERVED)
     free = {name: line for name, line in lines.items() if line.free}
-    found = None
+    shapes = None
     if request.tensors:
         request.axes(box)  # raises the error of an unknown rank
-        found = {n: [line_of(request, d, lines) for d in t.shape.dims] for n, t in request.tensors.items() if t.shape}
-        used = {f for shape in found.values() for line in shape for f in line.factors}
+        shapes = {n: [line_of(request, d, lines) for d in t.shape.dims] for n, t in request.tensors.items() if t.shape}
+        used = {f for shape in shapes.values() for line in shape for f in line.factors}
         free = {name: line for name, line in free.items() if line.free in used}
-    draft = JaxShapes(free, found)
+    draft = JaxShapes(free, shapes)
     verify_draft(request, RULES, draft)
     bounds = [(f"{line.free} >= {line.low}", f"{line.free} <= {line.high}") for line in free.values()]
     constraints = [part for pair in bounds for part in pair]
     source = ["from jax import export", "", f"scope = export.SymbolicScope({constraints!r})"]
-    if found is not None:
+    if shapes is not None:
         source.append("shapes = {")
-        for name, shape in found.items():
+        for name, shape in shapes.items():
             text = ", ".join(line.expression for line in shape)
             comma = "," if len(shape) == 1 else ""
             source.append(f'    {name!r}: export.symbolic_shape("({text}{comma})", scope=scope),')

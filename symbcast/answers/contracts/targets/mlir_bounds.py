@@ -125,8 +125,8 @@ def assumptions(request: Request) -> str:
                 "want multiples, or take form='box'",
                 "box",
             )
-        told = f"<umin = {sizes[0]}, umax = {sizes[-1]}{step}>"
-        body.append(f"  %{names[name]}_in_range = util.assume.int %{names[name]}{told} : index")
+        bounds = f"<umin = {sizes[0]}, umax = {sizes[-1]}{step}>"
+        body.append(f"  %{names[name]}_in_range = util.assume.int %{names[name]}{bounds} : index")
     verify_draft(request, IREE, box)
     arguments = ", ".join(f"%{n}: index" for n in names.values())
     results = ", ".join("index" for _ in names)

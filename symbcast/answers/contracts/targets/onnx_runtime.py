@@ -39,6 +39,6 @@ def overrides(request: Request) -> str:
     for name, sizes in box.items():
         if len(sizes) > 1:
             raise request.refused(f"it takes one size for each name, and {name} has {len(sizes)}", hint, "list")
-    found = {name: sizes[0] for name, sizes in box.items()}
-    verify_draft(request, RULES, found)
-    return json.dumps(found, indent=2)
+    fixed = {name: sizes[0] for name, sizes in box.items()}
+    verify_draft(request, RULES, fixed)
+    return json.dumps(fixed, indent=2)

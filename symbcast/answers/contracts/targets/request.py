@@ -187,11 +187,11 @@ _BOXES = "pad to fewer sizes, or take form='box' or form='list'"
 
 def tensors_of(question: ContractQuestion, inputs: Mapping[str, Any]) -> dict[str, Tensor]:
     """Return the inputs of a question, with the shapes that a caller gives for some of them."""
-    found = dict(question.inputs)
+    tensors = dict(question.inputs)
     for name, shape in inputs.items():
-        known = found.get(name, Tensor(None))
-        found[name] = known._replace(shape=read_shape(shape))
-    return found
+        known = tensors.get(name, Tensor(None))
+        tensors[name] = known._replace(shape=read_shape(shape))
+    return tensors
 
 
 AnyDraft = TypeVar("AnyDraft")
@@ -243,14 +243,14 @@ def typed(of: str, known: Collection[str], source: str, hint: str) -> TargetRule
 def verify_draft(request: Request, rules: Sequence[TargetRule[AnyDraft]], draft: AnyDraft) -> None:
     """Raise `TargetError` with the first rule that a draft breaks."""
     for rule in rules:
-        found = rule.broken(draft)
-        if found:
-            raise TargetError(request.target, f"{rule.text}, and {found}", rule.hint)
+        problem = rule.broken(draft)
+        if problem:
+            raise TargetError(request.target, f"{rule.text}, and {problem}", rule.hint)
 
 
-def first_refused(found: Iterable[str]) -> str:
+def first_refused(problems: Iterable[str]) -> str:
     """Return the first of some texts that is not empty; empty if there is none."""
-    return next(filter(None, found), "")
+    return next(filter(None, problems), "")
 
 
 # Sizes that advance in steps as lines: ``step * k + offset``, with k in a range.
@@ -310,15 +310,15 @@ def distinct(names: Iterable[str], reserved: Collection[str] = ()) -> dict[str, 
     >>> distinct(["a.b", "a_b", "lambda"], {"lambda"})
     {'a.b': 'a_b', 'a_b': 'a_b_', 'lambda': 'lambda_'}
     """
-    found: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     taken = {*reserved}
     for name in names:
         spelled = ascii_identifier(name)
         while spelled in taken or f"_{spelled}" in taken:
             spelled += "_"
         taken |= {spelled, f"_{spelled}"}
-        found[name] = spelled
-    return found
+        spellings[name] = spelled
+    return spellings
 
 
 def _line(name: str, sizes: range) -> SteppedSize:

@@ -53,11 +53,11 @@ def _shapes(draft: TensorRtProfiles) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 
 def _is_unordered(draft: TensorRtProfiles) -> str:
-    parts = ((name, found) for profile in draft.profiles for name, found in profile.items())
+    parts = ((name, ends) for profile in draft.profiles for name, ends in profile.items())
     return first_refused(
-        f"those of {name} are {found['min']}, {found['opt']} and {found['max']}"
-        for name, found in parts
-        if not all(0 <= a <= b <= c for a, b, c in zip(found["min"], found["opt"], found["max"], strict=True))
+        f"those of {name} are {ends['min']}, {ends['opt']} and {ends['max']}"
+        for name, ends in parts
+        if not all(0 <= a <= b <= c for a, b, c in zip(ends["min"], ends["opt"], ends["max"], strict=True))
     )
 
 
@@ -140,8 +140,8 @@ TORCH: tuple[TargetRule[TensorRtProfiles], ...] = _PROFILES
 
 
 def _spec(profile: Profile, end: str, scalar: str = "") -> str:
-    found = ((name, "x".join(map(str, ends[end])) or scalar) for name, ends in profile.items())
-    return ",".join(f"{name}:{shape}" for name, shape in found if shape)
+    shapes = ((name, "x".join(map(str, ends[end])) or scalar) for name, ends in profile.items())
+    return ",".join(f"{name}:{shape}" for name, shape in shapes if shape)
 
 
 def trtexec(request: Request) -> str:
@@ -177,7 +177,7 @@ def torch_inputs(request: Request) -> str:
     lines = ["import torch", "import torch_tensorrt", "", "inputs = ["]
     for name, tensor in request.tensors.items():
         shapes = [", ".join(f"{end}_shape={shape}" for end, shape in p[name].items()) for p in draft.profiles]
-        told = shapes[0] if len(shapes) == 1 else f"profiles=[{', '.join(f'dict({s})' for s in shapes)}]"
+        arguments = shapes[0] if len(shapes) == 1 else f"profiles=[{', '.join(f'dict({s})' for s in shapes)}]"
         kind = f", dtype=torch.{tensor.element_type}" if tensor.element_type else ""
-        lines.append(f"    torch_tensorrt.Input({told}{kind}, name={name!r}),")
+        lines.append(f"    torch_tensorrt.Input({arguments}{kind}, name={name!r}),")
     return "\n".join([*lines, "]"])

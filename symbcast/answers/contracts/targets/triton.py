@@ -242,8 +242,8 @@ def _check(request: Request, axes: BoundedAxes, batch: str | None) -> None:
     ranges = {s: _ANY if name in free else box[name] for s, name in question.names.items()}
     decision = decision_in(ranges, [negate(question.formula)])
     if decision is not None and decision.satisfiable is not False and decision.verdict is not Verdict.NEVER:
-        found = decision.witness() or {}
-        at = ", ".join(f"{question.names[s]}={n}" for s, n in found.items() if question.names[s] in free)
+        point = decision.witness() or {}
+        at = ", ".join(f"{question.names[s]}={n}" for s, n in point.items() if question.names[s] in free)
         raise request.refused(
             f"its dimensions are a number or -1 for any size, and not every size of {' and '.join(sorted(free))} works"
             f"{f' ({at} fails)' if at else ''}",

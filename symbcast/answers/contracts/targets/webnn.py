@@ -81,8 +81,8 @@ def descriptors(request: Request) -> str:
     axes = request.intervals(request.box("build a graph for each box"), may_be_equal=True)
     draft = WebNnShapes(axes, {name: request.tensors[name].element_type or "float32" for name in axes})
     verify_draft(request, RULES, draft)
-    found = {n: {"dataType": draft.kinds[n], "shape": list(map(_dimension, shape))} for n, shape in axes.items()}
-    return json.dumps(found, indent=2)
+    described = {n: {"dataType": draft.kinds[n], "shape": list(map(_dimension, shape))} for n, shape in axes.items()}
+    return json.dumps(described, indent=2)
 
 
 def _dimension(axis: BoundedAxis) -> Any:
