@@ -51,11 +51,11 @@ _SAYS = "the number of the case that contains the sizes, -1 if they are in none"
 
 
 def python_dispatch(
-    cases: Sequence[Formula], names: Mapping[Symbol, str], told: Sequence[str], name: str = "dispatch"
+    cases: Sequence[Formula], names: Mapping[Symbol, str], descriptions: Sequence[str], name: str = "dispatch"
 ) -> str:
     """Return a Python module with one function: which of the conditions holds at sizes in the order of ``names``.
 
-    It returns the position of the condition, or -1 if none holds or a size is below 0. ``told`` describes each
+    It returns the position of the condition, or -1 if none holds or a size is below 0. ``descriptions`` describes each
     condition, for the docstring. A sequence of axes is one parameter, a tuple.
     Raises the same errors as `symbcast.answers.guards.python.python_source`.
 
@@ -85,14 +85,14 @@ def python_dispatch(
     body = "".join(f"    if {test}:\n        return {n}\n" for n, test in enumerate(tests))
     below = " or ".join(f"any(_size < 0 for _size in {p})" if is_axes(s) else f"{p} < 0" for s, p in parameters.items())
     refused = f"    if {below}:\n        return -1\n" if below else ""
-    lines = "".join(f"    {n}: {text}\n" for n, text in enumerate(told))
+    lines = "".join(f"    {n}: {text}\n" for n, text in enumerate(descriptions))
     said = lines.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     head = f'def {name}({", ".join(parameters.values())}):\n    """Return {_SAYS}.\n\n{said}    """\n'
     return f"{helper_sources(tests, [c for clauses in parts for c in clauses])}{head}{refused}{body}    return -1\n"
 
 
 def cpp_dispatch(
-    cases: Sequence[Formula], names: Mapping[Symbol, str], told: Sequence[str], name: str = "dispatch"
+    cases: Sequence[Formula], names: Mapping[Symbol, str], descriptions: Sequence[str], name: str = "dispatch"
 ) -> str:
     """Return a C++17 source with one function of ``std::int64_t`` sizes that returns the same as `python_dispatch`'s.
 
@@ -121,7 +121,7 @@ def cpp_dispatch(
         f"}}  // namespace {space}",
         "",
         f"// Returns {_SAYS}:",
-        *(f"//     {n}: {text}" for n, text in enumerate(told)),
+        *(f"//     {n}: {text}" for n, text in enumerate(descriptions)),
         *(f"// {p} is the size {names[s]!r}." for s, p in called.items() if p != names[s]),
         f"int {name}({', '.join(f'std::int64_t {p}' for p in called.values())}) {{",
         f"{refused}    return {space}::which({', '.join(passed)});",

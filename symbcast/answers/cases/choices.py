@@ -90,7 +90,7 @@ class Choice:
         """The terms that are not 1."""
 
     @staticmethod
-    def given(values: dict[Symbol, Dim]) -> Choice:
+    def of_values(values: dict[Symbol, Dim]) -> Choice:
         """Return an empty choice in which some symbols are known: each is a number or another symbol."""
         choice = Choice()
         choice._values = dict(values)

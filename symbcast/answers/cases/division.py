@@ -328,11 +328,11 @@ HintedSizes: TypeAlias = BroadcastColumns | OpenBroadcastColumns
 class _QuestionSizes:
     """The sizes of a question, as its cases use them.
 
-    ``asked`` are the formulas that must hold, ``names`` the name of each size, in order. ``unrolled`` says which axes
-    of sequences are distinguished, ``ranks`` which ranks; both are None if all ranks are known.
+    ``requirements`` are the formulas that must hold, ``names`` the name of each size, in order. ``unrolled`` says which
+    axes of sequences are distinguished, ``ranks`` which ranks; both are None if all ranks are known.
     """
 
-    asked: Sequence[Formula]
+    requirements: Sequence[Formula]
     names: Mapping[Symbol, str]
     knowledge: AssumptionSet
     unrolled: UnrolledSequences | None = None
@@ -353,14 +353,14 @@ class _QuestionSizes:
 
     def partition(self, columns: Iterable[AxisColumn]) -> Partition:
         """Return the sizes at which everything required holds, divided by columns."""
-        if FALSE in self.asked:
+        if FALSE in self.requirements:
             # Operands whose ranks alone make them fail have no layout.
-            return Partition(self.knowledge, (), self.asked)
+            return Partition(self.knowledge, (), self.requirements)
         if self.ranks is None:
-            return Partition(self.knowledge, columns, self.asked)
+            return Partition(self.knowledge, columns, self.requirements)
         unrolled = [cells for column in columns for cells in self.ranks.unrolled(column)]
         parts: list[AxisColumn | RankColumn] = [*self.ranks.columns(), *unrolled]
-        return Partition(self.knowledge, parts, self.asked)
+        return Partition(self.knowledge, parts, self.requirements)
 
 
 def cases_of_call(
@@ -423,7 +423,7 @@ def _cases(kind: type[D], question: CasesQuestion, hints: Iterable[Hint], limit:
         for parts in _hinted(question, hint, place, most):
             numbered = hinted.setdefault(parts.key, (parts, []))
             numbered[1].append(place)
-    first = sorted(hinted.values(), key=lambda found: -len(found[1]))
+    first = sorted(hinted.values(), key=lambda numbered: -len(numbered[1]))
     chosen = [(parts, tuple(places)) for parts, places in first[:most]]
     is_complete = False
     if len(chosen) < most:
@@ -468,7 +468,7 @@ def certify_cases(cases: CaseDivision) -> Certificate:
     """Return what z3 proves about the cases from the raw constraints."""
     partition = question_of(cases).partition
     known = partition.knowledge
-    guards, required = [case.formula for case in cases], all_of(partition.asked)
+    guards, required = [case.formula for case in cases], all_of(partition.all_requirements)
     claims = [
         *((f"case {n} and those before it share no sizes", [g, any_of(guards[:n])]) for n, g in enumerate(guards) if n),
         ("wherever a case holds, the constraints do", [any_of(guards), negate(required)]),

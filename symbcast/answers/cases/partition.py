@@ -60,7 +60,7 @@ class PartitionPart:
 
     @cached_property
     def _choice(self) -> Choice:
-        return Choice.together([Choice.given(self._knowledge.values), *(p.choice for p in self._parts)])
+        return Choice.together([Choice.of_values(self._knowledge.values), *(p.choice for p in self._parts)])
 
     @property
     def key(self) -> tuple[Formula, ...]:
@@ -105,8 +105,8 @@ class PartitionPart:
 class Partition:
     """The sizes at which requirements hold and columns join, under the known facts.
 
-    ``columns`` are ordered so that a join comes after the column that it joins. ``asked`` are the original
-    requirements, ``requirements`` those that columns do not express.
+    ``columns`` are ordered so that a join comes after the column that it joins. ``all_requirements`` are
+    the original ones, ``requirements`` those that columns do not express.
     """
 
     def __init__(
@@ -115,8 +115,8 @@ class Partition:
         self.knowledge = knowledge
         self.columns = tuple(dict.fromkeys(columns))
         covered = {_key(r) for c in self.columns for r in c.requirements}
-        self.asked = tuple(dict.fromkeys(requirements))
-        left = [r for r in self.asked if _key(r) not in covered]
+        self.all_requirements = tuple(dict.fromkeys(requirements))
+        left = [r for r in self.all_requirements if _key(r) not in covered]
         self.requirements = (
             tuple(replace_in_formula(r, knowledge.values) for r in left) if knowledge.values else tuple(left)
         )
@@ -146,7 +146,7 @@ class Partition:
 
     def parts_within(self, region: Sequence[Formula], limit: int) -> list[PartitionPart]:
         """Return the parts, at most ``limit``, that contain sizes of a region."""
-        narrowed = Partition(self.knowledge, self.columns, [*self.asked, *region])
+        narrowed = Partition(self.knowledge, self.columns, [*self.all_requirements, *region])
         known = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
         return list({parts.key: parts for parts in known if parts is not None}.values())
 
@@ -194,7 +194,7 @@ class _SizeGroup:
     def parts(self) -> Iterator[GroupPart]:
         """Yield the parts that are not empty."""
         is_plain = self._is_plain()
-        stack = [iter([Choice.given(self._whole.values)])]
+        stack = [iter([Choice.of_values(self._whole.values)])]
         while stack:
             choice = next(stack[-1], None)
             if choice is None:
@@ -211,7 +211,7 @@ class _SizeGroup:
         """Return the part that contains some sizes; None if they violate the requirements."""
         if not all(holds_at(r, sizes) for r in (*self.requirements, *self.others)):
             return None
-        choice = Choice.given(self._whole.values)
+        choice = Choice.of_values(self._whole.values)
         for column in self.columns:
             count = len(choice.literals)
             matching = (c for c in column.choices(choice) if all(holds_at(f, sizes) for f in c.literals[count:]))

@@ -56,13 +56,13 @@ class Region:
     @answer_property
     def is_empty(self) -> bool | None:
         """Whether the region contains no sizes; None if that was not decided."""
-        counted = self._standings.met
+        counted = self._standings.counted
         return self._sizes.is_empty if counted is None else not counted.counts[self._way]
 
     @answer_property
     def verdict(self) -> Verdict:
         """Whether all sizes are in the region, some, or none; unknown if that was not decided."""
-        counted = self._standings.met
+        counted = self._standings.counted
         if counted is None:
             return self._sizes.verdict
         count = counted.counts[self._way]
@@ -84,8 +84,8 @@ class Region:
     def example(self) -> Example | None:
         """The smallest sizes in the region, with the shapes and outputs there; None if none exist or were found."""
         standings = self._standings
-        if standings.met is not None:
-            number = standings.met.first.get(self._way)
+        if standings.counted is not None:
+            number = standings.counted.first.get(self._way)
             return None if number is None else standings.example_at(number)
         sizes = None if self.is_empty else self._sizes.witness()
         return None if sizes is None else standings.example(sizes)
@@ -151,7 +151,7 @@ class PairAgreements:
         self._second = second
 
     @cached_property
-    def met(self) -> AgreementCount | None:
+    def counted(self) -> AgreementCount | None:
         """How the rules relate at the few sizes that represent all, if such sizes exist."""
         return self._outcomes.standing(self._first, self._second)
 

@@ -375,7 +375,7 @@ class Buckets:
 
 def buckets_of(  # noqa: PLR0913, PLR0917 - the question, and what a caller gives
     question: ContractQuestion,
-    wanted: WantedRanges,
+    sought: WantedRanges,
     box: Mapping[Symbol, range],
     k: int,
     traffic: Traffic,
@@ -389,37 +389,37 @@ def buckets_of(  # noqa: PLR0913, PLR0917 - the question, and what a caller give
         raise ShapeTypeError(k, "a number of buckets", "write 1 or more")
     if question.open:
         raise UndecidedError(question.open)
-    symbols = _bucketed(question, wanted, sizes)
+    symbols = _bucketed(question, sought, sizes)
     weights = _weights(traffic, len(symbols))
-    wanted = WantedRanges({s: r if s in symbols else box[s] for s, r in wanted.ranges.items()}, {})
+    sought = WantedRanges({s: r if s in symbols else box[s] for s, r in sought.ranges.items()}, {})
     try:
         with budget_share(PACKED):
-            valid = _Valid(question, wanted, symbols)
+            valid = _Valid(question, sought, symbols)
             covering = least_padding(weights, k, valid.axes, valid.holds)
     except EffortSpentError:
         raise UndecidedError(stop_reason()) from None
     if covering is None:
         raise UndecidedError("no valid shape in the wanted ranges covers the largest sizes of the traffic")
     boxes = [
-        {**wanted.ranges, **{s: range(n, n + 1) for s, n in zip(symbols, shape, strict=True)}}
+        {**sought.ranges, **{s: range(n, n + 1) for s, n in zip(symbols, shape, strict=True)}}
         for shape in covering.shapes
     ]
     proof = prove_contract(boxes, question.clauses)
     if not proof:
         raise UndecidedError("z3 did not prove the shapes for all other sizes: give these narrower ranges")
     names = [question.names[s] for s in symbols]
-    others = {name: wanted.ranges[s] for s, name in question.names.items() if s not in symbols}
+    others = {name: sought.ranges[s] for s, name in question.names.items() if s not in symbols}
     shapes = [dict(zip(names, shape, strict=True)) for shape in covering.shapes]
     return Buckets(shapes, covering.waste, not covering.open, covering.open, proof, others)
 
 
-def _bucketed(question: ContractQuestion, wanted: WantedRanges, sizes: tuple[str, ...]) -> tuple[Symbol, ...]:
+def _bucketed(question: ContractQuestion, sought: WantedRanges, sizes: tuple[str, ...]) -> tuple[Symbol, ...]:
     """Return the sizes that the shapes are about."""
     symbols = {name: s for s, name in question.names.items()}
     unknown = [name for name in sizes if name not in symbols]
     if unknown:
         raise BindingError(f"there is no size {unknown[0]}; the sizes are {', '.join(symbols)}")
-    sizes_bucketed = tuple(symbols[n] for n in sizes) or tuple(s for s, r in wanted.ranges.items() if len(r) > 1)
+    sizes_bucketed = tuple(symbols[n] for n in sizes) or tuple(s for s, r in sought.ranges.items() if len(r) > 1)
     if not 1 <= len(sizes_bucketed) <= 2:
         free = ", ".join(question.names[s] for s in sizes_bucketed)
         raise BindingError(f"buckets are about one or two sizes, not {free or 'none'}", 'name them: sizes=["H", "W"]')
@@ -447,8 +447,8 @@ def _weights(traffic: Traffic, count: int) -> dict[tuple[int, ...], float]:
 class _Valid:
     """Which shapes work with all wanted values of the other sizes."""
 
-    def __init__(self, question: ContractQuestion, wanted: WantedRanges, symbols: tuple[Symbol, ...]) -> None:
-        space = space_of(question.formula, wanted)
+    def __init__(self, question: ContractQuestion, sought: WantedRanges, symbols: tuple[Symbol, ...]) -> None:
+        space = space_of(question.formula, sought)
         group_of = {} if space.is_empty else {s: group for group in space.groups for s in group.axes}
         self.axes: list[SearchAxis] = [group_of[s].axes[s] if group_of else SearchAxis(0, 0) for s in symbols]
         groups: list[SizeGroup] = list({id(group_of[s]): group_of[s] for s in symbols if group_of}.values())

@@ -115,10 +115,10 @@ class ContractParts(NamedTuple):
     """The parts of a contract that was read, in the order in which `Contract` takes them."""
 
     question: ContractQuestion
-    wanted: WantedRanges
+    sought: WantedRanges
     form: str
     most: int
-    found: BestBoxes
+    best: BestBoxes
     left_out: tuple[ContractFailure, ...]
 
 
@@ -134,7 +134,7 @@ def read_contract(data: object) -> ContractParts:
     check_schema(data, contract_schema())
     reader = _ContractReader(data)
     question = reader.question()
-    return ContractParts(question, reader.wanted(), data["form"], data["most"], reader.found(), reader.left_out())
+    return ContractParts(question, reader.sought(), data["form"], data["most"], reader.best(), reader.left_out())
 
 
 class _ContractReader:
@@ -196,15 +196,15 @@ class _ContractReader:
         text = f"({''.join(f'{dim}, ' for dim in dims)})"
         return _read(place, lambda: self._names.bind_all([(any_shape_of(parse_shape(text, max_size=None)), False)])[0])
 
-    def wanted(self) -> WantedRanges:
+    def sought(self) -> WantedRanges:
         """Return the wanted sizes."""
         ranges = self._box(self._data["wanted"], "data.wanted")
         typical = {self._symbol(n, "data.typical"): tuple(sizes) for n, sizes in self._data["typical"].items()}
         ranges_read = WantedRanges(ranges, typical)
-        ranges_read.given = frozenset(self._symbol(name, "data.given") for name in self._data["given"])
+        ranges_read.explicit = frozenset(self._symbol(name, "data.given") for name in self._data["given"])
         return ranges_read
 
-    def found(self) -> BestBoxes:
+    def best(self) -> BestBoxes:
         """Return the boxes."""
         boxes = [self._box(box, f"data.boxes[{n}]") for n, box in enumerate(self._data["boxes"])]
         derived = {
@@ -256,8 +256,8 @@ def check_read(data: Any, written: Mapping[str, Any], read: ContractParts) -> No
     """
     if any(claim["outcome"] != "proved" for claim in written["proof"]):
         raise ExchangeError("data.boxes", "are not proved: some sizes in them may fail", "ask for the contract again")
-    if not read.found.boxes and not written["reason"]:
-        decision = decision_in(read.wanted.ranges, [read.question.formula])
+    if not read.best.boxes and not written["reason"]:
+        decision = decision_in(read.sought.ranges, [read.question.formula])
         if decision is not None and not decision.impossible:
             raise ExchangeError("data.boxes", "are missing, but some wanted sizes work", "ask for the contract again")
     for key in ("verdict", "reason", "is_largest", "proof"):
@@ -288,22 +288,22 @@ class Contract(Guessable):
     def __init__(  # noqa: PLR0913, PLR0917 - the question, and what was found
         self,
         question: ContractQuestion,
-        wanted: WantedRanges,
+        sought: WantedRanges,
         form: str,
         most: int,
-        found: BestBoxes,
+        best: BestBoxes,
         left_out: tuple[ContractFailure, ...] | None = None,
     ) -> None:
         self.question = question
-        self.requested = wanted
+        self.requested = sought
         self.form = form
         self.most = most
-        self.wanted = {name: wanted.ranges[s] for s, name in question.names.items()}
-        self.proof = _proof(found, question, wanted)
-        self._found = found if self.proof else BestBoxes([], _UNPROVED)
+        self.wanted = {name: sought.ranges[s] for s, name in question.names.items()}
+        self.proof = _proof(best, question, sought)
+        self._best = best if self.proof else BestBoxes([], _UNPROVED)
         self._known_left = left_out
-        self.boxes: tuple[dict[str, range], ...] = tuple(self._named(box) for box in self._found.boxes)
-        self.derived = {question.names[s]: question.namer.dim(e) for s, e in self._found.derived.items()}
+        self.boxes: tuple[dict[str, range], ...] = tuple(self._named(box) for box in self._best.boxes)
+        self.derived = {question.names[s]: question.namer.dim(e) for s, e in self._best.derived.items()}
 
     def _named(self, box: Mapping[Symbol, range]) -> dict[str, range]:
         return {name: box[s] for s, name in self.question.names.items()}
@@ -314,7 +314,7 @@ class Contract(Guessable):
 
         SOMETIMES: all sizes in the boxes work if the data meet what `reason` says.
         """
-        if self.question.open or (not self.boxes and (self._found.open or self._undecided)):
+        if self.question.open or (not self.boxes and (self._best.open or self._undecided)):
             return Verdict.UNKNOWN
         if not self.boxes:
             return Verdict.NEVER
@@ -325,7 +325,7 @@ class Contract(Guessable):
         """Why the verdict is unknown, what data must meet, or why the boxes may not be the largest; else empty."""
         data = f"data must meet {' and '.join(self.question.data)}" if self.question.data else ""
         undecided = "" if self._undecided is None else self._undecided.reason
-        return self.question.open or "; ".join(filter(None, (data, undecided, self._found.open)))
+        return self.question.open or "; ".join(filter(None, (data, undecided, self._best.open)))
 
     @cached_property
     def _undecided(self) -> ContractFailure | None:
@@ -339,7 +339,7 @@ class Contract(Guessable):
     @property
     def open(self) -> str:
         """Why the boxes may not be the largest, or why there are none; empty if they are."""
-        return self._found.open
+        return self._best.open
 
     @property
     def is_largest(self) -> bool:
@@ -347,7 +347,7 @@ class Contract(Guessable):
 
         Where typical sizes are given, a set with more of these comes before a larger one.
         """
-        return bool(self.boxes) and not self._found.open and self._undecided is None
+        return bool(self.boxes) and not self._best.open and self._undecided is None
 
     @property
     def typical(self) -> dict[str, tuple[int, ...]]:
@@ -371,7 +371,7 @@ class Contract(Guessable):
         if self.question.hidden:
             return ()
         failures, _ = failures_in(self.question, self.requested.ranges)
-        left = smallest_left(self.question, self.requested.ranges, self._found) if self.boxes else None
+        left = smallest_left(self.question, self.requested.ranges, self._best) if self.boxes else None
         return tuple(failure for failure in (*failures, self._undecided, left) if failure is not None)
 
     @one_call
@@ -390,7 +390,8 @@ class Contract(Guessable):
 
         checked = WantedRanges.read(self.question.names, self._own({**(ranges or {}), **more}), {})
         return Check(
-            self.question, {s: r if s in checked.given else self.requested.ranges[s] for s, r in checked.ranges.items()}
+            self.question,
+            {s: r if s in checked.explicit else self.requested.ranges[s] for s, r in checked.ranges.items()},
         )
 
     def _own(self, ranges: Mapping[str, Any]) -> dict[str, Any]:
@@ -425,7 +426,7 @@ class Contract(Guessable):
                 target,
                 self.form,
                 self.boxes,
-                self._found.derived,
+                self._best.derived,
                 self.question,
                 tensors,
                 self.typical,
@@ -471,7 +472,7 @@ class Contract(Guessable):
 
         self.require()
         names = tuple(self._own(dict.fromkeys(sizes)))
-        best = self.in_form("steps", 1)._found if self.derived else self._found
+        best = self.in_form("steps", 1)._best if self.derived else self._best
         return buckets_of(self.question, self.requested, best.boxes[0], k, traffic, names)
 
     def explain(self) -> str:
@@ -491,7 +492,7 @@ class Contract(Guessable):
         missed = [f"{n}={size}" for n, sizes in self.typical.items() for size in sizes if not self._has(n, size)]
         if missed and self.boxes:
             lines.append(f"typical      {', '.join(missed)} in no box")
-        default = {n: self.wanted[n] for s, n in self.question.names.items() if s not in self.requested.given}
+        default = {n: self.wanted[n] for s, n in self.question.names.items() if s not in self.requested.explicit}
         if default:
             assumed = ", ".join(f"{name}={range_text(r)}" for name, r in default.items())
             lines.append(f"no range     {assumed} was assumed")
@@ -508,7 +509,7 @@ class Contract(Guessable):
             "reason": self.reason,
             "is_largest": self.is_largest,
             "wanted": ranges_data(self.wanted),
-            "given": [name for s, name in self.question.names.items() if s in self.requested.given],
+            "given": [name for s, name in self.question.names.items() if s in self.requested.explicit],
             "typical": {name: list(sizes) for name, sizes in self.typical.items()},
             "boxes": [ranges_data(box) for box in self.boxes],
             "derived": dict(self.derived),
@@ -628,12 +629,12 @@ def contract_of(
     return best_contract(question, requested, form, MOST[form] if most is None else most)
 
 
-def best_contract(question: ContractQuestion, wanted: WantedRanges, form: str, most: int) -> Contract:
+def best_contract(question: ContractQuestion, sought: WantedRanges, form: str, most: int) -> Contract:
     """Return the contract with the best set of a form that the search finds."""
     if question.hidden:
         best = BestBoxes([], _HIDDEN)
     elif form == "derived":
-        best = search_derived(question.formula, wanted)
+        best = search_derived(question.formula, sought)
     else:
-        best = largest_boxes(question.formula, wanted, form, most)
-    return Contract(question, wanted, form, most, best)
+        best = largest_boxes(question.formula, sought, form, most)
+    return Contract(question, sought, form, most, best)

@@ -195,11 +195,11 @@ class WantedRanges:
     Attributes:
         ranges: The range of each size, in the order of the question.
         typical: The typical sizes of some of them; they need not be inside the range of what is found.
-        given: The sizes for which the caller gave a range; the others have `DEFAULT`.
+        explicit: The sizes for which the caller gave a range; the others have `DEFAULT`.
     """
 
     def __init__(self, ranges: Mapping[Symbol, range], typical: Mapping[Symbol, tuple[int, ...]]) -> None:
-        self.given = frozenset(ranges)
+        self.explicit = frozenset(ranges)
         self.ranges: dict[Symbol, range] = dict(ranges)
         self.typical = {s: tuple(n for n in sizes if n in self.ranges[s]) for s, sizes in typical.items()}
 
@@ -232,12 +232,14 @@ class WantedRanges:
                 )
         ranges_read = cls({symbols[name]: read_range(value) for name, value in ranges.items()}, {})
         known = list(assumed)
-        for s in ranges_read.given:
+        for s in ranges_read.explicit:
             bound, requested = _within(_ANY, s, known).only, ranges_read.ranges[s]
             if bound is not None and list(requested[:2]) != [bound]:
                 problem = f"{names[s]} is bound to {bound} and has the range {range_text(requested)}"
                 raise BindingError(problem, "drop one of the two")
-        ranges_read.ranges = {s: ranges_read.ranges[s] if s in ranges_read.given else _default(s, known) for s in names}
+        ranges_read.ranges = {
+            s: ranges_read.ranges[s] if s in ranges_read.explicit else _default(s, known) for s in names
+        }
         listed = {name: v for name, v in ranges.items() if not isinstance(v, str | int | range)}
         for name, value in {**listed, **typical}.items():
             sizes = [value] if isinstance(value, int) and not isinstance(value, bool) else _sizes(value)

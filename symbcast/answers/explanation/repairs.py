@@ -51,20 +51,20 @@ class ViewEdit(Struct):
     axes: tuple[int | None, ...]
 
     @lazy_property
-    def made(self) -> tuple[Dim, ...]:
+    def result(self) -> tuple[Dim, ...]:
         """The sizes after the edit."""
         return tuple([1 if axis is None else self.dims[axis] for axis in self.axes])
 
     @lazy_property
-    def kept(self) -> list[int]:
+    def kept_axes(self) -> list[int]:
         """The remaining axes, in their new order."""
         return [axis for axis in self.axes if axis is not None]
 
     @lazy_property
     def dropped(self) -> list[int]:
         """The axes that are left out."""
-        kept = self.kept
-        return [axis for axis in range(len(self.dims)) if axis not in kept]
+        kept_axes = self.kept_axes
+        return [axis for axis in range(len(self.dims)) if axis not in kept_axes]
 
     @lazy_property
     def new(self) -> list[int]:
@@ -83,7 +83,7 @@ class ViewEdit(Struct):
     @lazy_property
     def inversions(self) -> int:
         """The number of axis pairs whose order changes."""
-        return sum([a > b for a, b in combinations(self.kept, 2)])
+        return sum([a > b for a, b in combinations(self.kept_axes, 2)])
 
     @lazy_property
     def kind(self) -> str:
@@ -110,7 +110,7 @@ class ViewEdit(Struct):
 
 def _order(view: ViewEdit) -> list[int]:
     """Return each remaining axis's number among the remaining axes, in the new order."""
-    return [sorted(view.kept).index(axis) for axis in view.kept]
+    return [sorted(view.kept_axes).index(axis) for axis in view.kept_axes]
 
 
 def _transposed(view: ViewEdit, framework: Framework, name: str) -> str:
@@ -162,7 +162,7 @@ class SliceEdit(Struct):
         return self.axis - len(self.dims) if is_sequence(self.dims[0]) else self.axis
 
     @property
-    def made(self) -> tuple[Dim, ...]:
+    def result(self) -> tuple[Dim, ...]:
         """The sizes after the edit."""
         return (*self.dims[: self.axis], self.size, *self.dims[self.axis + 1 :])
 
@@ -220,7 +220,7 @@ def views(dims: Sequence[Dim], rank: int, meeting: Meeting) -> Iterator[tuple[in
     sizes = tuple(dims)
     if any(map(is_sequence, sizes)):
         ends = _views_of_end(sizes, rank) if is_sequence(sizes[0]) else ()
-        yield from ((gained, view) for view in ends if (gained := meeting.gain_of(view.made)) > 0)
+        yield from ((gained, view) for view in ends if (gained := meeting.gain_of(view.result)) > 0)
         return
     real = [axis for axis, dim in enumerate(sizes) if dim != 1]
     meets = [[meeting.meets(sizes[axis], back) for back in range(rank - 1, -1, -1)] for axis in real]
@@ -252,8 +252,8 @@ def _views_of_end(dims: tuple[Dim, ...], rank: int) -> Iterator[ViewEdit]:
             for axis, place in zip(real, places, strict=True):
                 axes[place] = axis
             view = ViewEdit(dims, (0, *(None if a is None else a + 1 for a in _with_ones(known, axes))))
-            if view.made not in seen:
-                seen.add(view.made)
+            if view.result not in seen:
+                seen.add(view.result)
                 yield view
 
 
@@ -489,7 +489,7 @@ def _edits(aligned: Alignment) -> Iterator[_Candidate]:
             edits += [(gained, n, view) for gained, view in views(shapes[n], rank, meeting)]
     if not edits:  # a slice is likely only if no placement of the whole operand is
         for n, meeting in meetings:
-            edits += [(gained, n, cut) for cut in _slices(shapes, n) if (gained := meeting.gain_of(cut.made)) > 0]
+            edits += [(gained, n, cut) for cut in _slices(shapes, n) if (gained := meeting.gain_of(cut.result)) > 0]
     others = [sum([d != 1 for d in s]) for s in shapes]
     for gained, position, edit in edits:
         fewest = min([*others[:position], *others[position + 1 :]], default=0)
@@ -507,7 +507,7 @@ def _edited(
 ) -> tuple[Fix, Mapping[str, str]]:
     """Return the question with an operand edited, and the code of the edit."""
     name, operands = aligned.names[position], list(aligned.result.operands)
-    operands[position] = any_shape_of(edit.made)
+    operands[position] = any_shape_of(edit.result)
     fix = Fix(_text(edit, name, aligned.namer), tuple(operands), aligned.result.rule)
     return fix, _code(edit, name, frameworks)
 
@@ -517,7 +517,7 @@ def _unlikeliness(edit: Edit, fewest: int, position: int) -> float:
 
     ``fewest`` is the least number of sizes other than 1 in another operand.
     """
-    places = [back for back, size in enumerate(reversed(edit.made), 1) if size != 1]
+    places = [back for back, size in enumerate(reversed(edit.result), 1) if size != 1]
     is_smaller = len(places) <= fewest
     return edit.inversions * 0.1 + sum(places) * 0.01 + (0 if is_smaller else 0.5) - position * 0.001
 
@@ -534,7 +534,7 @@ def _slices(shapes: Sequence[Sequence[Dim]], position: int) -> Iterator[SliceEdi
 
 
 def _text(edit: Edit, name: str, namer: Namer) -> str:
-    result = shorten_end(namer.shape(edit.made), 100)
+    result = shorten_end(namer.shape(edit.result), 100)
     if isinstance(edit, SliceEdit):
         return f"slice axis {edit.place} of {name} to {namer.dim(edit.size)}, as in {result}"
     return f"{'transpose' if edit.kind == 'transpose' else 'reshape'} {name} to {result}"

@@ -200,10 +200,10 @@ class ScalarWriter:
     def _join(self, values: Sequence[str]) -> str:
         """Return the last value that is not 1, or 1."""
         one = self.number(1)
-        return reduce(lambda found, v: self.selected(self.compared("EQ", v, one), found, v), values)
+        return reduce(lambda total, v: self.selected(self.compared("EQ", v, one), total, v), values)
 
     def _chain(self, name: str, values: Sequence[str], kind: str) -> str:
-        return reduce(lambda found, v: self.operation(f"stablehlo.{name} {found}, {v} : {kind}"), values)
+        return reduce(lambda total, v: self.operation(f"stablehlo.{name} {total}, {v} : {kind}"), values)
 
     # Bounds on absolute values in computing a term, in integers that stop at `_MOST`.
 
@@ -217,7 +217,7 @@ class ScalarWriter:
                 factors.append(self.number(min(abs(coefficient), _MOST)))
             products.append(reduce(self._bounded_product, factors))
         return reduce(
-            lambda found, p: self._chain("minimum", [self._chain("add", [found, p], _NUMBER), most], _NUMBER), products
+            lambda total, p: self._chain("minimum", [self._chain("add", [total, p], _NUMBER), most], _NUMBER), products
         )
 
     def _factor(self, atom: Atom) -> str:

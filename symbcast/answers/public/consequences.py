@@ -76,7 +76,7 @@ def prove_relations(call: BroadcastCall, relation: str) -> ProvedRelation:
         return ProvedRelation(relation, reason=error.reason)
 
 
-def relations_document(call: BroadcastCall, found: Sequence[ProvedRelation]) -> Document:
+def relations_document(call: BroadcastCall, relations: Sequence[ProvedRelation]) -> Document:
     """Return which relations hold at all valid sizes, and the smallest sizes at which the others fail.
 
     >>> from symbcast.answers.public.result import broadcast, call_of
@@ -93,11 +93,11 @@ def relations_document(call: BroadcastCall, found: Sequence[ProvedRelation]) -> 
     refuted      N == M
                  at N=2, M=1
     """
-    open_or_not = any(p.sizes is not None for p in found), any(p.reason for p in found)
+    open_or_not = any(p.sizes is not None for p in relations), any(p.reason for p in relations)
     tone = Tone.IMPOSSIBLE if open_or_not[0] else Tone.UNDECIDED if open_or_not[1] else Tone.FINE
     known_fields = [f for f in answer_fields(Alignment(call)) if f.label in _KEPT]
     return Document(
-        heading(rule_text(call.rule), verdict_words(call)), tone, (fields([*known_fields, *map(_field, found)]),)
+        heading(rule_text(call.rule), verdict_words(call)), tone, (fields([*known_fields, *map(_field, relations)]),)
     )
 
 

@@ -234,13 +234,13 @@ def field(label: str, *lines: Line, most: int = 0, lead: str = "") -> Field:
     return Field(label, tuple([line for line in lines if line]), most, lead)
 
 
-def fields(found: Iterable[Field]) -> Fields:
+def fields(entries: Iterable[Field]) -> Fields:
     """Return the non-empty fields.
 
     >>> [f.label for f in fields([field("fix", words("")), field("works at", code("N=1"))]).fields]
     ['works at']
     """
-    return Fields(tuple(f for f in found if f.lines))
+    return Fields(tuple(f for f in entries if f.lines))
 
 
 def plain(line: Line) -> str:
@@ -302,7 +302,7 @@ class Shortener:
 
     def text(self, text: str) -> str:
         """Return a text with aliases."""
-        return self._pattern.sub(lambda found: self._aliases[found[0]], text) if self._aliases else text
+        return self._pattern.sub(lambda word: self._aliases[word[0]], text) if self._aliases else text
 
     def legend(self, texts: Iterable[str]) -> list[str]:
         """Return what each of the aliases in some texts stands for: ``H = p2o.DynamicDimension.2``."""
@@ -324,8 +324,8 @@ class Shortener:
 
     def _block(self, block: Block) -> Block:
         match block:
-            case Fields(found):
-                return Fields(tuple(map(self._field, found)))
+            case Fields(entries):
+                return Fields(tuple(map(self._field, entries)))
             case Records(_, _, records):
                 return block.replace(records=tuple(tuple(map(self._field, record)) for record in records))
             case Lines(lines):
@@ -336,8 +336,8 @@ class Shortener:
     def _row(self, row: Row) -> Row:
         return row._replace(label=self.text(row.label), cells=self._line(row.cells))
 
-    def _field(self, found: Field) -> Field:
-        return found._replace(lines=tuple(map(self._line, found.lines)))
+    def _field(self, entry: Field) -> Field:
+        return entry._replace(lines=tuple(map(self._line, entry.lines)))
 
     def _line(self, line: Line) -> Line:
         return tuple(map(self._span, line))
@@ -353,8 +353,8 @@ def _shorten_lines(document: Document) -> Iterator[Line]:
     """Yield the lines of all blocks."""
     for block in document.blocks:
         match block:
-            case Fields(found):
-                yield from (line for f in found for line in f.lines)
+            case Fields(entries):
+                yield from (line for f in entries for line in f.lines)
             case Records(_, _, records):
                 yield from (line for record in records for f in record for line in f.lines)
             case Lines(lines):

@@ -127,8 +127,8 @@ def _title(title: Line) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case Fields(found):
-            rows = [_row((_head(f.label, _FIELD_LABEL, "row"), _cell(_lines(f), _FIELD_BODY))) for f in found]
+        case Fields(entries):
+            rows = [_row((_head(f.label, _FIELD_LABEL, "row"), _cell(_lines(f), _FIELD_BODY))) for f in entries]
             return _table(rows, "the answer", "border-collapse:collapse;max-width:100%") if rows else ""
         case Records():
             return _records(block)

@@ -119,8 +119,8 @@ def render(document: Document) -> dict[str, Any]:
 
 def _block(block: Block) -> dict[str, Any]:
     match block:
-        case Fields(found):
-            return {"fields": list(map(_field, found))}
+        case Fields(entries):
+            return {"fields": list(map(_field, entries))}
         case Records(name, heads, records):
             return {"name": name, "heads": list(heads), "records": [list(map(_field, record)) for record in records]}
         case Lines(lines):

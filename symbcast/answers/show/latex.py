@@ -397,8 +397,8 @@ def render(document: Document) -> str:
 
 def _block(block: Block) -> Iterator[str]:
     match block:
-        case Fields(found):
-            yield _labelled(found)
+        case Fields(entries):
+            yield _labelled(entries)
         case Records(_, _, records):
             yield _labelled([field for record in records for field in record])
         case Lines(lines, is_set_in):

@@ -73,22 +73,22 @@ def generic_field(program: Program, namer: Namer, *, is_open: bool) -> Field:
     return field("shorter", large, *(smaller if is_whole and is_shorter else ()))
 
 
-def _smaller(found: SmallSizes, namer: Namer) -> Iterator[Line]:
+def _smaller(small: SmallSizes, namer: Namer) -> Iterator[Line]:
     """Yield a line for each case of smaller sizes in which some work, and one for the others."""
-    if not found.cases:
+    if not small.cases:
         yield (Span("smaller sizes: not analysed"),)
         return
-    working = [case for case in found.cases if case.verdict is not Verdict.NEVER]
+    working = [case for case in small.cases if case.verdict is not Verdict.NEVER]
     for case in working[:_CASES]:
         yield (*_said(case.where, namer), *_answer(case.verdict, case.clauses, namer))
     if len(working) > _CASES:
         yield (Span(f"and {len(working) - _CASES} more cases; .generic.exceptions in Python has them all"),)
-    if found.unanalysed:
-        left = ", ".join(namer.formula(where) for where in found.unanalysed[:_CASES])
-        more = f" and {len(found.unanalysed) - _CASES} more" if len(found.unanalysed) > _CASES else ""
+    if small.unanalysed:
+        left = ", ".join(namer.formula(where) for where in small.unanalysed[:_CASES])
+        more = f" and {len(small.unanalysed) - _CASES} more" if len(small.unanalysed) > _CASES else ""
         yield (Span("not analysed: "), Span(left, True), Span(more))
-    if len(working) < len(found.cases):
-        yield (Span(f"{'other smaller' if working or found.unanalysed else 'smaller'} sizes: never"),)
+    if len(working) < len(small.cases):
+        yield (Span(f"{'other smaller' if working or small.unanalysed else 'smaller'} sizes: never"),)
 
 
 def _said(where: Formula, namer: Namer) -> Line:

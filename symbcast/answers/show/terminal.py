@@ -81,8 +81,8 @@ class _TerminalDrawing:
 
     def _block(self, block: Block) -> Iterator[RenderableType]:
         match block:
-            case Fields(found):
-                yield from self._fields(found)
+            case Fields(entries):
+                yield from self._fields(entries)
             case Records(_, _, records):
                 yield from self._fields([field for record in records for field in record])
             case Lines(lines, is_set_in, is_faint):
@@ -91,13 +91,13 @@ class _TerminalDrawing:
             case Table():
                 yield from self._tables(block)
 
-    def _fields(self, found: Sequence[Field]) -> Iterator[RenderableType]:
+    def _fields(self, entries: Sequence[Field]) -> Iterator[RenderableType]:
         """Yield labels with their lines next to them, or below them if the terminal is narrow."""
         is_narrow = self._console.width < NARROW
         grid = Grid.grid()
         grid.add_column(min_width=LABEL, max_width=LABEL, overflow="fold")
         grid.add_column(overflow="fold")
-        for field in found:
+        for field in entries:
             for n, content in enumerate(field_texts(field)):
                 label, text = self._text("" if n else field.label, "bold"), self._text(content)
                 if is_narrow:

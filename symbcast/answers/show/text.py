@@ -44,8 +44,8 @@ def message(document: Document) -> str:
 
 def _block(block: Block, width: int, indent: int) -> Iterator[str]:
     match block:
-        case Fields(found):
-            for field in found:
+        case Fields(entries):
+            for field in entries:
                 yield from _field(field, width)
         case Records(_, _, records):
             for record in records:

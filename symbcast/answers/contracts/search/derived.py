@@ -55,7 +55,7 @@ class _Part:
     """A group of tied sizes as a question of its own."""
 
     formula: Formula
-    wanted: WantedRanges
+    sought: WantedRanges
     axes: Mapping[Symbol, SearchAxis]
 
     @property
@@ -64,38 +64,38 @@ class _Part:
         return sum(axis.typical.bit_count() for axis in self.axes.values())
 
 
-def search_derived(formula: Formula, wanted: WantedRanges) -> BestBoxes:
+def search_derived(formula: Formula, sought: WantedRanges) -> BestBoxes:
     """Return the largest box found over free sizes, with the sizes derived from them."""
     try:
         with budget_share(_EFFORT):
-            return _product(formula, wanted)
+            return _product(formula, sought)
     except EffortSpentError:
         return BestBoxes([], stop_reason())
 
 
-def _product(formula: Formula, wanted: WantedRanges) -> BestBoxes:
+def _product(formula: Formula, sought: WantedRanges) -> BestBoxes:
     """Return the product of the best boxes of all groups."""
-    space = space_of(formula, wanted)
+    space = space_of(formula, sought)
     if space.is_empty:
         return BestBoxes([])
     box: dict[Symbol, range] = {}
     derived: Derived = {}
     why = ""
-    for part in _parts(formula, wanted, space.groups):
+    for part in _parts(formula, sought, space.groups):
         best = _best_of(part)
         if not best.boxes:
             return BestBoxes([], best.open)
         box.update(best.boxes[0])
         derived.update(best.derived)
         why = why or best.open
-    return BestBoxes([{s: box[s] for s in wanted.ranges}], why, derived)
+    return BestBoxes([{s: box[s] for s in sought.ranges}], why, derived)
 
 
-def _parts(formula: Formula, wanted: WantedRanges, groups: Iterable[SizeGroup]) -> Iterator[_Part]:
+def _parts(formula: Formula, sought: WantedRanges, groups: Iterable[SizeGroup]) -> Iterator[_Part]:
     """Yield the question about each group: its clauses, and which sizes clauses across groups leave."""
     for group in groups:
         ranges = {s: range(axis.low, axis.high + 1) for s, axis in group.axes.items()}
-        typical = {s: sizes for s, sizes in wanted.typical.items() if s in group.axes}
+        typical = {s: sizes for s, sizes in sought.typical.items() if s in group.axes}
         members = (_member(s, axis) for s, axis in group.axes.items() if not axis.is_whole)
         yield _Part(all_of([*group.clauses, *members]), WantedRanges(ranges, typical), group.axes)
 
@@ -111,7 +111,7 @@ def _member(s: Symbol, axis: SearchAxis) -> Formula:
 def _best_of(part: _Part) -> BestBoxes:
     """Return the best box of a group, and why it may not be the largest."""
     if len(part.axes) == 1:
-        return largest_boxes(part.formula, part.wanted, "steps", 1)
+        return largest_boxes(part.formula, part.sought, "steps", 1)
     best = BestBoxes([])
     is_proved = False
     why = _RELATIONS
@@ -120,7 +120,7 @@ def _best_of(part: _Part) -> BestBoxes:
             candidate = _found(part, derived)
             if not derived and not candidate.boxes and not candidate.open:
                 return candidate  # no sizes work
-            if candidate.boxes and (not best.boxes or _score(candidate, part.wanted) > _score(best, part.wanted)):
+            if candidate.boxes and (not best.boxes or _score(candidate, part.sought) > _score(best, part.sought)):
                 best = candidate
             is_proved = is_proved or _is_proved(part, derived, candidate)
         if not is_proved:
@@ -149,7 +149,7 @@ def _choices(part: _Part) -> Iterator[Derived]:
     while pending:
         known = pending.pop(0)
         for left, right in _equalities(part, known):
-            for relation in _relations(equal(left, right), part.wanted):
+            for relation in _relations(equal(left, right), part.sought):
                 more = _with_size(known, *relation)
                 if more in seen:
                     continue
@@ -165,7 +165,7 @@ def _forced(part: _Part) -> Iterator[Derived]:
     clauses = normal_conjuncts([part.formula])
     known: list[Derived] = []
     for clause in clauses:
-        for relation in _relations(clause, part.wanted):
+        for relation in _relations(clause, part.sought):
             derived = _completed(part, _with_size({}, *relation))
             if derived not in known:
                 known.append(derived)
@@ -176,7 +176,7 @@ def _completed(part: _Part, known: Derived) -> Derived:
     """Return a derivation with the further sizes that equalities determine which must hold."""
     while True:
         clauses = normal_conjuncts([replace_in_formula(part.formula, known)])
-        relation = next((r for clause in clauses for r in _relations(clause, part.wanted)), None)
+        relation = next((r for clause in clauses for r in _relations(clause, part.sought)), None)
         if relation is None:
             return known
         known = _with_size(known, *relation)
@@ -199,7 +199,7 @@ def _inside(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
             yield from _inside(part)
 
 
-def _relations(clause: Formula, wanted: WantedRanges) -> list[tuple[Symbol, Dim]]:
+def _relations(clause: Formula, sought: WantedRanges) -> list[tuple[Symbol, Dim]]:
     """Return the sizes of a linear equality with a factor of 1 or -1, each with its value.
 
     The last one whose value has no negative factor comes first: of ``past + seq == total``, that is ``total``.
@@ -208,9 +208,9 @@ def _relations(clause: Formula, wanted: WantedRanges) -> list[tuple[Symbol, Dim]
         return []
     whole = term(clause.left) - term(clause.right)
     sizes = {monomial: factor for monomial, factor in whole.coefficients.items() if monomial}
-    if any(len(monomial) > 1 or monomial[0] not in wanted.ranges for monomial in sizes) or len(sizes) < 2:
+    if any(len(monomial) > 1 or monomial[0] not in sought.ranges for monomial in sizes) or len(sizes) < 2:
         return []  # one size that is fixed has a range of one
-    order = list(wanted.ranges)
+    order = list(sought.ranges)
     relations: list[tuple[tuple[bool, int], tuple[Symbol, Dim]]] = []
     for (s,), factor in sizes.items():
         if factor in (1, -1) and isinstance(s, Symbol):
@@ -228,10 +228,10 @@ def _with_size(derived: Derived, s: Symbol, expression: Dim) -> Derived:
 
 def _reduced(part: _Part, own: Derived) -> tuple[Formula, WantedRanges]:
     """Return the question about the free sizes."""
-    bounds = (replace_in_formula(inside_boxes({s: part.wanted.ranges[s]}), own) for s in own)
-    free = {s: r for s, r in part.wanted.ranges.items() if s not in own}
-    typical = {s: {*sizes} for s, sizes in part.wanted.typical.items() if s in free}
-    for s, sizes in part.wanted.typical.items():
+    bounds = (replace_in_formula(inside_boxes({s: part.sought.ranges[s]}), own) for s in own)
+    free = {s: r for s, r in part.sought.ranges.items() if s not in own}
+    typical = {s: {*sizes} for s, sizes in part.sought.typical.items() if s in free}
+    for s, sizes in part.sought.typical.items():
         for t, n in _solved(own[s], sizes) if s in own else ():
             typical.setdefault(t, set()).add(n)
     return all_of([replace_in_formula(part.formula, own), *bounds]), WantedRanges(
@@ -264,14 +264,14 @@ def span(expression: Dim, box: Mapping[Symbol, range]) -> range:
     return range(low, high + 1, step or 1)
 
 
-def _score(best: BestBoxes, wanted: WantedRanges) -> tuple[int, int, int]:
+def _score(best: BestBoxes, sought: WantedRanges) -> tuple[int, int, int]:
     """Return how many typical sizes and combinations a box has; fewer relations are better."""
     (box,) = best.boxes
-    return _held(box, wanted), _count(best), -len(best.derived)
+    return _held(box, sought), _count(best), -len(best.derived)
 
 
-def _held(box: Mapping[Symbol, range], wanted: WantedRanges) -> int:
-    return sum(n in box[s] for s, sizes in wanted.typical.items() for n in sizes)
+def _held(box: Mapping[Symbol, range], sought: WantedRanges) -> int:
+    return sum(n in box[s] for s, sizes in sought.typical.items() for n in sizes)
 
 
 def _count(best: BestBoxes) -> int:
@@ -311,7 +311,7 @@ def _best_line(part: _Part, best: BestBoxes) -> tuple[BestBoxes, bool]:
         expression = (term(s).scaled(factor) + term(offset)).dim()
         box = {s: sizes, t: span(expression, {s: sizes})}
         best = BestBoxes([{u: box[u] for u in part.axes}], "", {t: expression})
-    free = largest_boxes(part.formula, part.wanted, "steps", 1)
+    free = largest_boxes(part.formula, part.sought, "steps", 1)
     return best, not free.open
 
 
@@ -320,7 +320,7 @@ def _is_bound(part: _Part, best: BestBoxes) -> bool:
 
     A box with relations has at most the product of all axes but one. If equalities must hold, so has one without.
     """
-    if not best.boxes or _held(best.boxes[0], part.wanted) < part.typical:
+    if not best.boxes or _held(best.boxes[0], part.sought) < part.typical:
         return False
     counts = [axis.mask.bit_count() for axis in part.axes.values()]
     bound = prod(counts) // min(counts)
@@ -328,19 +328,19 @@ def _is_bound(part: _Part, best: BestBoxes) -> bool:
         return False
     if any(_forced(part)):
         return True
-    free = largest_boxes(part.formula, part.wanted, "steps", 1)
+    free = largest_boxes(part.formula, part.sought, "steps", 1)
     return not free.open and (not free.boxes or _count(free) <= _count(best))
 
 
 def _is_all(part: _Part, best: BestBoxes) -> bool:
     """Return whether no sizes outside a box work."""
-    if not best.boxes or _held(best.boxes[0], part.wanted) < part.typical:
+    if not best.boxes or _held(best.boxes[0], part.sought) < part.typical:
         return False
     free = {s: r for s, r in best.boxes[0].items() if s not in best.derived}
     inside = all_of([inside_boxes(free), *(equal(s, e) for s, e in best.derived.items())])
     try:
         with budget_share(_COVERED):
-            decision = decision_in(part.wanted.ranges, [part.formula, negate(inside)])
+            decision = decision_in(part.sought.ranges, [part.formula, negate(inside)])
     except EffortSpentError:
         return False
     return decision is None or decision.impossible

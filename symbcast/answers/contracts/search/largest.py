@@ -48,12 +48,12 @@ class ScoredBox:
     """A box in some symbols, with the number of typical sizes in it, summed over its symbols."""
 
     ranges: Mapping[Symbol, range]
-    held: int = 0
+    typical_count: int = 0
 
     @property
     def score(self) -> tuple[int, int]:
         """How many typical sizes and how many points it has."""
-        return self.held, prod(map(len, self.ranges.values()))
+        return self.typical_count, prod(map(len, self.ranges.values()))
 
 
 @dataclass
@@ -69,12 +69,12 @@ class BestBoxes:
     derived: Mapping[Symbol, Dim] = field(default_factory=dict)
 
 
-def largest_boxes(formula: Formula, wanted: WantedRanges, form: str, most: int) -> BestBoxes:
+def largest_boxes(formula: Formula, sought: WantedRanges, form: str, most: int) -> BestBoxes:
     """Return the largest boxes of a form in which a formula may hold: they are still to be proved."""
     searcher = _Searcher(form)
     try:
         with budget_share(SEARCHED):
-            return searcher.found(formula, wanted, most)
+            return searcher.search(formula, sought, most)
     except EffortSpentError:
         return BestBoxes([], stop_reason())
 
@@ -85,15 +85,15 @@ class _Searcher:
         self._open = ""
         self._weights: dict[int, int] = {}
 
-    def found(self, formula: Formula, wanted: WantedRanges, most: int) -> BestBoxes:
-        space = space_of(formula, wanted)
+    def search(self, formula: Formula, sought: WantedRanges, most: int) -> BestBoxes:
+        space = space_of(formula, sought)
         if space.is_empty:
             return BestBoxes([])
         if self._form == "list":
-            return self._listed(space.groups, wanted, most)
+            return self._listed(space.groups, sought, most)
         count = most if self._form == "profiles" else 1
         pieces = [self._known_pieces(group, count) for group in space.groups]
-        boxes = [{s: box[s] for s in wanted.ranges} for box in _best_products(pieces, count)]
+        boxes = [{s: box[s] for s in sought.ranges} for box in _best_products(pieces, count)]
         if len(boxes) > 1 and not self._are_largest_together(space.groups, boxes):
             self._note(_TOGETHER)
         return BestBoxes(boxes, self._open)
@@ -203,7 +203,7 @@ class _Searcher:
             inner = self._stepped(thinned_group(group, regular))
             if inner is None:
                 return None
-            return ScoredBox({s: spread(inner.ranges[s], *regular[s]) for s in group.axes}, inner.held)
+            return ScoredBox({s: spread(inner.ranges[s], *regular[s]) for s in group.axes}, inner.typical_count)
         best, why = self._in_classes(group)
         grid = grid_of(group) if why else None
         if grid is None:
@@ -242,7 +242,7 @@ class _Searcher:
             return None, not inner._open
         return _piece(group, {s: spread(piece.ranges[s], *phases[s]) for s in group.axes}), False
 
-    def _listed(self, groups: Sequence[SizeGroup], wanted: WantedRanges, most: int) -> BestBoxes:
+    def _listed(self, groups: Sequence[SizeGroup], sought: WantedRanges, most: int) -> BestBoxes:
         points = []
         for group in groups:
             known = points_of(group, most)
@@ -252,7 +252,7 @@ class _Searcher:
             points.append(known)
         points_found = list_points(groups, points, most)
         why = "" if len(points_found) == most else self._open  # no list has more than that
-        return BestBoxes([{s: range(point[s], point[s] + 1) for s in wanted.ranges} for point in points_found], why)
+        return BestBoxes([{s: range(point[s], point[s] + 1) for s in sought.ranges} for point in points_found], why)
 
     def _note(self, why: str) -> None:
         self._open = self._open or why
@@ -315,7 +315,7 @@ def _best_products(pieces: Sequence[Sequence[ScoredBox]], count: int) -> list[di
 
     def key(chosen: tuple[int, ...]) -> tuple[int, int, tuple[int, ...]]:
         scores = [pieces[g][n].score for g, n in enumerate(chosen)]
-        return -sum(held for held, _ in scores), -prod(points for _, points in scores), chosen
+        return -sum(count for count, _ in scores), -prod(points for _, points in scores), chosen
 
     start = (0,) * len(pieces)
     queue, seen = [key(start)], {start}

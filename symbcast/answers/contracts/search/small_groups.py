@@ -57,18 +57,18 @@ StepBox: TypeAlias = tuple[tuple[int, int, int], ...]
 class StepSearch:
     """A search for the best box of a table, by the masks of the typical sizes on each axis.
 
-    ``found`` is the best box so far: one of no parts, until a box is better than ``at_least``.
+    ``incumbent`` is the best box so far: one of no parts, until a box is better than ``at_least``.
     """
 
     def __init__(self, typical: Sequence[int], at_least: Score = (0, 0)) -> None:
         self._typical = typical
-        self.found: tuple[Score, StepBox] = at_least, ()
+        self.incumbent: tuple[Score, StepBox] = at_least, ()
 
     def best(self, table: Table, depth: int, at_least: Score = (0, 0)) -> tuple[Score, StepBox]:
         """Return the best box with a better score than another one; one of no parts if there is none."""
         if isinstance(table, int):
             return self._row(table, depth, at_least)
-        best_box: tuple[Score, StepBox] = (self.found[0] if depth == 0 else at_least), ()
+        best_box: tuple[Score, StepBox] = (self.incumbent[0] if depth == 0 else at_least), ()
         weights = [table_weight(rows) for rows in table]
         for step in range(1, max(2, len(table))):
             if not self._can_beat(best_box[0], max(weights) * _room(table, 0, step), depth):
@@ -110,7 +110,7 @@ class StepSearch:
         better = score[0] + typical, score[1] * length
         if box and better > best_box[0]:
             best_box = better, (part, *box)
-            self.found = best_box if depth == 0 else self.found
+            self.incumbent = best_box if depth == 0 else self.incumbent
         return best_box
 
     def _row(self, mask: int, depth: int, at_least: Score) -> tuple[Score, StepBox]:
@@ -118,7 +118,7 @@ class StepSearch:
         position, length, step = longest_progression(mask, typical, at_least[1] + 1)
         typical_inside = sum(typical >> position + k * step & 1 for k in range(length)) if typical else 0
         row = (typical_inside, length), ((position, length, step),)
-        self.found = row if depth == 0 and row[0] > self.found[0] else self.found
+        self.incumbent = row if depth == 0 and row[0] > self.incumbent[0] else self.incumbent
         return row if row[0] > at_least else (at_least, ())
 
     def _can_beat(self, best: Score, points: int, depth: int) -> bool:
@@ -178,8 +178,8 @@ class PointGrid:
         try:
             search.best(self.table, 0)
         except EffortSpentError:
-            return search.found[1] or None, False
-        return search.found[1] or None, True
+            return search.incumbent[1] or None, False
+        return search.incumbent[1] or None, True
 
     def largest_in_steps(self, at_least: Score) -> tuple[dict[Symbol, range] | None, bool]:
         """Return the best box whose sizes may advance in steps; None if none has a better score than ``at_least``.
@@ -191,7 +191,7 @@ class PointGrid:
             search.best(self.table, 0)
         except EffortSpentError:
             is_complete = False
-        box = search.found[1]
+        box = search.incumbent[1]
         sides = zip(self.symbols, self.axes, box, strict=True) if box else ()
         return {s: axis.sizes(*part) for s, axis, part in sides} or None, is_complete
 
@@ -231,14 +231,14 @@ class _BoxSearch:
 
     def __init__(self, typical: list[int]) -> None:
         self._typical = typical
-        self.found: tuple[Score, RunBox] = ((0, 0), ())
+        self.incumbent: tuple[Score, RunBox] = ((0, 0), ())
 
     def best(self, table: Table, depth: int) -> tuple[Score, RunBox]:
         """Return the best box and its score; a box of no points if there are none."""
         if isinstance(table, int):
             position, length = longest_run(table, self._typical[depth])
             row = (self._held(depth, position, length), length), ((position, length),)
-            self.found = row if depth == 0 and length else self.found
+            self.incumbent = row if depth == 0 and length else self.incumbent
             return row
         best_box: tuple[Score, RunBox] = ((0, 0), ())
         for first, rows in enumerate(table):
@@ -254,7 +254,7 @@ class _BoxSearch:
                 better = (score[0] + typical, score[1] * length)
                 if score[1] and better > best_box[0]:
                     best_box = better, ((first, length), *box)
-                    self.found = best_box if depth == 0 else self.found
+                    self.incumbent = best_box if depth == 0 else self.incumbent
                 if last + 1 == len(table) or not self._can_beat(best_box[0], score, first, len(table), depth):
                     break
                 last += 1

@@ -260,13 +260,13 @@ class SearchSpace:
     is_empty: bool = False
 
 
-def space_of(formula: Formula, wanted: WantedRanges) -> SearchSpace:
+def space_of(formula: Formula, sought: WantedRanges) -> SearchSpace:
     """Return the wanted sizes at which a formula may hold."""
-    domains = {s: set_of(sizes) for s, sizes in wanted.ranges.items()}
+    domains = {s: set_of(sizes) for s, sizes in sought.ranges.items()}
     tied = _narrowed(formula, domains)
     if tied is None or not all(domains.values()):
         return SearchSpace([], is_empty=True)
-    axes = {s: _axis(domains[s], wanted.ranges[s], wanted.typical.get(s, ())) for s in domains}
+    axes = {s: _axis(domains[s], sought.ranges[s], sought.typical.get(s, ())) for s in domains}
     return SearchSpace([SizeGroup({s: axes[s] for s in symbols}, clauses) for symbols, clauses in _tied(axes, tied)])
 
 
