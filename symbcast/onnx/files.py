@@ -222,12 +222,12 @@ def read_external_data(tensors: Iterator[Any], folders: Sequence[Path]) -> None:
 
 def _data(tensor: Any, folders: Sequence[Path]) -> bytes | None:
     size = _size(tensor)
-    given = {entry.key: entry.value for entry in tensor.external_data}
-    if size is None or not given.get("location"):
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    if size is None or not entries.get("location"):
         return None
     try:
-        offset, length = int(given.get("offset", 0)), int(given.get("length", size))
-        path = _within(given["location"], folders)
+        offset, length = int(entries.get("offset", 0)), int(entries.get("length", size))
+        path = _within(entries["location"], folders)
         if path is None or offset < 0 or length != size:
             return None
         with path.open("rb") as file:

@@ -37,8 +37,8 @@ def _prepare() -> None:
     from onnx.parser import parse_model
 
     text = '<ir_version: 9, opset_import: ["" : 18]> g (float[N] a, float[M] b) => (float[] y) { y = Add(a, b) }'
-    asked = read_question(FRONT_END)
-    ModelReport(check_graph(FRONT_END, read(parse_model(text), asked.runtime), asked)).to_dict()
+    question = read_question(FRONT_END)
+    ModelReport(check_graph(FRONT_END, read(parse_model(text), question.runtime), question)).to_dict()
 
 
 _LAYOUTS = Layouts.of(
@@ -111,10 +111,10 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
     >>> report.verdict.value, report.shapes["y"]
     ('always', Shape('(batch, 2*k, 8, 8)'))
     """
-    asked = read_question(
+    question = read_question(
         FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime, budget=budget
     )
-    return ModelReport(check_graph(FRONT_END, read(model, runtime), asked))
+    return ModelReport(check_graph(FRONT_END, read(model, runtime), question))
 
 
 # Check many models, in local processes or on any executor, and yield results as they finish.
@@ -150,5 +150,5 @@ def check_many(  # noqa: PLR0913 - each is something that is known, or asked
     """
     if isinstance(paths, (str, PathLike)):
         raise ShapeTypeError(paths, "a list of paths", f"write check_many([{str(paths)!r}])")
-    asked = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime)
-    return check_files(FRONT_END, paths, asked, executor, timeout)
+    question = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime)
+    return check_files(FRONT_END, paths, question, executor, timeout)

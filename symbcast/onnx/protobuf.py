@@ -145,10 +145,10 @@ class TensorPool:
         if not data:
             return StoredTensor(tensor)
         key = kind, data
-        found = self._stored.get(key)
-        if found is None:
-            found = self._stored[key] = StoredTensor(tensor, key)
-        return found
+        stored = self._stored.get(key)
+        if stored is None:
+            stored = self._stored[key] = StoredTensor(tensor, key)
+        return stored
 
 
 class Initializers(NamedTuple):
@@ -213,10 +213,10 @@ def unnamed(tensor: Any) -> bytes:
         return b"%d %r " % (tensor.data_type, list(tensor.dims)) + bytes(tensor.raw_data)
     if tensor.data_type == INT64:
         return b"%d %r of %r" % (INT64, list(tensor.dims), list(tensor.int64_data))
-    made = type(tensor)()
-    made.CopyFrom(tensor)
-    made.ClearField("name")
-    return bytes(made.SerializeToString(deterministic=True))
+    copy = type(tensor)()
+    copy.CopyFrom(tensor)
+    copy.ClearField("name")
+    return bytes(copy.SerializeToString(deterministic=True))
 
 
 def read_short(tensor: Any) -> list[Any] | None:
@@ -302,15 +302,15 @@ class OnnxNode(Node):
         return self._graphs
 
     def _read_graphs(self) -> Mapping[str, Graph]:
-        found = {}
+        graphs = {}
         for attribute in self.raw.attribute:
             if attribute.type == _GRAPH:
-                found[attribute.name] = OnnxGraph(attribute.g, self.versions)
+                graphs[attribute.name] = OnnxGraph(attribute.g, self.versions)
             elif attribute.type == _GRAPHS:
-                found.update(
+                graphs.update(
                     (f"{attribute.name}.{n}", OnnxGraph(g, self.versions)) for n, g in enumerate(attribute.graphs)
                 )
-        return found
+        return graphs
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -346,8 +346,8 @@ def _value(attribute: Any) -> Any:
     field = _FIELDS.get(attribute.type)
     if field is None:
         return None
-    found = getattr(attribute, field)
-    return list(found) if field in ("floats", "ints", "strings", "tensors") else found
+    value = getattr(attribute, field)
+    return list(value) if field in ("floats", "ints", "strings", "tensors") else value
 
 
 class OnnxGraph(Graph):
@@ -373,11 +373,11 @@ class OnnxGraph(Graph):
     def constants(self) -> Mapping[str, Value]:
         """The initializers, new for each walk, because a walk adds knowledge to them."""
         names, tensors, different = self._tensors
-        made = {t: TensorConstant(t.raw, t) for t in different}
-        found: dict[str, Value] = dict(zip(names, map(made.__getitem__, tensors), strict=True))
+        constants = {t: TensorConstant(t.raw, t) for t in different}
+        values: dict[str, Value] = dict(zip(names, map(constants.__getitem__, tensors), strict=True))
         for tensor in self.raw.sparse_initializer:
-            found[tensor.values.name] = Value(tuple(tensor.dims), tensor.values.data_type)
-        return found
+            values[tensor.values.name] = Value(tuple(tensor.dims), tensor.values.data_type)
+        return values
 
 
 @cache
@@ -390,13 +390,13 @@ def _has_overloads() -> bool:
 
 def walkable_nodes(protos: Iterable[Any], versions: Mapping[str, int]) -> list[OnnxNode]:
     """Wrap nodes for the walk, with the versions of the imported operator sets."""
-    made = []
+    nodes = []
     kinds: dict[tuple[Any, ...], str] = {}
     read = TensorPool().read
     version, has_overloads = versions.get("", 1), _has_overloads()
     for proto in protos:
         node = OnnxNode.__new__(OnnxNode)  # the constructor of `Node` takes as long as reading the message
-        made.append(node)
+        nodes.append(node)
         node.raw, node.versions, node.name = proto, versions, proto.name
         node.op_type = op_type = proto.op_type
         node.inputs = inputs = proto.input[:]  # a list, made in half the time of `list`
@@ -417,14 +417,14 @@ def walkable_nodes(protos: Iterable[Any], versions: Mapping[str, int]) -> list[O
         written = _written(attributes) if attributes else ()
         if written is None:
             continue
-        given = tuple([name != "" for name in inputs]) if "" in inputs else len(inputs)
+        presence = tuple([name != "" for name in inputs]) if "" in inputs else len(inputs)
         used = tuple([name != "" for name in outputs]) if "" in outputs else len(outputs)
-        key = op_type, domain, proto.overload if has_overloads else "", given, used, written
+        key = op_type, domain, proto.overload if has_overloads else "", presence, used, written
         kind = kinds.get(key)
         if kind is None:
             kind = kinds[key] = repr((node.version, key))
         node.kind = kind
-    return made
+    return nodes
 
 
 # Functions of a model or of the standard: the nodes of their bodies for one call.
@@ -435,19 +435,19 @@ def body_of(function: Any, node: Any, absent: Set[str]) -> list[Any]:
 
     A reference to an attribute of the function is replaced by its value, or dropped if it has none.
     """
-    given = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
-    return [_called(inner, given, absent) for inner in function.node]
+    attributes = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
+    return [_called(inner, attributes, absent) for inner in function.node]
 
 
-def _called(node: Any, given: Mapping[str, Any], absent: Set[str]) -> Any:
+def _called(node: Any, attributes: Mapping[str, Any], absent: Set[str]) -> Any:
     if all(absent.isdisjoint(n.input) and not any(a.ref_attr_name for a in n.attribute) for n in _with_inner(node)):
         return node
-    made = type(node)()
-    made.CopyFrom(node)
-    _leave_out(made, absent)
-    for inner in list(_with_inner(made)):
-        _substitute(inner, given)
-    return made
+    copy = type(node)()
+    copy.CopyFrom(node)
+    _leave_out(copy, absent)
+    for inner in list(_with_inner(copy)):
+        _substitute(inner, attributes)
+    return copy
 
 
 def _leave_out(node: Any, absent: Set[str]) -> None:
@@ -472,17 +472,17 @@ def _graphs(node: Any) -> Iterator[Any]:
         yield from (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs)
 
 
-def _substitute(node: Any, given: Mapping[str, Any]) -> None:
+def _substitute(node: Any, attributes: Mapping[str, Any]) -> None:
     for position in reversed(range(len(node.attribute))):
         attribute = node.attribute[position]
         if not attribute.ref_attr_name:
             continue
-        found = given.get(attribute.ref_attr_name)
-        if found is None:
+        value = attributes.get(attribute.ref_attr_name)
+        if value is None:
             del node.attribute[position]
         else:
             name = attribute.name
-            attribute.CopyFrom(found)
+            attribute.CopyFrom(value)
             attribute.name = name
 
 
@@ -500,20 +500,20 @@ def definition_of(schema: Any, node: Any, version: int, types: Sequence[Any]) ->
     if not versions:
         return None
     try:
-        found = schema.get_context_dependent_function_with_opset_version(
+        written = schema.get_context_dependent_function_with_opset_version(
             max(versions), node.SerializeToString(), [t.SerializeToString() for t in types]
         )
     except Exception:  # onnx's bindings raise any kind; an operator that cannot be built is inferred
         return None
-    return FunctionProto.FromString(found) if found else None
+    return FunctionProto.FromString(written) if written else None
 
 
 def with_defaults(node: Any, schema: Any) -> Any:
     """Return a node with the attributes that it leaves at their defaults written out."""
-    made = type(node)()
-    made.CopyFrom(node)
-    given = {a.name for a in node.attribute}
+    copy = type(node)()
+    copy.CopyFrom(node)
+    names = {a.name for a in node.attribute}
     for name, attribute in schema.attributes.items():
-        if name not in given and attribute.default_value.name:
-            made.attribute.add().CopyFrom(attribute.default_value)
-    return made
+        if name not in names and attribute.default_value.name:
+            copy.attribute.add().CopyFrom(attribute.default_value)
+    return copy

@@ -84,10 +84,10 @@ def _library() -> Any:
 def _from_file(source: str) -> tuple[str, Any]:
     from symbcast.onnx.files import read_file
 
-    found = _checked(source, read_file(source))
+    model = _checked(source, read_file(source))
     # Download caches link to files in another folder: external data next to the link's target belong to it too.
-    read_external_data(_tensors(found[1].graph), (Path(source).parent, Path(source).resolve().parent))
-    return found
+    read_external_data(_tensors(model[1].graph), (Path(source).parent, Path(source).resolve().parent))
+    return model
 
 
 def _is_onnx_ir(model: Any) -> bool:
@@ -99,12 +99,12 @@ def _from_onnx_ir(model: Any) -> tuple[str, Any]:
     import onnx_ir
 
     proto = onnx_ir.to_proto(model)
-    found = _checked(_name(proto), proto)
-    held = (v.const_value for v in model.graph.initializers.values())
-    folders = {os.fspath(t.base_dir) for t in held if isinstance(t, onnx_ir.ExternalTensor)}
+    named = _checked(_name(proto), proto)
+    tensors = (v.const_value for v in model.graph.initializers.values())
+    folders = {os.fspath(t.base_dir) for t in tensors if isinstance(t, onnx_ir.ExternalTensor)}
     if len(folders) == 1:
         read_external_data(_tensors(proto.graph), (Path(folders.pop()),))
-    return found
+    return named
 
 
 def _name(model: Any) -> str:
@@ -156,7 +156,7 @@ _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
 
 def read_inputs(
-    inputs: Sequence[Any], env: Program, given: KnownInputs = NOTHING, *, are_open: bool = True
+    inputs: Sequence[Any], env: Program, known: KnownInputs = NOTHING, *, are_open: bool = True
 ) -> ModelInputs:
     """Read the inputs of a graph, with what the caller knows of them.
 
@@ -166,7 +166,7 @@ def read_inputs(
     taken = {d.dim_param for i in inputs for d in _dims(i.type)}
     flags: dict[Symbol, str] = {}
     values = {i.name: _declared(i, env, taken, flags) for i in inputs}
-    return inputs_of(values, env, given, flags, are_open=are_open)
+    return inputs_of(values, env, known, flags, are_open=are_open)
 
 
 def _declared(declared: Any, env: Program, taken: set[str], flags: dict[Symbol, str]) -> Value:
@@ -189,8 +189,8 @@ def _declared(declared: Any, env: Program, taken: set[str], flags: dict[Symbol, 
 
 def _holds(kind: Any, which: str) -> bool:
     """Return whether a type is, or may be, of some kind."""
-    found = kind.WhichOneof("value")
-    return bool(found == which or (found == "optional_type" and _holds(kind.optional_type.elem_type, which)))
+    held_kind = kind.WhichOneof("value")
+    return bool(held_kind == which or (held_kind == "optional_type" and _holds(kind.optional_type.elem_type, which)))
 
 
 def _dims(kind: Any) -> Iterator[Any]:
@@ -240,21 +240,21 @@ def graphs_of(graph: Any) -> Iterator[Any]:
     """Yield a graph and all graphs nested in it."""
     pending = [graph]
     while pending:
-        found = pending.pop()
-        yield found
-        for node in found.node:
+        inner = pending.pop()
+        yield inner
+        for node in inner.node:
             pending.extend(graphs_in(node))
 
 
 def graphs_in(node: Any) -> list[Any]:
     """Return the graphs that a node holds, such as the branches of If."""
-    found = []
+    graphs = []
     for attribute in node.attribute:
         if attribute.type == GRAPH:
-            found.append(attribute.g)
+            graphs.append(attribute.g)
         elif attribute.type == GRAPHS:
-            found.extend(attribute.graphs)
-    return found
+            graphs.extend(attribute.graphs)
+    return graphs
 
 
 # The element types of the values of a model, as onnx infers them.
@@ -279,26 +279,26 @@ def element_types(model: Any) -> dict[str, int]:
 
 def _without_weights(model: Any) -> Any:
     """Return a model with the same nodes whose weights are replaced by typed inputs."""
-    made = type(model)()
-    made.ir_version = model.ir_version
-    made.opset_import.extend(model.opset_import)
-    made.functions.extend(model.functions)
+    light = type(model)()
+    light.ir_version = model.ir_version
+    light.opset_import.extend(model.opset_import)
+    light.functions.extend(model.functions)
     graph = model.graph
-    made.graph.name = graph.name
-    made.graph.input.extend(graph.input)
-    given = {i.name for i in graph.input}
+    light.graph.name = graph.name
+    light.graph.input.extend(graph.input)
+    inputs = {i.name for i in graph.input}
     for output in graph.output:
-        made.graph.output.add().name = output.name
+        light.graph.output.add().name = output.name
     for tensor in graph.initializer:
-        if tensor.name not in given:
-            _declare(made.graph, tensor.name, tensor)
+        if tensor.name not in inputs:
+            _declare(light.graph, tensor.name, tensor)
     for node in graph.node:
         weight = next((a.t for a in node.attribute if a.name == "value" and _is_large(a.t)), None)
         if node.op_type == "Constant" and weight is not None:
-            _declare(made.graph, node.output[0], weight)
+            _declare(light.graph, node.output[0], weight)
         else:
-            made.graph.node.add().CopyFrom(node)
-    return made
+            light.graph.node.add().CopyFrom(node)
+    return light
 
 
 def _is_large(tensor: Any) -> bool:
@@ -328,8 +328,8 @@ class OnnxModel(Model):
         super().__init__(source, graph, path=path, raw=examined.model, inner=examined.inner)
         self.examined = examined
         self._runtime = runtime
-        held = {*examined.tensors.names, *(t.values.name for t in examined.model.graph.sparse_initializer)}
-        self._inputs = [i for i in examined.model.graph.input if i.name not in held]
+        constants = {*examined.tensors.names, *(t.values.name for t in examined.model.graph.sparse_initializer)}
+        self._inputs = [i for i in examined.model.graph.input if i.name not in constants]
         """The inputs that are not constants of the model."""
 
     @property
@@ -347,9 +347,9 @@ class OnnxModel(Model):
             if kind.HasField("shape")
         }
 
-    def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> ModelInputs:
+    def read_inputs(self, env: Program, known: KnownInputs, *, are_open: bool = False) -> ModelInputs:
         """Return the inputs as values, with the caller's knowledge of them."""
-        return read_inputs(self._inputs, env, given, are_open=are_open)
+        return read_inputs(self._inputs, env, known, are_open=are_open)
 
     @cached_property
     def _refusal(self) -> SessionRefusal | None:
@@ -366,12 +366,12 @@ class OnnxModel(Model):
         return node
 
     def _open(self, walk: Walk) -> None:
-        found = self._refusal
-        if found is not None and found.is_certain:
-            reason = f"ONNX Runtime does not open the model: {found.text}"
-            walk.refuse(self._node(found.node), reason, [value_of_type(t) for t in found.types])
-        elif found is not None:
-            walk.doubt(self._node(found.node), f"ONNX Runtime may not open the model: {found.text}")
+        refusal = self._refusal
+        if refusal is not None and refusal.is_certain:
+            reason = f"ONNX Runtime does not open the model: {refusal.text}"
+            walk.refuse(self._node(refusal.node), reason, [value_of_type(t) for t in refusal.types])
+        elif refusal is not None:
+            walk.doubt(self._node(refusal.node), f"ONNX Runtime may not open the model: {refusal.text}")
         elif any(canonical_domain(o.domain) not in KNOWN_DOMAINS for o in self.raw.opset_import):
             doubt = session_refusal(self.examined, walk.found)
             if doubt is not None:
@@ -388,8 +388,8 @@ class OnnxModel(Model):
         mistyped = cast("OnnxWalk", walk).mistyped
         outputs: dict[str, int] = {}
         if self._runtime == "onnxruntime":
-            found = {name: (walk.top.find(name) or UNKNOWN).dtype for name in self.graph.outputs}
-            outputs = other_outputs(self.raw, found)
+            dtypes = {name: (walk.top.find(name) or UNKNOWN).dtype for name in self.graph.outputs}
+            outputs = other_outputs(self.raw, dtypes)
         if mistyped or outputs:
             check_types(self.source, self.raw, SuspectedFaults(mistyped, outputs), element_types(self.raw))
 
@@ -405,5 +405,5 @@ def read(model: Any, runtime: str) -> OnnxModel:
     """Load a file, a ``ModelProto`` or an ``onnx_ir.Model``; raises `ModelError` for anything else."""
     source, loaded = load_model(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
-    asked = cast("Runtime", runtime)
-    return OnnxModel(source, path, validated(source, loaded, asked, walkable_nodes), asked)
+    question = cast("Runtime", runtime)
+    return OnnxModel(source, path, validated(source, loaded, question, walkable_nodes), question)

@@ -105,33 +105,35 @@ def _inferred(call: NodeCall, schema: Any) -> Sequence[Value]:
 
     tokens: dict[Dim, str] = {}
     types = {n: _type_of(v, tokens) for n, v in zip(call.node.inputs, call.inputs, strict=True) if n}
-    held = {n: t for n, v in zip(call.node.inputs, call.inputs, strict=True) if n and (t := _tensor_of(v)) is not None}
+    tensors = {
+        n: t for n, v in zip(call.node.inputs, call.inputs, strict=True) if n and (t := _tensor_of(v)) is not None
+    }
     imports = [helper.make_opsetid(call.node.domain, call.version)]
     try:
-        found = shape_inference.infer_node_outputs(schema, call.node.raw, types, held, opset_imports=imports)
+        inferred = shape_inference.infer_node_outputs(schema, call.node.raw, types, tensors, opset_imports=imports)
     except Exception as error:  # onnx raises its own RuntimeError, or any error of its bindings
         raise UnknownShapeError(f"onnx could not infer its shape: {str(error).splitlines()[0]}") from None
     dims = {token: dim for dim, token in tokens.items()}
-    return [_value(call, name, found.get(name), dims) for name in call.node.outputs]
+    return [_value(call, name, inferred.get(name), dims) for name in call.node.outputs]
 
 
 def _type_of(value: Value | None, tokens: dict[Dim, str]) -> Any:
     """Return the type of a value in onnx's form, with a token for each dimension that is not a number."""
     from onnx import TypeProto
 
-    made = TypeProto()
+    proto = TypeProto()
     if value is None:
-        return made
-    made.tensor_type.elem_type = value.dtype
+        return proto
+    proto.tensor_type.elem_type = value.dtype
     if value.shape is not None:
-        made.tensor_type.shape.SetInParent()
+        proto.tensor_type.shape.SetInParent()
         for size in value.shape:
-            dim = made.tensor_type.shape.dim.add()
+            dim = proto.tensor_type.shape.dim.add()
             if isinstance(size, int):
                 dim.dim_value = size
             else:
                 dim.dim_param = tokens.setdefault(size, f"d{len(tokens)}")
-    return made
+    return proto
 
 
 def _tensor_of(value: Value | None) -> Any:
@@ -147,10 +149,10 @@ def _tensor_of(value: Value | None) -> Any:
     return None if items is None else helper.make_tensor("", value.dtype, shape, items)
 
 
-def _value(call: NodeCall, name: str, found: Any, dims: dict[str, Dim]) -> Value:
-    if found is None or found.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
+def _value(call: NodeCall, name: str, inferred: Any, dims: dict[str, Dim]) -> Value:
+    if inferred is None or inferred.WhichOneof("value") not in ("tensor_type", "sparse_tensor_type"):
         return UNKNOWN
-    tensor = getattr(found, found.WhichOneof("value"))
+    tensor = getattr(inferred, inferred.WhichOneof("value"))
     if not tensor.HasField("shape"):
         return Value(None, tensor.elem_type)
     shape: list[Dim] = []
@@ -216,10 +218,10 @@ class ExactNumber:
     def _with(self, step: str, other: object, *, is_exchanged: bool = False) -> ExactNumber:
         element = other.element if isinstance(other, ExactNumber) else _read(other)
         pair = (element, self.element) if is_exchanged else (self.element, element)
-        found = BINARY[step](self.known, self.dtype, *pair)
-        if found is None:
+        result = BINARY[step](self.known, self.dtype, *pair)
+        if result is None:
             raise UnfollowedError
-        return ExactNumber(self.known, self.dtype, found)
+        return ExactNumber(self.known, self.dtype, result)
 
     def __add__(self, other: object) -> ExactNumber:
         return self._with("Add", other)
@@ -269,13 +271,13 @@ class ExactNumber:
         raise UnfollowedError
 
     def __bool__(self) -> bool:
-        found = self.element
-        if isinstance(found, FORMULA_KINDS):
-            is_true = self.known.is_known(found)
+        element = self.element
+        if isinstance(element, FORMULA_KINDS):
+            is_true = self.known.is_known(element)
             if is_true is None:
                 raise UnfollowedError
             return is_true
-        return bool(self._with("Equal", 0).element == 0) if not isinstance(found, int) else bool(found)
+        return bool(self._with("Equal", 0).element == 0) if not isinstance(element, int) else bool(element)
 
     def __index__(self) -> int:
         if not isinstance(self.element, int):
@@ -289,10 +291,10 @@ def _read(number: object) -> Element:
     """Return a plain number as an element; raises `UnfollowedError` for one that is not exact."""
     import numpy as np
 
-    found = from_array(np.asarray(number))
-    if not isinstance(found, Elements) or len(found.items) != 1 or found.items[0] is None:
+    content = from_array(np.asarray(number))
+    if not isinstance(content, Elements) or len(content.items) != 1 or content.items[0] is None:
         raise UnfollowedError
-    return found.items[0]
+    return content.items[0]
 
 
 def with_contents(call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
@@ -306,10 +308,10 @@ def with_contents(call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
     if arrays is None or node.graphs:
         return outputs
     # Runtimes accept a vector of one number as a scalar; not all reference implementations do.
-    found = _run(call, arrays) or _run(call, [*arrays[:1], *map(_as_number, arrays[1:])])
-    if found is None:
+    results = _run(call, arrays) or _run(call, [*arrays[:1], *map(_as_number, arrays[1:])])
+    if results is None:
         return outputs
-    return [_evaluated(call, value, found[n]) if n < len(found) else value for n, value in enumerate(outputs)]
+    return [_evaluated(call, value, results[n]) if n < len(results) else value for n, value in enumerate(outputs)]
 
 
 def _needs_elements(value: Value) -> bool:
@@ -388,14 +390,14 @@ def _evaluated(call: NodeCall, value: Value, array: Any) -> Value:
     """Return an output with the computed elements, if they fit it."""
     import numpy as np
 
-    found = np.asarray(array)
-    if not _needs_elements(value) or found.size > MAX_ELEMENTS or len(found.shape) != len(value.shape or ()):
+    result = np.asarray(array)
+    if not _needs_elements(value) or result.size > MAX_ELEMENTS or len(result.shape) != len(value.shape or ()):
         return value
     # A size that the operator's rule knows as a number stays: a runtime may differ from the reference implementation.
-    if any(isinstance(size, int) and size != n for size, n in zip(value.shape or (), found.shape, strict=True)):
+    if any(isinstance(size, int) and size != n for size, n in zip(value.shape or (), result.shape, strict=True)):
         return value
-    items = [_element(call, value.dtype, item) for item in found.ravel().tolist()]
-    return value if None in items else Value(found.shape, value.dtype, Elements(tuple(items)))
+    items = [_element(call, value.dtype, item) for item in result.ravel().tolist()]
+    return value if None in items else Value(result.shape, value.dtype, Elements(tuple(items)))
 
 
 def _element(call: NodeCall, dtype: int, item: object) -> Element:
@@ -407,8 +409,8 @@ def _element(call: NodeCall, dtype: int, item: object) -> Element:
     else:
         element = item.element
     if dtype == BOOL:
-        found = truth(element)
-        return int(found == TRUE) if found in (TRUE, FALSE) else found
+        formula = truth(element)
+        return int(formula == TRUE) if formula in (TRUE, FALSE) else formula
     return as_represented(element, dtype, call.bounds) if not isinstance(element, FORMULA_KINDS) else None
 
 

@@ -50,10 +50,10 @@ def annotated(checked: CheckedModel) -> Any:
     expression as text. Unnamed dimensions of inputs get their names from the report. The model's own declarations
     stay for sizes that data decide and for values of unknown shape.
     """
-    made = type(checked.model.raw)()
-    made.CopyFrom(checked.model.raw)
-    _Annotator(checked).annotate(made.graph)
-    return made
+    copy = type(checked.model.raw)()
+    copy.CopyFrom(checked.model.raw)
+    _Annotator(checked).annotate(copy.graph)
+    return copy
 
 
 class _Annotator:
@@ -71,11 +71,11 @@ class _Annotator:
             self._name_dims(declared)
         self._fill(graph, self._walk.top.values)
         inner = [g for g in graphs_of(graph) if g is not graph]
-        made = Counter(name for g in inner for node in g.node for name in node.output)
+        makers = Counter(name for g in inner for node in g.node for name in node.output)
         # A name may occur in several branches, and it is unknown which of the values the walk kept.
-        known = {name: value for name, value in self._walk.inner.items() if made[name] == 1}
-        for found in inner:
-            self._fill(found, known)
+        known = {name: value for name, value in self._walk.inner.items() if makers[name] == 1}
+        for inner_graph in inner:
+            self._fill(inner_graph, known)
 
     def _fill(self, graph: Any, values: Mapping[str, Value]) -> None:
         """Write the shapes of the values that a graph's nodes make."""
@@ -87,9 +87,9 @@ class _Annotator:
             if name in declared:
                 self._write(declared[name], value)
             elif self._types.get(name) or value.dtype:
-                made = graph.value_info.add()
-                made.name = name
-                self._write(made, value)
+                info = graph.value_info.add()
+                info.name = name
+                self._write(info, value)
 
     def _write(self, declared: Any, value: Value) -> None:
         """Write a shape into a value's declared type, if it is a tensor."""
@@ -108,13 +108,13 @@ class _Annotator:
         for dim, before in zip(value.shape, said, strict=True):
             self._write_dim(tensor.shape.dim.add(), before if before is not None and self._is_open(dim) else dim)
 
-    def _write_dim(self, made: Any, dim: Dim | str) -> None:
+    def _write_dim(self, proto: Any, dim: Dim | str) -> None:
         if isinstance(dim, int):
-            made.dim_value = dim
+            proto.dim_value = dim
         elif isinstance(dim, str):
-            made.dim_param = dim
+            proto.dim_param = dim
         else:
-            made.dim_param = dim.name if isinstance(dim, Symbol) else self._namer.dim(dim)
+            proto.dim_param = dim.name if isinstance(dim, Symbol) else self._namer.dim(dim)
 
     def _is_open(self, dim: Dim) -> bool:
         """Return whether data decide a size."""
@@ -125,9 +125,9 @@ class _Annotator:
         value = self._inputs.get(declared.name)
         if value is None or value.shape is None or declared.type.WhichOneof("value") != _TENSOR:
             return
-        for made, dim in zip(declared.type.tensor_type.shape.dim, value.shape, strict=True):
-            if not made.dim_param or isinstance(dim, int | Symbol):
-                self._write_dim(made, dim)
+        for proto, dim in zip(declared.type.tensor_type.shape.dim, value.shape, strict=True):
+            if not proto.dim_param or isinstance(dim, int | Symbol):
+                self._write_dim(proto, dim)
 
 
 def _declared_size(dim: Any) -> int | str | None:
@@ -183,7 +183,7 @@ class Confirmation(NamedTuple):
 class _Trial(NamedTuple):
     """Sizes at which to run the model; if it cannot be run, ``feeds`` is None and ``reason`` says why."""
 
-    given: dict[str, int]
+    shown: dict[str, int]
     sizes: Sizes
     finding: Finding | None
     feeds: tuple[Feed, ...] | None
@@ -218,12 +218,12 @@ def _trials(report: GraphAnswer) -> Iterator[_Trial]:
             yield _trial(checked, finding.counterexample, sizes, finding)
 
 
-def _trial(checked: CheckedModel, given: dict[str, int], sizes: Sizes | None, finding: Finding | None) -> _Trial:
+def _trial(checked: CheckedModel, shown: dict[str, int], sizes: Sizes | None, finding: Finding | None) -> _Trial:
     if sizes is None:
-        return _Trial(given, {}, finding, None, "no values were found for the sizes that data decide")
+        return _Trial(shown, {}, finding, None, "no values were found for the sizes that data decide")
     reason = _obstacle(checked, sizes, finding)
     feeds = None if reason else tuple(_feed(name, v, sizes) for name, v in checked.inputs.values.items())
-    return _Trial(given, sizes, finding, feeds, reason)
+    return _Trial(shown, sizes, finding, feeds, reason)
 
 
 def _obstacle(checked: CheckedModel, sizes: Sizes, finding: Finding | None) -> str:
@@ -231,9 +231,9 @@ def _obstacle(checked: CheckedModel, sizes: Sizes, finding: Finding | None) -> s
     for name, value in checked.inputs.values.items():
         if known_dims(value) is None or value.dtype not in FILLABLE:
             return f"the input {name} cannot be filled: its shape or its element type is not known here"
-    held = {s for v in checked.inputs.values.values() for s in _contents(v)}
+    contents = {s for v in checked.inputs.values.values() for s in _contents(v)}
     if finding is not None and finding.formula is not None:
-        decided = [s for s in symbols_in(finding.formula) if s in checked.asker.origins and s not in held]
+        decided = [s for s in symbols_in(finding.formula) if s in checked.asker.origins and s not in contents]
         if decided:
             return f"{decided[0].name} is decided by data, so no input sizes can set it"
     for name, value in (*checked.walk.inner.items(), *checked.walk.top.values.items()):
@@ -286,60 +286,60 @@ def _confirmation(
     report: GraphAnswer, trial: _Trial, ran: dict[tuple[Feed, ...], RunResult], problem: str
 ) -> Confirmation:
     expected = "runs" if trial.finding is None else trial.finding.node
-    found = ran.get(trial.feeds) if trial.feeds is not None else None
-    if found is None:
-        return Confirmation(trial.given, expected, "not run", None, trial.reason or problem, trial.finding)
+    result = ran.get(trial.feeds) if trial.feeds is not None else None
+    if result is None:
+        return Confirmation(trial.shown, expected, "not run", None, trial.reason or problem, trial.finding)
     if trial.finding is None:
-        happened, agrees, reason = _where_it_runs(report, trial, found, ran)
+        happened, agrees, reason = _where_it_runs(report, trial, result, ran)
     else:
-        happened, agrees, reason = _where_it_fails(report, trial, trial.finding, found)
+        happened, agrees, reason = _where_it_fails(report, trial, trial.finding, result)
     if agrees is False and report.runtime == "spec":
         reason = f"{reason}; the report is about the ONNX documents: see runtime='onnxruntime'"
-    return Confirmation(trial.given, expected, happened, agrees, reason, trial.finding)
+    return Confirmation(trial.shown, expected, happened, agrees, reason, trial.finding)
 
 
 _Outcome = tuple[str, bool | None, str]
 
 
 def _where_it_runs(
-    report: GraphAnswer, trial: _Trial, found: RunResult, ran: dict[tuple[Feed, ...], RunResult]
+    report: GraphAnswer, trial: _Trial, result: RunResult, ran: dict[tuple[Feed, ...], RunResult]
 ) -> _Outcome:
     assert trial.feeds is not None
-    if not found.is_loaded and not _node_of(found.error)[1]:
-        return _error(found), None, "the runtime could not load the model"
-    if found.shapes is None:
+    if not result.is_loaded and not _node_of(result.error)[1]:
+        return _error(result), None, "the runtime could not load the model"
+    if result.shapes is None:
         second = ran.get(_zeros(trial.feeds))
         if second is None or second.shapes is None:
             open_to_data = bool(report.data_sizes or report.unanalysed)
             why = "data or unchecked nodes may be the cause" if open_to_data else "it failed"
-            return _error(found), None if open_to_data or not found.is_known else False, why
-        found = second
-    wrong = [f"{n} is {tuple(real)}, not {told}" for n, told, real in _outputs(report, trial.sizes, found)]
+            return _error(result), None if open_to_data or not result.is_known else False, why
+        result = second
+    wrong = [f"{n} is {tuple(real)}, not {reported}" for n, reported, real in _outputs(report, trial.sizes, result)]
     return "ran", not wrong, "; ".join(wrong)
 
 
 def _outputs(
-    report: GraphAnswer, sizes: Sizes, found: RunResult
+    report: GraphAnswer, sizes: Sizes, result: RunResult
 ) -> Iterator[tuple[str, tuple[int | None, ...], list[int]]]:
     """Yield the outputs whose real shape differs from the reported one."""
     own = without_sizes(sizes, report._checked.asker.origins)
     for name, shape in report.outputs.items():
-        real = (found.shapes or {}).get(name)
+        real = (result.shapes or {}).get(name)
         if shape is None or real is None or not has_axes(shape.dims, own):
             continue
-        told = tuple(axes_at(shape.dims, own))
-        if len(told) != len(real) or any(t is not None and t != r for t, r in zip(told, real, strict=True)):
-            yield name, told, real
+        reported = tuple(axes_at(shape.dims, own))
+        if len(reported) != len(real) or any(t is not None and t != r for t, r in zip(reported, real, strict=True)):
+            yield name, reported, real
 
 
-def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, found: RunResult) -> _Outcome:
-    if found.shapes is not None:
+def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, result: RunResult) -> _Outcome:
+    if result.shapes is not None:
         return "ran", False, "it ran"
-    name, kind = _node_of(found.error)
-    if not found.is_loaded and not kind:
-        return _error(found), None, "the runtime could not load the model"
-    if not found.is_known:
-        return _error(found), None, "the failing node is not known"
+    name, kind = _node_of(result.error)
+    if not result.is_loaded and not kind:
+        return _error(result), None, "the runtime could not load the model"
+    if not result.is_known:
+        return _error(result), None, "the failing node is not known"
     places = report._checked.asker.places
     ops = [
         op
@@ -349,8 +349,8 @@ def _where_it_fails(report: GraphAnswer, trial: _Trial, finding: Finding, found:
     failing = [places[op.origin] for op in ops if op.origin in places]
     if any(_is_called(name, p.node.name) if name else kind == p.op_type for p in failing):
         other = "" if not name or _is_called(name, places[finding.node].node.name) else f"and {name} fails before it"
-        return _error(found), True, other
-    return _error(found), None, f"it failed earlier, at another node, {name or kind}" if kind else "it names no node"
+        return _error(result), True, other
+    return _error(result), None, f"it failed earlier, at another node, {name or kind}" if kind else "it names no node"
 
 
 def _is_called(name: str, own: str) -> bool:
@@ -360,9 +360,9 @@ def _is_called(name: str, own: str) -> bool:
 
 def _node_of(error: str) -> tuple[str, str]:
     """Return name and operator of the innermost node in an error; empty if it names none."""
-    found = _AT_NODE.findall(error)
-    if found:
-        kind, name = found[-1]
+    matches = _AT_NODE.findall(error)
+    if matches:
+        kind, name = matches[-1]
         return name, kind
     loaded = _AT_LOADED_NODE.search(error)
     return (loaded[1], loaded[2]) if loaded else ("", "")
@@ -386,8 +386,8 @@ def _in_plain_words(error: str) -> str:
     return _CONDITION.sub("", message, count=1) or message
 
 
-def _error(found: RunResult) -> str:
-    return shorten_end(" ".join(found.error.split()), LONGEST)
+def _error(result: RunResult) -> str:
+    return shorten_end(" ".join(result.error.split()), LONGEST)
 
 
 # Notices for runs that contradict a report.

@@ -46,13 +46,13 @@ class RunResult(NamedTuple):
 
 def run_all(model: Path, feeds: Sequence[Sequence[Feed]]) -> list[RunResult]:
     """Run a model on each of some inputs; a run that crashes the process does not stop the others."""
-    found: list[RunResult] = []
-    while len(found) < len(feeds):
-        answers, ending = _process(model, feeds[len(found) :])
-        found += answers
-        if len(found) < len(feeds):
-            found.append(RunResult(None, ending, is_known=False))
-    return found
+    results: list[RunResult] = []
+    while len(results) < len(feeds):
+        answers, ending = _process(model, feeds[len(results) :])
+        results += answers
+        if len(results) < len(feeds):
+            results.append(RunResult(None, ending, is_known=False))
+    return results
 
 
 def _process(model: Path, feeds: Sequence[Sequence[Feed]]) -> tuple[list[RunResult], str]:
@@ -81,18 +81,18 @@ def main(request: Path) -> None:
     """Run a model as requested, and print the result."""
     import onnxruntime
 
-    asked = json.loads(request.read_text("utf-8"))
+    task = json.loads(request.read_text("utf-8"))
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     # Optimisations are off so that errors name the model's own nodes.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(asked["model"], options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(task["model"], options, providers=["CPUExecutionProvider"])
     except Exception as error:
         _answer({"load_error": str(error)})
         return
     names = [o.name for o in session.get_outputs()]
-    for feeds in asked["feeds"]:
+    for feeds in task["feeds"]:
         try:
             outputs = session.run(names, {name: _filled(*rest) for name, *rest in feeds})
             shapes = {n: list(o.shape) if hasattr(o, "shape") else None for n, o in zip(names, outputs, strict=True)}

@@ -84,8 +84,8 @@ def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: in
     If a model does not import ONNX's domain or one of ONNX Runtime's own, the runtime uses the newest version of that
     domain.
     """
-    found = {canonical_domain(o.domain): int(o.version) for o in imports}
-    for domain, version in found.items():
+    imported = {canonical_domain(o.domain): int(o.version) for o in imports}
+    for domain, version in imported.items():
         name = quote(domain or "ai.onnx")
         if runtime == "onnxruntime" and version > _NEWEST_OF_RUNTIME.get(domain, version):
             raise source.fault(
@@ -101,10 +101,10 @@ def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: in
                 "install a newer onnx, or export the model for an older version",
             )
     if 0 < ir_version < _WITH_OPSETS:
-        found.setdefault("", 1)
+        imported.setdefault("", 1)
     if runtime == "onnxruntime":
-        found = {**newest(), **dict.fromkeys(_IMPORTED_BY_RUNTIME, 1), **found}
-    return found
+        imported = {**newest(), **dict.fromkeys(_IMPORTED_BY_RUNTIME, 1), **imported}
+    return imported
 
 
 Key: TypeAlias = "tuple[str, str, str]"
@@ -118,14 +118,14 @@ def function_key(domain: str, name: str, proto: Any) -> Key:
 
 def functions_of(model: Any, source: ModelSource) -> dict[Key, Any]:
     """Return the functions of a model; raises `ModelError` if one is defined twice or calls itself."""
-    found: dict[Key, Any] = {}
+    functions: dict[Key, Any] = {}
     for function in model.functions:
         key = function_key(function.domain, function.name, function)
-        if key in found:
+        if key in functions:
             raise source.fault(f"the function {title(key)} is defined twice")
-        found[key] = function
-    _check_calls(found, source)
-    return found
+        functions[key] = function
+    _check_calls(functions, source)
+    return functions
 
 
 def title(key: Key) -> str:
@@ -242,32 +242,32 @@ def schema(op_type: str, version: int, domain: str) -> Schema | None:
     from onnx import AttributeProto, defs
 
     try:
-        found: Any = defs.get_schema(op_type, version, domain)
+        definition: Any = defs.get_schema(op_type, version, domain)
     except defs.SchemaError:
         return None
     return Schema(
-        found.since_version,
-        (found.min_input, found.max_input),
-        (found.min_output, found.max_output),
-        tuple(map(_slot, found.inputs)),
-        {n: (AttributeProto.AttributeType.Value(a.type.name), a.required) for n, a in found.attributes.items()},
-        found.deprecated and not (found.has_function or found.has_context_dependent_function),
-        all(i.is_homogeneous for i in found.inputs),
+        definition.since_version,
+        (definition.min_input, definition.max_input),
+        (definition.min_output, definition.max_output),
+        tuple(map(_slot, definition.inputs)),
+        {n: (AttributeProto.AttributeType.Value(a.type.name), a.required) for n, a in definition.attributes.items()},
+        definition.deprecated and not (definition.has_function or definition.has_context_dependent_function),
+        all(i.is_homogeneous for i in definition.inputs),
     )
 
 
-def _slot(given: Any) -> OperandSchema:
+def _slot(slot: Any) -> OperandSchema:
     from onnx.defs import OpSchema
 
     return OperandSchema(
-        given.option == OpSchema.FormalParameterOption.Single, given.type_str, frozenset(_tensor_types(given.types))
+        slot.option == OpSchema.FormalParameterOption.Single, slot.type_str, frozenset(_tensor_types(slot.types))
     )
 
 
 def _tensor_types(texts: Any) -> list[int]:
     """Return the element types in texts such as ``tensor(float)``; none if any text has another form."""
-    found = [_type_numbers().get(text) for text in texts]
-    return [] if None in found else [n for n in found if n is not None]
+    numbers = [_type_numbers().get(text) for text in texts]
+    return [] if None in numbers else [n for n in numbers if n is not None]
 
 
 @lru_cache(maxsize=1)
@@ -307,26 +307,26 @@ def mismatch(op_type: str, domain: str, version: int, types: Sequence[int]) -> t
     >>> mismatch("Add", "", 14, (1, 1)), mismatch("Add", "", 14, (1, 7)), mismatch("Gather", "", 13, (1, 1))
     (None, (1, 0), (1, None))
     """
-    found = schema(op_type, version, domain) if domain in KNOWN_DOMAINS else None
-    if found is None or not found.slots:
+    operator = schema(op_type, version, domain) if domain in KNOWN_DOMAINS else None
+    if operator is None or not operator.slots:
         return None
     first: dict[str, int] = {}
     for position, dtype in enumerate(types):
-        slot = found.slot(position)
+        slot = operator.slot(position)
         if not dtype or not slot.allowed:
             continue
         if dtype not in slot.allowed:
             return position, None
-        other = first.setdefault(slot.type_name, position) if found.is_homogeneous else position
+        other = first.setdefault(slot.type_name, position) if operator.is_homogeneous else position
         if types[other] != dtype:
             return position, other
     return None
 
 
-def other_outputs(model: Any, found: Mapping[str, int]) -> dict[str, int]:
+def other_outputs(model: Any, dtypes: Mapping[str, int]) -> dict[str, int]:
     """Return the real types of the outputs of a model whose declared type is different."""
     declared = {o.name: o.type.tensor_type.elem_type for o in model.graph.output}
-    return {name: found[name] for name, dtype in declared.items() if dtype and found.get(name, 0) not in (0, dtype)}
+    return {name: dtypes[name] for name, dtype in declared.items() if dtype and dtypes.get(name, 0) not in (0, dtype)}
 
 
 class SuspectedFaults(NamedTuple):
@@ -336,15 +336,15 @@ class SuspectedFaults(NamedTuple):
     outputs: Mapping[str, int]
 
 
-def check_types(source: str, model: Any, found: SuspectedFaults, known: Mapping[str, int]) -> None:
+def check_types(source: str, model: Any, suspects: SuspectedFaults, known: Mapping[str, int]) -> None:
     """Raise `ModelError` for wrong types of node inputs or outputs that onnx's inference, ``known``, confirms."""
-    held = dict(known)
-    for given in model.graph.input:
-        held[given.name] = given.type.tensor_type.elem_type
-    held.update((tensor.name, tensor.data_type) for tensor in model.graph.initializer)
-    for node, types, position, other in found.nodes:
+    dtypes = dict(known)
+    for declared_input in model.graph.input:
+        dtypes[declared_input.name] = declared_input.type.tensor_type.elem_type
+    dtypes.update((tensor.name, tensor.data_type) for tensor in model.graph.initializer)
+    for node, types, position, other in suspects.nodes:
         places = (position,) if other is None else (position, other)
-        if any(held.get(node.input[p]) != types[p] for p in places):
+        if any(dtypes.get(node.input[p]) != types[p] for p in places):
             continue
         wrong = (
             f"{label(node)} takes {quote(node.input[position])} of type {_name(types[position])} as input {position}"
@@ -355,7 +355,7 @@ def check_types(source: str, model: Any, found: SuspectedFaults, known: Mapping[
         raise ModelSource(source).fault(f"{wrong}; {what}", "put a Cast before it")
     for output in model.graph.output:
         declared, real = output.type.tensor_type.elem_type, known.get(output.name, 0)
-        if output.name in found.outputs and real == found.outputs[output.name]:
+        if output.name in suspects.outputs and real == suspects.outputs[output.name]:
             raise ModelSource(source).fault(
                 f"the output {quote(output.name)} is declared as {_name(declared)}, but is {_name(real)}"
             )
@@ -436,10 +436,10 @@ def check_node(node: Any, versions: Mapping[str, int], source: ModelSource) -> N
         )
     if version < 1:
         raise source.fault(f"{label(node)} uses the domain {quote(domain)}, which is imported in version {version}")
-    found = schema(node.op_type, version, domain) if domain in KNOWN_DOMAINS else None
-    _check_attributes(node, found, version, source)
-    if found is not None:
-        _check_counts(node, found, version, source)
+    operator = schema(node.op_type, version, domain) if domain in KNOWN_DOMAINS else None
+    _check_attributes(node, operator, version, source)
+    if operator is not None:
+        _check_counts(node, operator, version, source)
     elif domain in KNOWN_DOMAINS and not (domain == "" and node.op_type in OF_RUNTIME):
         since = first_version(node.op_type, domain)
         there = f"it exists from version {since} on" if since is not None else "no version has an operator of this name"
@@ -448,42 +448,42 @@ def check_node(node: Any, versions: Mapping[str, int], source: ModelSource) -> N
         )
 
 
-def _check_attributes(node: Any, found: Schema | None, version: int, source: ModelSource) -> None:
-    given: set[str] = set()
+def _check_attributes(node: Any, operator: Schema | None, version: int, source: ModelSource) -> None:
+    names: set[str] = set()
     for attribute in node.attribute:
         name = attribute.name
         if not name:
             raise source.fault(f"{label(node)} has an attribute without a name")
-        if name in given:
+        if name in names:
             raise source.fault(f"{label(node)} has the attribute {quote(name)} twice")
-        given.add(name)
-        if found is None or name[:2] == "__":  # tools write such names; they are not part of the operator
+        names.add(name)
+        if operator is None or name[:2] == "__":  # tools write such names; they are not part of the operator
             continue
-        wanted = found.attributes.get(name)
-        if wanted is None:
+        expected = operator.attributes.get(name)
+        if expected is None:
             raise source.fault(
                 f"{label(node)} has the attribute {quote(name)}, "
-                f"which {node.op_type} of version {version} does not have{_elsewhere(node, name, found, version)}"
+                f"which {node.op_type} of version {version} does not have{_elsewhere(node, name, operator, version)}"
             )
-        if attribute.type != wanted[0] and attribute.type < len(_NAMES):
+        if attribute.type != expected[0] and attribute.type < len(_NAMES):
             raise source.fault(
                 f"{label(node)} has the attribute {quote(name)} as {_NAMES[attribute.type]}; "
-                f"it must be {_NAMES[wanted[0]]}"
+                f"it must be {_NAMES[expected[0]]}"
             )
     missing = [
-        n for n, (_, is_required) in (found.attributes if found else {}).items() if is_required and n not in given
+        n for n, (_, is_required) in (operator.attributes if operator else {}).items() if is_required and n not in names
     ]
     if missing:
         raise source.fault(f"{label(node)} lacks the attribute {quote(missing[0])}, which {node.op_type} must have")
-    if node.op_type == "Constant" and found is not None and given.isdisjoint(_VALUES_OF_CONSTANT):
+    if node.op_type == "Constant" and operator is not None and names.isdisjoint(_VALUES_OF_CONSTANT):
         raise source.fault(
             f"{label(node)} holds no value: one of the attributes 'value', 'value_ints', ... must be there"
         )
 
 
-def _elsewhere(node: Any, name: str, found: Schema, version: int) -> str:
+def _elsewhere(node: Any, name: str, operator: Schema, version: int) -> str:
     """Return the end of a message that names the earlier versions in which an operator has an attribute, if any."""
-    before = found.since - 1
+    before = operator.since - 1
     while before > 0:
         older = schema(node.op_type, before, canonical_domain(node.domain))
         if older is None:
@@ -494,15 +494,15 @@ def _elsewhere(node: Any, name: str, found: Schema, version: int) -> str:
     return ""
 
 
-def _check_counts(node: Any, found: Schema, version: int, source: ModelSource) -> None:
-    if found.is_deprecated:
+def _check_counts(node: Any, operator: Schema, version: int, source: ModelSource) -> None:
+    if operator.is_deprecated:
         raise source.fault(
             f"{label(node)} uses a deprecated operator: version {version} of the operators is imported, "
-            f"and {node.op_type} does not exist from version {found.since} on"
+            f"and {node.op_type} does not exist from version {operator.since} on"
         )
     for what, count, (least, most) in (
-        ("input", len(node.input), found.inputs),
-        ("output", len(node.output), found.outputs),
+        ("input", len(node.input), operator.inputs),
+        ("output", len(node.output), operator.outputs),
     ):
         if not least <= count <= most:
             raise source.fault(
@@ -510,7 +510,7 @@ def _check_counts(node: Any, found: Schema, version: int, source: ModelSource) -
                 f"{_range(least, most, what)}"
             )
     for position, name in enumerate(node.input):
-        if not name and found.slot(position).is_single:
+        if not name and operator.slot(position).is_single:
             raise source.fault(f"{label(node)} leaves out input {position}, which {node.op_type} must have")
 
 

@@ -84,16 +84,16 @@ def _of_data(tensor: Any, count: int) -> str | None:
     if tensor.HasField("raw_data"):
         if dtype == STRING:
             return "holds strings, which cannot be in raw_data"
-        needed, found, what = (count * _BITS[dtype] + 7) // 8, None, "bytes of data"
+        needed, count_held, what = (count * _BITS[dtype] + 7) // 8, None, "bytes of data"
         if needed <= _MAX_READ:
-            found = len(tensor.raw_data)
+            count_held = len(tensor.raw_data)
     else:
         field, each = _FIELDS.get(dtype, ("int32_data", 1))
         is_packed = _BITS.get(dtype, 8) < 8
         needed = (count * _BITS[dtype] + 7) // 8 if is_packed else count * each
-        found, what = len(getattr(tensor, field)), f"elements in {field}"
-    if found is not None and found != needed:
-        return f"has {found} {what}, and its shape {_shape(tensor.dims)} takes {needed}"
+        count_held, what = len(getattr(tensor, field)), f"elements in {field}"
+    if count_held is not None and count_held != needed:
+        return f"has {count_held} {what}, and its shape {_shape(tensor.dims)} takes {needed}"
     if needed > _MAX_EMBEDDED:
         return f"has the shape {_shape(tensor.dims)}, which takes {needed} bytes or more: no model can hold that"
     return None
@@ -112,9 +112,9 @@ def sparse_problem_of(tensor: Any) -> str | None:
     if any(d < 0 for d in dims):
         return f"has the shape {_shape(dims)}: no size can be negative"
     count = _count(values.dims)
-    wanted = ([count], [count, len(dims)])
-    if list(indices.dims) not in wanted:
-        return f"has indices of shape {_shape(indices.dims)}; for {count} values it must be {_shape(wanted[0])}"
+    allowed = ([count], [count, len(dims)])
+    if list(indices.dims) not in allowed:
+        return f"has indices of shape {_shape(indices.dims)}; for {count} values it must be {_shape(allowed[0])}"
     return _of_places(tensor, count)
 
 
@@ -178,20 +178,20 @@ def with_sorted_nodes(model: Any, source: ModelSource) -> Any:
                 order.append(user)
     if len(order) < len(nodes):
         raise source.fault(_circle(nodes, needs, next(n for n, count in enumerate(left) if count), left))
-    made = type(model)()
-    made.CopyFrom(model)
-    del made.graph.node[:]
-    made.graph.node.extend(nodes[n] for n in order)
-    return made
+    copy = type(model)()
+    copy.CopyFrom(model)
+    del copy.graph.node[:]
+    copy.graph.node.extend(nodes[n] for n in order)
+    return copy
 
 
 def _used(node: Any) -> Iterator[str]:
     """Yield the names that a node uses, including those used in its graphs."""
     pending = [node]
     while pending:
-        found = pending.pop()
-        yield from found.input
-        for attribute in found.attribute:
+        inner = pending.pop()
+        yield from inner.input
+        for attribute in inner.attribute:
             for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
                 pending.extend(graph.node)
 
@@ -217,8 +217,8 @@ class Count(NamedTuple):
     """An actual and a required count."""
 
     what: str
-    found: int
-    wanted: int
+    actual: int
+    required: int
 
 
 def check_bodies(node: Any, version: int, source: ModelSource) -> None:
@@ -226,9 +226,9 @@ def check_bodies(node: Any, version: int, source: ModelSource) -> None:
     counts = _COUNTS.get(node.op_type)
     if counts is None or node.domain not in ("", "ai.onnx"):
         return
-    for what, found, wanted in counts(node, {a.name: a for a in node.attribute}, version):
-        if found != wanted:
-            raise source.fault(f"{label(node)} has {found} {what}; there must be {wanted}")
+    for what, count, required in counts(node, {a.name: a for a in node.attribute}, version):
+        if count != required:
+            raise source.fault(f"{label(node)} has {count} {what}; there must be {required}")
 
 
 def _if(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
@@ -291,9 +291,9 @@ def check_unused(graph: Any, source: ModelSource) -> None:
 def check_declared(graph: Any, tensors: Initializers, source: ModelSource) -> None:
     """Raise `ModelError` for tensors declared without an element type, or constants unlike their declaration."""
     declared = {v.name: v.type.tensor_type for v in (*graph.value_info, *graph.output) if _is_tensor(v)}
-    given = {v.name for v in graph.input}
+    inputs = {v.name for v in graph.input}
     for name, kind in declared.items():
-        if not kind.elem_type and name not in given:
+        if not kind.elem_type and name not in inputs:
             raise source.fault(f"{quote(name)} is declared as a tensor without an element type")
     declared.update((v.name, v.type.tensor_type) for v in graph.input if _is_tensor(v))
     if declared.keys().isdisjoint(tensors.names):
@@ -387,7 +387,7 @@ class GraphChecker:
         """Check a graph; ``around`` holds the names defined so far by the graphs around it."""
         if len(around) > MAX_DEPTH:
             return
-        known = self._held(graph, tensors)
+        known = self._names_at_start(graph, tensors)
         if self._of_runtime:
             check_declared(graph, tensors, self._source)
             if 0 < self._model.ir_version < _OVERRIDABLE:
@@ -401,17 +401,17 @@ class GraphChecker:
                     f"the output {quote(output.name)} of the graph {quote(graph.name)} is not produced in it"
                 )
 
-    def _held(self, graph: Any, tensors: Initializers) -> set[str]:
+    def _names_at_start(self, graph: Any, tensors: Initializers) -> set[str]:
         """Return the names of the inputs and constants of a graph."""
-        given = [i.name for i in graph.input]
-        held = tensors.names + [t.values.name for t in graph.sparse_initializer]
-        for what, names in ("input", given), ("initializer", held):
+        inputs = [i.name for i in graph.input]
+        constants = tensors.names + [t.values.name for t in graph.sparse_initializer]
+        for what, names in ("input", inputs), ("initializer", constants):
             if bytes in set(map(type, names)):
                 raise self._source.fault(*DAMAGED)
             if len(set(names)) < len(names):
                 raise self._source.fault(f"the {what} {quote(_first_twice(names))} is defined twice")
-        if "" in given:
-            raise self._source.fault(f"input {given.index('')} of the graph {quote(graph.name)} has no name")
+        if "" in inputs:
+            raise self._source.fault(f"input {inputs.index('')} of the graph {quote(graph.name)} has no name")
         for tensor in tensors.different:
             problem = tensor_problem(tensor.raw)
             if problem is not None:
@@ -420,7 +420,7 @@ class GraphChecker:
             problem = sparse_problem_of(sparse)
             if problem is not None:
                 raise self._source.fault(f"the sparse initializer {quote(sparse.values.name)} {problem}")
-        return {*given, *held} - {""}
+        return {*inputs, *constants} - {""}
 
     def _nodes(self, nodes: Sequence[Any], known: set[str], around: Sequence[set[str]]) -> None:
         """Check nodes in order, and add the names that they define to ``known``."""
@@ -455,18 +455,18 @@ class GraphChecker:
         key: tuple[Any, ...] = (node.op_type, node.domain, len(inputs), len(node.output))
         if "" in inputs:
             key += tuple(n for n, name in enumerate(inputs) if not name)
-        held = []
+        others = []
         for attribute in node.attribute:
             kind = attribute.type
             key += (attribute.name, kind)
             if not _is_plain(attribute, kind):
-                held.append(attribute)
+                others.append(attribute)
         if key not in self._right:
             self._node(node)
             self._right.add(key)
-        if held:
-            self._within(node, held, around)
-        return not held
+        if others:
+            self._within(node, others, around)
+        return not others
 
     def _refuse_title(self, title: str | bytes) -> None:
         """Raise `ModelError` for a node's name that is no text, or another node's if ONNX Runtime is asked about."""
@@ -536,11 +536,11 @@ def _is_among(name: str, around: Sequence[set[str]]) -> bool:
 
 
 def _first_twice(names: Sequence[str]) -> str:
-    met: set[str] = set()
+    seen: set[str] = set()
     for name in names:
-        if name in met:
+        if name in seen:
             break
-        met.add(name)
+        seen.add(name)
     return name
 
 
@@ -589,10 +589,10 @@ def validated(name: str, model: Any, runtime: Runtime, read: NodeReader) -> Vali
     try:
         graphs.check(imported)
     except UnsortedError as error:
-        found = with_sorted_nodes(model, source)
+        in_order = with_sorted_nodes(model, source)
         if runtime != "onnxruntime":
             raise source.fault(error.problem, "sort the nodes, or export it again") from None
-        return validated(name, found, runtime, read)
+        return validated(name, in_order, runtime, read)
     return ValidModel(model, imported, functions, graphs.count, graphs.nodes, graphs.tensors)
 
 
@@ -604,15 +604,15 @@ def _newest_ir() -> int:
 
 def _check_inputs(graph: Any, source: ModelSource) -> None:
     """Raise `ModelError` if an input has no type or an unknown one."""
-    for given in graph.input:
-        kind = given.type.WhichOneof("value")
+    for declared in graph.input:
+        kind = declared.type.WhichOneof("value")
         if kind is None:
-            if all(t.name != given.name for t in graph.initializer):
-                raise source.fault(f"the input {quote(given.name)} has no type")
+            if all(t.name != declared.name for t in graph.initializer):
+                raise source.fault(f"the input {quote(declared.name)} has no type")
         elif kind == "tensor_type":
-            tensor = given.type.tensor_type
+            tensor = declared.type.tensor_type
             if tensor.elem_type not in _element_types():
-                raise source.fault(f"the input {quote(given.name)} has the unknown element type {tensor.elem_type}")
+                raise source.fault(f"the input {quote(declared.name)} has the unknown element type {tensor.elem_type}")
             if any(isinstance(d.dim_param, bytes) for d in tensor.shape.dim):
                 raise source.fault(*DAMAGED)
 

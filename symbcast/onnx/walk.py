@@ -67,10 +67,10 @@ class OnnxWalk(Walk):
         if tensor is None:
             return None
         self._walked.append(node)
-        found = self._constants.get(tensor)
-        if found is None:
-            found = self._constants[tensor] = TensorConstant(tensor.raw, tensor)
-        return found
+        constant = self._constants.get(tensor)
+        if constant is None:
+            constant = self._constants[tensor] = TensorConstant(tensor.raw, tensor)
+        return constant
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
@@ -100,11 +100,11 @@ class OnnxWalk(Walk):
     def _type(self, node: Node, types: tuple[int | None, ...]) -> None:
         """Check the element types of a node's inputs, once for all nodes with the same operator and types."""
         numbers = [dtype or 0 for dtype in types]
-        found = mismatch(node.op_type, node.domain, node.version, numbers)
-        if found is None:
+        places = mismatch(node.op_type, node.domain, node.version, numbers)
+        if places is None:
             self._typed.add((node.op_type, node.domain, node.version, types))
         else:
-            self.mistyped.append(TypeMismatch(node.raw, numbers, *found))
+            self.mistyped.append(TypeMismatch(node.raw, numbers, *places))
 
     def _call(self, function: Any, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         """Walk through the body of a function of the model, or return the result of an earlier call.
@@ -114,21 +114,21 @@ class OnnxWalk(Walk):
         call.
         """
         key = _key_of_call(node, inputs, self.asker.guards)
-        found = self._calls.get(key) if key is not None else None
-        if found is None:
+        body = self._calls.get(key) if key is not None else None
+        if body is None:
             before = len(self.asker.origins), len(self.unanalysed)
-            found = self._body(function, node.raw, inputs, scope)
+            body = self._body(function, node.raw, inputs, scope)
             if key is not None and before == (len(self.asker.origins), len(self.unanalysed)):
-                self._calls[key] = found
+                self._calls[key] = body
         # A node in a loop is walked several times, with other values.
-        is_other = id(node) in self.bodies and self.bodies[id(node)] is not found
-        self.bodies[id(node)] = CalledBody(found.graph, NOTHING, NOTHING) if is_other else found
-        return [found.values.get(name, UNKNOWN) for name in function.output]
+        is_other = id(node) in self.bodies and self.bodies[id(node)] is not body
+        self.bodies[id(node)] = CalledBody(body.graph, NOTHING, NOTHING) if is_other else body
+        return [body.values.get(name, UNKNOWN) for name in function.output]
 
     def function(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
         """Walk through the body of a function, a ``FunctionProto`` that the ``NodeProto`` ``node`` calls."""
-        found = self._body(function, node, inputs, scope).values
-        return [found.get(name, UNKNOWN) for name in function.output]
+        values = self._body(function, node, inputs, scope).values
+        return [values.get(name, UNKNOWN) for name in function.output]
 
     def _body(self, function: Any, node: Any, inputs: Sequence[Value | None], scope: GraphScope) -> CalledBody:
         own = GraphScope()
@@ -138,11 +138,11 @@ class OnnxWalk(Walk):
         self.spend(len(function.node))
         absent = set()
         for position, name in enumerate(function.input):
-            found = inputs[position] if position < len(inputs) else None
-            if found is None:
+            value = inputs[position] if position < len(inputs) else None
+            if value is None:
                 absent.add(name)
             else:
-                own.values[name] = found
+                own.values[name] = value
         imported = {canonical_domain(o.domain): int(o.version) for o in function.opset_import}
         nodes = walkable_nodes(body_of(function, node, absent), {**self._versions, **imported})
         # Names in a function are its own: graphs of the model may have the same ones.
@@ -157,12 +157,12 @@ class OnnxWalk(Walk):
 def _key_of_call(node: Node, inputs: Sequence[Value | None], guards: tuple[Formula, ...]) -> tuple[Any, ...] | None:
     """Return everything that a function call depends on; None if it cannot be hashed."""
     attributes = tuple(a.SerializeToString(deterministic=True) for a in node.raw.attribute)
-    found = (*function_key(node.domain, node.op_type, node.raw), attributes, tuple(map(_key_of_value, inputs)), guards)
+    key = (*function_key(node.domain, node.op_type, node.raw), attributes, tuple(map(_key_of_value, inputs)), guards)
     try:
-        hash(found)
+        hash(key)
     except TypeError:
         return None
-    return found
+    return key
 
 
 def _key_of_value(value: Value | None) -> Any:

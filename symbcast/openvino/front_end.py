@@ -42,9 +42,9 @@ class OpenVinoWalk(Walk):
         """Return what a node holds."""
         if node.op_type != "Constant":
             return None
-        found = OpenVinoConstant(node.raw)
-        self._repeats.number(found)
-        return found
+        constant = OpenVinoConstant(node.raw)
+        self._repeats.number(constant)
+        return constant
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
@@ -52,9 +52,9 @@ class OpenVinoWalk(Walk):
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
         """Return outputs with OpenVINO's element types."""
-        found = super().unknown(call, reason)
-        made = cast("OpenVinoCall", call).made
-        return found or [made(None, output=n) for n in range(len(call.node.outputs))]
+        outputs = super().unknown(call, reason)
+        output = cast("OpenVinoCall", call).output
+        return outputs or [output(None, position=n) for n in range(len(call.node.outputs))]
 
 
 _SHAPES_ONLY = frozenset({"ShapeOf"})
@@ -113,19 +113,19 @@ def infer(call: OpenVinoCall) -> Sequence[Value]:
         call.give_up(f"{kind} is not supported here unless all sizes of its inputs are numbers")
     call.note(f"{kind} is not supported here: its shape is inferred by OpenVINO")
     try:
-        found = _inferred(call.node, values, [list(s or ()) for s in shapes])
+        inferred = _inferred(call.node, values, [list(s or ()) for s in shapes])
     except RuntimeError as error:
         call.refuse(f"OpenVINO refuses it: {_last_line(error)}")
     outputs = []
-    for n, shape in enumerate(found):
+    for n, shape in enumerate(inferred):
         if shape.rank.is_dynamic:
-            outputs.append(call.made(None, output=n))
+            outputs.append(call.output(None, position=n))
             continue
         dims = [
             int(d.get_length()) if d.is_static else call.fresh(f"{n}_dim_{axis}", f"axis {axis} of output {n}")
             for axis, d in enumerate(shape)
         ]
-        outputs.append(call.made(tuple(dims), output=n))
+        outputs.append(call.output(tuple(dims), position=n))
     return outputs
 
 
@@ -134,13 +134,13 @@ def _inferred(node: Any, values: Sequence[Value], shapes: Sequence[list[int]]) -
     from openvino import opset1
 
     copy = node.graph.copy_of(node)
-    given = []
+    arguments = []
     for position, (value, shape) in enumerate(zip(values, shapes, strict=True)):
         if isinstance(value, OpenVinoConstant):
-            given.append(copy.input_value(position))
+            arguments.append(copy.input_value(position))
         else:
-            given.append(opset1.parameter(shape, node.raw.get_input_element_type(position)).output(0))
-    copy.set_arguments(given)
+            arguments.append(opset1.parameter(shape, node.raw.get_input_element_type(position)).output(0))
+    copy.set_arguments(arguments)
     copy.validate_and_infer_types()
     return [copy.get_output_partial_shape(n) for n in range(copy.get_output_size())]
 
@@ -221,5 +221,5 @@ def check(  # noqa: PLR0913 - each is a fact about the model or an option of the
     >>> report.verdict.value, *report.outputs.values()
     ('always', Shape('(batch, T, 8, 8)'))
     """
-    asked = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
-    return OpenVinoReport(check_graph(FRONT_END, read(model, asked.runtime), asked))
+    question = read_question(FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, budget=budget)
+    return OpenVinoReport(check_graph(FRONT_END, read(model, question.runtime), question))

@@ -211,11 +211,11 @@ class OpenVinoGraph(Graph):
 
     def _opset(self, version: str) -> tuple[int, str]:
         """Return the number of an operator set, and its name if it is a custom one."""
-        found = self._opsets.get(version)
-        if found is None:
+        opset = self._opsets.get(version)
+        if opset is None:
             number = int(version[5:]) if version.startswith("opset") and version[5:].isdecimal() else 0
-            found = self._opsets[version] = number, "" if number else version
-        return found
+            opset = self._opsets[version] = number, "" if number else version
+        return opset
 
     def kind_of(self, node: OpenVinoNode) -> str:
         """Return the kind of a node, the same text for all nodes of this kind, whose hash Python computes once."""
@@ -229,10 +229,10 @@ class OpenVinoGraph(Graph):
         if self._copies is None:
             self._copy = self.raw.clone()
             self._copies = self._copy.get_ordered_ops()
-        found = self._copies[node.place]
-        if found.get_friendly_name() != node.name or found.get_type_info().name != node.op_type:
+        copy = self._copies[node.place]
+        if copy.get_friendly_name() != node.name or copy.get_type_info().name != node.op_type:
             raise LookupError(f"a copy of the model has a different node instead of {node.name}")
-        return found
+        return copy
 
 
 class _Names:
@@ -244,7 +244,7 @@ class _Names:
 
     def __init__(self) -> None:
         self._by_tensor: dict[int, str] = {}
-        self._held: list[Any] = []
+        self._tensors: list[Any] = []
         self._taken: set[str] = set()
 
     def of(self, tensor: Any) -> str:
@@ -268,7 +268,7 @@ class _Names:
                 name = self._free(name)
             taken.add(name)
             self._by_tensor[id(tensor)] = name
-            self._held.append(tensor)
+            self._tensors.append(tensor)
             called.append(name)
         return called
 
@@ -276,7 +276,7 @@ class _Names:
         """Give the output of a node the name of its input."""
         tensor = op.get_output_tensor(0)
         self._by_tensor[id(tensor)] = self.of(op.get_input_tensor(0))
-        self._held.append(tensor)
+        self._tensors.append(tensor)
 
     def _free(self, name: str) -> str:
         free, number = name, 2
@@ -305,18 +305,18 @@ class OpenVinoCall(NodeCall):
 
     # Outputs.
 
-    def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
+    def output(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
         """Return an output with OpenVINO's element type."""
-        return Value(shape, element_type_number(self.node.raw.get_output_element_type(output)), content)
+        return Value(shape, element_type_number(self.node.raw.get_output_element_type(position)), content)
 
     # Numeric inputs.
 
     def input_numbers(self, position: int, what: str) -> list[int]:
         """Return the numbers that an input lists; give up on the node if they are unknown."""
-        found = self.numbers(position)
-        if found is None:
+        numbers = self.numbers(position)
+        if numbers is None:
             self.give_up(f"{what} are in {self.input_name(position)}, whose elements are not known")
-        return found
+        return numbers
 
     def input_axes(self, position: int, rank: int) -> list[int]:
         """Return the axes that an input lists, counted from the front."""
@@ -324,8 +324,8 @@ class OpenVinoCall(NodeCall):
 
     def axes_of(self, dims: Dims, axes: Iterable[int]) -> list[int]:
         """Return axes counted from the front; 0 and -1 are valid for a scalar and dropped."""
-        found = [self.axis(a, max(len(dims), 1)) for a in axes]
-        return found if dims else []
+        places = [self.axis(a, max(len(dims), 1)) for a in axes]
+        return places if dims else []
 
     def input_sizes(self, position: int, least: int = 0) -> tuple[Dim, ...]:
         """Return the sizes that an input lists; each unknown size is a new symbol."""

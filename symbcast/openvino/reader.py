@@ -105,7 +105,7 @@ class Parameters(NamedTuple):
 
 
 def read_parameters(
-    graph: OpenVinoGraph, env: Program, given: KnownInputs = NOTHING, *, are_open: bool = True
+    graph: OpenVinoGraph, env: Program, known: KnownInputs = NOTHING, *, are_open: bool = True
 ) -> Parameters:
     """Read the parameters of a graph, with what the caller knows about them.
 
@@ -116,9 +116,11 @@ def read_parameters(
     names = graph.inputs
     reader = _Reader()
     values = {name: reader.value(name, op) for name, op in zip(names, graph.parameters, strict=True)}
-    inputs = inputs_of(values, env, given, {}, are_open=are_open)
-    found = (i for name, op in zip(names, graph.parameters, strict=True) for i in _intervals(op, inputs.named[name]))
-    return Parameters(inputs, tuple(dict.fromkeys(found)))
+    inputs = inputs_of(values, env, known, {}, are_open=are_open)
+    intervals = (
+        i for name, op in zip(names, graph.parameters, strict=True) for i in _intervals(op, inputs.named[name])
+    )
+    return Parameters(inputs, tuple(dict.fromkeys(intervals)))
 
 
 class _Reader:
@@ -139,15 +141,15 @@ class _Reader:
     def _dim(self, dimension: Any, name: str) -> Dim:
         if dimension.is_static:
             return int(dimension.get_length())
-        held = dimension.get_symbol() if dimension.has_symbol() else None
-        known = self._by_symbol.get(held) if held is not None else None
+        own = dimension.get_symbol() if dimension.has_symbol() else None
+        known = self._by_symbol.get(own) if own is not None else None
         if known is None:
             while name in self._taken:
                 name += "_"
             self._taken.add(name)
             known = symbol(name)
-            if held is not None:
-                self._by_symbol[held] = known
+            if own is not None:
+                self._by_symbol[own] = known
         return known
 
 
@@ -172,9 +174,9 @@ class OpenVinoModel(Model):
         super().__init__(source, graph, path=path, raw=graph.raw)
         self._intervals: tuple[SizeInterval, ...] = ()
 
-    def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> ModelInputs:
+    def read_inputs(self, env: Program, known: KnownInputs, *, are_open: bool = False) -> ModelInputs:
         """Return the parameters as values, with what the caller knows about them."""
-        inputs, self._intervals = read_parameters(self.graph, env, given, are_open=are_open)
+        inputs, self._intervals = read_parameters(self.graph, env, known, are_open=are_open)
         return inputs
 
     def said(self, inputs: ModelInputs, min_size: int) -> Iterator[tuple[Formula, str]]:

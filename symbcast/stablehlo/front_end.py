@@ -69,9 +69,9 @@ class HloWalk(Walk):
         kind = cast("HloNode", node).types[0] if node.op_type in _CONSTANTS else None
         if kind is None:
             return None
-        found = HloConstant(node.raw, kind)
-        self._repeats.number(found)
-        return found
+        constant = HloConstant(node.raw, kind)
+        self._repeats.number(constant)
+        return constant
 
     def marks(self) -> Hashable:
         """Return counts of what operations leave in the walk, besides their outputs, names, and what they spend."""
@@ -102,12 +102,12 @@ class HloWalk(Walk):
             self._left -= body.spent
             return list(outputs)
         before, count, left = self._marks(), len(self._walked), self._left
-        found = self.within(graph, scope, inputs)
+        outputs_now = self.within(graph, scope, inputs)
         if before == self._marks():
             nodes = [each.node if isinstance(each, NodePlace) else each for each in self._walked[count:]]
             self._bodies[key] = FunctionBody(nodes, left - self._left)
-            self._repeats.keep(key, self._repeats.state(), inputs, found)
-        return found
+            self._repeats.keep(key, self._repeats.state(), inputs, outputs_now)
+        return outputs_now
 
     def _marks(self) -> Hashable:
         return self.asker.knowledge, self.asker.recorded, self.marks()
@@ -129,7 +129,7 @@ class HloWalk(Walk):
         """Note an operation without an answer, and return what its result types say."""
         self.leave(call.place, reason)
         own = cast("HloCall", call)
-        return [own.made(own.declared(n), output=n) for n in range(len(own.types))]
+        return [own.result(own.declared(n), position=n) for n in range(len(own.types))]
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
@@ -216,7 +216,7 @@ def check(  # noqa: PLR0913 - each is a fact about the module or an option of th
     >>> report.condition, *report.outputs.values()
     (Condition('arg0_1 == arg1_0'), Shape('(arg0_0, 8)'))
     """
-    asked = read_question(
+    question = read_question(
         FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime, budget=budget
     )
-    return HloReport(check_graph(FRONT_END, read(module, asked.runtime, function), asked))
+    return HloReport(check_graph(FRONT_END, read(module, question.runtime, function), question))

@@ -55,8 +55,8 @@ class ValueNames:
         if number is None:
             number = self._types[kind] = len(self.types)
             self.types.append(tensor_type_of(kind))
-        self._known[value] = made = own or f"{prefix}{value.get_name(self._state)}", number
-        return made
+        self._known[value] = named = own or f"{prefix}{value.get_name(self._state)}", number
+        return named
 
     def find(self, value: Any, prefix: str) -> tuple[str, int]:
         """Return the same for a value that is used; operations of unknown dialects may use it before it is made."""
@@ -82,14 +82,14 @@ class HloNode(Node):
         # Without the constructor of `Node`, which takes as long as asking MLIR.
         names = program.names
         self.op_type = op_type = op.name
-        taken, made = [names.find(v, prefix) for v in op.operands], [names.make(v, prefix) for v in op.results]
+        taken, results = [names.find(v, prefix) for v in op.operands], [names.make(v, prefix) for v in op.results]
         self.inputs = [name for name, _ in taken]
-        self.outputs = [name for name, _ in made]
+        self.outputs = [name for name, _ in results]
         self.raw = op
         self.domain, self.version = "", 0
         self.prefix = prefix
         self.program = program
-        self._types = types = [n for _, n in made]
+        self._types = types = [n for _, n in results]
         self.idioms: Sequence[Sequence[Any]] | None = None
         self._graphs: Mapping[str, Graph] | None = None
         self._place: tuple[str, tuple[str, int]] | None = None
@@ -143,16 +143,16 @@ def located(location: Any) -> tuple[str, tuple[str, int]]:
     ir = bindings()
     name, line, pending = "", ("", 0), [location]
     while pending and not (name and line[1]):
-        found = pending.pop()
-        if isinstance(found, ir.NameLoc):
-            name = name or str(found.name_str)
-            pending.append(found.child_loc)
-        elif isinstance(found, ir.CallSiteLoc):
-            pending += [found.caller, found.callee]
-        elif isinstance(found, ir.FusedLoc):
-            pending += reversed(found.locations)
-        elif isinstance(found, ir.FileLineColLoc) and not line[1]:
-            line = str(found.filename.value if hasattr(found.filename, "value") else found.filename), found.start_line
+        part = pending.pop()
+        if isinstance(part, ir.NameLoc):
+            name = name or str(part.name_str)
+            pending.append(part.child_loc)
+        elif isinstance(part, ir.CallSiteLoc):
+            pending += [part.caller, part.callee]
+        elif isinstance(part, ir.FusedLoc):
+            pending += reversed(part.locations)
+        elif isinstance(part, ir.FileLineColLoc) and not line[1]:
+            line = str(part.filename.value if hasattr(part.filename, "value") else part.filename), part.start_line
     return name, line
 
 
@@ -196,7 +196,7 @@ class Functions:
         nodes[-1].outputs = outputs
         return Graph(nodes, inputs, outputs, name=name)
 
-    def kind_of(self, op: Any, op_type: str, taken: Sequence[tuple[str, int]], made: Sequence[int]) -> int | None:
+    def kind_of(self, op: Any, op_type: str, taken: Sequence[tuple[str, int]], results: Sequence[int]) -> int | None:
         """Return a number that operations share which have the same name, attributes and types.
 
         None if it runs graphs, or may be the last one of an idiom. MLIR keeps one object for equal attributes, so that
@@ -209,7 +209,7 @@ class Functions:
             written = tuple([(name, attributes[name]) for name in attributes])
         except TypeError:  # the bindings have no class for it
             return None
-        key = op_type, written, tuple([n for _, n in taken]), tuple(made)
+        key = op_type, written, tuple([n for _, n in taken]), tuple(results)
         return self._kinds.setdefault(key, len(self._kinds) + 1)
 
 
@@ -276,15 +276,15 @@ class HloCall(NodeCall):
 
     def type_of(self, position: int) -> TensorType:
         """Return the type of a result that is a tensor of known rank."""
-        found = self.types[position]
-        if found is None or found.sizes is None:
+        kind = self.types[position]
+        if kind is None or kind.sizes is None:
             self.give_up("its result is no tensor of known rank")
-        return found
+        return kind
 
-    def made(self, shape: Dims | None, content: Content | None = None, output: int = 0) -> Value:
+    def result(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
         """Return a result with the element type of its type."""
-        found = self.types[output]
-        return Value(shape, 0 if found is None else found.dtype, content)
+        kind = self.types[position]
+        return Value(shape, 0 if kind is None else kind.dtype, content)
 
     def shapes(self) -> list[Dims]:
         """Return the shapes of all inputs."""
@@ -298,25 +298,25 @@ class HloCall(NodeCall):
                 self.same_shape(other, first, reason)
         return tuple(next((d for d in sizes if isinstance(d, int)), sizes[0]) for sizes in zip(*shapes, strict=True))
 
-    def wanted(self, position: int, output: int = 0) -> tuple[Dim, ...]:
+    def requested_sizes(self, position: int, output: int = 0) -> tuple[Dim, ...]:
         """Return the sizes that an input holds, none negative; those that data decide are new sizes.
 
         A number in the type of the result stands for an unknown size.
         """
         static = self.type_of(output).sizes or ()
         items = self._items(position, len(static))
-        found: list[Dim] = []
+        sizes: list[Dim] = []
         for axis, item in enumerate(items):
             known = static[axis]
             if is_size(item):
                 self.is_size(item, "a size must not be negative")
-                found.append(item)
+                sizes.append(item)
                 continue
             name = self.input_name(position)
             self.note(f"not checked: element {axis} of {name} must be a size", is_about_data=True, by=[position])
             fresh = self.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]) if known is None else known
-            found.append(fresh)
-        return tuple(found)
+            sizes.append(fresh)
+        return tuple(sizes)
 
     def places(self, position: int, rank: int) -> list[Dim | None]:
         """Return the integers that an input holds, one for each of ``rank`` axes; None for unknown ones."""
@@ -367,10 +367,10 @@ class HloCall(NodeCall):
 
         It may declare its parameters more closely than the operands: their sizes are required.
         """
-        found: Graph = self.node.graphs[graph]
+        region: Graph = self.node.graphs[graph]
         kinds = [tensor_type_of(p.type) for p in self.node.raw.regions[int(graph)].blocks[0].arguments]
-        given = [self.typed(v, k, f"parameter {n}") for n, (v, k) in enumerate(zip(inputs, kinds, strict=True))]
-        return self.walk.within(found, self.scope, given)
+        arguments = [self.typed(v, k, f"parameter {n}") for n, (v, k) in enumerate(zip(inputs, kinds, strict=True))]
+        return self.walk.within(region, self.scope, arguments)
 
     def typed(self, value: Value, kind: TensorType | None, what: str) -> Value:
         """Return a value as a type describes it; the sizes and bounds that the type promises are required."""
@@ -388,9 +388,9 @@ class HloCall(NodeCall):
         shape = tuple(dims)
         if shape == value.shape and value.dtype == kind.dtype:
             return value
-        made = Value(shape, kind.dtype, value.content)
-        made.decided_by = value.decided_by
-        return made
+        result = Value(shape, kind.dtype, value.content)
+        result.decided_by = value.decided_by
+        return result
 
 
 # The table of operators by dialect and name, with the constraints of the specification that each implements.

@@ -65,9 +65,9 @@ def steps(call: HloCall) -> list[int | None]:
     return [matcher.step(FollowedValue(argument, None), FollowedValue(value, None)) for argument, value in pairs]
 
 
-def _matched(matcher: _Matcher, found: FollowedValue) -> Iterator[Idiom]:
+def _matched(matcher: _Matcher, value: FollowedValue) -> Iterator[Idiom]:
     """Yield what a value may be as a whole: a floor division or a modulo."""
-    parts = matcher.parts(found, "select")
+    parts = matcher.parts(value, "select")
     if parts is not None:
         for compute, match in ((floor_divide, matcher.quotient), (modulo, matcher.modulo)):
             pair = match(*parts)
@@ -83,9 +83,9 @@ def _content(call: HloCall, matches: Sequence[Idiom]) -> Content | None:
     return None
 
 
-def _size(call: HloCall, found: FollowedValue) -> Dim | None:
+def _size(call: HloCall, operand: FollowedValue) -> Dim | None:
     """Return the integer that a value of the current function holds, as far as it is known."""
-    value = call.scope.find(call.node.program.names.of(found.value)) if found.frame is None else None
+    value = call.scope.find(call.node.program.names.of(operand.value)) if operand.frame is None else None
     sizes = None if value is None else sizes_of(value.content, value.shape)
     return sizes[0] if sizes and len(sizes) == 1 else None
 
@@ -135,33 +135,33 @@ class _Matcher:
                 return [s for s in signs if s is not None], rest[0]
         return None
 
-    def _sign(self, found: FollowedValue, kind: str) -> FollowedValue | None:
-        parts = self.parts(found, kind)
+    def _sign(self, value: FollowedValue, kind: str) -> FollowedValue | None:
+        parts = self.parts(value, kind)
         if parts is None or (kind == "LT" and self._number(parts[1]) != 0):
             return None
         return parts[0]
 
-    def _is_remainder(self, found: FollowedValue | None, pair: list[FollowedValue]) -> bool:
-        return found is not None and self.parts(found, "remainder") == pair
+    def _is_remainder(self, value: FollowedValue | None, pair: list[FollowedValue]) -> bool:
+        return value is not None and self.parts(value, "remainder") == pair
 
-    def _but_zero(self, found: FollowedValue) -> FollowedValue:
+    def _but_zero(self, value: FollowedValue) -> FollowedValue:
         """Return the divisor that is replaced by 1 where it is 0."""
-        parts = self.parts(found, "select")
+        parts = self.parts(value, "select")
         tested = None if parts is None else self.parts(parts[0], "EQ")
         if parts is None or tested is None or tested[0] != parts[2] or self._number(tested[1]) != 0:
-            return found
+            return value
         return parts[2]
 
-    def _number(self, found: FollowedValue) -> int | None:
-        op = _operation(self.resolved(found).value)
+    def _number(self, value: FollowedValue) -> int | None:
+        op = _operation(self.resolved(value).value)
         if op is None or op.name != "stablehlo.constant":
             return None
         number = splat_of(op, "value")
         return number if isinstance(number, int) else None
 
-    def parts(self, found: FollowedValue, kind: str) -> list[FollowedValue] | None:
+    def parts(self, operand: FollowedValue, kind: str) -> list[FollowedValue] | None:
         """Return the operands of an operation or a comparison of a kind; None for another one."""
-        value, frame = self.resolved(found)
+        value, frame = self.resolved(operand)
         op = _operation(value)
         if op is None or not op.name.startswith("stablehlo."):
             return None
@@ -169,9 +169,9 @@ class _Matcher:
         name = keyword_of(op.attributes["comparison_direction"]) if name == "compare" else name
         return [self.resolved(FollowedValue(v, frame)) for v in op.operands] if name == kind else None
 
-    def resolved(self, found: FollowedValue) -> FollowedValue:
+    def resolved(self, operand: FollowedValue) -> FollowedValue:
         """Return where a value comes from: through calls, parameters, and conversions to its own type."""
-        value, frame = found
+        value, frame = operand
         while True:
             op = _operation(value)
             if op is None:

@@ -65,12 +65,12 @@ def context() -> Any:
     ir = bindings()
     registry = ir.DialectRegistry()
     import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext").register_dialects(registry)
-    made = ir.Context()
-    made.append_dialect_registry(registry)
+    context_made = ir.Context()
+    context_made.append_dialect_registry(registry)
     for name, infix in _DIALECTS.items():
-        getattr(dialect(name), f"register_{infix}dialect")(made)
-    made.allow_unregistered_dialects = True
-    return made
+        getattr(dialect(name), f"register_{infix}dialect")(context_made)
+    context_made.allow_unregistered_dialects = True
+    return context_made
 
 
 def parsed(data: str | bytes) -> Any:
@@ -79,12 +79,12 @@ def parsed(data: str | bytes) -> Any:
     Raises `ValueError` with MLIR's message.
     """
     ir = bindings()
-    made = context()
+    own_context = context()
     try:
-        module = ir.Module.parse(data, made)
+        module = ir.Module.parse(data, own_context)
         if any(op.operation.name.startswith("vhlo.") for op in module.body.operations):
             artifact = data if isinstance(data, bytes) else data.encode()
-            module = dialect("stablehlo").deserialize_portable_artifact(made, artifact)
+            module = dialect("stablehlo").deserialize_portable_artifact(own_context, artifact)
     except (ir.MLIRError, UnicodeDecodeError) as error:
         raise ValueError(_first_error(str(error))) from None
     return module
@@ -104,8 +104,8 @@ def nested_operations(op: Any) -> Iterator[Any]:
 def _first_error(message: str) -> str:
     """Return the first error in a message of MLIR, with its place in the text."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    found = next((line for line in lines if "error:" in line), lines[-1] if lines else "it gives no reason")
-    return found.replace('error: "-":', "").replace("error: ", "")
+    error = next((line for line in lines if "error:" in line), lines[-1] if lines else "it gives no reason")
+    return error.replace('error: "-":', "").replace("error: ", "")
 
 
 # Attributes of operations as plain values, and the types of tensors.
@@ -133,10 +133,10 @@ def _raw(op: Any, name: str) -> Any:
 
 def splat_of(op: Any, name: str) -> Any:
     """Return the number in an attribute that is one number, or one everywhere; None for other attributes."""
-    found = _raw(op, name)
-    if hasattr(found, "is_splat"):
-        return python_value(found.get_splat_value()) if found.is_splat else None
-    number = python_value(found)
+    attribute = _raw(op, name)
+    if hasattr(attribute, "is_splat"):
+        return python_value(attribute.get_splat_value()) if attribute.is_splat else None
+    number = python_value(attribute)
     return number if isinstance(number, (int, float)) else None
 
 

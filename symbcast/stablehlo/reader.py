@@ -135,13 +135,13 @@ def probe(data: str | bytes) -> str:
 
     Nothing is written to stderr. A process that computes for too long ends.
     """
-    found: list[str | Exception] = []
+    outcome: list[str | Exception] = []
 
     def work() -> None:
         try:
-            found.append(_problem(data))
+            outcome.append(_problem(data))
         except Exception as error:
-            found.append(error)
+            outcome.append(error)
 
     before, own = threading.stack_size(_STACK), os.dup(2)
     with Path(os.devnull).open("w") as nothing:
@@ -155,9 +155,9 @@ def probe(data: str | bytes) -> str:
         threading.stack_size(before)
         os.dup2(own, 2)
         os.close(own)
-    if isinstance(found[0], Exception):
-        raise found[0]
-    return found[0]
+    if isinstance(outcome[0], Exception):
+        raise outcome[0]
+    return outcome[0]
 
 
 @contextmanager
@@ -217,9 +217,9 @@ class HloModel(Model):
         graph = program.top(name, self._arguments.names, outputs)
         super().__init__(read.source, graph, path=read.path, raw=read.module, inner=inner)
 
-    def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> ModelInputs:
+    def read_inputs(self, env: Program, known: KnownInputs, *, are_open: bool = False) -> ModelInputs:
         """Return the arguments as values. Scalar integers are sizes that the caller knows, as sizes of tensors are."""
-        inputs = inputs_of(self._arguments.values(), env, given, {}, are_open=are_open)
+        inputs = inputs_of(self._arguments.values(), env, known, {}, are_open=are_open)
         scalars = [v.content for v in inputs.values.values() if v.shape == ()]
         integers = symbols_of([d for c in scalars if isinstance(c, Elements) for d in c.items if is_size(d)])
         for size in integers:
@@ -243,16 +243,16 @@ def read(model: Any, runtime: str = "stablehlo", function: str | None = None) ->
     return HloModel(read_module(model), function)
 
 
-def _chosen(source: str, functions: Mapping[str, Any], wanted: str | None) -> str:
+def _chosen(source: str, functions: Mapping[str, Any], function: str | None) -> str:
     """Return the function to check: the wanted one, ``main``, or the only one that is public."""
     bodies = {name: op for name, op in functions.items() if len(op.regions[0].blocks)}
-    if wanted is not None:
-        if wanted not in bodies:
-            raise ModelError(source, f"has no function {wanted}", f"its functions are {', '.join(bodies) or 'none'}")
-        return wanted
+    if function is not None:
+        if function not in bodies:
+            raise ModelError(source, f"has no function {function}", f"its functions are {', '.join(bodies) or 'none'}")
+        return function
     public = [n for n, op in bodies.items() if attribute_of(op, "sym_visibility") in (None, "public")]
-    found = ["main"] if "main" in bodies else public if len(public) == 1 else list(bodies) if len(bodies) == 1 else []
-    if not found:
+    choices = ["main"] if "main" in bodies else public if len(public) == 1 else list(bodies) if len(bodies) == 1 else []
+    if not choices:
         names = ", ".join(list(public or bodies)[:8])
         problem = f"has no function main, but {names}" if names else "has no function with a body"
         raise ModelError(
@@ -260,7 +260,7 @@ def _chosen(source: str, functions: Mapping[str, Any], wanted: str | None) -> st
             problem,
             "choose one by name (function=, or --function)" if names else "give a module with a function",
         )
-    return found[0]
+    return choices[0]
 
 
 def _count(source: str, top: str, functions: Mapping[str, Any]) -> int:
@@ -328,11 +328,11 @@ class _Arguments:
     def values(self) -> dict[str, Value]:
         """Return the arguments as values."""
         taken: set[str] = set()
-        found: dict[str, Value] = {}
+        values: dict[str, Value] = {}
         own: dict[str, Dim] = {}
         for number, (name, kind) in enumerate(zip(self.names, self._types, strict=True)):
             if kind is None or kind.sizes is None:
-                found[name] = Value(None, kind.dtype if kind is not None else 0)
+                values[name] = Value(None, kind.dtype if kind is not None else 0)
                 continue
             dims: list[Dim] = []
             for axis, size in enumerate(kind.sizes):
@@ -342,8 +342,8 @@ class _Arguments:
                     own[variable or fresh] = symbol(fresh)
                     variable = variable or fresh
                 dims.append(own[variable] if size is None else size)
-            found[name] = Value(tuple(dims), kind.dtype)
-        return found
+            values[name] = Value(tuple(dims), kind.dtype)
+        return values
 
 
 _CONSTANT = "jax.global_constant"
@@ -360,7 +360,7 @@ class _Passed(NamedTuple):
 
 
 def _passed(op: Any, program: Functions) -> _Passed:
-    found = _Passed({}, {})
+    passed = _Passed({}, {})
     for call in (inner.operation for inner in op.regions[0].blocks[0].operations):
         called = program.functions.get(attribute_of(call, "callee")) if call.name == "func.call" else None
         if called is None or not len(called.regions[0].blocks):
@@ -368,12 +368,12 @@ def _passed(op: Any, program: Functions) -> _Passed:
         for value, parameter in zip(call.operands, called.regions[0].blocks[0].arguments, strict=True):
             number = getattr(value, "arg_number", None)
             if number is not None:
-                found.names.setdefault(number, _name_in(parameter.location))
+                passed.names.setdefault(number, _name_in(parameter.location))
         for value, name in zip(call.operands, _constants(called), strict=False):
-            place = _read_from(value) if name and name not in found.variables.values() else None
+            place = _read_from(value) if name and name not in passed.variables.values() else None
             if place is not None:
-                found.variables.setdefault(place, name)
-    return found
+                passed.variables.setdefault(place, name)
+    return passed
 
 
 def _constants(op: Any) -> list[str]:

@@ -65,16 +65,16 @@ def gaps_of(
     env = operations.conditions.inputs
     is_open = any(not left.is_about_data for left in operations.walk.unanalysed)
     holds = None if is_open else _environment(env, env.clauses)  # what is not analysed may fail at these sizes
-    for found in asserted:
-        sizes = _failing(holds, found.formula)
+    for requirement in asserted:
+        sizes = _failing(holds, requirement.formula)
         if sizes is not None:
-            yield Gap("refuses", found.node, found.text, _of_inputs(operations, sizes))
+            yield Gap("refuses", requirement.node, requirement.text, _of_inputs(operations, sizes))
     env = assertions.conditions.inputs
     holds = None if _is_open(assertions) else _environment(env, env.clauses)
-    for found in runs:
-        sizes = _failing(holds, found.formula)
+    for requirement in runs:
+        sizes = _failing(holds, requirement.formula)
         if sizes is not None:
-            yield Gap("misses", found.node, found.text, _of_inputs(assertions, sizes))
+            yield Gap("misses", requirement.node, requirement.text, _of_inputs(assertions, sizes))
 
 
 def _of_inputs(checked: CheckedModel, sizes: dict[str, int]) -> dict[str, int]:
@@ -94,23 +94,23 @@ def _environment(env: Program, holds: Iterable[Formula]) -> Program | None:
 
     Returns None if they hold at no sizes.
     """
-    made = Program(on_conflict="record", budget=env.budget)
+    assumed = Program(on_conflict="record", budget=env.budget)
     for size in env.shown:
-        made.met(size)
+        assumed.met(size)
     try:
-        made.assume(*env.assumptions, *map(Assumption, holds))
+        assumed.assume(*env.assumptions, *map(Assumption, holds))
     except AssumptionError:
         return None
-    return made
+    return assumed
 
 
 def _failing(env: Program | None, formula: Formula) -> dict[str, int] | None:
     """Return the smallest sizes that an environment allows and a formula does not; None if none were found."""
     if env is None:
         return None
-    asked = env.fork()
-    asked.require(Assumption(formula))
-    return asked.counterexample()
+    program = env.fork()
+    program.require(Assumption(formula))
+    return program.counterexample()
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,13 @@ def hints_of(checked: CheckedModel) -> Iterator[Hint]:
     runs = _environment(env, env.clauses)
     if runs is None:
         return
-    for (node, axis), found in cast("HloWalker", checked.walk).stretches.items():
-        meanings = {"nonexpanding": equal(found.size, found.result), "expanding": equal(found.size, 1)}
-        is_open = not own.isdisjoint(symbols_of((found.size, found.result)))
+    for (node, axis), stretch in cast("HloWalker", checked.walk).stretches.items():
+        meanings = {"nonexpanding": equal(stretch.size, stretch.result), "expanding": equal(stretch.size, 1)}
+        is_open = not own.isdisjoint(symbols_of((stretch.size, stretch.result)))
         for kind, formula in meanings.items():
-            if found.hint == kind:
+            if stretch.hint == kind:
                 yield Hint(node, axis, kind, "open") if is_open else _hint(runs, node, axis, kind, formula)
-            elif not (found.hint or is_open or isinstance(found.size, int)) and _holds(runs, formula):
+            elif not (stretch.hint or is_open or isinstance(stretch.size, int)) and _holds(runs, formula):
                 yield Hint(node, axis, kind, "suggested")
                 break
 
@@ -158,9 +158,9 @@ def _hint(runs: Program, node: str, axis: int, kind: str, formula: Formula) -> H
 
 
 def _holds(env: Program, formula: Formula) -> bool:
-    asked = env.fork()
-    asked.require(Assumption(formula))
-    return asked.verdict is Verdict.ALWAYS
+    program = env.fork()
+    program.require(Assumption(formula))
+    return program.verdict is Verdict.ALWAYS
 
 
 # The report on a StableHLO module, as users see it.
@@ -204,13 +204,13 @@ class HloReport(GraphReport):
     def _document(self, room: Room | None = None) -> Document:
         from symbcast.answers.show.document import field, fields, words
 
-        found = super()._document(room)
+        document = super()._document(room)
         gaps = self.gaps if cast("HloWalker", self._checked.walk).is_asserting else ()
         if not gaps:
-            return found
-        told = [field("assertions" if not n else "", words(str(gap)), most=2) for n, gap in enumerate(gaps[:_SHOWN])]
+            return document
+        rows = [field("assertions" if not n else "", words(str(gap)), most=2) for n, gap in enumerate(gaps[:_SHOWN])]
         more = f"{len(gaps) - _SHOWN} more; .gaps has them all" if len(gaps) > _SHOWN else ""
-        return found.replace(blocks=(*found.blocks, fields([*told, field("and", words(more), most=1)])))
+        return document.replace(blocks=(*document.blocks, fields([*rows, field("and", words(more), most=1)])))
 
     @property
     def hints(self) -> tuple[Hint, ...]:

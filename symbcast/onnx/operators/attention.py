@@ -53,7 +53,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
     query = _operand(call, 0, "Q", "q_num_heads", rank)
     key = _operand(call, 1, "K", "kv_num_heads", rank)
     value = _operand(call, 2, "V", "kv_num_heads", rank)
-    found = attend(call, query, key, value, equal_stack)
+    output = attend(call, query, key, value, equal_stack)
     # All sizes are now written as those of Q and K where they must be equal.
     key, value = (query[0], *key[1:3], query[3]), (query[0], *key[1:3], value[3])
     if call.does(ATTENTION_EMPTY):
@@ -67,9 +67,9 @@ def attention(call: NodeCall) -> Sequence[Value]:
     scores = (*query[:3], add(before, key[2]))
     _check_mask(call, scores)
     if rank == 3:
-        found = (found[0], found[2], multiply(found[1], found[3]))
+        output = (output[0], output[2], multiply(output[1], output[3]))
     caches = [Value(present(dims, before), call.dtype(n)) for n, dims in ((1, key), (2, value))]
-    return [Value(found, call.dtype()), *caches, Value(scores, call.dtype())]
+    return [Value(output, call.dtype()), *caches, Value(scores, call.dtype())]
 
 
 def past_length(call: NodeCall, position: int, key: Dims, value: Dims) -> Dim:
@@ -174,15 +174,15 @@ ROTARY_CACHE = RuntimeDifference(
 )
 
 
-def _check_positions(call: NodeCall, places: Sequence[Dim], held: Dim | None) -> None:
+def _check_positions(call: NodeCall, places: Sequence[Dim], count: Dim | None) -> None:
     """Require that the caches hold a position; ONNX Runtime needs one for each place in the input."""
     call.note("not checked: position_ids, which are data, must be positions in the caches", is_about_data=True)
-    if held is None:
+    if count is None:
         return
     if call.does(ROTARY_CACHE):
-        call.at_most(places[1], held, "the caches must be as long as the sequence")
-    elif not call.bounds.is_at_least(held, 1):
-        call.require(any_of([call.empty(places), at_most(1, held)]), "the caches must hold a position")
+        call.at_most(places[1], count, "the caches must be as long as the sequence")
+    elif not call.bounds.is_at_least(count, 1):
+        call.require(any_of([call.empty(places), at_most(1, count)]), "the caches must hold a position")
 
 
 def _head_width(call: NodeCall, dims: Dims) -> tuple[Dim | None, Dim]:
@@ -264,16 +264,16 @@ def linear_attention(call: NodeCall) -> Sequence[Value]:
     expect(call, 3, "past_state", state)
     _check_gate(call, 4, (batch, length), (multiply(key_heads, width), key_heads))
     _check_gate(call, 5, (batch, length), (key_heads, 1))
-    found = (batch, length, multiply(max(heads, key_heads), state[-1]))
-    return Value(found, call.dtype()), Value(state, call.dtype(3) or call.dtype())
+    output = (batch, length, multiply(max(heads, key_heads), state[-1]))
+    return Value(output, call.dtype()), Value(state, call.dtype(3) or call.dtype())
 
 
 def _check_gate(call: NodeCall, position: int, leading: Sequence[Dim], allowed: Sequence[Dim]) -> None:
     name = _BY_INPUT[position]
-    found = known_rank(call, position, (3,), name)
-    if found is not None:
+    gate = known_rank(call, position, (3,), name)
+    if gate is not None:
         expect(call, position, name, (*leading, None))
-        call.one_of(found[2], allowed, f"the last size of {name} must fit the heads")
+        call.one_of(gate[2], allowed, f"the last size of {name} must fit the heads")
 
 
 @operator("LinearAttentionGate", domain=MICROSOFT)
@@ -340,13 +340,13 @@ def recurrent_layer(call: NodeCall) -> Sequence[Value]:
 def quantized_lstm(call: NodeCall) -> Sequence[Value]:
     """An LSTM of quantized weights, whose columns come before their rows."""
     layer = _layer(call, "LSTM", "DCR")
-    found = _run(call, layer)
+    outputs = _run(call, layer)
     per_row = (layer.directions, GATES["LSTM"] * layer.hidden)
     for n in range(8, 12):
         scale = known_shape(call, n, call.input_name(n))
         if scale is not None:
             expect(call, n, call.input_name(n), per_row[: max(len(scale), 1)])
-    return found
+    return outputs
 
 
 def _run(call: NodeCall, layer: RecurrentLayer) -> Sequence[Value]:
@@ -398,9 +398,9 @@ RECURRENT_HIDDEN_SIZE = RuntimeDifference(
 
 def _hidden_size(call: NodeCall) -> Dim:
     """Return the attribute ``hidden_size`` or, without it, the size from the recurrent weights."""
-    found = call.attribute("hidden_size")
-    if found is not None:
-        return int(found)
+    size = call.attribute("hidden_size")
+    if size is not None:
+        return int(size)
     if call.does(RECURRENT_HIDDEN_SIZE):
         call.asker.never(call.place, "ONNX Runtime needs the attribute hidden_size")
     return call.rank(2, (3,), "R")[2]

@@ -34,9 +34,9 @@ _DEVICES = "not checked: the device must support this layout, which the CPU does
 @operator("Attention", domain=MICROSOFT)
 def contrib_attention(call: NodeCall) -> Sequence[Value]:
     """Self-attention; queries, keys and values are one product with the weights."""
-    found, scores = _self_attention(call, mask=3, past=4)
+    outputs, scores = _self_attention(call, mask=3, past=4)
     check_scores_bias(call, "attention_bias", known_shape(call, 5, "attention_bias"), scores)
-    return found
+    return outputs
 
 
 @operator("QAttention", domain=MICROSOFT)
@@ -66,10 +66,10 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
         call.at_most(1, size, "the heads must have a width")
     width = floor_divide(out, heads)
     before: Dim = 0
-    held = known_shape(call, past, "past")
-    if held is not None:
+    cache = known_shape(call, past, "past")
+    if cache is not None:
         expect(call, past, "past", (2, batch, heads, None, floor_divide(hidden, heads)))
-        before = held[3]
+        before = cache[3]
     elif call.has(past):
         before = call.fresh("past", "the number of earlier positions")
     total = add(before, length)
@@ -78,8 +78,8 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
         total = before
     _check_mask(call, mask, batch, length, total)
     dtype = call.dtype(2) or call.dtype()
-    found = [Value((batch, length, out), dtype), Value((2, batch, heads, total, width), dtype)]
-    return found, (batch, heads, length, total)
+    outputs = [Value((batch, length, out), dtype), Value((2, batch, heads, total, width), dtype)]
+    return outputs, (batch, heads, length, total)
 
 
 def head_count(call: NodeCall) -> int:
@@ -106,28 +106,28 @@ def equal_hidden_size(call: NodeCall, columns: Dim, heads: int) -> Dim:
 
 def hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
     """Return the widths of keys and of values over all heads."""
-    given = call.integers("qkv_hidden_sizes")
-    if given:
-        if len(given) != 3 or given[0] != given[1] or any(n % heads for n in given):
+    sizes = call.integers("qkv_hidden_sizes")
+    if sizes:
+        if len(sizes) != 3 or sizes[0] != sizes[1] or any(n % heads for n in sizes):
             call.refuse("qkv_hidden_sizes must be three multiples of num_heads, the first two equal")
-        call.equal(columns, sum(given), "the columns of the weights must be those of Q, K and V")
-        return given[1], given[2]
+        call.equal(columns, sum(sizes), "the columns of the weights must be those of Q, K and V")
+        return sizes[1], sizes[2]
     hidden = equal_hidden_size(call, columns, heads)
     return hidden, hidden
 
 
 def _check_mask(call: NodeCall, position: int, batch: Dim, length: Dim, total: Dim) -> None:
     """Require that a mask have one of the shapes allowed for it."""
-    found = known_shape(call, position, "the mask")
-    if found is None or len(found) != 4:
+    mask = known_shape(call, position, "the mask")
+    if mask is None or len(mask) != 4:
         vectors: list[Dims] = [(batch,), (multiply(2, batch),), (add(multiply(3, batch), 2),)]
         allowed = [*vectors, (batch, total), (batch, 1), (1, 1), (batch, length, total)]
-        expect_one_of(call, "the mask", found, allowed, "the mask must fit the batch and the length")
+        expect_one_of(call, "the mask", mask, allowed, "the mask must fit the batch and the length")
         return
     if call.integer("unidirectional"):
         call.refuse("a mask of four axes cannot be used where attention is causal")
     call.note(_DEVICES)
-    square = all_of([equal(found[0], batch), equal(found[1], 1), equal(found[2], found[3]), at_most(total, found[2])])
+    square = all_of([equal(mask[0], batch), equal(mask[1], 1), equal(mask[2], mask[3]), at_most(total, mask[2])])
     call.require(square, "a mask of four axes must have one square for each of the batch, of the whole length")
 
 
@@ -162,10 +162,10 @@ def multi_head_attention(call: NodeCall) -> Sequence[Value]:
     padding = known_shape(call, 4, "key_padding_mask")
     expect_one_of(call, "key_padding_mask", padding, allowed, "key_padding_mask must fit the batch and the length")
     check_scores_bias(call, "attention_bias", known_shape(call, 5, "attention_bias"), scores)
-    found = Value((batch, length, out), call.dtype())
+    output = Value((batch, length, out), call.dtype())
     if call.has(9):
         call.note("not checked: the shape of cache_indirection")
-    return found, *(Value((*dims[:2], cached, dims[3]), call.dtype()) for dims in (keys, values))
+    return output, *(Value((*dims[:2], cached, dims[3]), call.dtype()) for dims in (keys, values))
 
 
 _SCORES = 3
@@ -427,8 +427,8 @@ def one_place_at_a_time(call: NodeCall) -> Sequence[Value]:
     if before is None:
         return Value((batch, 1, wide), call.dtype()), UNKNOWN, UNKNOWN, UNKNOWN
     total = before if is_shared else add(before, places)
-    held = Value((batch, heads, total, width), call.dtype(5))
-    return Value((batch, 1, wide), call.dtype()), held, held, Value((batch, heads, 1, total), call.dtype())
+    cache = Value((batch, heads, total, width), call.dtype(5))
+    return Value((batch, 1, wide), call.dtype()), cache, cache, Value((batch, heads, 1, total), call.dtype())
 
 
 def _check_buffers(call: NodeCall, places: Dim) -> None:

@@ -55,8 +55,8 @@ def channels_last(dims: Dims) -> Dims:
 def with_channels_last(call: NodeCall, plain: Operator[NodeCall], *images: int) -> Sequence[Value]:
     """Return the outputs of an operator whose inputs and outputs have the channels last."""
     inputs = [_moved(v, channels_first) if v and n in images else v for n, v in enumerate(call.inputs)]
-    found = plain(call.of(inputs, _version(call)))
-    return [_moved(v, channels_last) for v in ([found] if isinstance(found, Value) else found)]
+    outputs = plain(call.of(inputs, _version(call)))
+    return [_moved(v, channels_last) for v in ([outputs] if isinstance(outputs, Value) else outputs)]
 
 
 def _version(call: NodeCall) -> int:
@@ -115,10 +115,10 @@ def quantized_convolution_(call: NodeCall) -> Value | Sequence[Value]:
 @operator("NhwcConv", "NhwcFusedConv", domain=MICROSOFT)
 def convolution_with_channels_last(call: NodeCall) -> Sequence[Value]:
     """A convolution, an added tensor, and an activation."""
-    (found,) = with_channels_last(call, convolution, 0)
-    if found.shape is not None:
-        expect(call, 3, "Z", found.shape)
-    return [found]
+    (output,) = with_channels_last(call, convolution, 0)
+    if output.shape is not None:
+        expect(call, 3, "Z", output.shape)
+    return [output]
 
 
 @operator("QLinearAveragePool", domain=MICROSOFT)
@@ -127,12 +127,12 @@ def quantized_average(call: NodeCall) -> Sequence[Value]:
     expect_numbers(call, 1, 2, 3, 4)
     if not call.integer("channels_last"):
         return pool_(call.of(call.inputs, 1))[:1]
-    found = with_channels_last(call, pool_, 0)[:1]
-    batch, *sizes, channels = found[0].shape or (1, 1)
+    outputs = with_channels_last(call, pool_, 0)[:1]
+    batch, *sizes, channels = outputs[0].shape or (1, 1)
     for size in sizes:
         call.at_most(1, size, "the output must not be empty")
     call.require(any_of([equal(batch, 0), at_most(1, channels)]), "there must be channels, unless the batch is empty")
-    return found
+    return outputs
 
 
 # Channels in blocks.
@@ -172,17 +172,17 @@ def out_of_blocks(call: NodeCall) -> Value:
         call.refuse("channels must be positive")
     call.at_most(channels, dims[1], f"there must be {channels} channels in the blocks")
     call.at_most(dims[1], channels + BLOCK - 1, "all blocks must be needed")
-    found = (dims[0], channels, *dims[2:])
-    return Value(channels_last(found) if call.integer("channels_last") else found, call.dtype())
+    shape = (dims[0], channels, *dims[2:])
+    return Value(channels_last(shape) if call.integer("channels_last") else shape, call.dtype())
 
 
 @operator("Conv", domain=BLOCKED)
 def convolution_of_blocks(call: NodeCall) -> Value:
     """A convolution, an added tensor, and an activation."""
     call.rank(0, (4,), "the input")
-    found = convolution(call)
-    expect(call, 3, "Sum", found.shape or ())
-    return found
+    output = convolution(call)
+    expect(call, 3, "Sum", output.shape or ())
+    return output
 
 
 @operator("MaxPool", "AveragePool", domain=BLOCKED)

@@ -34,7 +34,7 @@ def normalizer(call: NodeCall) -> Value:
 def scaler(call: NodeCall) -> Value:
     """Shift and scale each feature by its own numbers, or all by one."""
     dims = call.shape(0)
-    counts = {len(found) for name in ("offset", "scale") if (found := call.attribute(name)) is not None}
+    counts = {len(numbers) for name in ("offset", "scale") if (numbers := call.attribute(name)) is not None}
     if len(counts) > 1 or not dims:
         call.refuse("there must be as many offsets as scales, and features")
     for count in counts - {1}:
@@ -45,13 +45,13 @@ def scaler(call: NodeCall) -> Value:
 @operator("LabelEncoder", "CategoryMapper", domain=ML)
 def mapper(call: NodeCall) -> Value:
     """Something else for each element."""
-    found = STRING if call.dtype() == INT64 else INT64
+    element_type = STRING if call.dtype() == INT64 else INT64
     kinds = {"values_int64s": INT64, "values_floats": FLOAT, "values_strings": STRING}
     for name, dtype in kinds.items():
         if call.attribute(name) is not None:
-            found = dtype
-    held = call.attribute("values_tensor")
-    return Value(call.shape(0), found if held is None else held.data_type)
+            element_type = dtype
+    tensor = call.attribute("values_tensor")
+    return Value(call.shape(0), element_type if tensor is None else tensor.data_type)
 
 
 @operator("OneHotEncoder", domain=ML)
@@ -166,10 +166,10 @@ def tree_classifier(call: NodeCall) -> Sequence[Value]:
 def vector_classifier(call: NodeCall) -> Sequence[Value]:
     """The class of each line, and a score for each class, or for each pair of them, on which the vectors vote."""
     batch, features = _lines(call)
-    held = call.integers("vectors_per_class")
-    _check_vectors(call, features, sum(held or ()))
+    counts = call.integers("vectors_per_class")
+    _check_vectors(call, features, sum(counts or ()))
     classes = _classes(call)
-    is_vote = bool(held) and call.attribute("prob_a") is None and classes > 2
+    is_vote = bool(counts) and call.attribute("prob_a") is None and classes > 2
     return _classified(call, batch, classes * (classes - 1) // 2 if is_vote else classes)
 
 
@@ -211,21 +211,21 @@ def _check_trees(call: NodeCall) -> None:
 
 def _check_vectors(call: NodeCall, features: Dim, count: int) -> None:
     """Require as many features as a support vector has."""
-    held = _count(call, "support_vectors")
-    if count and held:
-        call.equal(features, held // count, f"there must be {held // count} features, as in a support vector")
+    numbers = _count(call, "support_vectors")
+    if count and numbers:
+        call.equal(features, numbers // count, f"there must be {numbers // count} features, as in a support vector")
     else:
         call.note("not checked: the number of features must match the model's")
 
 
 def _count(call: NodeCall, name: str) -> int:
-    found = call.attribute(name)
-    return 0 if found is None else len(found)
+    numbers = call.attribute(name)
+    return 0 if numbers is None else len(numbers)
 
 
 def _texts(call: NodeCall, name: str) -> list[bytes]:
-    found = call.attribute(name)
-    return [] if found is None else list(found)
+    texts = call.attribute(name)
+    return [] if texts is None else list(texts)
 
 
 # Operators on tensors of text.

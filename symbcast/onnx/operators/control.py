@@ -61,8 +61,8 @@ def loop(call: NodeCall) -> Sequence[Value]:
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
 
     def turn(number: Value, carried: Sequence[Value]) -> LoopIteration:
-        goes_on, *found = call.walk.within(body, call.scope, [number, Value((), BOOL), *carried])
-        return LoopIteration(goes_on, found[: len(initial)], found[len(initial) :])
+        goes_on, *results = call.walk.within(body, call.scope, [number, Value((), BOOL), *carried])
+        return LoopIteration(goes_on, results[: len(initial)], results[len(initial) :])
 
     described = GraphLoop(
         initial,
@@ -75,8 +75,8 @@ def loop(call: NodeCall) -> Sequence[Value]:
         decided_by=(0, 1),
         is_unlimited=_is_unlimited(call),
     )
-    found = looped(call, described)
-    return [*found.last, *(_stacked_results(call, found, n, v) for n, v in enumerate(found.collected, len(initial)))]
+    result = looped(call, described)
+    return [*result.last, *(_stacked_results(call, result, n, v) for n, v in enumerate(result.collected, len(initial)))]
 
 
 def _mentions(graph: Any, name: str) -> bool:
@@ -114,12 +114,12 @@ LOOP_NO_TURNS = RuntimeDifference(
 )
 
 
-def _stacked_results(call: NodeCall, found: LoopResult, position: int, value: Value) -> Value:
+def _stacked_results(call: NodeCall, result: LoopResult, position: int, value: Value) -> Value:
     """Return the stacked results of all iterations."""
-    found.check_alike(call, position, value)
-    if value.shape and call.does(LOOP_NO_TURNS) and call.is_known(at_most(1, found.trips)) is not True:
-        value = value.with_sizes(_unless_none(call, position, found.trips, value.shape))
-    return stacked(found.trips, value, 0)
+    result.check_alike(call, position, value)
+    if value.shape and call.does(LOOP_NO_TURNS) and call.is_known(at_most(1, result.trips)) is not True:
+        value = value.with_sizes(_unless_none(call, position, result.trips, value.shape))
+    return stacked(result.trips, value, 0)
 
 
 def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
@@ -130,13 +130,13 @@ def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
     """
     call.note(f"output {position} has no more than one axis where the loop does not run and its rank was not inferred")
     runs = at_most(1, trips)
-    found: list[Dim] = []
+    sizes: list[Dim] = []
     for n, size in enumerate(dims, 1):
         text = f"axis {n} of output {position}"
         otherwise = call.fresh(f"none_{position}_dim_{n}", f"{text} where the loop does not run")
         label = f"{call.place.name}_output_{position}_dim_{n}"
-        found.append(call.asker.by_cases(label, f"{text}, depending on whether the loop runs", runs, size, otherwise))
-    return tuple(found)
+        sizes.append(call.asker.by_cases(label, f"{text}, depending on whether the loop runs", runs, size, otherwise))
+    return tuple(sizes)
 
 
 @operator("Scan")
@@ -148,10 +148,10 @@ def scan(call: NodeCall) -> Sequence[Value]:
     states = len(call.inputs) - count
     axes = call.integers("scan_input_axes") or [0] * count
     length, parts = slices(call, [call.value(n) for n in range(states, len(call.inputs))], axes)
-    kept = [call.value(n).with_content(None) for n in range(states)]
-    last, made = _scanned(call, length, kept, parts)
-    places = call.integers("scan_output_axes") or [0] * len(made)
-    return [*last, *(stacked(length, v, p) for v, p in zip(made, places, strict=True))]
+    states_before = [call.value(n).with_content(None) for n in range(states)]
+    last, outputs = _scanned(call, length, states_before, parts)
+    places = call.integers("scan_output_axes") or [0] * len(outputs)
+    return [*last, *(stacked(length, v, p) for v, p in zip(outputs, places, strict=True))]
 
 
 def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
@@ -162,8 +162,8 @@ def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
     expect(call, 0, "sequence_lens", (batch,))
     if call.has(0):
         call.note("not checked: sequence_lens must not be above the length", is_about_data=True, by=[0])
-    last, made = _scanned(call, length, inner[:states], parts)
-    return [stacked(batch, v, 0) for v in (*last, *(stacked(length, v, 0) for v in made))]
+    last, outputs = _scanned(call, length, inner[:states], parts)
+    return [stacked(batch, v, 0) for v in (*last, *(stacked(length, v, 0) for v in outputs))]
 
 
 SCAN_EMPTY = RuntimeDifference(
@@ -184,7 +184,7 @@ SCAN_STATES = RuntimeDifference(
 
 
 def _scanned(
-    call: NodeCall, length: Dim, kept: Sequence[Value], parts: Sequence[Value]
+    call: NodeCall, length: Dim, states: Sequence[Value], parts: Sequence[Value]
 ) -> tuple[Sequence[Value], Sequence[Value]]:
     """Return the final states and the body's outputs for each iteration."""
     graph = call.node.graphs["body"]
@@ -193,10 +193,10 @@ def _scanned(
     body = partial(_body, call, graph, parts)
     runs = TRUE if call.does(SCAN_EMPTY) else at_most(1, length)
     may_change = _is_inferred if call.does(SCAN_STATES) else None
-    last, outputs = scanned(call, runs, kept, body, may_change=may_change, again=at_most(2, length))
+    last, outputs = scanned(call, runs, states, body, may_change=may_change, again=at_most(2, length))
     if call.does(SCAN_DECLARED):
-        _require_declared(call, graph, [*kept, *parts], outputs)
-    return last, outputs[len(kept) :]
+        _require_declared(call, graph, [*states, *parts], outputs)
+    return last, outputs[len(states) :]
 
 
 def _body(call: NodeCall, graph: Any, parts: Sequence[Value], states: Sequence[Value]) -> Sequence[Value]:
@@ -208,14 +208,14 @@ def _require_declared(call: NodeCall, body: Any, inputs: Sequence[Value], output
 
     ONNX Runtime (seen with 1.31) infers the outputs from the declarations; a size inferred as a number is fixed.
     """
-    given = {d for v in outputs for d in v.shape or () if not isinstance(d, int)}
+    symbolic = {d for v in outputs for d in v.shape or () if not isinstance(d, int)}
     declared = [*zip(body.raw.input, inputs, strict=False), *zip(body.raw.output, outputs, strict=False)]
     for what, value in declared:
         dims = what.type.tensor_type.shape.dim
         if value.shape is None or len(value.shape) != len(dims):
             continue
         for size, dim in zip(value.shape, dims, strict=True):
-            if size in given and dim.WhichOneof("value") == "dim_value":
+            if size in symbolic and dim.WhichOneof("value") == "dim_value":
                 call.equal(size, dim.dim_value, "what a body's outputs hold must have the sizes that it declares")
 
 
@@ -245,15 +245,15 @@ def optional(call: NodeCall) -> Value:
 @operator("OptionalGetElement")
 def element(call: NodeCall) -> Value:
     """The value that an optional holds; it must not be empty."""
-    given = call.value(0)
-    if not isinstance(given, OptionalValue):
-        if _is_unknown(given):
+    optional = call.value(0)
+    if not isinstance(optional, OptionalValue):
+        if _is_unknown(optional):
             call.note(f"not checked: {call.input_name(0)} must hold something", is_about_data=True)
-        return given
-    if given.is_there == FALSE:
+        return optional
+    if optional.is_there == FALSE:
         call.refuse(f"{call.input_name(0)} must hold something")
-    call.require(given.is_there, f"{call.input_name(0)} must hold something")
-    return UNKNOWN if given.inner is None else given.inner
+    call.require(optional.is_there, f"{call.input_name(0)} must hold something")
+    return UNKNOWN if optional.inner is None else optional.inner
 
 
 @operator("OptionalHasElement")
@@ -261,10 +261,10 @@ def has_element(call: NodeCall) -> Value:
     """Whether the optional holds a value."""
     if not call.has(0):
         return Value((), BOOL, Elements((0,)))
-    given = call.value(0)
-    if _is_unknown(given):
+    optional = call.value(0)
+    if _is_unknown(optional):
         return Value((), BOOL)
-    there: Element = given.is_there if isinstance(given, OptionalValue) else 1
+    there: Element = optional.is_there if isinstance(optional, OptionalValue) else 1
     return Value((), BOOL, Elements((1 if there == TRUE else 0 if there == FALSE else there,)))
 
 

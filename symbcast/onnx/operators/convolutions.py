@@ -46,10 +46,10 @@ SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 
 def auto_pad(call: NodeCall) -> str:
     """Return the attribute ``auto_pad``; empty if the node gives its pads."""
-    found = call.text("auto_pad", "NOTSET")
-    if found not in (*SAME, "VALID", "NOTSET"):
-        call.refuse(f"auto_pad must not be {found!r}")
-    return "" if found == "NOTSET" else found
+    mode = call.text("auto_pad", "NOTSET")
+    if mode not in (*SAME, "VALID", "NOTSET"):
+        call.refuse(f"auto_pad must not be {mode!r}")
+    return "" if mode == "NOTSET" else mode
 
 
 CONV_EMPTY_WINDOW = RuntimeDifference(
@@ -77,23 +77,23 @@ def windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
 
 def numbers(call: NodeCall, name: str, default: int, count: int, least: int) -> list[int]:
     """Return an attribute of ``count`` numbers, none below ``least``."""
-    found = call.integers(name)
-    if found is None:
+    values = call.integers(name)
+    if values is None:
         return [default] * count
-    if len(found) != count:
+    if len(values) != count:
         call.refuse(f"{name} must be {count} numbers")
-    if min(found, default=least) < least:
+    if min(values, default=least) < least:
         call.refuse(f"{name} must not be below {least}")
-    return found
+    return values
 
 
 def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
     """Require that no size be 0, unless the batch is."""
-    wanted = [d for d in dims if not call.bounds.is_at_least(d, 1)]
-    if not wanted:
+    sizes = [d for d in dims if not call.bounds.is_at_least(d, 1)]
+    if not sizes:
         return
     is_empty = [] if call.bounds.is_at_least(dims[0], 1) else [equal(dims[0], 0)]
-    for size in wanted:
+    for size in sizes:
         if size != dims[0] or not is_empty:
             call.require(any_of([*is_empty, at_most(1, size)]), reason)
 
@@ -139,9 +139,9 @@ def covering_positions(context: Context, size: Dim, window: SlidingWindow, *, ro
     return _divided(context, room, window.stride)
 
 
-def transposed_positions(call: NodeCall, size: Dim, window: SlidingWindow, asked: int) -> None:
+def transposed_positions(call: NodeCall, size: Dim, window: SlidingWindow, requested: int) -> None:
     """Require that the input have at least as many elements as the requested output has windows."""
-    needed = add(floor_divide(subtract(asked, window.span), window.stride), 1)
+    needed = add(floor_divide(subtract(requested, window.span), window.stride), 1)
     call.at_most(needed, size, "the requested output is too large for the input")
     call.at_most(1, size, "the input must not be empty")
 
@@ -271,8 +271,8 @@ def transposed_convolution(call: NodeCall) -> Value:
     per_channel(call, channels, known_shapes(call, 2), what="output channel")
     rank = len(sizes)
     extra = numbers(call, "output_padding", 0, rank, 0)
-    asked = _requested_sizes(call, rank)
-    axes = zip(sizes, _windows(call, weights[2:]), extra, asked, strict=True)
+    requested = _requested_sizes(call, rank)
+    axes = zip(sizes, _windows(call, weights[2:]), extra, requested, strict=True)
     return Value((dims[0], channels, *(_undone(call, *axis) for axis in axes)), call.dtype())
 
 
@@ -285,14 +285,14 @@ CONV_TRANSPOSE_EMPTY = RuntimeDifference(
 
 def _requested_sizes(call: NodeCall, rank: int) -> list[int | None]:
     """Return the output sizes that a node requests, if any."""
-    found = call.integers("output_shape")
-    if not found:
+    requested = call.integers("output_shape")
+    if not requested:
         return [None] * rank
-    if len(found) != rank:
+    if len(requested) != rank:
         call.refuse(f"output_shape must be {rank} numbers")
-    if min(found) < (1 if call.does(CONV_TRANSPOSE_EMPTY) else 0):
+    if min(requested) < (1 if call.does(CONV_TRANSPOSE_EMPTY) else 0):
         call.refuse("no size in output_shape may be negative, and for ONNX Runtime none may be 0")
-    return [*found]
+    return [*requested]
 
 
 CONV_TRANSPOSE_EXTRA = RuntimeDifference(
@@ -312,15 +312,15 @@ CONV_TRANSPOSE_SAME = RuntimeDifference(
 )
 
 
-def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, asked: int | None) -> Dim:
+def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, requested: int | None) -> Dim:
     """Return the size of the output along an axis."""
     stride = window.stride
     if call.does(CONV_TRANSPOSE_EXTRA):
         _require_extra(call, size, stride, extra)
-    if asked is not None:
+    if requested is not None:
         if call.does(CONV_TRANSPOSE_SHAPE):
-            transposed_positions(call, size, window, asked)
-        return asked
+            transposed_positions(call, size, window, requested)
+        return requested
     if auto_pad(call) not in SAME:
         length = transposed_length(size, window, extra)
     elif call.does(CONV_TRANSPOSE_SAME):
@@ -364,9 +364,9 @@ def deformed_convolution(call: NodeCall) -> Value:
     group, offsets = _group(call), call.integer("offset_group", 1)
     convolved_channels(call, dims, weights, group)
     call.require(equal(modulo(dims[1], offsets), 0), f"the channels must be a multiple of the {offsets} offset groups")
-    found = _windows(call, weights[2:])
+    axes = _windows(call, weights[2:])
     positions = rounded_towards_zero if call.does(DEFORM_CONV_POSITIONS) else rounded_down
-    out = [positions(call, s, w) for s, w in zip(sizes, found, strict=True)]
+    out = [positions(call, s, w) for s, w in zip(sizes, axes, strict=True)]
     if call.does(DEFORM_CONV_EMPTY):
         call.at_most(1, weights[0], "there must be an output channel")
         _require_elements(call, dims, out)
@@ -411,9 +411,9 @@ def columns_to_image(call: NodeCall) -> Value:
     image, block = requested_shape(call, 1), requested_shape(call, 2)
     if len(image) != len(block):
         call.refuse("image and block must have the same number of axes")
-    found = windows(call, block)
+    axes = windows(call, block)
     positions = fitting if call.does(COL2IM_BLOCK_FITS) else rounded_down
-    count = [positions(call, s, w) for s, w in zip(image, found, strict=True)]
+    count = [positions(call, s, w) for s, w in zip(image, axes, strict=True)]
     call.equal(columns, multiply(*count), "there must be a column for each position of the block")
     elements = multiply(*block)
     call.require(equal(modulo(rows, elements), 0), "the rows must be a multiple of the elements of a block")
@@ -440,18 +440,18 @@ def pool_(call: NodeCall) -> Sequence[Value]:
     kernel = call.integers("kernel_shape")
     if kernel is None or len(kernel) != len(sizes):
         call.refuse(f"kernel_shape must be {len(sizes)} numbers")
-    found = windows(call, tuple(kernel))
+    axes = windows(call, tuple(kernel))
     if call.does(POOL_INPUT):
-        _require_padding(call, found)
+        _require_padding(call, axes)
         nonempty(call, dims, "no size but the batch may be 0")
-    shape = pool(call, dims, found, partial(_pooled_positions, call))
+    shape = pool(call, dims, axes, partial(_pooled_positions, call))
     return Value(shape, call.dtype()), Value(shape, INT64)
 
 
-def _require_padding(call: NodeCall, found: Sequence[SlidingWindow]) -> None:
+def _require_padding(call: NodeCall, axes: Sequence[SlidingWindow]) -> None:
     """Refuse what the runtime does: padding as wide as the window, even where ``auto_pad`` replaces it."""
-    pads = numbers(call, "pads", 0, 2 * len(found), 0)
-    for w, before, after in zip(found, pads[: len(found)], pads[len(found) :], strict=True):
+    pads = numbers(call, "pads", 0, 2 * len(axes), 0)
+    for w, before, after in zip(axes, pads[: len(axes)], pads[len(axes) :], strict=True):
         if isinstance(w.kernel, int) and max(before, after) >= w.kernel:
             call.refuse("the padding must be smaller than the window")
 
@@ -529,20 +529,20 @@ def max_unpool(call: NodeCall) -> Value:
     for left, right in zip(dims, indices, strict=True):
         call.equal(left, right, "there must be an index for each element")
     call.note(f"not checked: the indices in {call.input_name(1)}, which are data, must be within the output")
-    found = windows(call, tuple(kernel))
+    axes = windows(call, tuple(kernel))
     if call.does(UNPOOL_PADDING):
-        _require_padding(call, found)
-    least = (*dims[:2], *(_unpooled(call, s, w) for s, w in zip(sizes, found, strict=True)))
+        _require_padding(call, axes)
+    least = (*dims[:2], *(_unpooled(call, s, w) for s, w in zip(sizes, axes, strict=True)))
     if not call.has(2):
         return Value(least, call.dtype())
     shape = requested_shape(call, 2)
     if len(shape) != len(dims):
         call.refuse(f"output_shape must be {len(dims)} numbers")
-    for axis, (asked, inferred) in enumerate(zip(shape, least, strict=True)):
+    for axis, (requested, inferred) in enumerate(zip(shape, least, strict=True)):
         if axis < 2:
-            call.equal(asked, inferred, "batch and channels must stay as they are")
+            call.equal(requested, inferred, "batch and channels must stay as they are")
         elif call.does(UNPOOL_SHAPE):
-            call.at_most(inferred, asked, "the requested output must be at least as large as the pool's input")
+            call.at_most(inferred, requested, "the requested output must be at least as large as the pool's input")
     return Value(shape, call.dtype())
 
 

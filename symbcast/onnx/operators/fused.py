@@ -184,11 +184,11 @@ def fused_gemm(call: NodeCall) -> Value:
 def fused_conv(call: NodeCall) -> Value:
     """A convolution, an added tensor, and an activation."""
     convolution = OPERATORS.get(("", "Conv"))
-    found = None if convolution is None else convolution(call)
-    if not isinstance(found, Value) or found.shape is None:
+    output = None if convolution is None else convolution(call)
+    if not isinstance(output, Value) or output.shape is None:
         call.give_up("the shape of a convolution is unknown")
-    expect(call, 3, "Z", found.shape)
-    return found
+    expect(call, 3, "Z", output.shape)
+    return output
 
 
 SKIP_NORM_EMPTY = RuntimeDifference(
@@ -207,9 +207,9 @@ def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     if call.does(SKIP_NORM_EMPTY):
         call.at_most(1, dims[-1], "ONNX Runtime needs a last axis that is not empty")
     count = 2 if call.node.op_type == "SkipSimplifiedLayerNormalization" else 3
-    kept = layer_norm(call, dims, len(dims) - 1, known_shapes(call, *range(2, 2 + count)))
-    statistics, found = Value(kept, 1), Value(dims, call.dtype())
-    return found, statistics, statistics, found
+    statistics_shape = layer_norm(call, dims, len(dims) - 1, known_shapes(call, *range(2, 2 + count)))
+    statistics, output = Value(statistics_shape, 1), Value(dims, call.dtype())
+    return output, statistics, statistics, output
 
 
 SKIP_NORM_BATCH = RuntimeDifference(
@@ -261,14 +261,14 @@ def embed_layer_normalization(call: NodeCall) -> Sequence[Value]:
 
 def _check_positions(call: NodeCall, ids: Dims) -> None:
     """Require a position for each id or, without position_ids, an embedding for each place."""
-    given = known_shape(call, 8, "position_ids")
-    if given is not None:
+    positions = known_shape(call, 8, "position_ids")
+    if positions is not None:
         expect(call, 8, "position_ids", (None, ids[1]))
-        call.one_of(given[0], (ids[0], 1), "the batch of position_ids must fit")
+        call.one_of(positions[0], (ids[0], 1), "the batch of position_ids must fit")
         return
-    held = known_shape(call, 3, "position_embedding")
-    if held is not None and not call.has(8):
-        places: Dim = held[0]
+    embedding = known_shape(call, 3, "position_embedding")
+    if embedding is not None and not call.has(8):
+        places: Dim = embedding[0]
         call.at_most(ids[1], places, "there must be an embedding for each position")
 
 
@@ -309,8 +309,8 @@ def masked_pool(call: NodeCall) -> Value:
 @operator("ConvTransposeWithDynamicPads", domain=MICROSOFT)
 def transposed_convolution_with_pads(call: NodeCall) -> Value:
     """A transposed convolution whose pads are an input."""
-    found = transposed_convolution(call.of([*call.inputs[:2], *call.inputs[3:]], 1))
-    shape = found.shape or call.shape(0)
+    unpadded = transposed_convolution(call.of([*call.inputs[:2], *call.inputs[3:]], 1))
+    shape = unpadded.shape or call.shape(0)
     if not call.has(2):
         call.refuse("pads must be given")
     pads = call.sizes(2)
@@ -322,7 +322,7 @@ def transposed_convolution_with_pads(call: NodeCall) -> Value:
     sizes = [subtract(d, add(pads[n], pads[n + rank])) for n, d in enumerate(shape[2:])]
     for size in sizes:
         call.at_most(1, size, "the output must not be empty")
-    return Value((*shape[:2], *sizes), found.dtype)
+    return Value((*shape[:2], *sizes), unpadded.dtype)
 
 
 @operator("GemmFastGelu", domain=MICROSOFT)
@@ -390,9 +390,9 @@ def matmul_of_four_bits(call: NodeCall) -> Value:
         call.refuse("K and N must be positive, and block_size a power of 2 that is at least 16")
     call.equal(dims[-1], rows, f"the last size of A must be {rows}, the attribute K")
     for n, what, needed in ((1, "B", -(-rows * columns // 2)), (2, "absmax", -(-rows * columns // block))):
-        held = known_shape(call, n, what)
-        if held is not None:
-            call.at_most(needed, multiply(*held), f"{what} must hold {needed} numbers")
+        stored = known_shape(call, n, what)
+        if stored is not None:
+            call.at_most(needed, multiply(*stored), f"{what} must hold {needed} numbers")
     return Value((*dims[:-1], columns), call.dtype())
 
 
@@ -417,8 +417,8 @@ def crop(call: NodeCall) -> Value:
     size = requested_shape(call, 3)
     if len(size) != 2:
         call.refuse("crop_size must be two numbers")
-    for wanted in size:
-        call.at_most(1, wanted, "crop_size must be positive")
+    for length in size:
+        call.at_most(1, length, "crop_size must be positive")
     check_rows(call, 2, dims[0], "the batch")
     return Value((regions[0], dims[1], *size), call.dtype())
 
@@ -450,13 +450,13 @@ EXPERTS_LAYERS = RuntimeDifference(
 @operator("MoE", domain=MICROSOFT)
 def experts(call: NodeCall) -> Value:
     """The shape of the tokens, on one axis or two; each layer of an expert is its own matrix."""
-    found, hidden, count = _routed(call)
+    output, hidden, count = _routed(call)
     if call.does(EXPERTS_LAYERS) and (call.has(6) or (_fused(call) == 1 and call.text(_ACTIVATION) == "swiglu")):
         call.refuse("the processor has no third layer, and a gate only in the first weights")
     first, second = (known_rank(call, n, (3,), f"the {what} weights") for n, what in ((2, "first"), (4, "second")))
     inner = None if second is None else second[2]
     if first is not None and second is not None and not call.has(6):
-        return _in_either_layout(call, found, (count, hidden), first, second)
+        return _in_either_layout(call, output, (count, hidden), first, second)
     for size, what in ((hidden, "the width of a token"), (inner, "the inner width of an expert")):
         if size is not None:
             call.at_most(1, size, f"{what} must be at least 1")
@@ -467,10 +467,10 @@ def experts(call: NodeCall) -> Value:
     expect(call, 5, "the second bias", (count, hidden))
     expect(call, 6, "the third weights", (count, inner, hidden))
     expect(call, 7, "the third bias", (count, inner))
-    return found
+    return output
 
 
-def _in_either_layout(call: NodeCall, found: Value, sizes: tuple[Dim, Dim], first: Dims, second: Dims) -> Value:
+def _in_either_layout(call: NodeCall, output: Value, sizes: tuple[Dim, Dim], first: Dims, second: Dims) -> Value:
     """Require that the matrices of each expert fit a token, or that their transposes do, as older models have them."""
     count, hidden = sizes
     reason = "the weights must be (experts, width, inner), or all of them (experts, inner, width)"
@@ -486,7 +486,7 @@ def _in_either_layout(call: NodeCall, found: Value, sizes: tuple[Dim, Dim], firs
     call.at_most(1, hidden, "the width of a token must be at least 1")
     call.require(any_of(layouts), reason)
     expect(call, 5, "the second bias", (count, hidden))
-    return found
+    return output
 
 
 @operator("QMoE", domain=MICROSOFT)

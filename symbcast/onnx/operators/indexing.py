@@ -70,11 +70,11 @@ from symbcast.operators.values.value import Value
 def constant(call: NodeCall) -> Value:
     """A tensor, or numbers, that the node holds."""
     for name, dtype in (("value_int", INT64), ("value_ints", INT64), ("value_float", FLOAT), ("value_floats", FLOAT)):
-        found = call.attribute(name)
-        if found is not None:
+        value = call.attribute(name)
+        if value is not None:
             import numpy as np
 
-            array = np.asarray(found, dtype=np.int64 if dtype == INT64 else np.float32)
+            array = np.asarray(value, dtype=np.int64 if dtype == INT64 else np.float32)
             return Value(tuple(array.shape), dtype, from_array(array))
     if call.attribute("value_string") is not None:
         return Value((), STRING)
@@ -83,10 +83,10 @@ def constant(call: NodeCall) -> Value:
     if call.attribute("sparse_value") is not None:
         sparse = call.attribute("sparse_value")
         return Value(tuple(sparse.dims), sparse.values.data_type)
-    found = call.attribute("value")
-    if found is None:
+    value = call.attribute("value")
+    if value is None:
         call.give_up("the node holds no value")
-    return TensorConstant(found)
+    return TensorConstant(value)
 
 
 def _shape_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -121,13 +121,13 @@ def constant_of_shape(call: NodeCall) -> Value:
     if call.value(0).shape == ():
         call.refuse(f"{call.input_name(0)} must have an axis")
     dims = requested_shape(call, 0)
-    found = call.attribute("value")
-    if found is None:
+    tensor = call.attribute("value")
+    if tensor is None:
         return Value(dims, FLOAT, filled(0, dims))
-    held = TensorConstant(found)
-    content = held.content
+    constant = TensorConstant(tensor)
+    content = constant.content
     number = content.items[0] if isinstance(content, Elements) and len(content.items) == 1 else None
-    return Value(dims, held.dtype, filled(number, dims) if held.dtype != BOOL or number is not None else None)
+    return Value(dims, constant.dtype, filled(number, dims) if constant.dtype != BOOL or number is not None else None)
 
 
 def _range_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
@@ -177,9 +177,9 @@ def multinomial(call: NodeCall) -> Value:
 @operator("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(call: NodeCall) -> Value:
     """A window as long as the input says."""
-    held = known_shape(call, 0, call.input_name(0))
-    if held is not None:
-        call.equal(multiply(*held), 1, "the length must be one number")
+    length_shape = known_shape(call, 0, call.input_name(0))
+    if length_shape is not None:
+        call.equal(multiply(*length_shape), 1, "the length must be one number")
     sizes = call.sizes(0)
     length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds", by=[0])
     return Value((length,), call.integer("output_datatype", FLOAT))

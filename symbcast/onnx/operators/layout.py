@@ -206,12 +206,12 @@ def space_to_depth_(call: NodeCall) -> Value:
 # Infer a -1 together with sizes of 0 as ONNX Runtime does (seen with 1.31).
 
 
-def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, given: Sequence[Dim]) -> Dim:
+def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, target: Sequence[Dim]) -> Dim:
     """Return the size at a -1 if others may be 0: the runtime leaves sizes of 0 out of both products."""
-    empty = call.empty(given)
+    empty = call.empty(target)
     if call.is_known(empty) is False:
-        return infer_size(context, data, given)
-    filled = [call.bounds.larger(d, 1) for d in given]
+        return infer_size(context, data, target)
+    filled = [call.bounds.larger(d, 1) for d in target]
     with call.asker.under(empty):
         call.require(any_of(equal(d, 0) for d in data), SAME_NUMBER)
         beside_zero = whole_quotient(call, [call.bounds.larger(d, 1) for d in data], filled)
@@ -239,17 +239,17 @@ RESHAPE_BESIDE_ZERO = RuntimeDifference(
 def reshape_(call: NodeCall) -> Value:
     """The same elements in another shape; a 0 keeps the size of its axis, and one -1 is inferred."""
     if call.version < 5:
-        wanted: Sequence[Element] = call.integers("shape") or []
+        target: Sequence[Element] = call.integers("shape") or []
     else:
         expect_line(call, 1)
-        held = call.elements(1)
-        if held is None:
+        elements = call.elements(1)
+        if elements is None:
             return _reshape_to_data(call)
-        wanted = held
+        target = elements
     inferred = None
     if call.does(RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
         inferred = partial(infer_size_beside_zero, call)
-    return reshaped(call, call.value(0), TargetShape(wanted, not call.integer("allowzero"), inferred))
+    return reshaped(call, call.value(0), TargetShape(target, not call.integer("allowzero"), inferred))
 
 
 def _reshape_to_data(call: NodeCall) -> Value:
@@ -396,12 +396,12 @@ def _open_parts(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     """Return the sizes of parts that an input holds, which must be as many as there are outputs."""
     parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}", by=[1]) for n in range(count)]
     call.equal(add(*parts), size, "the parts must add up to the size")
-    (given,) = known_shape(call, 1, "the sizes of the parts") or (count,)
+    (length,) = known_shape(call, 1, "the sizes of the parts") or (count,)
     if call.does(SPLIT_EMPTY):
-        even = all_of([equal(given, 0), *(equal(multiply(part, count), size) for part in parts)])
-        call.require(any_of([equal(given, count), even]), f"there must be {count} sizes of parts, or none")
+        even = all_of([equal(length, 0), *(equal(multiply(part, count), size) for part in parts)])
+        call.require(any_of([equal(length, count), even]), f"there must be {count} sizes of parts, or none")
     else:
-        call.equal(given, count, f"there must be {count} sizes of parts")
+        call.equal(length, count, f"there must be {count} sizes of parts")
     return parts
 
 
@@ -410,13 +410,13 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         expect_line(call, 1)
     if call.version >= 18 and call.has(1) and call.attribute("num_outputs") is not None:
         call.refuse("either the sizes of the parts or num_outputs may be given, not both")
-    given: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
-    if call.version >= 13 and call.has(1) and given is None:
+    parts: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
+    if call.version >= 13 and call.has(1) and parts is None:
         return _open_parts(call, size, count)
-    if given is not None and (given or not call.does(SPLIT_EMPTY)):
-        if len(given) != count:
-            call.refuse(f"{len(given)} parts are requested, but {count} taken")
-        return split_as(call, size, given)
+    if parts is not None and (parts or not call.does(SPLIT_EMPTY)):
+        if len(parts) != count:
+            call.refuse(f"{len(parts)} parts are requested, but {count} taken")
+        return split_as(call, size, parts)
     if call.version < 18 or call.attribute("num_outputs") is None:
         return split_evenly(call, size, count)
     if call.integer("num_outputs") != count:
@@ -535,26 +535,26 @@ def pad_(call: NodeCall) -> Value:
     amounts = _amounts(call, 2 * len(axes))
     if amounts is None:
         return _padded_by_data(call, dims, axes)
-    found = {axis: Padding(dims[axis], amounts[n], amounts[n + len(axes)]) for n, axis in enumerate(axes)}
-    paddings = [found.get(axis, Padding(size, 0, 0)) for axis, size in enumerate(dims)]
+    by_axis = {axis: Padding(dims[axis], amounts[n], amounts[n + len(axes)]) for n, axis in enumerate(axes)}
+    paddings = [by_axis.get(axis, Padding(size, 0, 0)) for axis, size in enumerate(dims)]
     shape = pad_in_runtime(call, paddings, mode) if call.does(PAD_ELEMENTS) else pad(call, paddings, mode)
     return Value(shape, call.dtype())
 
 
 def _axes(call: NodeCall, rank: int) -> list[int]:
-    given = call.axes("axes", 3, 18) if call.version >= 18 else None
-    if given is None:
+    axes = call.axes("axes", 3, 18) if call.version >= 18 else None
+    if axes is None:
         return list(range(rank))
-    return call.distinct_axes(given, rank, "no axis may be padded twice")
+    return call.distinct_axes(axes, rank, "no axis may be padded twice")
 
 
 def _amounts(call: NodeCall, count: int) -> list[Dim] | None:
     """Return the padding before each axis, then after each; None where data decide."""
     if call.version < 11:
-        given = call.integers("pads" if call.version > 1 else "paddings") or []
-        if len(given) != count:
+        pads = call.integers("pads" if call.version > 1 else "paddings") or []
+        if len(pads) != count:
             call.refuse(f"pads must be {count} numbers")
-        return [*given]
+        return [*pads]
     (length,) = call.rank(1, (1,), "pads")
     call.equal(length, count, f"pads must be {count} numbers")
     items = call.elements(1)
@@ -582,12 +582,14 @@ CENTER_CROP_SIZES = RuntimeDifference(
 def center_crop_pad(call: NodeCall) -> Value:
     """Axes cut, or padded, to a size at both ends."""
     dims = call.shape(0)
-    given = call.integers("axes")
-    axes = call.distinct_axes(range(len(dims)) if given is None else given, len(dims), "no axis may be sliced twice")
+    attribute = call.integers("axes")
+    axes = call.distinct_axes(
+        range(len(dims)) if attribute is None else attribute, len(dims), "no axis may be sliced twice"
+    )
     known = call.sizes(1) if call.does(CENTER_CROP_SIZES) else None
     # The runtime treats a negative size as 0.
     sizes = requested_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)
     if len(sizes) != len(axes):
         call.refuse(f"the shape must be {len(axes)} numbers")
-    wanted = dict(zip(axes, sizes, strict=True))
-    return Value(tuple(wanted.get(n, d) for n, d in enumerate(dims)), call.dtype())
+    target = dict(zip(axes, sizes, strict=True))
+    return Value(tuple(target.get(n, d) for n, d in enumerate(dims)), call.dtype())

@@ -123,8 +123,8 @@ def _note_lines(call: NodeCall, *positions: int) -> None:
     Whether ONNX Runtime checks them depends on their values: if they equal the output's, it does not.
     """
     for n in positions:
-        found = known_shape(call, n, call.input_name(n))
-        if found and found != (1,):
+        shape = known_shape(call, n, call.input_name(n))
+        if shape and shape != (1,):
             call.note(f"not checked: {call.input_name(n)} must be one number")
 
 
@@ -225,7 +225,7 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
     """Return a product multiplied by scales, which are broadcast onto it."""
     left, right = call.shape(0), call.shape(1)
     shape = matmul(call, left, right)
-    lines = [found for n in scales if (found := known_shape(call, n, call.input_name(n)))]
+    lines = [one for n in scales if (one := known_shape(call, n, call.input_name(n)))]
     if any(len(line) > 1 for line in lines):
         call.note("not checked: the shape of the scales, which have more than one axis")
     elif lines:
@@ -235,10 +235,10 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
     if call.is_known(is_empty) is not True:  # of an empty product, ONNX Runtime does not look at the rest
         with call.asker.under(negate(is_empty)):
             _check_columns(call, right, zero)
-            found = known_shape(call, bias, "the bias")
-            if found is not None:
+            one = known_shape(call, bias, "the bias")
+            if one is not None:
                 columns = right[-1] if len(right) > 1 else 1
-                call.equal(multiply(*found), columns, "the bias must have one number for each column")
+                call.equal(multiply(*one), columns, "the bias must have one number for each column")
     return Value(shape, FLOAT)
 
 
@@ -255,9 +255,9 @@ def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
         expect_numbers(call, *positions)
         return
     for n in positions:
-        found = known_shape(call, n, call.input_name(n))
-        if found is not None:
-            _check_either(call, n, found, dims, (*dims[:-1], 1), dims[-2] if len(dims) > 1 else None)
+        points = known_shape(call, n, call.input_name(n))
+        if points is not None:
+            _check_either(call, n, points, dims, (*dims[:-1], 1), dims[-2] if len(dims) > 1 else None)
 
 
 COLUMN_POINTS = RuntimeDifference(
@@ -270,24 +270,24 @@ COLUMN_POINTS = RuntimeDifference(
 def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
     """Require one scale and zero point, or one for each column."""
     for n in positions:
-        found = known_shape(call, n, call.input_name(n))
-        if found is not None:
+        points = known_shape(call, n, call.input_name(n))
+        if points is not None:
             is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.does(COLUMN_POINTS))
-            _check_either(call, n, found, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
+            _check_either(call, n, points, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
 
 
-def _check_either(call: NodeCall, position: int, found: Dims, dims: Dims, full: Dims, line: Dim | None) -> None:  # noqa: PLR0913, PLR0917
+def _check_either(call: NodeCall, position: int, points: Dims, dims: Dims, full: Dims, line: Dim | None) -> None:  # noqa: PLR0913, PLR0917
     """Require that a parameter be one number, a vector of length ``line``, or have the shape ``full``."""
     reason = f"{call.input_name(position)} must be one number, or one for each row or column"
-    if not found:
+    if not points:
         return
-    if len(found) == 1:
-        lengths: list[Formula] = [equal(found[0], 1)]
+    if len(points) == 1:
+        lengths: list[Formula] = [equal(points[0], 1)]
         if line is not None:
-            lengths.append(equal(found[0], line))
+            lengths.append(equal(points[0], line))
         call.require(any_of(lengths), reason)
-    elif len(found) == len(dims):
-        call.require(all_of(equal(a, b) for a, b in zip(found, full, strict=True)), reason)
+    elif len(points) == len(dims):
+        call.require(all_of(equal(a, b) for a, b in zip(points, full, strict=True)), reason)
     else:
         call.refuse(reason)
 
@@ -339,20 +339,20 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
     return Value((*dims[:-1], columns), call.dtype())
 
 
-def _is_packed_before(call: NodeCall, wanted: Sequence[int]) -> Formula:
+def _is_packed_before(call: NodeCall, sizes: Sequence[int]) -> Formula:
     """Return when ONNX Runtime takes B for a matrix that it packed itself: sizes are 0 or as they must be, one is 0."""
     shape = known_shape(call, 1, "B")
-    if shape is None or len(shape) != len(wanted) or all(call.bounds.is_at_least(size, 1) for size in shape):
+    if shape is None or len(shape) != len(sizes) or all(call.bounds.is_at_least(size, 1) for size in shape):
         return FALSE
-    fits = [any_of([equal(size, 0), equal(size, number)]) for size, number in zip(shape, wanted, strict=True)]
+    fits = [any_of([equal(size, 0), equal(size, number)]) for size, number in zip(shape, sizes, strict=True)]
     return all_of([call.empty(shape), *fits])
 
 
 def _check_packed(call: NodeCall, position: int, what: str, columns: int, each: int) -> None:
     """Require the shape (columns * each) or (columns, each)."""
-    found = known_shape(call, position, what)
-    if found is not None:
-        expect(call, position, what, (columns * each,) if len(found) == 1 else (columns, each))
+    shape = known_shape(call, position, what)
+    if shape is not None:
+        expect(call, position, what, (columns * each,) if len(shape) == 1 else (columns, each))
 
 
 # Quantized data in a device-specific memory order.

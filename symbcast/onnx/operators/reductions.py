@@ -181,24 +181,24 @@ def _folded_along(call: NodeCall, places: Sequence[int]) -> Content | None:
     array[:] = items
     lines = np.moveaxis(array.reshape(sizes), places, range(-len(places), 0))
     step = partial(BINARY[name], call.asker, call.dtype())
-    found = [fold(step, line) for line in lines.reshape(-1, prod(sizes[n] for n in places)).tolist()]
-    return None if None in found else Elements(tuple(found))
+    elements = [fold(step, line) for line in lines.reshape(-1, prod(sizes[n] for n in places)).tolist()]
+    return None if None in elements else Elements(tuple(elements))
 
 
 def _reduced_ramp(call: NodeCall, ramp: IndexRamp, places: Sequence[int]) -> Content | None:
     """Reduce a ramp along axes: to a multiple where it is constant along them, or to one of its ends."""
-    dims, kept = call.shape(0), [0 if n in places else s for n, s in enumerate(ramp.strides)]
+    dims, rest = call.shape(0), [0 if n in places else s for n, s in enumerate(ramp.strides)]
     along = IndexRamp(0, tuple(ramp.strides[n] for n in places))
     sizes = tuple(dims[n] for n in places)
     if call.node.op_type == "ReduceSum" and not any(along.strides) and call.dtype() in _WIDE:
         count = multiply(*sizes)
-        start, strides = multiply(ramp.start, count), [multiply(s, count) for s in kept]
+        start, strides = multiply(ramp.start, count), [multiply(s, count) for s in rest]
     elif call.node.op_type in ("ReduceMax", "ReduceMin") and call.is_positive(sizes):
         ends = extent(along, sizes, call.bounds)
         end = ends.high if call.node.op_type == "ReduceMax" else ends.low
         if end is None:
             return None
-        start, strides = add(ramp.start, end), kept
+        start, strides = add(ramp.start, end), rest
     else:
         return None
     if call.integer("keepdims", 1) != 1:
@@ -260,8 +260,8 @@ def _normalised_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence
 def layer_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale and bias broadcast onto the input, one way."""
     dims, axis = _normalised(call)
-    kept = layer_norm(call, dims, axis, known_shapes(call, 1, 2), parameters_broadcast=True)
-    statistics = Value(kept, call.integer("stash_type", 1))
+    statistics_shape = layer_norm(call, dims, axis, known_shapes(call, 1, 2), parameters_broadcast=True)
+    statistics = Value(statistics_shape, call.integer("stash_type", 1))
     return Value(dims, call.dtype()), statistics, statistics
 
 
@@ -270,8 +270,8 @@ def layer_normalization(call: NodeCall) -> Sequence[Value]:
 def rms_normalization(call: NodeCall) -> Sequence[Value]:
     """Scale broadcasts onto the input, one way."""
     dims, axis = _normalised(call)
-    kept = layer_norm(call, dims, axis, known_shapes(call, 1), parameters_broadcast=True)
-    return Value(dims, call.dtype()), Value(kept, call.integer("stash_type", 1))
+    statistics_shape = layer_norm(call, dims, axis, known_shapes(call, 1), parameters_broadcast=True)
+    return Value(dims, call.dtype()), Value(statistics_shape, call.integer("stash_type", 1))
 
 
 @operator("BatchNormalization", reaches=lambda call, shapes: [Reach(first=2)])
@@ -392,5 +392,5 @@ def loss(call: NodeCall) -> Value | Sequence[Value]:
     expect(call, 1, "the target", places)
     expect(call, 2, "the weights", (dims[1],))
     call.note("not checked: the targets, which are data, must be classes", is_about_data=True, by=[1])
-    found = Value(places if call.text("reduction", "mean") == "none" else (), call.dtype())
-    return found, Value(dims, call.dtype())
+    output = Value(places if call.text("reduction", "mean") == "none" else (), call.dtype())
+    return output, Value(dims, call.dtype())

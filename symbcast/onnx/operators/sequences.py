@@ -41,10 +41,10 @@ MAX_MAPPED = 16
 
 def sequence(call: NodeCall, position: int = 0) -> SequenceValue:
     """Return an input that is a sequence; raises `UnknownShapeError` if nothing is known about it."""
-    found = call.value(position)
-    if not isinstance(found, SequenceValue):
+    value = call.value(position)
+    if not isinstance(value, SequenceValue):
         call.give_up(f"the content of the sequence {call.input_name(position)} is not known")
-    return found
+    return value
 
 
 def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | None:
@@ -54,22 +54,22 @@ def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | 
     """
     expect_numbers(call, position)
     items = call.elements(position)
-    found = items[0] if items else None
-    if not is_size(found):
+    index = items[0] if items else None
+    if not is_size(index):
         call.note(
             f"not checked: the position {call.input_name(position)} must be in the sequence",
             is_about_data=True,
             by=[position],
         )
         return None
-    for least, most in ((subtract(0, length), found), (add(found, 1), add(length, after))):
+    for least, most in ((subtract(0, length), index), (add(index, 1), add(length, after))):
         if call.is_known(at_most(least, most)) is False:
             call.refuse("the position must be one in the sequence")
         call.at_most(least, most, "the position must be one in the sequence")
-    if call.is_known(at_most(0, found)) is True:
-        return found
-    if call.is_known(at_most(found, -1)) is True:
-        return add(length, found)
+    if call.is_known(at_most(0, index)) is True:
+        return index
+    if call.is_known(at_most(index, -1)) is True:
+        return add(length, index)
     return None
 
 
@@ -90,43 +90,45 @@ def empty(call: NodeCall) -> Value:
 @operator("SequenceLength")
 def length(call: NodeCall) -> Value:
     """How many elements a sequence has."""
-    found = call.value(0)
-    return Value((), INT64, Elements((found.length,)) if isinstance(found, SequenceValue) else None)
+    value = call.value(0)
+    return Value((), INT64, Elements((value.length,)) if isinstance(value, SequenceValue) else None)
 
 
 @operator("SequenceAt")
 def at(call: NodeCall) -> Value:
     """One element of a sequence."""
-    given = sequence(call)
-    index = _index(call, 1, given.length)
-    if given.items is not None and isinstance(index, int):
-        return given.items[index]
-    return _element(call, given, index)
+    tensors = sequence(call)
+    index = _index(call, 1, tensors.length)
+    if tensors.items is not None and isinstance(index, int):
+        return tensors.items[index]
+    return _element(call, tensors, index)
 
 
-def _element(call: NodeCall, given: SequenceValue, index: Dim | None) -> Value:
+def _element(call: NodeCall, tensors: SequenceValue, index: Dim | None) -> Value:
     """Return an element of a sequence at a position that may be unknown."""
-    if given.common is None:
-        return Value(None, given.dtype)
+    if tensors.common is None:
+        return Value(None, tensors.dtype)
     dims: list[Dim] = []
-    for axis, size in enumerate(given.common):
-        found = (
-            None if size is not None or given.parts is None or index is None else _at(call, given.parts, axis, index)
+    for axis, size in enumerate(tensors.common):
+        length = (
+            None
+            if size is not None or tensors.parts is None or index is None
+            else _at(call, tensors.parts, axis, index)
         )
-        if found is not None:
-            dims.append(found)
+        if length is not None:
+            dims.append(length)
         elif size is None:
             dims.append(call.fresh(f"element_dim_{axis}", f"axis {axis} of an element of {call.input_name(0)}", by=[]))
         else:
             dims.append(size)
-    return Value(tuple(dims), given.dtype)
+    return Value(tuple(dims), tensors.dtype)
 
 
 def _at(call: NodeCall, parts: SequenceParts, axis: int, index: Dim) -> Dim:
     """Return the length of the part at a position."""
-    found = parts.length_at(axis, index, call.bounds)
-    if found is not None:
-        return found
+    length = parts.length_at(axis, index, call.bounds)
+    if length is not None:
+        return length
     text = f"axis {axis} of an element of {call.input_name(0)}, depending on whether it is the last"
     is_whole = at_most(add(index, 1), parts.whole_count)
     name = f"{call.place.name}_element_dim_{axis}"
@@ -136,29 +138,29 @@ def _at(call: NodeCall, parts: SequenceParts, axis: int, index: Dim) -> Dim:
 @operator("SequenceInsert")
 def insert(call: NodeCall) -> Value:
     """A sequence with a tensor inserted, at the end or at a position."""
-    given, value = sequence(call), call.value(1)
-    index: Dim | None = given.length
+    tensors, value = sequence(call), call.value(1)
+    index: Dim | None = tensors.length
     if call.has(2):
         # Counted from the end, -1 is before the last element.
-        index = _index(call, 2, given.length, after=1)
-    one = sequence_of([value], given.dtype)
-    if given.items is not None and isinstance(index, int) and len(given.items) < MAX_ITEMS:
-        return sequence_of([*given.items[:index], value, *given.items[index:]], given.dtype)
-    return SequenceValue(add(given.length, 1), common_to([given, one]), given.dtype or value.dtype)
+        index = _index(call, 2, tensors.length, after=1)
+    one = sequence_of([value], tensors.dtype)
+    if tensors.items is not None and isinstance(index, int) and len(tensors.items) < MAX_ITEMS:
+        return sequence_of([*tensors.items[:index], value, *tensors.items[index:]], tensors.dtype)
+    return SequenceValue(add(tensors.length, 1), common_to([tensors, one]), tensors.dtype or value.dtype)
 
 
 @operator("SequenceErase")
 def erase(call: NodeCall) -> Value:
     """A sequence without its last tensor or the one at a position."""
-    given = sequence(call)
+    tensors = sequence(call)
     if call.has(1):
-        index = _index(call, 1, given.length)
+        index = _index(call, 1, tensors.length)
     else:
-        call.at_most(1, given.length, "there must be a tensor to erase")
-        index = subtract(given.length, 1)
-    if given.items is not None and isinstance(index, int):
-        return sequence_of([*given.items[:index], *given.items[index + 1 :]], given.dtype)
-    return SequenceValue(subtract(given.length, 1), given.common, given.dtype)
+        call.at_most(1, tensors.length, "there must be a tensor to erase")
+        index = subtract(tensors.length, 1)
+    if tensors.items is not None and isinstance(index, int):
+        return sequence_of([*tensors.items[:index], *tensors.items[index + 1 :]], tensors.dtype)
+    return SequenceValue(subtract(tensors.length, 1), tensors.common, tensors.dtype)
 
 
 # From tensors, and to them.
@@ -172,15 +174,15 @@ def split(call: NodeCall) -> Value:
     if not call.has(1):
         keeps = call.integer("keepdims", 1) != 0
         return _cut(call, dims, axis, 1, keeps)
-    shape, given = call.shape(1), call.sizes(1)
+    shape, sizes = call.shape(1), call.sizes(1)
     if len(shape) > 1:
         call.refuse("split must be one number or a vector of numbers")
     if not shape:
-        return _cut_evenly(call, dims, axis, given[0] if given else None)
-    if given is None:
+        return _cut_evenly(call, dims, axis, sizes[0] if sizes else None)
+    if sizes is None:
         call.note("not checked: the parts, which are data, must add up to the size", is_about_data=True, by=[1])
         return SequenceValue(shape[0], (*dims[:axis], None, *dims[axis + 1 :]), call.dtype())
-    parts = split_as(call, dims[axis], given)
+    parts = split_as(call, dims[axis], sizes)
     return sequence_of([Value((*dims[:axis], p, *dims[axis + 1 :]), call.dtype()) for p in parts], call.dtype())
 
 
@@ -227,37 +229,37 @@ def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> Seque
 @operator("ConcatFromSequence")
 def concat_from(call: NodeCall) -> Value:
     """The tensors of a sequence, concatenated or stacked along a new axis."""
-    given, axis, is_new = sequence(call), call.integer("axis"), call.integer("new_axis") != 0
-    call.at_most(1, given.length, "there must be a tensor to concatenate")
-    if given.items is None:
-        return _joined_alike(call, given, axis, is_new)
-    shapes = [i.shape for i in given.items if i.shape is not None]
-    if len(shapes) < len(given.items):
+    tensors, axis, is_new = sequence(call), call.integer("axis"), call.integer("new_axis") != 0
+    call.at_most(1, tensors.length, "there must be a tensor to concatenate")
+    if tensors.items is None:
+        return _joined_alike(call, tensors, axis, is_new)
+    shapes = [i.shape for i in tensors.items if i.shape is not None]
+    if len(shapes) < len(tensors.items):
         call.give_up(f"the shape of a tensor in {call.input_name(0)} is unknown")
     joined = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
-    return Value((stack if is_new else concat)(call, shapes, axis, joined), given.dtype)
+    return Value((stack if is_new else concat)(call, shapes, axis, joined), tensors.dtype)
 
 
-def _joined_alike(call: NodeCall, given: SequenceValue, axis: int, is_new: bool) -> Value:
+def _joined_alike(call: NodeCall, tensors: SequenceValue, axis: int, is_new: bool) -> Value:
     """Concatenate a sequence if only the sizes that its tensors share are known."""
-    common = given.common
+    common = tensors.common
     if common is None:
         call.give_up(f"the ranks of the tensors in {call.input_name(0)} are not known")
     place = call.axis(axis, len(common) + is_new)
     differs = [n for n, size in enumerate(common) if size is None and (is_new or n != place)]
-    if given.parts is not None:
-        return Value(_joined_parts(call, given, given.parts, axis, is_new), given.dtype)
+    if tensors.parts is not None:
+        return Value(_joined_parts(call, tensors, tensors.parts, axis, is_new), tensors.dtype)
     if differs:
         call.note(f"not checked: the tensors in {call.input_name(0)} must be equally long on axis {differs[0]}")
-    dims = list(_element(call, given, None).shape or ())
+    dims = list(_element(call, tensors, None).shape or ())
     if is_new:
-        return Value((*dims[:place], given.length, *dims[place:]), given.dtype)
+        return Value((*dims[:place], tensors.length, *dims[place:]), tensors.dtype)
     if common[place] is not None:
-        dims[place] = multiply(given.length, dims[place])
-    return Value(tuple(dims), given.dtype)
+        dims[place] = multiply(tensors.length, dims[place])
+    return Value(tuple(dims), tensors.dtype)
 
 
-def _joined_parts(call: NodeCall, given: SequenceValue, parts: SequenceParts, axis: int, is_new: bool) -> Dims:
+def _joined_parts(call: NodeCall, tensors: SequenceValue, parts: SequenceParts, axis: int, is_new: bool) -> Dims:
     """Return the shape of concatenated parts; require that the last, smaller part fit any others."""
     is_one = at_most(1, parts.whole_count)
     joined = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
@@ -272,9 +274,9 @@ def _joined_parts(call: NodeCall, given: SequenceValue, parts: SequenceParts, ax
             dims.append(_sum_of_parts(call, parts, n))
             continue
         name, text = f"{call.place.name}_dim_{n}", f"axis {n} of the parts together"
-        found = each if both is None else _by_cases(call, (name, text), parts.has_rest, both[n], each)
-        dims.append(_by_cases(call, (name, text), is_one, found, rest))
-    return (*dims[:place], given.length, *dims[place:]) if is_new else tuple(dims)
+        first = each if both is None else _by_cases(call, (name, text), parts.has_rest, both[n], each)
+        dims.append(_by_cases(call, (name, text), is_one, first, rest))
+    return (*dims[:place], tensors.length, *dims[place:]) if is_new else tuple(dims)
 
 
 def _by_cases(call: NodeCall, called: tuple[str, str], chosen: Formula, yes: Dim, no: Dim) -> Dim:
@@ -303,26 +305,26 @@ SEQUENCE_MAP_LENGTHS = RuntimeDifference(
 @operator("SequenceMap")
 def mapped(call: NodeCall) -> Sequence[Value]:
     """Run a graph on each element of a sequence, with the elements of others at the same positions."""
-    given, body = sequence(call), call.node.graphs["body"]
+    tensors, body = sequence(call), call.node.graphs["body"]
     others = [call.value(n) for n in range(1, len(call.inputs))]
     for other in others:
         if isinstance(other, SequenceValue):
             reason = "the sequences must have as many tensors"
             if call.does(SEQUENCE_MAP_LENGTHS):
-                call.at_most(given.length, other.length, reason)
+                call.at_most(tensors.length, other.length, reason)
             else:
-                call.equal(other.length, given.length, reason)
-    if isinstance(given.length, int) and given.length <= MAX_MAPPED:
-        turns = [call.walk.within(body, call.scope, _turn(call, [given, *others], n)) for n in range(given.length)]
+                call.equal(other.length, tensors.length, reason)
+    if isinstance(tensors.length, int) and tensors.length <= MAX_MAPPED:
+        turns = [call.walk.within(body, call.scope, _turn(call, [tensors, *others], n)) for n in range(tensors.length)]
         return [sequence_of(t[n] for t in turns) for n in range(len(call.node.outputs))]
     around = frozenset(call.asker.env.shown)
-    if given.parts is not None:
-        found = _mapped_parts(call, body, [given, *others], given.parts, around)
-        if found is not None:
-            return found
-    with call.asker.under(at_most(1, given.length)):
-        outputs = call.walk.within(body, call.scope, _turn(call, [given, *others], None))
-    return [SequenceValue(given.length, limited(v.shape, around), v.dtype) for v in outputs]
+    if tensors.parts is not None:
+        results = _mapped_parts(call, body, [tensors, *others], tensors.parts, around)
+        if results is not None:
+            return results
+    with call.asker.under(at_most(1, tensors.length)):
+        outputs = call.walk.within(body, call.scope, _turn(call, [tensors, *others], None))
+    return [SequenceValue(tensors.length, limited(v.shape, around), v.dtype) for v in outputs]
 
 
 def _mapped_parts(
@@ -359,28 +361,28 @@ def _parts_of(parts: SequenceParts, each: Value, rest: Value, around: frozenset[
     """Return the sequence of a graph's results for parts."""
     length = ceil_divide(parts.whole, parts.size)
     if NEVER in (each, rest):  # only the other can occur
-        found = rest if each is NEVER else each
-        return SequenceValue(length, limited(found.shape, around), found.dtype)
+        only = rest if each is NEVER else each
+        return SequenceValue(length, limited(only.shape, around), only.dtype)
     common = [limited(v.shape, around) for v in (each, rest)]
     shapes = [whole_shape(c) for c in common]
-    made = None
+    split_parts = None
     if shapes[0] is not None and shapes[1] is not None and len(shapes[0]) == len(shapes[1]):
-        made = SequenceParts(shapes[0], shapes[1], parts.size, parts.whole)
-    return SequenceValue(length, agreed(common), each.dtype or rest.dtype, parts=made)
+        split_parts = SequenceParts(shapes[0], shapes[1], parts.size, parts.whole)
+    return SequenceValue(length, agreed(common), each.dtype or rest.dtype, parts=split_parts)
 
 
 def _turn(call: NodeCall, values: Sequence[Value], index: int | None) -> list[Value]:
     """Return the graph's input at one position, or at any."""
-    found: list[Value] = []
+    inputs: list[Value] = []
     for value in values:
         if not isinstance(value, SequenceValue):
-            found.append(value)
+            inputs.append(value)
         elif value.items is not None and index is not None:
-            found.append(value.items[index] if index < len(value.items) else UNKNOWN)
+            inputs.append(value.items[index] if index < len(value.items) else UNKNOWN)
         else:
-            found.append(_element(call, value, index))
-            found[-1].decided_by = value.decided_by
-    return found
+            inputs.append(_element(call, value, index))
+            inputs[-1].decided_by = value.decided_by
+    return inputs
 
 
 @operator("ZipMap", domain=ML)

@@ -45,8 +45,8 @@ def resize(call: NodeCall) -> Value:
     if has_sizes == _has_elements(call, scaled_by):
         call.refuse("either scales or sizes must be given")
     _require_region(call, len(axes))
-    found = _to_sizes(call, dims, axes) if has_sizes else _by_scales(call, dims, axes, scaled_by)
-    return _resized(call, dims, found)
+    resized = _to_sizes(call, dims, axes) if has_sizes else _by_scales(call, dims, axes, scaled_by)
+    return _resized(call, dims, resized)
 
 
 @operator("Upsample")
@@ -70,8 +70,8 @@ RESIZE_MODES = RuntimeDifference(
 )
 
 
-def _resized(call: NodeCall, dims: Dims, found: Mapping[int, ResizedAxis]) -> Value:
-    every = [found.get(n, ResizedAxis(d, TRUE, TRUE)) for n, d in enumerate(dims)]
+def _resized(call: NodeCall, dims: Dims, resized: Mapping[int, ResizedAxis]) -> Value:
+    every = [resized.get(n, ResizedAxis(d, TRUE, TRUE)) for n, d in enumerate(dims)]
     if call.does(RESIZE_MODES):
         _require_mode_axes(call, every)
     return Value(tuple(r.size for r in every), call.dtype())
@@ -83,10 +83,10 @@ def _has_elements(call: NodeCall, position: int) -> bool:
 
 
 def _axes(call: NodeCall, rank: int) -> list[int]:
-    given = call.integers("axes") if call.version >= 18 else None
-    if given is None:
+    attribute = call.integers("axes") if call.version >= 18 else None
+    if attribute is None:
         return list(range(rank))
-    axes = [call.axis(a, rank) for a in given]
+    axes = [call.axis(a, rank) for a in attribute]
     if len(set(axes)) != len(axes):
         call.refuse("no axis may be resized twice")
     return axes
@@ -129,8 +129,8 @@ def _scales(call: NodeCall, position: int) -> Sequence[Element | float] | None:
     """Return the scales in an input; None if they are not individually known."""
     value = call.value(position)
     if isinstance(value, Constant) and value.array is not None:
-        found: list[float] = value.array.ravel().tolist()
-        return found
+        scales: list[float] = value.array.ravel().tolist()
+        return scales
     return call.elements(position)
 
 
@@ -141,14 +141,14 @@ FLOAT_SCALES = RuntimeDifference(
 )
 
 
-def _counted(call: NodeCall, given: Sequence[Element | float] | None, count: int) -> list[Scale | None]:
+def _counted(call: NodeCall, numbers: Sequence[Element | float] | None, count: int) -> list[Scale | None]:
     rounding = SINGLE if call.does(FLOAT_SCALES) else DOCUMENT
-    found = [read_scale(n, rounding) for n in ([None] * count if given is None else given)]
-    if len(found) != count:
+    scales = [read_scale(n, rounding) for n in ([None] * count if numbers is None else numbers)]
+    if len(scales) != count:
         call.refuse(f"there must be {count} scales")
-    if None in found:
+    if None in scales:
         call.note("not checked: scales, which are data, must be possible")
-    return found
+    return scales
 
 
 def _scaled(call: NodeCall, size: Dim, factor: Scale | None, axis: int) -> ResizedAxis:
@@ -167,16 +167,16 @@ def _to_sizes(call: NodeCall, dims: Dims, axes: Sequence[int]) -> dict[int, Resi
     items = call.elements(3) or (None,) * len(axes)
     if len(items) != len(axes):
         call.refuse(f"there must be {len(axes)} sizes")
-    wanted = [
+    requested = [
         i if is_size(i) else call.fresh(f"size_{a}", f"what sizes hold for axis {a}")
         for a, i in zip(axes, items, strict=True)
     ]
     old = [dims[a] for a in axes]
     if _keeps_ratio(call):
-        found = _keeping_ratio(call, old, wanted)
+        resized = _keeping_ratio(call, old, requested)
     else:
-        found = [_resized_to(call, d, w) for d, w in zip(old, wanted, strict=True)]
-    return dict(zip(axes, found, strict=True))
+        resized = [_resized_to(call, d, w) for d, w in zip(old, requested, strict=True)]
+    return dict(zip(axes, resized, strict=True))
 
 
 _POLICY = "keep_aspect_ratio_policy"
@@ -196,15 +196,15 @@ RESIZE_SIZES = RuntimeDifference(
 )
 
 
-def _resized_to(call: NodeCall, size: Dim, wanted: Dim) -> ResizedAxis:
+def _resized_to(call: NodeCall, size: Dim, requested: Dim) -> ResizedAxis:
     if not call.does(RESIZE_SIZES):
-        call.is_size(wanted, "a size must not be negative")
+        call.is_size(requested, "a size must not be negative")
     elif call.bounds.is_at_least(size, 1):
-        call.at_most(1, wanted, "a requested size must be positive")
+        call.at_most(1, requested, "a requested size must be positive")
     else:
-        both = all_of([at_most(1, size), at_most(1, wanted)]), all_of([equal(size, 0), equal(wanted, 0)])
+        both = all_of([at_most(1, size), at_most(1, requested)]), all_of([equal(size, 0), equal(requested, 0)])
         call.require(any_of(both), "an empty axis must stay empty, and another must not become so")
-    return ResizedAxis(wanted, equal(wanted, size), at_most(size, wanted))
+    return ResizedAxis(requested, equal(requested, size), at_most(size, requested))
 
 
 FLOAT_RATIO = RuntimeDifference(
@@ -214,15 +214,15 @@ FLOAT_RATIO = RuntimeDifference(
 )
 
 
-def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) -> list[ResizedAxis]:
+def _keeping_ratio(call: NodeCall, old: Sequence[Dim], requested: Sequence[Dim]) -> list[ResizedAxis]:
     """Return axes resized by one scale: the smallest or the largest that any axis needs."""
     for size in old:
         call.at_most(1, size, _NONE_EMPTY)
     if not call.does(FLOAT_RATIO):
-        return [ResizedAxis(_in_ratio(call, size, old, wanted), None, None) for size in old]
-    for size in wanted:
+        return [ResizedAxis(_in_ratio(call, size, old, requested), None, None) for size in old]
+    for size in requested:
         call.at_most(1, size, _NONE_EMPTY)
-    before, after = numbers_of(old), numbers_of(wanted)
+    before, after = numbers_of(old), numbers_of(requested)
     if before is None or after is None or min((*before, *after), default=1) < 1:
         return [
             ResizedAxis(call.fresh(f"size_{n}", f"axis {n} with its ratio kept"), None, None) for n in range(len(old))
@@ -239,17 +239,17 @@ def _keeping_ratio(call: NodeCall, old: Sequence[Dim], wanted: Sequence[Dim]) ->
 _NONE_EMPTY = "no axis may be empty when the aspect ratio is kept"
 
 
-def _in_ratio(call: NodeCall, size: Dim, old: Sequence[Dim], wanted: Sequence[Dim]) -> Dim:
+def _in_ratio(call: NodeCall, size: Dim, old: Sequence[Dim], requested: Sequence[Dim]) -> Dim:
     """Return a size times the least or greatest of some ratios, rounded half up.
 
     Rounding is monotonic, so the least of the rounded products is that of the least ratio.
     """
     choose = call.bounds.smaller if call.text(_POLICY) == "not_larger" else call.bounds.larger
-    found = (
-        asked if before == size else floor_divide(add(multiply(2, asked, size), before), multiply(2, before))
-        for before, asked in zip(old, wanted, strict=True)
+    rounded = (
+        after if before == size else floor_divide(add(multiply(2, after, size), before), multiply(2, before))
+        for before, after in zip(old, requested, strict=True)
     )
-    return reduce(choose, found)
+    return reduce(choose, rounded)
 
 
 # Cases for which the runtime has kernels.
@@ -373,8 +373,8 @@ def transform(call: NodeCall) -> Value:
         length = multiply(2, subtract(dims[place], 1)) if is_half and is_inverse else dims[place]
     least = 0 if call.does(DFT_EMPTY) and not call.has(1) else 1
     call.at_most(least, length, "the length of a transform must be positive")
-    found = add(floor_divide(length, 2), 1) if is_half and not is_inverse else length
-    shape = (*dims[:place], found, *dims[place + 1 : -1], parts)
+    frequencies = add(floor_divide(length, 2), 1) if is_half and not is_inverse else length
+    shape = (*dims[:place], frequencies, *dims[place + 1 : -1], parts)
     if call.does(DFT_EMPTY):
         needs = any_of([call.empty(shape), at_most(1, dims[place])])
         call.require(needs, "the signal must not be empty, unless the output is")
@@ -396,8 +396,8 @@ def _axis(call: NodeCall) -> int | None:
         return call.integer("axis", 1)
     if not call.has(2):
         return -2
-    found = call.numbers(2)
-    return found[0] if found is not None and len(found) == 1 else None
+    numbers = call.numbers(2)
+    return numbers[0] if numbers is not None and len(numbers) == 1 else None
 
 
 def _number(call: NodeCall, position: int, label: str) -> Dim | None:
@@ -436,12 +436,12 @@ def short_transform(call: NodeCall) -> Value:
         call.give_up("the step between frames is not known")
     call.at_most(1, step, "frame_step must be positive")
     window = call.rank(2, range(1, 9) if call.does(STFT_REAL) else (1,), "the window")[0] if call.has(2) else None
-    given = _number(call, 3, "frame_length")
-    if given is None and window is None and call.does(STFT_FRAME):
+    frame = _number(call, 3, "frame_length")
+    if frame is None and window is None and call.does(STFT_FRAME):
         call.refuse("a window or frame_length must be given")
-    length = given if given is not None else window if window is not None else whole
-    if window is not None and given is not None:
-        call.equal(window, given, "the window must be as long as a frame")
+    length = frame if frame is not None else window if window is not None else whole
+    if window is not None and frame is not None:
+        call.equal(window, frame, "the window must be as long as a frame")
     call.at_most(length, whole, "a frame must not be longer than the signal")
     crashes(call, any_of([call.empty((batch,)), at_most(1, length)]), "a frame has no elements")
     frames = add(floor_divide(subtract(whole, length), step), 1)

@@ -42,24 +42,24 @@ def inference() -> Inference:
     return _by_bytes if is_right else _by_messages
 
 
-def _by_bytes(schema: Any, node: Any, types: Written, held: Written, versions: Mapping[str, int]) -> Written:
+def _by_bytes(schema: Any, node: Any, types: Written, tensors: Written, versions: Mapping[str, int]) -> Written:
     from onnx import IR_VERSION
 
-    found: Written = schema._infer_node_outputs(node.SerializeToString(), types, held, {}, versions, IR_VERSION)
-    return found
+    inferred: Written = schema._infer_node_outputs(node.SerializeToString(), types, tensors, {}, versions, IR_VERSION)
+    return inferred
 
 
-def _by_messages(schema: Any, node: Any, types: Written, held: Written, versions: Mapping[str, int]) -> Written:
+def _by_messages(schema: Any, node: Any, types: Written, tensors: Written, versions: Mapping[str, int]) -> Written:
     from onnx import TensorProto, TypeProto, helper, shape_inference
 
-    found = shape_inference.infer_node_outputs(
+    inferred = shape_inference.infer_node_outputs(
         schema,
         node,
         {name: TypeProto.FromString(written) for name, written in types.items()},
-        {name: TensorProto.FromString(written) for name, written in held.items()},
+        {name: TensorProto.FromString(written) for name, written in tensors.items()},
         opset_imports=[helper.make_opsetid(*version) for version in versions.items()],
     )
-    return {name: made.SerializeToString(deterministic=True) for name, made in found.items()}
+    return {name: proto.SerializeToString(deterministic=True) for name, proto in inferred.items()}
 
 
 def _example() -> tuple[Any, Any, Written, Written, Mapping[str, int]]:
@@ -70,12 +70,12 @@ def _example() -> tuple[Any, Any, Written, Written, Mapping[str, int]]:
         "x": helper.make_tensor_type_proto(TensorProto.FLOAT, ["N", 2]),
         "s": helper.make_tensor_type_proto(INT64, [2]),
     }
-    held = {"s": helper.make_tensor("s", INT64, [2], [0, -1])}
+    tensors = {"s": helper.make_tensor("s", INT64, [2], [0, -1])}
     return (
         defs.get_schema("Reshape", 18, ""),
         helper.make_node("Reshape", ["x", "s"], ["y"]),
         {name: kind.SerializeToString() for name, kind in types.items()},
-        {name: tensor.SerializeToString() for name, tensor in held.items()},
+        {name: tensor.SerializeToString() for name, tensor in tensors.items()},
         {"": 18},
     )
 
@@ -126,8 +126,8 @@ def _gathered(sizes: tuple[int, ...], indices: KnownValue | None) -> Sizes | Non
     places = numpy_helper.to_array(indices.constant.raw)
     if places.ndim > 1 or not all(-len(sizes) <= i < len(sizes) for i in places.ravel()):
         return None
-    found = tuple(sizes[i] for i in places.ravel())
-    return found if places.ndim else found[0]
+    elements = tuple(sizes[i] for i in places.ravel())
+    return elements if places.ndim else elements[0]
 
 
 # Constants as ONNX Runtime knows them while it opens a model: those in the model, and what it folds.
@@ -158,8 +158,8 @@ _NOT_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeL
 
 def constant_of(node: Any) -> StoredTensor | None:
     """Return the tensor that a ``Constant`` makes; None if it makes something else."""
-    made = next((t for t in map(_tensor_of, node.attribute) if t is not None), None)
-    return None if made is None else StoredTensor(made)
+    tensor = next((t for t in map(_tensor_of, node.attribute) if t is not None), None)
+    return None if tensor is None else StoredTensor(tensor)
 
 
 def _tensor_of(attribute: Any) -> Any:
@@ -190,7 +190,7 @@ def is_short(stored: StoredTensor) -> bool:
 
 
 def folded_constants(
-    node: OnnxNode, inputs: Sequence[KnownValue | None], made: Sequence[ValueType | None]
+    node: OnnxNode, inputs: Sequence[KnownValue | None], outputs: Sequence[ValueType | None]
 ) -> list[Any]:
     """Return the constants that a node makes; none if it is not folded before the first run.
 
@@ -202,14 +202,14 @@ def folded_constants(
         return []
     if node.op_type == "Shape" and inputs[0] is not None:
         return _shape(node, inputs[0].type)
-    held = [None if found is None else found.constant for found in inputs]
-    if any(name and tensor is None for name, tensor in zip(node.inputs, held, strict=True)):
+    constants = [None if known is None else known.constant for known in inputs]
+    if any(name and tensor is None for name, tensor in zip(node.inputs, constants, strict=True)):
         return []
-    sizes = [None if t is None else t.sizes for t in made]
+    sizes = [None if t is None else t.sizes for t in outputs]
     if any(s is None or None in s or prod(n or 0 for n in s) > MAX_FOLDED for s in sizes):
         return []
-    given = [t.written if t is not None else b"" for t in held]
-    return _computed(node.raw.SerializeToString(deterministic=True), node.version, tuple(given))
+    tensors = [t.written if t is not None else b"" for t in constants]
+    return _computed(node.raw.SerializeToString(deterministic=True), node.version, tuple(tensors))
 
 
 def _shape(node: OnnxNode, of: ValueType) -> list[Any]:
@@ -224,14 +224,16 @@ def _shape(node: OnnxNode, of: ValueType) -> list[Any]:
 
 
 @lru_cache(maxsize=1024)
-def _computed(node: bytes, version: int, given: tuple[bytes, ...]) -> list[Any]:
+def _computed(node: bytes, version: int, tensors: tuple[bytes, ...]) -> list[Any]:
     """Return the results of onnx's reference implementation; nothing if it fails."""
     import numpy as np
     from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
     from onnx.reference import ReferenceEvaluator
 
     called = NodeProto.FromString(node)
-    feeds = {n: numpy_helper.to_array(TensorProto.FromString(t)) for n, t in zip(called.input, given, strict=True) if n}
+    feeds = {
+        n: numpy_helper.to_array(TensorProto.FromString(t)) for n, t in zip(called.input, tensors, strict=True) if n
+    }
     graph = helper.make_graph(
         [called],
         "",
@@ -242,8 +244,8 @@ def _computed(node: bytes, version: int, given: tuple[bytes, ...]) -> list[Any]:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = ReferenceEvaluator(model).run(None, feeds)
-        return [numpy_helper.from_array(np.asarray(a)) for a in found]
+            results = ReferenceEvaluator(model).run(None, feeds)
+        return [numpy_helper.from_array(np.asarray(a)) for a in results]
     except Exception:  # implementations raise any kind; a node that fails is not folded
         return []
 
@@ -253,16 +255,16 @@ def _computed(node: bytes, version: int, given: tuple[bytes, ...]) -> list[Any]:
 
 def stub(graph: Any, outputs: Sequence[ValueType | None] | None) -> Any:
     """Return a graph with the inputs of another and no nodes, which declares the types that its outputs have."""
-    made = type(graph)()
-    made.name = graph.name
-    for given in graph.input:
-        made.input.add().name = given.name
+    copy = type(graph)()
+    copy.name = graph.name
+    for graph_input in graph.input:
+        copy.input.add().name = graph_input.name
     for position, declared in enumerate(graph.output):
-        output = made.output.add()
+        output = copy.output.add()
         output.name = declared.name
-        found = outputs[position] if outputs is not None else None
-        output.type.CopyFrom(found.proto if found is not None and found.is_known else declared.type)
-    return made
+        inferred = outputs[position] if outputs is not None else None
+        output.type.CopyFrom(inferred.proto if inferred is not None and inferred.is_known else declared.type)
+    return copy
 
 
 def _loop(node: Any, scope: TypeScope) -> list[ValueType | None]:
@@ -290,17 +292,17 @@ _WITHOUT_LENGTHS = 9
 """The first version of Scan without sequence lengths before its states."""
 
 
-def _without_shape(found: ValueType | None) -> ValueType | None:
-    return None if found is None else without_shape(found)
+def _without_shape(type_: ValueType | None) -> ValueType | None:
+    return None if type_ is None else without_shape(type_)
 
 
-def _slice(found: ValueType | None, axis: int) -> ValueType | None:
-    shape = None if found is None else tensor_shape(found.proto)
-    if found is None or shape is None or not -len(shape.dim) <= axis < len(shape.dim):
-        return _without_shape(found)
-    made = found.copy()
-    del made.tensor_type.shape.dim[axis % len(shape.dim)]
-    return ValueType.of(made)
+def _slice(type_: ValueType | None, axis: int) -> ValueType | None:
+    shape = None if type_ is None else tensor_shape(type_.proto)
+    if type_ is None or shape is None or not -len(shape.dim) <= axis < len(shape.dim):
+        return _without_shape(type_)
+    copy = type_.copy()
+    del copy.tensor_type.shape.dim[axis % len(shape.dim)]
+    return ValueType.of(copy)
 
 
 BODIES: Mapping[str, Callable[[Any, TypeScope], list[ValueType | None]]] = {"Loop": _loop, "Scan": _scan}
@@ -324,8 +326,8 @@ def branch_output_types(node: Any, scope: TypeScope) -> dict[str, ValueType]:
         return {}
     taken = next(a.g for a in node.attribute if a.HasField("g") and a.name != gone)
     pairs = zip(node.output, taken.output, strict=False)
-    found = ((name, ValueType.of(made.type)) for name, made in pairs if name)
-    return {name: made for name, made in found if made.is_known}
+    types = ((name, ValueType.of(type_.type)) for name, type_ in pairs if name)
+    return {name: type_ for name, type_ in types if type_.is_known}
 
 
 def holds_graphs(attribute: Any) -> bool:

@@ -134,7 +134,7 @@ class _Initialization:
         self,
         graph: Any,
         scope: TypeScope,
-        given: Sequence[ValueType | None],
+        types: Sequence[ValueType | None],
         nodes: Sequence[OnnxNode] | None = None,
         tensors: Initializers | None = None,
     ) -> list[ValueType | None]:
@@ -144,17 +144,17 @@ class _Initialization:
         """
         scope.declare(graph)
         for position, declared in enumerate(graph.input):
-            found, handed = declared_type(declared.type), given[position] if position < len(given) else None
+            own, handed = declared_type(declared.type), types[position] if position < len(types) else None
             if handed is not None and handed.is_known:
-                kept, agree = merged(handed, found) if found.text == handed.text else (handed, not found.is_known)
+                both, agree = merged(handed, own) if own.text == handed.text else (handed, not own.is_known)
                 if not agree:
                     raise refused_session(
                         graph.node[0], f"{declared.name!r} is declared with a different type than it has", scope
                     )
-                found = kept
-            scope.put(declared.name, found)
-        names, held, _ = Initializers.of(graph.initializer) if tensors is None else tensors
-        put = dict(zip(names, map(self._constant, held), strict=True))
+                own = both
+            scope.put(declared.name, own)
+        names, constants, _ = Initializers.of(graph.initializer) if tensors is None else tensors
+        put = dict(zip(names, map(self._constant, constants), strict=True))
         if self._can_override:
             for declared in graph.input:
                 put.pop(declared.name, None)
@@ -191,15 +191,15 @@ class _Initialization:
                 values[outputs[0]] = self._constant(node.tensor)
                 continue
             try:
-                met = examined.get((node.kind, where, *[values[name].number for name in node.inputs]))
+                earlier = examined.get((node.kind, where, *[values[name].number for name in node.inputs]))
             except KeyError:  # an input is left out, or of a graph around this one
-                met = None
-            if met is None or not declared.isdisjoint(outputs):
+                earlier = None
+            if earlier is None or not declared.isdisjoint(outputs):
                 self._node(node, scope, where)
-            elif len(met) == 1 and met[0] is not None:
-                values[outputs[0]] = met[0]
+            elif len(earlier) == 1 and earlier[0] is not None:
+                values[outputs[0]] = earlier[0]
             else:
-                _repeat(outputs, met, values)
+                _repeat(outputs, earlier, values)
 
     def _node(self, node: OnnxNode, scope: TypeScope, where: int) -> None:
         """Examine a node, or repeat what is known of an earlier one."""
@@ -208,9 +208,9 @@ class _Initialization:
         values, find = scope.values, scope.find
         inputs = [values.get(name) or find(name) if name else None for name in node.inputs]
         key = self._key(node, inputs, scope, where)
-        met = self._examined.get(key) if key is not None else None
-        if met is not None:
-            _repeat(node.outputs, met, values)
+        earlier = self._examined.get(key) if key is not None else None
+        if earlier is not None:
+            _repeat(node.outputs, earlier, values)
             return
         before = self.unimplemented, self.mislabelled
         self._examine(node, inputs, scope)
@@ -249,8 +249,8 @@ class _Initialization:
         declared, outputs = scope.declared, node.outputs
         if declared.keys().isdisjoint(outputs):
             return kind, where, *numbers
-        kept = tuple([(declared.get(name), name in scope.outputs) for name in outputs])
-        return kind, where, kept, *numbers
+        promised = tuple([(declared.get(name), name in scope.outputs) for name in outputs])
+        return kind, where, promised, *numbers
 
     def _number(self, known: KnownValue) -> int:
         """Return the number of what is known about a value."""
@@ -262,30 +262,30 @@ class _Initialization:
         self._check_numbers(node, inputs, scope)
         operator = operator_of(node.op_type, node.version, node.domain)
         if operator is not None and operator.is_deprecated:
-            made = self._within(partial(self._defined, node.raw, operator, scope), 1) or {}
-            self._keep(node, made, scope)
+            types_made = self._within(partial(self._defined, node.raw, operator, scope), 1) or {}
+            self._keep(node, types_made, scope)
             return
         called = node.raw if node.kind is not None else self._with_bodies(node.raw, scope)
         if operator is None:
             self._foreign(node, scope)
             return
-        known = {name: found for name, found in zip(node.inputs, inputs, strict=True) if found is not None}
+        known = {name: value for name, value in zip(node.inputs, inputs, strict=True) if value is not None}
         if any(name and (name not in known or not known[name].type.is_known) for name in node.inputs):
             return
-        if not all(found.was_known for found in known.values()):
+        if not all(value.was_known for value in known.values()):
             self._infer_unfolded(node, called, operator, known, scope)
-        made = self._inferred(called, operator, {n: f.type for n, f in known.items()}, _constants(known), scope)
+        types_made = self._inferred(called, operator, {n: f.type for n, f in known.items()}, _constants(known), scope)
         if node.op_type == "If":
-            made.update(branch_output_types(called, scope))
+            types_made.update(branch_output_types(called, scope))
         for position, name in enumerate(node.outputs):
             if (
                 name
-                and not is_known_type(made.get(name))
+                and not is_known_type(types_made.get(name))
                 and not operator.is_typed(position)
                 and name not in scope.declared
             ):
                 raise refused_session(node.raw, f"the type of {name!r} is not known", scope)
-        self._keep(node, made, scope)
+        self._keep(node, types_made, scope)
         sizes = propagated_sizes(node, inputs)
         if sizes is not None:
             scope.put_sizes(node.outputs[0], sizes)
@@ -298,7 +298,7 @@ class _Initialization:
 
     def _check_numbers(self, node: OnnxNode, inputs: Sequence[KnownValue | None], scope: TypeScope) -> None:
         """Refuse sizes that ONNX Runtime needs as numbers, or that it does not take as numbers."""
-        problem = problem_of_numbers(node, [None if found is None else found.type for found in inputs])
+        problem = problem_of_numbers(node, [None if value is None else value.type for value in inputs])
         if problem is not None:
             raise refused_session(node.raw, problem, scope)
 
@@ -310,19 +310,19 @@ class _Initialization:
             raise refused_session(node.raw, f"{node.op_type} in a function ends its process", scope)
         types = scope.known_types(node.inputs)
         try:
-            made = outputs_of(node.raw, types)
+            inferred = outputs_of(node.raw, types)
         except MistypedError as error:
             raise refused_session(node.raw, str(error), scope) from None
         known = self._known
         for name in node.outputs if known is not None else ():
-            found = known(name) if known is not None else None
-            if found is NEVER:
+            value = known(name) if known is not None else None
+            if value is NEVER:
                 raise refused_session(node.raw, "no sizes work for a node in it", scope)
-            if found is None and self._is_removed:
+            if value is None and self._is_removed:
                 raise refused_session(node.raw, f"what it infers of {name!r} is not known", scope)
-            if found is not None and type_of_value(found).is_known:
-                made[name] = type_of_value(found)
-        self._keep(node, made, scope)
+            if value is not None and type_of_value(value).is_known:
+                inferred[name] = type_of_value(value)
+        self._keep(node, inferred, scope)
 
     def _infer_unfolded(
         self, node: OnnxNode, called: Any, operator: OperatorSchema, known: Mapping[str, KnownValue], scope: TypeScope
@@ -334,51 +334,51 @@ class _Initialization:
         These inferred types stay: ``Split`` gives its outputs a rank if the size that it splits is unknown, and none if
         that size is a number but the sizes of the parts are unknown.
         """
-        held = {name: tensor_of(f.sizes).SerializeToString() for name, f in known.items() if f.sizes is not None}
-        held.update(_constants({name: f for name, f in known.items() if not f.is_folded}))
-        if held.keys() == _constants(known).keys() and all(f.unfolded in (None, f.type) for f in known.values()):
+        tensors = {name: tensor_of(f.sizes).SerializeToString() for name, f in known.items() if f.sizes is not None}
+        tensors.update(_constants({name: f for name, f in known.items() if not f.is_folded}))
+        if tensors.keys() == _constants(known).keys() and all(f.unfolded in (None, f.type) for f in known.values()):
             return
         types = {name: f.unfolded or f.type for name, f in known.items()}
-        self._keep(node, self._inferred(called, operator, types, held, scope), scope)
+        self._keep(node, self._inferred(called, operator, types, tensors, scope), scope)
         for name in node.outputs:
             scope.put_unfolded(name)
 
     def _inferred(
-        self, node: Any, operator: OperatorSchema, types: Written, held: Written, scope: TypeScope
+        self, node: Any, operator: OperatorSchema, types: Written, tensors: Written, scope: TypeScope
     ) -> dict[str, ValueType]:
         """Return the types that onnx infers for a node's outputs; raises `RefusedSessionError` if that fails."""
         try:
-            found = self._infer(operator.schema, node, types, held, scope.versions)
+            written = self._infer(operator.schema, node, types, tensors, scope.versions)
         except self._errors as error:
             raise refused_session(node, inference_message(error), scope) from None
         except (RuntimeError, ValueError, TypeError):  # not an error of the operator itself
             return {}
-        return {name: stored_type(made) for name, made in found.items()}
+        return {name: stored_type(type_) for name, type_ in written.items()}
 
-    def _keep(self, node: OnnxNode, made: Mapping[str, ValueType], scope: TypeScope) -> None:
+    def _keep(self, node: OnnxNode, types: Mapping[str, ValueType], scope: TypeScope) -> None:
         """Merge the inferred types of a node's outputs with the declared ones."""
         for name in node.outputs:
             if not name:
                 continue
-            inferred, kept = made.get(name), scope.declared.get(name)
+            inferred, declared = types.get(name), scope.declared.get(name)
             if inferred is None or not inferred.is_known:
-                if kept is not None:
-                    scope.put(name, kept)
+                if declared is not None:
+                    scope.put(name, declared)
                 continue
             if not inferred.is_real:
                 raise refused_session(node.raw, f"{name!r} has an unknown element type", scope)
-            if kept is None:
+            if declared is None:
                 scope.put(name, inferred)
                 continue
-            if kept.text != inferred.text:
-                text = f"{name!r} is declared as {kept.text}, but is {inferred.text}"
-                found = refused_session(node.raw, text, scope)
+            if declared.text != inferred.text:
+                text = f"{name!r} is declared as {declared.text}, but is {inferred.text}"
+                refusal = refused_session(node.raw, text, scope)
                 if name in scope.outputs:
-                    raise found
-                self.mislabelled = self.mislabelled or found.refusal._replace(is_certain=False)
+                    raise refusal
+                self.mislabelled = self.mislabelled or refusal.refusal._replace(is_certain=False)
                 scope.put(name, inferred)
                 continue
-            scope.put(name, merged(inferred, kept)[0])
+            scope.put(name, merged(inferred, declared)[0])
 
     # Inner graphs and functions.
 
@@ -399,18 +399,18 @@ class _Initialization:
         if not graphs:
             return node
         inputs = BODIES.get(node.op_type)
-        given = inputs(node, scope) if inputs is not None else []
+        types = inputs(node, scope) if inputs is not None else []
         removed = removed_branch(node, scope)
-        made = type(node)()
-        made.CopyFrom(node)
+        copy = type(node)()
+        copy.CopyFrom(node)
         for attribute in graphs:
             before, self._is_removed = self._is_removed, self._is_removed or attribute.name == removed
-            follow = partial(self.graph, attribute.g, TypeScope(scope.versions, scope), given)
+            follow = partial(self.graph, attribute.g, TypeScope(scope.versions, scope), types)
             outputs = self._within(follow, len(attribute.g.node))
             self._is_removed = before
-            place = next(a for a in made.attribute if a.name == attribute.name)
+            place = next(a for a in copy.attribute if a.name == attribute.name)
             place.g.CopyFrom(stub(attribute.g, outputs))
-        return made
+        return copy
 
     def _call(self, function: Any, node: Any, scope: TypeScope, *, is_local: bool = False) -> dict[str, ValueType]:
         """Infer the body of a function for one call; return the types of the node's outputs.
@@ -422,16 +422,16 @@ class _Initialization:
         own = TypeScope({**imported, **scope.versions, **(imported if is_local else {})}, is_in_function=is_local)
         absent = set()
         for position, name in enumerate(function.input):
-            given = node.input[position] if position < len(node.input) else ""
-            if not given:
+            argument = node.input[position] if position < len(node.input) else ""
+            if not argument:
                 absent.add(name)
                 continue
-            found = scope.find(given)
-            if found is not None:
-                own.values[name] = KnownValue(found.type, constant=found.constant)
+            known = scope.find(argument)
+            if known is not None:
+                own.values[name] = KnownValue(known.type, constant=known.constant)
         self._nodes(walkable_nodes(body_of(function, node, absent), own.versions), own)
         pairs = zip(node.output, function.output, strict=False)
-        return {given: made for given, name in pairs if (made := own.type_of(name)) is not None}
+        return {argument: type_ for argument, name in pairs if (type_ := own.type_of(name)) is not None}
 
     def _defined(self, node: Any, operator: OperatorSchema, scope: TypeScope) -> dict[str, ValueType] | None:
         """Infer the standard's definition of an operator by others, as `_call` does; None without a definition."""
@@ -446,7 +446,7 @@ class _Initialization:
         node: OnnxNode,
         operator: OperatorSchema,
         inputs: Sequence[KnownValue | None],
-        made: Sequence[ValueType | None],
+        output_types: Sequence[ValueType | None],
         scope: TypeScope,
     ) -> None:
         """Note a node without a kernel or a definition by other operators."""
@@ -456,25 +456,25 @@ class _Initialization:
         if problem is not None:
             self.unimplemented = refused_session(node.raw, problem, scope).refusal
             return
-        given = tuple([None if found is None else found.type.text for found in inputs])
-        texts = tuple([found.text if found is not None and found.is_known else None for found in made])
-        if is_implemented(operator, given, texts):
+        input_texts = tuple([None if value is None else value.type.text for value in inputs])
+        texts = tuple([value.text if value is not None and value.is_known else None for value in output_types])
+        if is_implemented(operator, input_texts, texts):
             return
         is_registered = operator.schema.domain != _PREVIEW
         if is_registered and self._within(partial(self._defined, node.raw, operator, scope), 1) is not None:
             return
-        if is_implemented(operator, given, texts, with_casts=True):
+        if is_implemented(operator, input_texts, texts, with_casts=True):
             return
-        shown = ", ".join(text for text in given if text is not None)
+        shown = ", ".join(text for text in input_texts if text is not None)
         text = f"there is no implementation of {node.op_type} of version {operator.version} for {shown}"
         self.unimplemented = refused_session(node.raw, text, scope).refusal
 
 
-def _repeat(outputs: Sequence[str], met: Sequence[KnownValue | None], values: dict[str, KnownValue]) -> None:
+def _repeat(outputs: Sequence[str], earlier: Sequence[KnownValue | None], values: dict[str, KnownValue]) -> None:
     """Take over what is known of the outputs of an earlier node."""
-    values.update((name, known) for name, known in zip(outputs, met, strict=True) if known is not None)
+    values.update((name, known) for name, known in zip(outputs, earlier, strict=True) if known is not None)
 
 
 def _constants(known: Mapping[str, KnownValue]) -> dict[str, bytes]:
     """Return the tensors of values that are constants."""
-    return {name: found.constant.written for name, found in known.items() if found.constant is not None}
+    return {name: value.constant.written for name, value in known.items() if value.constant is not None}

@@ -101,9 +101,9 @@ _OPEN = 2**31 - 1
 
 @cache
 def _kernels() -> Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]:
-    found: Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]
-    found = json.loads(files(__package__).joinpath("kernels.json").read_text())
-    return found
+    kernels: Mapping[str, list[tuple[int, int, Mapping[str, list[str]]]]]
+    kernels = json.loads(files(__package__).joinpath("kernels.json").read_text())
+    return kernels
 
 
 _TYPES = {letter: name for name, letter in LETTERS.items()}
@@ -138,13 +138,13 @@ def _widened(name: str) -> str:
 
 def _parameters(operator: OperatorSchema, inputs: Texts, outputs: Texts) -> Mapping[str, str]:
     """Return the type parameters of an operator, each with the type of the first value that has it."""
-    found: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for slots, texts in ((operator.inputs, inputs), (operator.outputs, outputs)):
         for position, text in enumerate(texts):
             if slots and text is not None:
                 for parameter in slots[min(position, len(slots) - 1)]:
-                    found.setdefault(parameter, text)
-    return found
+                    parameters.setdefault(parameter, text)
+    return parameters
 
 
 # The element types of operators of ONNX Runtime's own domains, whose schemas onnx does not have.
@@ -175,7 +175,7 @@ class MistypedError(Exception):
 
 @cache
 def _signatures() -> Mapping[str, KernelSignature]:
-    found = json.loads(files(__package__).joinpath("signatures.json").read_text())
+    signatures = json.loads(files(__package__).joinpath("signatures.json").read_text())
     names = {letter: name for name, letter in LETTERS.items()}
 
     def slots(rows: list[tuple[str, list[str], bool, bool]]) -> list[KernelOperand]:
@@ -183,7 +183,9 @@ def _signatures() -> Mapping[str, KernelSignature]:
             KernelOperand(p, frozenset(names.get(t, t) for t in types), bool(h), bool(s)) for p, types, h, s in rows
         ]
 
-    return {operator: KernelSignature(slots(inputs), slots(outputs)) for operator, (inputs, outputs) in found.items()}
+    return {
+        operator: KernelSignature(slots(inputs), slots(outputs)) for operator, (inputs, outputs) in signatures.items()
+    }
 
 
 def outputs_of(node: Any, types: Mapping[str, ValueType]) -> dict[str, ValueType]:
@@ -207,14 +209,14 @@ def outputs_of(node: Any, types: Mapping[str, ValueType]) -> dict[str, ValueType
             raise MistypedError(f"{node.op_type} does not take {name!r} of type {written}")
         if slot.is_homogeneous and bound.setdefault(slot.parameter, written) != written:
             raise MistypedError(f"{name!r} is of type {written}, and must be of type {bound[slot.parameter]}")
-    made = {}
+    outputs = {}
     for position, name in enumerate(node.output):
         slot = signature.outputs[min(position, len(signature.outputs) - 1)]
         only = next(iter(slot.types)) if len(slot.types) == 1 else ""
         dtype = _number(bound.get(slot.parameter, only))
         if name and dtype:
-            made[name] = without_shape(tensor_type(dtype, ()))
-    return made
+            outputs[name] = without_shape(tensor_type(dtype, ()))
+    return outputs
 
 
 def _number(written: str) -> int:
@@ -262,18 +264,18 @@ def attribute_problem(node: Any, name: str) -> str | None:
     """
     if name not in _CHECKED:
         return None
-    held = {a.name: a for a in node.attribute}
+    attributes = {a.name: a for a in node.attribute}
     for group in NEEDED.get(name, ()):
-        if sum(_is_full(held.get(n)) for n in group) != 1:
+        if sum(_is_full(attributes.get(n)) for n in group) != 1:
             return f"{node.op_type} needs {'one of ' if len(group) > 1 else ''}{', '.join(group)}"
     attribute, texts = CHOICES.get(name, ("", ()))
-    if attribute in held and held[attribute].s not in texts:
+    if attribute in attributes and attributes[attribute].s not in texts:
         return f"{attribute} of {node.op_type} must be one of {', '.join(t.decode() for t in texts)}"
     if name in PARAMETERS:
-        given = held.get("kernel_params")
-        if given is None or len(given.floats) not in (0, 3):
+        parameters = attributes.get("kernel_params")
+        if parameters is None or len(parameters.floats) not in (0, 3):
             return f"{node.op_type} needs 3 kernel_params, or an empty list of them"
-    if name == ":LRN" and not (held["size"].i > 0 and held["size"].i % 2):
+    if name == ":LRN" and not (attributes["size"].i > 0 and attributes["size"].i % 2):
         return "the size of LRN must be odd and positive"
     return None
 
@@ -292,14 +294,14 @@ _BLOCKED_POOLS = ("MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"
 
 def problem_of_numbers(node: OnnxNode, types: Sequence[ValueType | None]) -> str | None:
     """Return why ONNX Runtime refuses the sizes that it knows of a node's inputs; None if it takes them."""
-    sizes = [None if found is None else found.sizes for found in types]
+    sizes = [None if type_ is None else type_.sizes for type_ in types]
     if node.op_type in _EMBEDDINGS and node.domain == "com.microsoft":
         for known, name in zip(sizes[2:7], node.inputs[2:7], strict=False):
             if known and not known[-1]:
                 return f"the last size of {name!r} must be a number in the model, and not 0"
     # Of 4 axes, ONNX Runtime moves channels into blocks if their number is a multiple of the block, as 0 is.
     if node.op_type in _BLOCKED_POOLS and not node.domain and sizes and len([o for o in node.outputs if o]) == 1:
-        known, found = sizes[0], types[0]
-        if found is not None and known is not None and len(known) == 4 and known[1] == 0 and found.text == _FLOATS:
+        known, type_ = sizes[0], types[0]
+        if type_ is not None and known is not None and len(known) == 4 and known[1] == 0 and type_.text == _FLOATS:
             return "it cannot move 0 channels into blocks"
     return None

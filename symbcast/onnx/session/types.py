@@ -87,12 +87,12 @@ def tensor_type(dtype: int, dims: Iterable[int]) -> ValueType:
 def _tensor_type(dtype: int, dims: tuple[int, ...]) -> ValueType:
     from onnx import TypeProto
 
-    made = TypeProto()
-    made.tensor_type.elem_type = dtype
-    made.tensor_type.shape.SetInParent()
+    proto = TypeProto()
+    proto.tensor_type.elem_type = dtype
+    proto.tensor_type.shape.SetInParent()
     for size in dims:
-        made.tensor_type.shape.dim.add().dim_value = size
-    return ValueType.of(made)
+        proto.tensor_type.shape.dim.add().dim_value = size
+    return ValueType.of(proto)
 
 
 def declared_type(declared: Any) -> ValueType:
@@ -105,35 +105,35 @@ def declared_type(declared: Any) -> ValueType:
 
 @lru_cache(maxsize=4096)
 def _without_invalid(declared: ValueType) -> ValueType:
-    made = declared.copy()
-    for dim in made.tensor_type.shape.dim if made.WhichOneof("value") == TENSOR else ():
+    copy = declared.copy()
+    for dim in copy.tensor_type.shape.dim if copy.WhichOneof("value") == TENSOR else ():
         kind = dim.WhichOneof("value")
         if (kind == "dim_param" and not dim.dim_param) or (kind == "dim_value" and dim.dim_value < 0):
             dim.ClearField(kind)
-    return ValueType.of(made)
+    return ValueType.of(copy)
 
 
-def is_known_type(found: ValueType | None) -> bool:
+def is_known_type(type_: ValueType | None) -> bool:
     """Return whether a type is known at all."""
-    return found is not None and found.is_known
+    return type_ is not None and type_.is_known
 
 
-def tensor_shape(found: Any) -> Any | None:
+def tensor_shape(proto: Any) -> Any | None:
     """Return the shape in a message of a type; None where it has none."""
-    kind = found.WhichOneof("value")
+    kind = proto.WhichOneof("value")
     if kind not in (TENSOR, SPARSE):
         return None
-    held = getattr(found, kind)
-    return held.shape if held.HasField("shape") else None
+    tensor = getattr(proto, kind)
+    return tensor.shape if tensor.HasField("shape") else None
 
 
-def without_shape(found: ValueType) -> ValueType:
+def without_shape(type_: ValueType) -> ValueType:
     """Return the type of a tensor without its shape; other types as they are."""
-    if found.proto.WhichOneof("value") != TENSOR:
-        return found
-    made = found.copy()
-    made.tensor_type.ClearField("shape")
-    return ValueType.of(made)
+    if type_.proto.WhichOneof("value") != TENSOR:
+        return type_
+    copy = type_.copy()
+    copy.tensor_type.ClearField("shape")
+    return ValueType.of(copy)
 
 
 @lru_cache(maxsize=4096)
@@ -143,24 +143,24 @@ def stored_type(written: bytes) -> ValueType:
     element = inferred.proto
     if element.WhichOneof("value") != "sequence_type":
         return _interned(written)
-    made = element = inferred.copy()
+    copy = element = inferred.copy()
     while element.WhichOneof("value") == "sequence_type":
         element = element.sequence_type.elem_type
     if element.WhichOneof("value") == TENSOR:
         element.tensor_type.ClearField("shape")
-    return ValueType.of(made)
+    return ValueType.of(copy)
 
 
-def _text_of(found: Any) -> str:
-    kind = found.WhichOneof("value")
+def _text_of(proto: Any) -> str:
+    kind = proto.WhichOneof("value")
     if kind in (TENSOR, SPARSE):
-        return f"{'sparse_' if kind == SPARSE else ''}tensor({_name(getattr(found, kind).elem_type)})"
+        return f"{'sparse_' if kind == SPARSE else ''}tensor({_name(getattr(proto, kind).elem_type)})"
     if kind == "sequence_type":
-        return f"seq({_text_of(found.sequence_type.elem_type)})"
+        return f"seq({_text_of(proto.sequence_type.elem_type)})"
     if kind == "optional_type":
-        return f"optional({_text_of(found.optional_type.elem_type)})"
+        return f"optional({_text_of(proto.optional_type.elem_type)})"
     if kind == "map_type":
-        return f"map({_name(found.map_type.key_type)},{_text_of(found.map_type.value_type)})"
+        return f"map({_name(proto.map_type.key_type)},{_text_of(proto.map_type.value_type)})"
     return ""
 
 
@@ -172,31 +172,31 @@ def _name(dtype: int) -> str:
 
 
 @lru_cache(maxsize=4096)
-def merged(inferred: ValueType, kept: ValueType) -> tuple[ValueType, bool]:
+def merged(inferred: ValueType, declared: ValueType) -> tuple[ValueType, bool]:
     """Return a kept type with an inferred shape merged into it, and whether the two agree.
 
     Like onnx's ``mergeInShapeInfo``: kept sizes take precedence over inferred ones, and numbers over names. After a
     contradiction the sizes that differ are unknown (``UnionShapeInfo``): ONNX Runtime only warns about it.
     """
-    found = tensor_shape(inferred.proto)
-    if found is None:
-        return kept, True
-    made = kept.copy()
-    before = tensor_shape(made)
+    shape = tensor_shape(inferred.proto)
+    if shape is None:
+        return declared, True
+    result = declared.copy()
+    before = tensor_shape(result)
     if before is None:
-        getattr(made, made.WhichOneof("value")).shape.CopyFrom(found)
-        return ValueType.of(made), True
-    if len(before.dim) != len(found.dim):
-        getattr(made, made.WhichOneof("value")).ClearField("shape")
-        return ValueType.of(made), False
-    pairs = list(zip(found.dim, before.dim, strict=True))
+        getattr(result, result.WhichOneof("value")).shape.CopyFrom(shape)
+        return ValueType.of(result), True
+    if len(before.dim) != len(shape.dim):
+        getattr(result, result.WhichOneof("value")).ClearField("shape")
+        return ValueType.of(result), False
+    pairs = list(zip(shape.dim, before.dim, strict=True))
     agree = all(_fit(new, old) for new, old in pairs)
     for new, old in pairs:
         if agree:
             _merge_size(new, old)
         elif new != old:
             old.Clear()
-    return ValueType.of(made), agree
+    return ValueType.of(result), agree
 
 
 def _fit(new: Any, old: Any) -> bool:
@@ -213,31 +213,31 @@ def _merge_size(new: Any, old: Any) -> None:
 # Types as values of a walk, for findings, and values as types.
 
 
-def value_of_type(found: ValueType | None) -> Value | None:
+def value_of_type(type_: ValueType | None) -> Value | None:
     """Return the value of a type, with its shape where all its sizes are numbers; None for an input left out."""
-    if found is None:
+    if type_ is None:
         return None
-    sizes = found.sizes
+    sizes = type_.sizes
     shape = None if sizes is None else tuple(n for n in sizes if n is not None)
     is_known = sizes is not None and shape is not None and len(shape) == len(sizes)
-    return Value(shape if is_known else None, found.proto.tensor_type.elem_type)
+    return Value(shape if is_known else None, type_.proto.tensor_type.elem_type)
 
 
 def type_of_value(value: Value) -> ValueType:
     """Return the type of a value, with sizes that are numbers; an empty type if it is not a tensor."""
     from onnx import TypeProto
 
-    made = TypeProto()
+    proto = TypeProto()
     if type(value) is not Value or not value.dtype:
-        return ValueType.of(made)
-    made.tensor_type.elem_type = value.dtype
+        return ValueType.of(proto)
+    proto.tensor_type.elem_type = value.dtype
     if value.shape is not None:
-        made.tensor_type.shape.SetInParent()
+        proto.tensor_type.shape.SetInParent()
         for size in value.shape:
-            dim = made.tensor_type.shape.dim.add()
+            dim = proto.tensor_type.shape.dim.add()
             if isinstance(size, int):
                 dim.dim_value = size
-    return ValueType.of(made)
+    return ValueType.of(proto)
 
 
 # Types and constants of a graph's values while ONNX Runtime opens a model.
@@ -287,13 +287,13 @@ class KnownValue:
         data = None if self.constant is None else self.constant.facts
         return self.type, self.unfolded, data, self.is_folded, self.sizes
 
-    def with_type(self, found: ValueType) -> KnownValue:
+    def with_type(self, type_: ValueType) -> KnownValue:
         """Return the same with another type."""
-        return KnownValue(found, self.unfolded, self.constant, self.is_folded, self.sizes)
+        return KnownValue(type_, self.unfolded, self.constant, self.is_folded, self.sizes)
 
-    def with_unfolded(self, found: ValueType) -> KnownValue:
+    def with_unfolded(self, type_: ValueType) -> KnownValue:
         """Return the same with another type before constants are folded."""
-        return KnownValue(self.type, found, self.constant, self.is_folded, self.sizes)
+        return KnownValue(self.type, type_, self.constant, self.is_folded, self.sizes)
 
     def with_sizes(self, sizes: Sizes | None) -> KnownValue:
         """Return the same with other sizes as its elements."""
@@ -326,34 +326,34 @@ class TypeScope:
     def declare(self, graph: Any) -> None:
         """Record the types that a graph declares; those of its outputs override ``value_info``."""
         for value in (*graph.value_info, *graph.output):
-            found = declared_type(value.type)
-            if found.is_known:
-                self.declared[value.name] = found
+            type_ = declared_type(value.type)
+            if type_.is_known:
+                self.declared[value.name] = type_
         self.outputs = frozenset(o.name for o in graph.output)
 
     def find(self, name: str) -> KnownValue | None:
         """Return the facts about a value; a value of an inner graph shadows an outer one of the same name."""
-        found = self.values.get(name)
-        if found is None and self._around is not None:
-            found = self._around.find(name)
+        known = self.values.get(name)
+        if known is None and self._around is not None:
+            known = self._around.find(name)
             # The sizes in an outer value are not known in an inner graph.
-            return found if found is None or found.sizes is None else found.with_sizes(None)
-        return found
+            return known if known is None or known.sizes is None else known.with_sizes(None)
+        return known
 
     def type_of(self, name: str) -> ValueType | None:
         """Return the type of a value; None if it is unknown."""
-        found = self.find(name)
-        return None if found is None else found.type
+        known = self.find(name)
+        return None if known is None else known.type
 
     def known_types(self, names: Iterable[str]) -> dict[str, ValueType]:
         """Return the types of values, as far as they are known."""
-        found = ((name, self.type_of(name)) for name in names if name)
-        return {name: t for name, t in found if t is not None and t.is_known}
+        pairs = ((name, self.type_of(name)) for name in names if name)
+        return {name: t for name, t in pairs if t is not None and t.is_known}
 
-    def put(self, name: str, found: ValueType) -> None:
+    def put(self, name: str, type_: ValueType) -> None:
         """Record the type of a value."""
         before = self.values.get(name)
-        self.values[name] = KnownValue(found) if before is None else before.with_type(found)
+        self.values[name] = KnownValue(type_) if before is None else before.with_type(type_)
 
     def put_unfolded(self, name: str) -> None:
         """Record that the present type of a value, if any, is the one before constants are folded."""
@@ -370,9 +370,9 @@ class TypeScope:
 
     def fold(self, name: str, tensor: Any) -> None:
         """Add a constant that is computed from others."""
-        before, found = self.values.get(name), tensor_type(tensor.data_type, tensor.dims)
+        before, type_ = self.values.get(name), tensor_type(tensor.data_type, tensor.dims)
         unfolded, sizes = (None, None) if before is None else (before.unfolded or before.type, before.sizes)
-        self.values[name] = KnownValue(found, unfolded, StoredTensor(tensor), is_folded=True, sizes=sizes)
+        self.values[name] = KnownValue(type_, unfolded, StoredTensor(tensor), is_folded=True, sizes=sizes)
 
 
 # Refusals: why ONNX Runtime does not open a model.

@@ -47,9 +47,9 @@ def _branch(call: OpenVinoCall, number: int) -> list[Value]:
     """Return the outputs of a body, in the order of the node's outputs."""
     graph = list(call.node.graphs.values())[number]
     op = call.node.raw
-    given = {d.body_parameter_index: call.value(d.input_index) for d in op.get_input_descriptions(number)}
-    found = call.walk.within(graph, call.scope, [given[n] for n in range(len(graph.inputs))])
-    outputs = {d.output_index: found[d.body_value_index] for d in op.get_output_descriptions(number)}
+    parameters = {d.body_parameter_index: call.value(d.input_index) for d in op.get_input_descriptions(number)}
+    results = call.walk.within(graph, call.scope, [parameters[n] for n in range(len(graph.inputs))])
+    outputs = {d.output_index: results[d.body_value_index] for d in op.get_output_descriptions(number)}
     return [outputs[n] for n in range(len(call.node.outputs))]
 
 
@@ -62,9 +62,9 @@ class _Body:
         described = list(call.node.raw.get_input_descriptions())
         self.sliced = [d for d in described if type(d).__name__ == "SliceInputDescription"]
         self.merged = [d for d in described if type(d).__name__ == "MergedInputDescription"]
-        self.kept = [d for d in described if type(d).__name__ == "InvariantInputDescription"]
+        self.invariant = [d for d in described if type(d).__name__ == "InvariantInputDescription"]
         outputs = list(call.node.raw.get_output_descriptions())
-        self.made = [d for d in outputs if type(d).__name__ == "ConcatOutputDescription"]
+        self.stacked = [d for d in outputs if type(d).__name__ == "ConcatOutputDescription"]
         self.last = [d for d in outputs if type(d).__name__ != "ConcatOutputDescription"]
         self.is_iterator = call.node.op_type == "TensorIterator"
         ports = (-1, -1) if self.is_iterator else call.node.raw.get_special_body_ports()
@@ -74,16 +74,16 @@ class _Body:
     def turn(self, number: Value, carried: Sequence[Value]) -> LoopIteration:
         """Return the results of the body in one iteration."""
         call = self.call
-        given = {d.body_parameter_index: part for d, part in zip(self.sliced, self.parts, strict=True)}
-        given.update({d.body_parameter_index: call.value(d.input_index) for d in self.kept})
-        given.update({d.body_parameter_index: v for d, v in zip(self.merged, carried, strict=True)})
+        parameters = {d.body_parameter_index: part for d, part in zip(self.sliced, self.parts, strict=True)}
+        parameters.update({d.body_parameter_index: call.value(d.input_index) for d in self.invariant})
+        parameters.update({d.body_parameter_index: v for d, v in zip(self.merged, carried, strict=True)})
         for n, parameter in enumerate(self.graph.parameters):
-            if n not in given:  # the iteration number
-                given[n] = Value(static_shape(parameter), call.dtype(), number.content)
-        found = call.walk.within(self.graph, call.scope, [given[n] for n in range(len(self.graph.inputs))])
+            if n not in parameters:  # the iteration number
+                parameters[n] = Value(static_shape(parameter), call.dtype(), number.content)
+        results = call.walk.within(self.graph, call.scope, [parameters[n] for n in range(len(self.graph.inputs))])
         return LoopIteration(
-            found[self.condition] if self.condition >= 0 else UNKNOWN,
-            *([found[d.body_value_index] for d in described] for described in (self.merged, self.made, self.last)),
+            results[self.condition] if self.condition >= 0 else UNKNOWN,
+            *([results[d.body_value_index] for d in described] for described in (self.merged, self.stacked, self.last)),
         )
 
     def limit(self) -> Dim | None:
@@ -121,10 +121,10 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
     )
     result = looped(call, described)
     carried = {d.body_value_index: value for d, value in zip(body.merged, result.last, strict=True)}
-    found: dict[int, Value] = {}
-    for one, value in zip(body.made, result.collected, strict=True):
+    outputs: dict[int, Value] = {}
+    for one, value in zip(body.stacked, result.collected, strict=True):
         result.check_alike(call, one.output_index, value)
-        found[one.output_index] = _concatenated_results(call, one, value, result.trips)
+        outputs[one.output_index] = _concatenated_results(call, one, value, result.trips)
     for one, value in zip(body.last, result.final, strict=True):
         if one.iteration != -1:
             call.give_up("an output taken from any iteration but the last is not followed")
@@ -132,14 +132,14 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
             result.check_alike(call, one.output_index, value)
             if not call.bounds.is_at_least(result.trips, 1):
                 call.note(f"not checked: the value of output {one.output_index} if the loop does not run")
-        found[one.output_index] = carried.get(one.body_value_index, value)
-    return [_typed(call, n, found[n]) for n in range(len(call.node.outputs))]
+        outputs[one.output_index] = carried.get(one.body_value_index, value)
+    return [_typed(call, n, outputs[n]) for n in range(len(call.node.outputs))]
 
 
 def _typed(call: OpenVinoCall, position: int, value: Value) -> Value:
-    made = call.made(value.shape, output=position)
-    made.decided_by = value.decided_by
-    return made
+    typed = call.output(value.shape, position=position)
+    typed.decided_by = value.decided_by
+    return typed
 
 
 def _concatenated_results(call: OpenVinoCall, described: Any, value: Value, trips: Dim) -> Value:

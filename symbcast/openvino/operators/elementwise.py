@@ -41,20 +41,20 @@ _EACH = {
 @operator(*_KEEPS.split(), reaches=reaches_nothing)
 def keeps_shape(call: OpenVinoCall) -> Value:
     """A tensor with the shape of the first input."""
-    return call.made(call.shape(0))
+    return call.output(call.shape(0))
 
 
 @operator(*_EACH, reaches=reaches_nothing)
 def each(call: OpenVinoCall) -> Value:
     """A function applied to each element."""
-    return call.made(call.shape(0), of_each(_EACH[call.node.op_type], call.value(0), call.bounds))
+    return call.output(call.shape(0), of_each(_EACH[call.node.op_type], call.value(0), call.bounds))
 
 
 @operator("Convert", "ConvertLike", reaches=reaches_nothing)
 def convert(call: OpenVinoCall) -> Value:
     """The elements converted to another type."""
     to = element_type_number(call.node.raw.get_output_element_type(0))
-    return call.made(call.shape(0), cast(call.value(0), to, call.asker))
+    return call.output(call.shape(0), cast(call.value(0), to, call.asker))
 
 
 @operator("Clamp", reaches=reaches_nothing)
@@ -64,7 +64,7 @@ def clamp(call: OpenVinoCall) -> Value:
     if call.dtype() in INTEGERS:
         low, high = (_end(float(call.attribute(name))) for name in ("min", "max"))
         content = clipped(call.value(0), low, high, call.asker)
-    return call.made(call.shape(0), content)
+    return call.output(call.shape(0), content)
 
 
 def _end(bound: float) -> tuple[Element, ...]:
@@ -149,7 +149,7 @@ def of_two(call: OpenVinoCall) -> Value:
     step = _BINARY[call.node.op_type]
     if call.node.op_type == "Divide":
         step = _floored if call.flag("m_pythondiv", True) else BINARY["Div"]
-    return call.made(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
+    return call.output(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 
 @operator("Select", reaches=reaches_nothing)
@@ -167,7 +167,7 @@ def select(call: OpenVinoCall) -> Value:
         case _:
             shape = call.broadcast(call.broadcast(yes, no, rule="none"), condition, rule="none")
     values = [call.value(n) for n in range(3)]
-    return call.made(shape, chosen(call.place.name, values, shape, call.asker))
+    return call.output(shape, chosen(call.place.name, values, shape, call.asker))
 
 
 @operator("PRelu")
@@ -179,7 +179,7 @@ def prelu(call: OpenVinoCall) -> Value:
     data, slope = call.shape(0), call.shape(1)
     if len(slope) == 1 and slope[0] != 1 and len(data) > 1:
         slope = (*slope, *([1] * (len(data) - 2)))
-    return call.made(call.broadcast(data, slope))
+    return call.output(call.broadcast(data, slope))
 
 
 @operator("FakeQuantize")
@@ -188,4 +188,4 @@ def fake_quantize(call: OpenVinoCall) -> Value:
     shape = call.shape(0)
     for n in range(1, 5):
         shape = auto_broadcast(call, shape, call.shape(n))
-    return call.made(shape)
+    return call.output(shape)

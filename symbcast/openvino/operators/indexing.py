@@ -48,7 +48,7 @@ def gather_(call: OpenVinoCall) -> Value:
     batch = call.integer("batch_dims")
     batch = batch + len(indices) if batch < 0 else batch
     shape = gather(call, data, indices, axis, batch)
-    return call.made(shape, None if batch else gathered(call.value(0), call.value(1), axis, call.bounds))
+    return call.output(shape, None if batch else gathered(call.value(0), call.value(1), axis, call.bounds))
 
 
 @operator("GatherElements")
@@ -57,7 +57,7 @@ def gather_elements_(call: OpenVinoCall) -> Value:
     data, axis = call.shape(0), call.integer("axis")
     shape = gather_elements(call, data, call.shape(1), axis, is_equal=True)
     check_indices(call, 1, call.value(1), data[axis])
-    return call.made(shape)
+    return call.output(shape)
 
 
 @operator("GatherND")
@@ -68,7 +68,7 @@ def gather_nd_(call: OpenVinoCall) -> Value:
     if call.version < 8 and batch > 1:
         # Before version 8 the batch axes are flattened into one.
         shape = (multiply(*shape[:batch]), *shape[batch:])
-    return call.made(shape)
+    return call.output(shape)
 
 
 @operator("ScatterElementsUpdate")
@@ -77,7 +77,7 @@ def scatter_elements_(call: OpenVinoCall) -> Value:
     (axis,) = call.input_axes(3, len(call.shape(0)))
     shape = scatter_elements(call, call.shape(0), call.shape(1), call.shape(2), axis)
     check_indices(call, 1, call.value(1), shape[axis])
-    return call.made(shape)
+    return call.output(shape)
 
 
 @operator("ScatterNDUpdate")
@@ -87,7 +87,7 @@ def scatter_nd_(call: OpenVinoCall) -> Value:
     length = index_length(call, indices)
     shape = scatter_nd(call, data, indices, call.shape(2), length)
     check_columns(call, length, data)
-    return call.made(shape)
+    return call.output(shape)
 
 
 @operator("ScatterUpdate")
@@ -96,7 +96,7 @@ def scatter_(call: OpenVinoCall) -> Value:
     (axis,) = call.input_axes(3, len(call.shape(0)))
     shape = scatter(call, call.shape(0), call.shape(1), call.shape(2), axis)
     check_rows(call, 1, shape[axis], f"axis {axis} of the data")
-    return call.made(shape)
+    return call.output(shape)
 
 
 # Numbers computed from sizes.
@@ -106,16 +106,16 @@ def scatter_(call: OpenVinoCall) -> Value:
 def shape_of(call: OpenVinoCall) -> Value:
     """The sizes of all axes."""
     if call.value(0).shape is None:
-        return call.made((call.rank_of(0),))
+        return call.output((call.rank_of(0),))
     dims = call.shape(0)
-    return call.made((len(dims),), Elements(dims))
+    return call.output((len(dims),), Elements(dims))
 
 
 @operator("Range")
 def range_(call: OpenVinoCall) -> Value:
     """Numbers from ``start`` to ``stop`` (exclusive), in steps."""
-    found = counted(call)
-    return call.made(found.shape, found.content)
+    numbers = counted(call)
+    return call.output(numbers.shape, numbers.content)
 
 
 @operator("CumSum")
@@ -124,7 +124,7 @@ def cumulated(call: OpenVinoCall) -> Value:
     dims = call.shape(0)
     for axis in call.numbers(1) or ():
         call.axes_of(dims, [axis])
-    return call.made(dims)
+    return call.output(dims)
 
 
 # Selection by value.
@@ -134,7 +134,9 @@ def cumulated(call: OpenVinoCall) -> Value:
 def non_zero(call: OpenVinoCall) -> Value:
     """The indices of the nonzero elements; their number depends on data."""
     dims = call.shape(0)
-    return call.made((len(dims), call.fresh("count", f"the count of nonzero elements of {call.input_name(0)}", by=[0])))
+    return call.output(
+        (len(dims), call.fresh("count", f"the count of nonzero elements of {call.input_name(0)}", by=[0]))
+    )
 
 
 @operator("TopK")
@@ -145,7 +147,7 @@ def top_k_(call: OpenVinoCall) -> Sequence[Value]:
         count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
     call.at_most(1, count, "k must be at least 1")
     shape = top_k(call, call.shape(0), call.integer("axis", -1), count)
-    return call.made(shape), call.made(shape, output=1)
+    return call.output(shape), call.output(shape, position=1)
 
 
 @operator("OneHot")
@@ -154,7 +156,7 @@ def one_hot_(call: OpenVinoCall) -> Value:
     depth = (call.elements(1) or (None,))[0]
     if not is_size(depth):
         depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
-    return call.made(one_hot(call, call.shape(0), call.integer("axis", -1), depth))
+    return call.output(one_hot(call, call.shape(0), call.integer("axis", -1), depth))
 
 
 @operator("NonMaxSuppression")
@@ -167,13 +169,13 @@ def non_max_suppression(call: OpenVinoCall) -> Sequence[Value]:
     if call.version < 5:
         call.give_up("before version 5 the output has its maximum length")
     count = call.fresh("count", "the number of selected boxes")
-    return call.made((count, 3)), call.made((count, 3), output=1), call.made((1,), output=2)
+    return call.output((count, 3)), call.output((count, 3), position=1), call.output((1,), position=2)
 
 
 @operator("RandomUniform")
 def random_uniform(call: OpenVinoCall) -> Value:
     """Random numbers in a shape given by an input."""
-    return call.made(call.input_sizes(0))
+    return call.output(call.input_sizes(0))
 
 
 @operator("Multinomial")
@@ -181,4 +183,4 @@ def multinomial(call: OpenVinoCall) -> Value:
     """Samples for each row of the input."""
     rows = call.shape(0)[:-1]
     count = call.input_sizes(1)
-    return call.made((*rows, *count))
+    return call.output((*rows, *count))

@@ -47,11 +47,11 @@ def _unsqueeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[
 def unsqueeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 inserted; an axis given twice is inserted once."""
     data, dims = call.value(0), call.shape(0)
-    given = call.input_numbers(1, "the axes")
-    rank = len(dims) + len(given)
-    axes = list(dict.fromkeys(call.axis(a, rank) for a in given))
+    numbers = call.input_numbers(1, "the axes")
+    rank = len(dims) + len(numbers)
+    axes = list(dict.fromkeys(call.axis(a, rank) for a in numbers))
     places = new_axes(call, len(dims), axes)
-    return call.made(unsqueeze(call, dims, axes), with_axes(data.content, places, len(dims)))
+    return call.output(unsqueeze(call, dims, axes), with_axes(data.content, places, len(dims)))
 
 
 def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -75,7 +75,7 @@ def squeeze_(call: OpenVinoCall) -> Value:
             call.give_up(f"whether axis {undecided[0]} is 1, and so removed, depends on the sizes")
         axes = [n for n in looked_at if dims[n] == 1]
     shape = squeeze(call, dims, axes)
-    return call.made(shape, without_axes(data.content, set(axes)))
+    return call.output(shape, without_axes(data.content, set(axes)))
 
 
 def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -89,7 +89,7 @@ def transpose_(call: OpenVinoCall) -> Value:
     data, dims = call.value(0), call.shape(0)
     order = call.input_numbers(1, "the order of the axes") or list(range(len(dims)))[::-1]
     shape = transpose(call, dims, order)
-    return call.made(shape, transposed(data.content, dims, order))
+    return call.output(shape, transposed(data.content, dims, order))
 
 
 def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -104,7 +104,7 @@ def concat_(call: OpenVinoCall) -> Value:
     shapes = [call.shape(n) for n in range(len(call.inputs))]
     axis = call.integer("axis")
     shape = concat(call, shapes, axis)
-    return call.made(shape, contents_joined(values, call.axis(axis, len(shape)), shape))
+    return call.output(shape, contents_joined(values, call.axis(axis, len(shape)), shape))
 
 
 @operator("Split")
@@ -120,19 +120,19 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     dims = call.shape(0)
     (axis,) = call.input_axes(1, len(dims))
     size, count = dims[axis], len(call.node.outputs)
-    given = call.sizes(2)
-    if given is None:
+    lengths = call.sizes(2)
+    if lengths is None:
         parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(2)}", by=[2]) for n in range(count)]
         call.equal(add(*parts), size, "the parts must add up to the size")
         return _parts(call, axis, parts)
-    if len(given) != count:
-        call.refuse(f"the node has {count} outputs for {len(given)} parts")
-    left_over = [n for n, part in enumerate(given) if part == -1]
+    if len(lengths) != count:
+        call.refuse(f"the node has {count} outputs for {len(lengths)} parts")
+    left_over = [n for n, part in enumerate(lengths) if part == -1]
     if len(left_over) > 1:
         call.refuse("at most one part may be -1")
-    parts = list(given)
+    parts = list(lengths)
     for n in left_over:
-        parts[n] = subtract(size, add(0, *(part for k, part in enumerate(given) if k != n)))
+        parts[n] = subtract(size, add(0, *(part for k, part in enumerate(lengths) if k != n)))
     return _parts(call, axis, split_as(call, size, parts))
 
 
@@ -146,7 +146,7 @@ def _parts(call: OpenVinoCall, axis: int, parts: Sequence[Dim]) -> list[Value]:
         content: Content | None = None
         if items is not None and isinstance(part, int) and isinstance(start, int):
             content = Elements(tuple(items[start : start + part]))
-        values.append(call.made((*dims[:axis], part, *dims[axis + 1 :]), content, n))
+        values.append(call.output((*dims[:axis], part, *dims[axis + 1 :]), content, n))
         start = add(start, part)
     return values
 
@@ -160,7 +160,7 @@ def tile_(call: OpenVinoCall) -> Value:
     dims, repeats = (1,) * (rank - len(dims)) + dims, (1,) * (rank - len(repeats)) + repeats
     shape = tile(call, dims, repeats)
     is_stretched = all(r == 1 or d == 1 for d, r in zip(dims, repeats, strict=True))
-    return call.made(shape, stretched(data, shape) if is_stretched else None)
+    return call.output(shape, stretched(data, shape) if is_stretched else None)
 
 
 @operator("Broadcast")
@@ -174,28 +174,28 @@ def broadcast(call: OpenVinoCall) -> Value:
         case "explicit" | "none":
             axes = tuple(call.input_numbers(2, "the axes of the target"))
             call.broadcast(dims, target, rule="explicit", axes=axes, flavour="openvino")
-            return call.made(target)
+            return call.output(target)
         case "pdpd":
             axis = call.integer("mode.auto_broadcast_axis", call.integer("axis", -1))
             call.broadcast(target, dims, rule="pdpd", axis=axis, flavour="openvino")
-            return call.made(target)
+            return call.output(target)
         case _:
             shape = expand(call, dims, target)
-    return call.made(shape, stretched(data, shape))
+    return call.output(shape, stretched(data, shape))
 
 
 @operator("DepthToSpace", reaches=reaches_images)
 def depth_to_space_(call: OpenVinoCall) -> Value:
     """Blocks of channels moved into the spatial axes."""
     dims = call.rank(0, (4,), "data")
-    return call.made(depth_to_space(call, dims, call.integer("block_size", 1)))
+    return call.output(depth_to_space(call, dims, call.integer("block_size", 1)))
 
 
 @operator("SpaceToDepth", reaches=reaches_images)
 def space_to_depth_(call: OpenVinoCall) -> Value:
     """Spatial blocks moved into the channels."""
     dims = call.rank(0, (4,), "data")
-    return call.made(space_to_depth(call, dims, call.integer("block_size", 1)))
+    return call.output(space_to_depth(call, dims, call.integer("block_size", 1)))
 
 
 # Reshape, Slice and StridedSlice.
@@ -208,14 +208,14 @@ _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 def reshape(call: OpenVinoCall) -> Value:
     """The same elements in a new shape; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
     expect_line(call, 1)
-    wanted, keeps_zero = call.elements(1), call.flag("special_zero")
-    if wanted is None:
+    target, keeps_zero = call.elements(1), call.flag("special_zero")
+    if target is None:
         shape = requested_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
         if call.value(0).shape is not None:
             call.note("not followed: the output shape is data, and may contain 0 or -1")
-        return call.made(shape)
-    found = reshaped(call, call.value(0), TargetShape(wanted, keeps_zero))
-    return call.made(found.shape, found.content)
+        return call.output(shape)
+    value = reshaped(call, call.value(0), TargetShape(target, keeps_zero))
+    return call.output(value.shape, value.content)
 
 
 @operator("Slice")
@@ -228,8 +228,8 @@ def slice_(call: OpenVinoCall) -> Value:
         call.give_up("the axes or steps of the slice are not known")
     if starts is None or ends is None:
         call.give_up("the start or end of the slice is not known")
-    found = slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps))
-    return call.made(found.shape, found.content)
+    value = slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps))
+    return call.output(value.shape, value.content)
 
 
 # StridedSlice.
@@ -264,16 +264,16 @@ def strided_slice(call: OpenVinoCall) -> Value:
         call.refuse("begin, end and strides must have the same length")
     masks = _Masks(*(_set(call, name) for name in ("begin", "end", "new_axis", "shrink_axis", "ellipsis")))
     cuts, new, gone = _axis_slices(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
-    found = data
+    value = data
     if cuts:
         starts, ends = [_known(c.start) for c in cuts], [_known(c.end) for c in cuts]
-        found = slice_value(call, data, SliceBounds(starts, ends, [c.axis for c in cuts], [c.step for c in cuts]))
-    content = without_axes(found.content, gone)
-    shape = tuple(d for n, d in enumerate(found.shape or ()) if n not in gone)
+        value = slice_value(call, data, SliceBounds(starts, ends, [c.axis for c in cuts], [c.step for c in cuts]))
+    content = without_axes(value.content, gone)
+    shape = tuple(d for n, d in enumerate(value.shape or ()) if n not in gone)
     content = with_axes(content, new, len(shape))
     for place in new:
         shape = (*shape[:place], 1, *shape[place:])
-    return call.made(shape, content)
+    return call.output(shape, content)
 
 
 def _known(place: Element) -> Dim | None:
@@ -347,8 +347,8 @@ def pad_(call: OpenVinoCall) -> Value:
         for padding in paddings:
             fits = all_of(at_most(n, padding.size) for n in (padding.before, padding.after))
             call.require(fits, "an axis must be at least as long as its padding, which mirrors it")
-        return call.made(tuple(p.padded for p in paddings))
-    return call.made(pad(call, paddings, mode))
+        return call.output(tuple(p.padded for p in paddings))
+    return call.output(pad(call, paddings, mode))
 
 
 @operator("Interpolate")
@@ -361,7 +361,7 @@ def interpolate(call: OpenVinoCall) -> Value:
         sizes = [scaled(call, dims[a], read_scale(s, SINGLE_NUDGED), a) for a, s in zip(axes, scales, strict=False)]
     else:
         sizes = list(call.input_sizes(1)[: len(axes)])
-    return call.made(resize(call, dims, axes, sizes))
+    return call.output(resize(call, dims, axes, sizes))
 
 
 def _padded(call: OpenVinoCall, dims: Dims) -> Dims:
@@ -369,7 +369,7 @@ def _padded(call: OpenVinoCall, dims: Dims) -> Dims:
     if call.version < 4:
         return dims
     pads = [(call.integers(name) or [])[: len(dims)] for name in ("pads_begin", "pads_end")]
-    before, after = (found + [0] * (len(dims) - len(found)) for found in pads)
+    before, after = (numbers + [0] * (len(dims) - len(numbers)) for numbers in pads)
     return tuple(add(d, a, b) for d, a, b in zip(dims, before, after, strict=True))
 
 
@@ -384,6 +384,6 @@ def _scales(call: OpenVinoCall, position: int, count: int) -> Sequence[Element |
     """Return the scales in an input, None for each unknown one."""
     value = call.value(position)
     if isinstance(value, OpenVinoConstant):
-        found: list[float] = value.array.ravel().tolist()
-        return found
+        scales: list[float] = value.array.ravel().tolist()
+        return scales
     return call.elements(position) or [None] * count

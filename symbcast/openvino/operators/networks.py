@@ -50,7 +50,7 @@ def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Rea
 def matmul_(call: OpenVinoCall) -> Value:
     """A matrix product with optionally transposed operands; batch axes are broadcast."""
     left, right = call.shape(0), call.shape(1)
-    return call.made(matmul(call, _flipped(call, left, "transpose_a"), _flipped(call, right, "transpose_b")))
+    return call.output(matmul(call, _flipped(call, left, "transpose_a"), _flipped(call, right, "transpose_b")))
 
 
 def _flipped(call: OpenVinoCall, dims: Dims, name: str) -> Dims:
@@ -62,7 +62,7 @@ def _flipped(call: OpenVinoCall, dims: Dims, name: str) -> Dims:
 def einsum_(call: OpenVinoCall) -> Value:
     """A sum of products: each letter is one size, and letters that the output omits are summed over."""
     shapes = [call.shape(n) for n in range(len(call.inputs))]
-    return call.made(einsum(call, call.text("equation"), shapes))
+    return call.output(einsum(call, call.text("equation"), shapes))
 
 
 @operator("ScaledDotProductAttention")
@@ -71,14 +71,14 @@ def attention(call: OpenVinoCall) -> Value:
     query, key, value = (call.shape(n) for n in range(3))
     if min(len(query), len(key), len(value)) < 3:
         call.refuse("query, key and value must have a batch")
-    found = attend(call, query, key, value)
+    output = attend(call, query, key, value)
     if not call.has(3) or call.flag("causal") or not call.shape(3):
-        return call.made(found)
+        return call.output(output)
     mask = call.shape(3)
     if len(mask) < 2:
         call.refuse("a mask must have at least two axes")
     length, _ = call.broadcast((query[-2], key[-2]), mask[-2:])
-    return call.made((*call.broadcast(found[:-2], mask[:-2]), length, value[-1]))
+    return call.output((*call.broadcast(output[:-2], mask[:-2]), length, value[-1]))
 
 
 # Reductions.
@@ -99,15 +99,15 @@ def _reduced_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Re
 def reduced(call: OpenVinoCall) -> Value:
     """A reduction: axes become size 1 or are removed; if none are given, nothing is reduced."""
     dims = call.shape(0)
-    given = call.input_numbers(1, "the axes")
-    axes = call.axes_of(dims, given)
-    if given and not dims and call.flag("keep_dims"):
+    numbers = call.input_numbers(1, "the axes")
+    axes = call.axes_of(dims, numbers)
+    if numbers and not dims and call.flag("keep_dims"):
         call.refuse("a scalar has no axis to keep")
     if not axes:
-        return call.made(dims, call.value(0).content)
+        return call.output(dims, call.value(0).content)
     shape = reduce(call, dims, axes, keepdims=call.flag("keep_dims"))
     is_whole = len(set(axes)) == len(dims)
-    return call.made(shape, folded(call, _STEPS.get(call.node.op_type)) if is_whole else None)
+    return call.output(shape, folded(call, _STEPS.get(call.node.op_type)) if is_whole else None)
 
 
 # Normalisation.
@@ -123,7 +123,7 @@ def along_axis(call: OpenVinoCall) -> Value:
     """A function applied to each vector along an axis; the shape is unchanged."""
     dims = call.shape(0)
     call.axes_of(dims, [call.integer("axis", 1)])
-    return call.made(dims)
+    return call.output(dims)
 
 
 @operator("MVN")
@@ -132,7 +132,7 @@ def mean_variance_normalised(call: OpenVinoCall) -> Value:
     dims = call.shape(0)
     if call.version >= 6:
         call.input_axes(1, len(dims))
-    return call.made(dims)
+    return call.output(dims)
 
 
 @operator("BatchNormInference")
@@ -141,7 +141,7 @@ def batch_normalised(call: OpenVinoCall) -> Value:
     position = 0 if call.version >= 5 else 2
     dims = call.shape(position)
     per_channel(call, dims[1], known_shapes(call, *(n for n in range(5) if n != position)))
-    return call.made(dims)
+    return call.output(dims)
 
 
 @operator("GroupNormalization")
@@ -149,7 +149,7 @@ def group_normalised(call: OpenVinoCall) -> Value:
     """The data normalised in equal groups of channels; scale and bias have one number per channel."""
     dims = call.shape(0)
     group_norm(call, dims[1], call.integer("num_groups", 1), known_shapes(call, 1, 2))
-    return call.made(dims)
+    return call.output(dims)
 
 
 # Recurrent layers and cells: RNN, GRU and LSTM.
@@ -186,7 +186,7 @@ def _fit(call: OpenVinoCall, layer: RecurrentLayer, roles: list[Role]) -> list[D
 
 
 def _outputs(call: OpenVinoCall, shapes: Sequence[Dims]) -> list[Value]:
-    return [call.made(shape, output=n) for n, shape in enumerate(shapes)]
+    return [call.output(shape, position=n) for n, shape in enumerate(shapes)]
 
 
 # Convolutions, pooling and sampling of regions.
@@ -210,10 +210,10 @@ _PADS = ("pads_begin", "pads_end")
 
 
 def _numbers(call: OpenVinoCall, name: str, default: int, count: int) -> list[int]:
-    found = call.integers(name) or [default] * count
-    if len(found) != count:
+    numbers = call.integers(name) or [default] * count
+    if len(numbers) != count:
         call.refuse(f"{name} must be {count} numbers")
-    return found
+    return numbers
 
 
 def _positions(call: OpenVinoCall, context: Context, size: Dim, window: SlidingWindow) -> Dim:
@@ -241,8 +241,8 @@ def convolution(call: OpenVinoCall) -> Value:
     dims, filters = call.shape(0), call.shape(1)
     sizes = spatial_axes(call, dims)
     outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=False)
-    found = [_positions(call, call, s, w) for s, w in zip(sizes, _windows(call, kernel), strict=True)]
-    return call.made((dims[0], outputs, *found))
+    lengths = [_positions(call, call, s, w) for s, w in zip(sizes, _windows(call, kernel), strict=True)]
+    return call.output((dims[0], outputs, *lengths))
 
 
 @operator("ConvolutionBackpropData", "GroupConvolutionBackpropData")
@@ -252,12 +252,12 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
     sizes = spatial_axes(call, dims)
     outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=True)
     if call.has(2):
-        asked = call.input_sizes(2)
-        if len(asked) != len(sizes):
+        requested = call.input_sizes(2)
+        if len(requested) != len(sizes):
             call.refuse(f"the output shape must be {len(sizes)} numbers")
-        return call.made((dims[0], outputs, *asked))
+        return call.output((dims[0], outputs, *requested))
     extra = call.integers("output_padding") or [0] * len(sizes)
-    found = []
+    lengths = []
     for size, window, more in zip(sizes, _windows(call, kernel), extra, strict=True):
         # Without an output shape, automatic padding is 0.
         length = transposed_length(size, window, more)
@@ -265,8 +265,8 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
             has_elements = any_of([equal(dims[0], 0), at_most(1, size)])
             call.require(has_elements, "no axis may be empty")
             call.at_most(1, length, "the padding must not remove the whole output")
-        found.append(length)
-    return call.made((dims[0], outputs, *found))
+        lengths.append(length)
+    return call.output((dims[0], outputs, *lengths))
 
 
 def _channels(call: OpenVinoCall, dims: Dims, filters: Dims, count: int, *, is_transposed: bool) -> tuple[Dim, Dims]:
@@ -295,7 +295,7 @@ def pool_(call: OpenVinoCall) -> Sequence[Value]:
     for size, what in zip(dims, ("batch", "channels"), strict=False):
         call.at_most(1, size, f"the {what} must not be empty")
     shape = pool(call, dims, _windows(call, kernel), partial(_pooled, call))
-    return [call.made(shape, output=n) for n in range(len(call.node.outputs))]
+    return [call.output(shape, position=n) for n in range(len(call.node.outputs))]
 
 
 def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: SlidingWindow) -> Dim:
@@ -303,26 +303,26 @@ def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: SlidingWind
     room = window.room(size)
     if call.text("auto_pad") in _SAME:
         context.at_most(1, size, _FITS)
-        found = covering(size, window.stride)
+        count = covering(size, window.stride)
         # Without padding, the last window may extend past the end if the stride is longer than the window.
-        return context.bounds.larger(found, add(ceil_divide(room, window.stride), 1)) if rounding == "ceil" else found
+        return context.bounds.larger(count, add(ceil_divide(room, window.stride), 1)) if rounding == "ceil" else count
     if rounding == "floor":
         return fitting(context, size, window)
     context.at_most(0, room, _FITS)
-    found = add(ceil_divide(room, window.stride), 1)
+    count = add(ceil_divide(room, window.stride), 1)
     if rounding != "ceil_torch":
-        return found
+        return count
     # Windows that start in the end padding are dropped; only those that start before it count.
-    return context.bounds.smaller(found, ceil_divide(add(size, window.before), window.stride))
+    return context.bounds.smaller(count, ceil_divide(add(size, window.before), window.stride))
 
 
 @operator("AdaptiveAvgPool", "AdaptiveMaxPool")
 def adaptive_pool(call: OpenVinoCall) -> Sequence[Value]:
     """Adaptive pooling to the output sizes in an input."""
-    dims, asked = call.shape(0), call.input_sizes(1)
-    if len(asked) != len(spatial_axes(call, dims)):
+    dims, requested = call.shape(0), call.input_sizes(1)
+    if len(requested) != len(spatial_axes(call, dims)):
         call.refuse("the output shape must be one number for each axis after the channels")
-    return [call.made((*dims[:2], *asked), output=n) for n in range(len(call.node.outputs))]
+    return [call.output((*dims[:2], *requested), position=n) for n in range(len(call.node.outputs))]
 
 
 # Regions.
@@ -336,7 +336,7 @@ def roi_align(call: OpenVinoCall) -> Value:
     call.equal(regions[0], places[0], "there must be a batch index for each region")
     count = 5 if call.node.op_type.endswith("Rotated") else 4
     call.equal(regions[1], count, f"a region must be {count} numbers")
-    return call.made((regions[0], dims[1], call.integer("pooled_h"), call.integer("pooled_w")))
+    return call.output((regions[0], dims[1], call.integer("pooled_h"), call.integer("pooled_w")))
 
 
 @operator("GridSample")
@@ -345,4 +345,4 @@ def grid_sample(call: OpenVinoCall) -> Value:
     dims, grid = call.rank(0, (4,), "data"), call.rank(1, (4,), "grid")
     call.equal(dims[0], grid[0], "data and grid must have the same batch")
     call.equal(grid[3], 2, "a grid point must be 2 numbers")
-    return call.made((*dims[:2], *grid[1:3]))
+    return call.output((*dims[:2], *grid[1:3]))

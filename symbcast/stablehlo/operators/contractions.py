@@ -40,7 +40,7 @@ def dot_general(call: HloCall) -> Value:
     numbers = call.dimensions("dot_dimension_numbers", "DotDimensionNumbers")
     batch = list(numbers.lhs_batching_dimensions), list(numbers.rhs_batching_dimensions)
     summed = list(numbers.lhs_contracting_dimensions), list(numbers.rhs_contracting_dimensions)
-    return call.made(_product(call, batch, summed))
+    return call.result(_product(call, batch, summed))
 
 
 def _product(call: HloCall, batch: Pair, summed: Pair, gone: Sequence[int] = ()) -> Dims:
@@ -63,7 +63,7 @@ def _but(dims: Dims, axes: Sequence[int]) -> Dims:
 def ragged_dot(call: HloCall) -> Value:
     """A product of groups along one axis of the first operand; data say how long the groups are."""
     text = str(call.attribute("ragged_dot_dimension_numbers"))
-    numbers = defaultdict(list, {name: [*map(int, found.split(","))] for name, found in _NUMBERS.findall(text)})
+    numbers = defaultdict(list, {name: [*map(int, listed.split(","))] for name, listed in _NUMBERS.findall(text)})
     batch, summed = (
         (numbers[f"lhs_{kind}_dimensions"], numbers[f"rhs_{kind}_dimensions"]) for kind in ("batching", "contracting")
     )
@@ -77,7 +77,7 @@ def ragged_dot(call: HloCall) -> Value:
     for n in groups:
         call.equal(call.shape(1)[n], sizes[-1], "there must be a matrix for each group")
     shape = _product(call, batch, summed, groups)
-    return call.made((sizes[-1], *shape) if ragged in summed[0] else shape)
+    return call.result((sizes[-1], *shape) if ragged in summed[0] else shape)
 
 
 _NUMBERS = re.compile(r"(\w+) = \[([\d, ]+)\]")
@@ -88,20 +88,20 @@ def dot(call: HloCall) -> Value:
     """A product of matrices and vectors."""
     left, right = call.shape(0), call.shape(1)
     call.equal(left[-1], right[0], _CONTRACTED)
-    return call.made((*left[:-1], *right[1:]))
+    return call.result((*left[:-1], *right[1:]))
 
 
 @operator("einsum", "unary_einsum")
 def einsum(call: HloCall) -> Value:
     """A product that an equation describes: a letter stands for one size."""
-    taken, _, made = call.text("einsum_config").partition("->")
+    taken, _, output = call.text("einsum_config").partition("->")
     sizes: dict[str, Dim] = {}
     for letters, dims in zip(taken.split(","), call.shapes(), strict=True):
         if "." in letters:
             call.give_up("an ellipsis is not followed")
         for letter, size in zip(letters.strip(), dims, strict=True):
             call.equal(size, sizes.setdefault(letter, size), f"the sizes of {letter} must be equal")
-    return call.made(tuple(sizes[letter] for letter in made.strip()))
+    return call.result(tuple(sizes[letter] for letter in output.strip()))
 
 
 @operator("cholesky", constraints="C1 C3")
@@ -109,7 +109,7 @@ def cholesky(call: HloCall) -> Value:
     """A decomposition of square matrices."""
     dims = call.shape(0)
     call.equal(dims[-2], dims[-1], "the matrices must be square")
-    return call.made(dims)
+    return call.result(dims)
 
 
 @operator("triangular_solve", constraints="C3 C4")
@@ -119,7 +119,7 @@ def triangular_solve(call: HloCall) -> Value:
     call.equal(a[-2], a[-1], "the matrices must be square")
     call.equal(a[-1], b[-2 if call.flag("left_side") else -1], "the matrices must fit the right-hand sides")
     stack = call.alike([b[:-2], a[:-2]], _BATCHED)
-    return call.made((*stack, *b[-2:]))
+    return call.result((*stack, *b[-2:]))
 
 
 @operator("fft", constraints="C4 C5")
@@ -128,13 +128,13 @@ def fft(call: HloCall) -> Value:
     dims, lengths = call.shape(0), call.integers("fft_length") or []
     kind, whole = call.keyword("fft_type"), len(call.shape(0)) - len(lengths)
     if kind in ("FFT", "IFFT"):
-        return call.made(dims)
-    wanted = lengths if kind == "RFFT" else [*lengths[:-1], lengths[-1] // 2 + 1]
-    for axis, (size, length) in enumerate(zip(dims[whole:], wanted, strict=True), whole):
+        return call.result(dims)
+    expected = lengths if kind == "RFFT" else [*lengths[:-1], lengths[-1] // 2 + 1]
+    for axis, (size, length) in enumerate(zip(dims[whole:], expected, strict=True), whole):
         is_empty = kind == "IRFFT" and axis == len(dims) - 1 and lengths[-1] == 0
         call.equal(size, 0 if is_empty else length, f"axis {axis} must have the length of the transform")
     last = lengths[-1] if kind == "IRFFT" else lengths[-1] // 2 + 1 if lengths[-1] else dims[-1]
-    return call.made((*dims[:-1], last))
+    return call.result((*dims[:-1], last))
 
 
 # Reductions, sorts, normalisations, random numbers.
@@ -158,7 +158,7 @@ def reduce(call: HloCall) -> list[Value]:
     dims = call.alike(call.shapes()[:count], "all inputs must have the same shape")
     check_initial(call)
     shape = reduced_shape(call, dims, call.integers("dimensions"), keepdims=False)
-    return [call.made(shape, _content(call) if count == 1 and not shape else None, n) for n in range(count)]
+    return [call.result(shape, _content(call) if count == 1 and not shape else None, n) for n in range(count)]
 
 
 def check_initial(call: HloCall) -> None:
@@ -174,10 +174,10 @@ def _content(call: HloCall) -> Content | None:
     start = call.elements(1)
     if step is None or (step in ("And", "Or")) != (call.dtype() == BOOL) or not start:
         return None
-    found = folded(call, step)
-    if found is None or not isinstance(found, Elements):
+    content = folded(call, step)
+    if content is None or not isinstance(content, Elements):
         return None
-    item = BINARY[step](call.asker, call.dtype(), start[0], found.items[0])
+    item = BINARY[step](call.asker, call.dtype(), start[0], content.items[0])
     return None if item is None else Elements((item,))
 
 
@@ -185,7 +185,7 @@ def _content(call: HloCall) -> Content | None:
 def sort(call: HloCall) -> list[Value]:
     """Tensors of one shape, sorted along an axis by a comparison of their elements."""
     shape = call.alike(call.shapes(), "all inputs must have the same shape")
-    return [call.made(shape, output=n) for n in range(len(call.inputs))]
+    return [call.result(shape, position=n) for n in range(len(call.inputs))]
 
 
 # Normalisations: one number for each feature.
@@ -209,7 +209,7 @@ def batch_norm(call: HloCall) -> list[Value]:
     size = call.shape(0)[call.integer("feature_index")]
     for n in operands:
         call.equal(call.shape(n)[0], size, "there must be one number for each feature")
-    return [call.made(shape), *(call.made(call.shape(1), output=1 + n) for n in range(results))]
+    return [call.result(shape), *(call.result(call.shape(1), position=1 + n) for n in range(results))]
 
 
 # Random numbers.
@@ -218,7 +218,7 @@ def batch_norm(call: HloCall) -> list[Value]:
 @operator("rng", constraints="C3")
 def rng(call: HloCall) -> Value:
     """Random numbers in a shape that an operand holds."""
-    return call.made(call.wanted(2))
+    return call.result(call.requested_sizes(2))
 
 
 @operator("rng_bit_generator", constraints="C1 C2")
@@ -234,13 +234,13 @@ def rng_bit_generator(call: HloCall) -> list[Value]:
         call.equal(state, 128 // bits, "the state must have 128 bits")
     elif algorithm == "PHILOX":
         call.one_of(state, (128 // bits, 192 // bits), "the state must have 128 or 192 bits")
-    return [call.made((state,)), call.made(call.declared(1), output=1)]
+    return [call.result((state,)), call.result(call.declared(1), position=1)]
 
 
 @operator("custom_call.stablehlo.dynamic_rng_bit_generator")
 def dynamic_rng_bit_generator(call: HloCall) -> list[Value]:
     """The next state of a generator, and random bits in a shape that an operand holds."""
-    return [call.made(call.shape(0)), call.made(call.wanted(1, 1), output=1)]
+    return [call.result(call.shape(0)), call.result(call.requested_sizes(1, 1), position=1)]
 
 
 # Convolutions and reductions of windows: windows that do not fit have no position.
@@ -276,17 +276,17 @@ def _windows(
 
 
 def _each(call: HloCall, name: str, count: int) -> list[int]:
-    found = (call.integers(name) if name else None) or [1] * count
-    if len(found) != count:
-        call.refuse(f"{name} must have {count} numbers, one for each axis of the window, but has {len(found)}")
-    return found
+    numbers = (call.integers(name) if name else None) or [1] * count
+    if len(numbers) != count:
+        call.refuse(f"{name} must have {count} numbers, one for each axis of the window, but has {len(numbers)}")
+    return numbers
 
 
 def _padding(call: HloCall, count: int) -> list[tuple[Dim, Dim]]:
-    found = call.attribute("padding")
-    if found is None or not found.size:
+    pairs = call.attribute("padding")
+    if pairs is None or not pairs.size:
         return [(0, 0)] * count
-    return [(int(low), int(high)) for low, high in found.reshape(count, 2)]
+    return [(int(low), int(high)) for low, high in pairs.reshape(count, 2)]
 
 
 _REDUCED = ("window_strides", "base_dilations", "window_dilations")
@@ -300,7 +300,7 @@ def reduce_window(call: HloCall) -> list[Value]:
     check_initial(call)
     windows = _windows(call, sizes, _padding(call, len(sizes)), _REDUCED)
     shape = tuple(positions(call, d, w) for d, w in zip(dims, windows, strict=True))
-    return [call.made(shape, output=n) for n in range(count)]
+    return [call.result(shape, position=n) for n in range(count)]
 
 
 @operator("custom_call.stablehlo.dynamic_reduce_window")
@@ -317,7 +317,7 @@ def dynamic_reduce_window(call: HloCall) -> list[Value]:
             call.at_most(1, number, "windows, strides and dilations must be at least 1")
         window = HloWindow(sizes[n], strides[n], padding[2 * n], padding[2 * n + 1], bases[n], dilations[n])
         shape.append(positions(call, size, window))
-    return [call.made(tuple(shape), output=n) for n in range(count)]
+    return [call.result(tuple(shape), position=n) for n in range(count)]
 
 
 @operator("select_and_scatter", constraints="C2 C11")
@@ -329,7 +329,7 @@ def select_and_scatter(call: HloCall) -> Value:
     for axis, (size, window) in enumerate(zip(dims, windows, strict=True)):
         reason = f"axis {axis} of the source must have one element for each position of the window"
         call.equal(source[axis], positions(call, size, window), reason)
-    return call.made(dims)
+    return call.result(dims)
 
 
 _CONVOLVED = ("window_strides", "lhs_dilation", "rhs_dilation")
@@ -348,12 +348,12 @@ def dynamic_conv(call: HloCall) -> Value:
     for name in _CONVOLVED:
         _each(call, name, count)
     call.same_shape(call.shape(2), (count, 2), "the padding must have two numbers for each axis")
-    found = call.sizes(2)
-    if found is None or len(found) != 2 * count:
+    padding = call.sizes(2)
+    if padding is None or len(padding) != 2 * count:
         call.note("not checked: the padding", is_about_data=True, by=[2])
         text = "of the padding, taken to be 0 or more"
-        found = tuple(call.fresh(f"padding_{n}", f"element {n} {text}", by=[2]) for n in range(2 * count))
-    return _convolved(call, list(zip(found[::2], found[1::2], strict=True)))
+        padding = tuple(call.fresh(f"padding_{n}", f"element {n} {text}", by=[2]) for n in range(2 * count))
+    return _convolved(call, list(zip(padding[::2], padding[1::2], strict=True)))
 
 
 def _convolved(call: HloCall, padding: Sequence[tuple[Dim, Dim]]) -> Value:
@@ -367,13 +367,13 @@ def _convolved(call: HloCall, padding: Sequence[tuple[Dim, Dim]]) -> Value:
     for size in sizes:
         call.at_most(1, size, "the window must not be empty")
     windows = _windows(call, sizes, padding, _CONVOLVED)
-    found: dict[int, Dim] = {
+    sizes_by_axis: dict[int, Dim] = {
         numbers.output_batch_dimension: floor_divide(batch, batches),
         numbers.output_feature_dimension: outer,
     }
     places = zip(numbers.output_spatial_dimensions, numbers.input_spatial_dimensions, windows, strict=True)
-    found.update((place, positions(call, left[axis], window)) for place, axis, window in places)
-    return call.made(tuple(found[n] for n in range(len(left))))
+    sizes_by_axis.update((place, positions(call, left[axis], window)) for place, axis, window in places)
+    return call.result(tuple(sizes_by_axis[n] for n in range(len(left))))
 
 
 def _check_groups(call: HloCall, sizes: Dims, features: int, batches: int) -> None:

@@ -45,8 +45,8 @@ def return_(call: HloCall) -> Sequence[Value]:
 def async_start(call: HloCall) -> Sequence[Value]:
     """The operation in its body, which ``async_done`` waits for."""
     graph = call.node.graphs["0"]
-    found = call.run("0", [call.value(n) for n in range(len(graph.inputs))])
-    call.own_walk.futures[call.node.outputs[0]] = found
+    results = call.run("0", [call.value(n) for n in range(len(graph.inputs))])
+    call.own_walk.futures[call.node.outputs[0]] = results
     return [Value(None)]
 
 
@@ -68,8 +68,8 @@ def tuple_(call: HloCall) -> Sequence[Value]:
 @operator("get_tuple_element", constraints="C2")
 def get_tuple_element(call: HloCall) -> Value:
     """One of the values that were put together."""
-    found = call.own_walk.futures.get(call.node.inputs[0])
-    return call.give_up("the tuple is not made here") if found is None else found[call.integer("index")]
+    parts = call.own_walk.futures.get(call.node.inputs[0])
+    return call.give_up("the tuple is not made here") if parts is None else parts[call.integer("index")]
 
 
 # Branches.
@@ -92,9 +92,9 @@ def case(call: HloCall) -> Sequence[Value]:
 
 def _branched(call: HloCall, chosen: Sequence[Formula | None]) -> Sequence[Value]:
     """Return the results of the first region whose formula holds; an unknown formula is None."""
-    found = [call.run(str(n), ()) for n in range(len(chosen))]
-    results = list(found[-1])
-    for formula, values in zip(chosen[-2::-1], found[-2::-1], strict=True):
+    outcomes = [call.run(str(n), ()) for n in range(len(chosen))]
+    results = list(outcomes[-1])
+    for formula, values in zip(chosen[-2::-1], outcomes[-2::-1], strict=True):
         for n, (one, other) in enumerate(zip(values, results, strict=True)):
             results[n] = _either(call, n, formula, one, other)
     return results
@@ -122,17 +122,17 @@ def _either(call: HloCall, position: int, chosen: Formula | None, one: Value, ot
 @operator("while", constraints="C1 C2 C3")
 def while_(call: HloCall) -> Sequence[Value]:
     """A body that runs as long as a condition holds; the values that it carries keep their shapes."""
-    given = [call.value(n) for n in range(len(call.inputs))]
+    initial = [call.value(n) for n in range(len(call.inputs))]
     added = steps(call)
-    kept = [value if step == 0 else _without(value) for value, step in zip(given, added, strict=True)]
+    invariant = [value if step == 0 else _without(value) for value, step in zip(initial, added, strict=True)]
     counters: dict[int, Symbol] = {}
     for n, step in enumerate(added):
         if step is not None and step > 0 and _counts(call, n):
             counters[n] = call.fresh(f"counter_{n}", f"carried value {n} in any iteration")
-    carried = [v.with_content(Elements((counters[n],))) if n in counters else v for n, v in enumerate(kept)]
+    carried = [v.with_content(Elements((counters[n],))) if n in counters else v for n, v in enumerate(invariant)]
     if counters and _has_requirements(call, carried, set(counters.values())):
         call.note("not checked: what its body requires in every iteration")
-        carried = kept
+        carried = invariant
     call.run("0", carried)
     for n, (one, later) in enumerate(zip(carried, call.run("1", carried), strict=True)):
         if one.shape is not None and later.shape is not None:
@@ -140,7 +140,7 @@ def while_(call: HloCall) -> Sequence[Value]:
             call.same_shape(later.shape, one.shape, f"value {n} must keep its shape, {kept_shape}")
         elif one.shape is not later.shape:
             call.note(f"not checked: value {n} must keep its shape")
-    return kept
+    return invariant
 
 
 def _has_requirements(call: HloCall, carried: Sequence[Value], counters: set[Symbol]) -> bool:
@@ -176,11 +176,11 @@ def scan(call: HloCall) -> Sequence[Value]:
         call.equal(dims[axis], length, "scanned inputs must have the same length")
         parts.append(Value((*dims[:axis], *dims[axis + 1 :]), call.dtype(n)))
     carried = [_without(call.value(n)) for n in range(count, len(call.inputs))]
-    found = call.run("0", [*parts, *carried])
-    made = len(found) - len(carried)
-    for n, (before, later) in enumerate(zip(carried, found[made:], strict=True)):
+    results = call.run("0", [*parts, *carried])
+    slices = len(results) - len(carried)
+    for n, (before, later) in enumerate(zip(carried, results[slices:], strict=True)):
         call.same_shape(later.shape or (), before.shape or (), f"carried value {n} must keep its shape")
-    return [*(_stacked(call, value, axis, length) for value in found[:made]), *carried]
+    return [*(_stacked(call, value, axis, length) for value in results[:slices]), *carried]
 
 
 def _stacked(call: HloCall, value: Value, axis: int, length: Dim | None) -> Value:
@@ -196,22 +196,22 @@ def _stacked(call: HloCall, value: Value, axis: int, length: Dim | None) -> Valu
 def custom_call(call: HloCall) -> Value | Sequence[Value]:
     """A call of code outside the module; an operator ``custom_call.<target>`` answers for it if there is one."""
     target = call.text("call_target_name")
-    found = OPERATORS.get(("", f"custom_call.{target}"))
-    if found is not None:
-        return found(call)
+    function = OPERATORS.get(("", f"custom_call.{target}"))
+    if function is not None:
+        return function(call)
     places = call.attribute("indices_of_shape_operands")
     if places is None:
         call.give_up(f"{target} is code outside the module")
     if len(places) != len(call.node.outputs) or any(not 0 <= n < len(call.inputs) for n in places):
         call.give_up("indices_of_shape_operands does not name an operand for each result")
     call.note(f"not checked: what {target} requires, which is code outside the module")
-    return [call.made(call.wanted(int(place), n), output=n) for n, place in enumerate(places)]
+    return [call.result(call.requested_sizes(int(place), n), position=n) for n, place in enumerate(places)]
 
 
 @operator("custom_call.stablehlo.shape_refinement_operand_wrapper")
 def wrapped(call: HloCall) -> Value:
     """The first operand, whose refined shape ``stablehlo-refine-arguments`` keeps in the second."""
-    call.same_shape(call.shape(0), call.wanted(1), "the operand must have the shape in the second operand")
+    call.same_shape(call.shape(0), call.requested_sizes(1), "the operand must have the shape in the second operand")
     return call.value(0)
 
 
@@ -226,7 +226,7 @@ def shape_assertion(call: HloCall) -> Sequence[Value]:
         call.own_walk.unknown_assertions.append(call.place.name)
         return ()
     sizes = [call.sizes(n) for n in range(1, len(call.inputs))]
-    text = assertion_of(call.text("error_message"), ["?" if not found else dim_text(found[0]) for found in sizes])
+    text = assertion_of(call.text("error_message"), ["?" if not size else dim_text(size[0]) for size in sizes])
     call.require_asserted(formula, text)
     return ()
 
@@ -257,7 +257,7 @@ def keeps(call: HloCall) -> list[Value]:
     count = len(call.node.outputs)
     if len(call.inputs) > count:
         call.same_shape(call.shape(count), (count,), "the last operand must have a number for each of the others")
-    return [call.made(call.shape(n), output=n) for n in range(count)]
+    return [call.result(call.shape(n), position=n) for n in range(count)]
 
 
 _NOT_EMPTY = "the axis must not be empty"
@@ -290,11 +290,11 @@ def all_gather(call: HloCall) -> list[Value]:
     axis, count = call.integer("all_gather_dim"), _group(call)
     for dims in call.shapes():
         call.at_most(1, dims[axis], _NOT_EMPTY)
-    found = []
+    results = []
     for n, dims in enumerate(call.shapes()):
         size = _by_group(call, n, axis) if count is None else multiply(dims[axis], count)
-        found.append(call.made((*dims[:axis], size, *dims[axis + 1 :]), output=n))
-    return found
+        results.append(call.result((*dims[:axis], size, *dims[axis + 1 :]), position=n))
+    return results
 
 
 def _by_group(call: HloCall, output: int, axis: int) -> Symbol:
@@ -307,20 +307,20 @@ def reduce_scatter(call: HloCall) -> Value:
     axis, dims, count = call.integer("scatter_dimension"), call.shape(0), _group(call)
     call.at_most(1, dims[axis], _NOT_EMPTY)
     if count is None:
-        return call.made((*dims[:axis], _by_group(call, 0, axis), *dims[axis + 1 :]))
-    return call.made(_split(call, dims, axis, count))
+        return call.result((*dims[:axis], _by_group(call, 0, axis), *dims[axis + 1 :]))
+    return call.result(_split(call, dims, axis, count))
 
 
 @operator("all_to_all", constraints="C2 C9")
 def all_to_all(call: HloCall) -> list[Value]:
     """Parts of tensors along an axis, exchanged and joined along another."""
     split, joined, count = (call.integer(n) for n in ("split_dimension", "concat_dimension", "split_count"))
-    found = []
+    results = []
     for n, dims in enumerate(call.shapes()):
         parts = _split(call, dims, split, count)
         shape = (*parts[:joined], multiply(parts[joined], count), *parts[joined + 1 :])
-        found.append(call.made(dims if split == joined else shape, output=n))
-    return found
+        results.append(call.result(dims if split == joined else shape, position=n))
+    return results
 
 
 def _split(call: HloCall, dims: Dims, axis: int, count: int) -> Dims:
@@ -338,10 +338,10 @@ def token(call: HloCall) -> list[Value]:
 def received(call: HloCall) -> list[Value]:
     """Tensors whose sizes the types give, and a token."""
     shapes = [call.declared(n) for n in range(len(call.node.outputs))]
-    return [Value(None) if shape is None else call.made(shape, output=n) for n, shape in enumerate(shapes)]
+    return [Value(None) if shape is None else call.result(shape, position=n) for n, shape in enumerate(shapes)]
 
 
 @operator("partition_id", "replica_id")
 def process_number(call: HloCall) -> Value:
     """The number of this process."""
-    return call.made(())
+    return call.result(())

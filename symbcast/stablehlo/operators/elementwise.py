@@ -56,14 +56,14 @@ def each(call: HloCall) -> Value:
     """A function of each element."""
     is_bitwise = call.node.op_type == "stablehlo.not" and call.dtype() != BOOL
     name = "" if is_bitwise else _EACH[call.node.op_type.partition(".")[2]]
-    return call.made(call.shape(0), of_each(name, call.value(0), call.bounds))
+    return call.result(call.shape(0), of_each(name, call.value(0), call.bounds))
 
 
 @operator(*_KEEPS.split(), constraints="C1")
 @operator(*(f"chlo.{name}" for name in _CHLO_KEEPS.split()), *(f"arith.{name}" for name in _ARITH_KEEPS.split()))
 def keeps(call: HloCall) -> Value:
     """A tensor of the same shape."""
-    return call.made(call.shape(0))
+    return call.result(call.shape(0))
 
 
 @operator("convert", constraints="C1")
@@ -73,7 +73,7 @@ def convert(call: HloCall) -> Value:
     """The elements converted to another type."""
     kind = call.types[0]
     content = cast(call.value(0), kind.dtype, call.asker) if kind is not None else call.value(0).content
-    return call.made(call.shape(0), content)
+    return call.result(call.shape(0), content)
 
 
 # Several operands.
@@ -113,8 +113,8 @@ def _different(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element
 
 
 def _not(known: KnownSizes, formula: object) -> Element:
-    found = known.is_known(formula)  # type: ignore[arg-type]
-    return negate(formula) if found is None else int(not found)  # type: ignore[arg-type]
+    truth_value = known.is_known(formula)  # type: ignore[arg-type]
+    return negate(formula) if truth_value is None else int(not truth_value)  # type: ignore[arg-type]
 
 
 def _floored(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
@@ -228,7 +228,7 @@ def _combined(call: HloCall, step: Binary | None) -> Value:
     """Return two tensors combined: broadcast together by CHLO's operators, else of one shape."""
     is_broadcast = call.node.op_type.startswith(_BROADCAST)
     shape = broadcast_shape(call) if is_broadcast else call.alike(call.shapes(), SAME)
-    return call.made(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
+    return call.result(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 
 def broadcast_shape(call: HloCall) -> Dims:
@@ -260,14 +260,14 @@ def select(call: HloCall) -> Value:
     shape = call.alike(others, SAME)
     if pred:
         shape = call.alike([shape, pred], "the predicate must have the shape of the operands")
-    return call.made(shape, _selected(call, shape))
+    return call.result(shape, _selected(call, shape))
 
 
 @operator("chlo.broadcast_select")
 def broadcast_select(call: HloCall) -> Value:
     """Elements of one tensor or the other, all broadcast together."""
     shape = call.broadcast(*call.shapes())
-    return call.made(shape, _selected(call, shape))
+    return call.result(shape, _selected(call, shape))
 
 
 def _selected(call: HloCall, shape: Dims) -> Content | None:
@@ -285,7 +285,7 @@ def clamp(call: HloCall) -> Value:
     for bound in (low, high):
         if bound:
             shape = call.alike([shape, bound], "a bound must have the shape of the operand")
-    return call.made(shape, _clamped(call, shape) if call.dtype(1) in INTEGERS else None)
+    return call.result(shape, _clamped(call, shape) if call.dtype(1) in INTEGERS else None)
 
 
 def _clamped(call: HloCall, shape: Dims) -> Content | None:
@@ -329,7 +329,7 @@ def same(call: HloCall) -> list[Value]:
 @operator("map", constraints="C1")
 def map_(call: HloCall) -> Value:
     """A computation for the elements of tensors of one shape."""
-    return call.made(call.alike(call.shapes(), SAME))
+    return call.result(call.alike(call.shapes(), SAME))
 
 
 @operator("chlo.constant_like")
@@ -337,4 +337,4 @@ def constant_like(call: HloCall) -> Value:
     """One number in the shape of the operand."""
     number = call.attribute("value")
     is_whole = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
-    return call.made(call.shape(0), filled(int(number), call.shape(0)) if is_whole else None)
+    return call.result(call.shape(0), filled(int(number), call.shape(0)) if is_whole else None)

@@ -31,12 +31,12 @@ def gather(call: HloCall) -> Value:
 def dynamic_gather(call: HloCall) -> Value:
     """What ``gather`` does, with an operand for the sizes of slices."""
     rank = len(call.shape(0))
-    found = call.places(2, rank)
-    by_data = [n for n, size in enumerate(found) if size is None]
+    sizes_held = call.places(2, rank)
+    by_data = [n for n, size in enumerate(sizes_held) if size is None]
     if by_data:
         call.note(f"not checked: the slice on axes {by_data}", is_about_data=True, by=[2])
     sizes = (
-        call.fresh(f"slice_{n}", f"the slice on axis {n}", by=[2]) if s is None else s for n, s in enumerate(found)
+        call.fresh(f"slice_{n}", f"the slice on axis {n}", by=[2]) if s is None else s for n, s in enumerate(sizes_held)
     )
     return _gathered(call, list(sizes))
 
@@ -52,9 +52,9 @@ def _gathered(call: HloCall, slices: Sequence[Dim]) -> Value:
         call.at_most(size, whole, f"the slice must be at most as long as axis {axis}")
         if axis in collapsed or axis in batching:
             call.at_most(size, 1, f"the slice must have one element on axis {axis}, which the result does not have")
-    kept = [s for n, s in enumerate(slices) if n not in collapsed and n not in batching]
-    shape = combined(without(indices, numbers.index_vector_dim), kept, list(numbers.offset_dims))
-    return call.made(shape, _content(call, shape, collapsed))
+    window = [s for n, s in enumerate(slices) if n not in collapsed and n not in batching]
+    shape = combined(without(indices, numbers.index_vector_dim), window, list(numbers.offset_dims))
+    return call.result(shape, _content(call, shape, collapsed))
 
 
 def _content(call: HloCall, shape: Dims, collapsed: Sequence[int]) -> Content | None:
@@ -109,21 +109,21 @@ def scatter(call: HloCall) -> list[Value]:
         call.at_most(updates[place], size, reason)
     outer = tuple(d for n, d in enumerate(updates) if n not in windows)
     call.same_shape(outer, without(indices, numbers.index_vector_dim), "updates must be as many as indices")
-    return [call.made(data, output=n) for n in range(count)]
+    return [call.result(data, position=n) for n in range(count)]
 
 
 @operator("torch_index_select")
 def torch_index_select(call: HloCall) -> Value:
     """Slices along an axis, whose place the axes of the indices take; batch axes are shared."""
     axis, batch = call.integer("dim"), call.integer("batch_dims")
-    return call.made(gather_slices(call, call.shape(0), call.shape(1), axis, batch))
+    return call.result(gather_slices(call, call.shape(0), call.shape(1), axis, batch))
 
 
 @operator("chlo.top_k")
 def top_k(call: HloCall) -> list[Value]:
     """The ``k`` greatest elements on the last axis, and their indices."""
     shape = greatest(call, call.shape(0), -1, call.integer("k"))
-    return [call.made(shape, output=n) for n in range(2)]
+    return [call.result(shape, position=n) for n in range(2)]
 
 
 @operator("custom_call.stablehlo.dynamic_top_k")
@@ -132,7 +132,7 @@ def dynamic_top_k(call: HloCall) -> list[Value]:
     dims, sizes = call.shape(0), call.sizes(1)
     count = sizes[0] if sizes else call.fresh("k", "k", by=[1], most=dims[-1])
     shape = greatest(call, dims, -1, count)
-    return [call.made(shape, output=n) for n in range(2)]
+    return [call.result(shape, position=n) for n in range(2)]
 
 
 @operator("tensor.extract", "shape.get_extent")
@@ -141,9 +141,9 @@ def extract(call: HloCall) -> Value:
     numbers = [call.numbers(n) for n in range(1, len(call.inputs))]
     if len(call.shape(0)) != 1 or len(numbers) != 1 or not numbers[0]:
         items = call.elements(0)
-        return call.made((), None if items is None or len(items) != 1 else call.value(0).content)
+        return call.result((), None if items is None or len(items) != 1 else call.value(0).content)
     index = Value((), call.dtype(1), call.value(1).content)
     size = call.shape(0)[0]
     if is_size(numbers[0][0]):
         call.at_most(numbers[0][0] + 1, size, "the index must be within the axis")
-    return call.made((), gathered(call.value(0), index, 0, call.bounds))
+    return call.result((), gathered(call.value(0), index, 0, call.bounds))

@@ -48,7 +48,7 @@ def _dynamic_size(call: HloCall, axis: int, size: Dim | None) -> Dim:
 def dynamic_broadcast_in_dim(call: HloCall) -> Value:
     """What ``broadcast_in_dim`` does, to a shape that an operand holds."""
     places = call.integers("broadcast_dimensions") or []
-    target = call.wanted(1)
+    target = call.requested_sizes(1)
     if call.asker.runtime == HINTED:
         _record(call, places, target)
     return _broadcast(call, places, target)
@@ -64,20 +64,20 @@ def _record(call: HloCall, places: Sequence[int], target: Dims) -> None:
 def _broadcast(call: HloCall, places: Sequence[int], target: Dims) -> Value:
     dims = call.shape(0)
     for axis, (place, size) in enumerate(zip(places, dims, strict=True)):
-        wanted = target[place]
-        if size not in (1, wanted):
+        result = target[place]
+        if size not in (1, result):
             reason = (
-                f"axis {axis} of the operand must be 1 or {dim_text(wanted)}, the size of axis {place} of the result"
+                f"axis {axis} of the operand must be 1 or {dim_text(result)}, the size of axis {place} of the result"
             )
-            call.require(any_of([equal(size, 1), _same_size(size, wanted)]), reason)
-    return call.made(target, _placed(call.value(0), places, target))
+            call.require(any_of([equal(size, 1), _same_size(size, result)]), reason)
+    return call.result(target, _placed(call.value(0), places, target))
 
 
-def _same_size(size: Dim, wanted: Dim) -> Formula:
+def _same_size(size: Dim, result: Dim) -> Formula:
     """Return that a size is another one; if that is a maximum of it and others, that none of these is larger."""
-    if isinstance(wanted, Operation) and wanted.kind == "max" and term(size) in wanted.args:
-        return all_of(at_most(other.dim(), size) for other in wanted.args if other != term(size))
-    return equal(size, wanted)
+    if isinstance(result, Operation) and result.kind == "max" and term(size) in result.args:
+        return all_of(at_most(other.dim(), size) for other in result.args if other != term(size))
+    return equal(size, result)
 
 
 def _placed(data: Value, places: Sequence[int], target: Dims) -> Content | None:
@@ -93,7 +93,7 @@ def _placed(data: Value, places: Sequence[int], target: Dims) -> Content | None:
 @operator("broadcast")
 def broadcast(call: HloCall) -> Value:
     """New first axes of the sizes in the attribute."""
-    return call.made((*(call.integers("broadcast_sizes") or ()), *call.shape(0)))
+    return call.result((*(call.integers("broadcast_sizes") or ()), *call.shape(0)))
 
 
 # Reshapes.
@@ -108,12 +108,12 @@ def reshape(call: HloCall) -> Value:
 @operator("dynamic_reshape", constraints="C2 C4")
 def dynamic_reshape(call: HloCall) -> Value:
     """The elements in a shape that an operand holds, which has as many."""
-    return _reshaped(call, call.wanted(1))
+    return _reshaped(call, call.requested_sizes(1))
 
 
 def _reshaped(call: HloCall, target: Dims) -> Value:
     shape = reshaped_shape(call, call.shape(0), target)
-    return call.made(shape, content_reshaped(call.value(0), shape))
+    return call.result(shape, content_reshaped(call.value(0), shape))
 
 
 @operator("bitcast_convert", constraints="C1")
@@ -123,14 +123,14 @@ def bitcast_convert(call: HloCall) -> Value:
     before, after = call.width(call.node.raw.operands[0]), call.width(call.node.raw.results[0])
     if before < after:
         call.equal(dims[-1], after // before, "the last axis must make up one element of the result")
-    return call.made((*dims, before // after) if before > after else dims[:rank])
+    return call.result((*dims, before // after) if before > after else dims[:rank])
 
 
 @operator("transpose", constraints="C3")
 def transpose(call: HloCall) -> Value:
     """The axes in another order."""
     order, dims = call.integers("permutation") or [], call.shape(0)
-    return call.made(transposed_shape(call, dims, order), transposed(call.value(0).content, dims, order))
+    return call.result(transposed_shape(call, dims, order), transposed(call.value(0).content, dims, order))
 
 
 # Slices.
@@ -154,22 +154,22 @@ def _cut(
     call: HloCall, starts: Sequence[Dim | None], limits: Sequence[Dim | None], strides: Sequence[Dim | None]
 ) -> Value:
     dims = call.shape(0)
-    found: list[Dim] = []
+    sizes: list[Dim] = []
     for axis, (size, start, limit, stride) in enumerate(zip(dims, starts, limits, strides, strict=True)):
         if start is None or limit is None or stride is None:
             call.note(f"not checked: the part of axis {axis} must be within it", is_about_data=True, by=[1, 2, 3])
-            found.append(call.fresh(f"size_{axis}", f"axis {axis} of the part", by=[1, 2, 3], most=size))
+            sizes.append(call.fresh(f"size_{axis}", f"axis {axis} of the part", by=[1, 2, 3], most=size))
             continue
         call.is_size(start, "a start must not be negative")
         call.at_most(start, limit, "a start must be at most the limit")
         call.at_most(limit, size, f"the limit must be at most the size of axis {axis}")
         call.at_most(1, stride, "a stride must be at least 1")
-        found.append(ceil_divide(subtract(limit, start), stride))
+        sizes.append(ceil_divide(subtract(limit, start), stride))
     steps = [s for s in strides if isinstance(s, int)]
     content = None
     if len(steps) == len(dims) and call.value(0).content is not None:
         content = slice_value(call, call.value(0), SliceBounds(starts, limits, None, steps)).content
-    return call.made(tuple(found), content)
+    return call.result(tuple(sizes), content)
 
 
 @operator("dynamic_slice", constraints="C4 C5")
@@ -178,7 +178,7 @@ def dynamic_slice(call: HloCall) -> Value:
     data, sizes = call.value(0), call.integers("slice_sizes") or []
     for axis, (size, whole) in enumerate(zip(sizes, call.shape(0), strict=True)):
         call.at_most(size, whole, f"the slice must be at most as long as axis {axis}")
-    return call.made(tuple(sizes), _sliced(call, data, sizes))
+    return call.result(tuple(sizes), _sliced(call, data, sizes))
 
 
 def _sliced(call: HloCall, data: Value, sizes: Sequence[int]) -> Content | None:
@@ -190,10 +190,10 @@ def _sliced(call: HloCall, data: Value, sizes: Sequence[int]) -> Content | None:
 
 def _start(call: HloCall, position: int, last: int) -> int | None:
     """Return where a part begins on the one axis of a tensor: at most at ``last``; None if that is not known."""
-    found = call.numbers(position)
+    numbers = call.numbers(position)
     if last <= 0:
         return 0
-    return max(0, min(found[0], last)) if found else None
+    return max(0, min(numbers[0], last)) if numbers else None
 
 
 @operator("dynamic_update_slice", constraints="C1 C6")
@@ -202,7 +202,7 @@ def dynamic_update_slice(call: HloCall) -> Value:
     dims = call.shape(0)
     for axis, (size, whole) in enumerate(zip(call.shape(1), dims, strict=True)):
         call.at_most(size, whole, f"the update must be at most as long as axis {axis}")
-    return call.made(dims, _updated(call))
+    return call.result(dims, _updated(call))
 
 
 def _updated(call: HloCall) -> Content | None:
@@ -218,7 +218,7 @@ def _updated(call: HloCall) -> Content | None:
 def reverse(call: HloCall) -> Value:
     """The elements in the other order along some axes."""
     dims, axes = call.shape(0), call.integers("dimensions") or []
-    return call.made(dims, _reversed(call, dims, axes))
+    return call.result(dims, _reversed(call, dims, axes))
 
 
 def _reversed(call: HloCall, dims: Dims, axes: Sequence[int]) -> Content | None:
@@ -249,18 +249,18 @@ def dynamic_pad(call: HloCall) -> Value:
 
 
 def _padded(call: HloCall, low: Sequence[Dim | None], high: Sequence[Dim | None], inner: Sequence[Dim | None]) -> Value:
-    found: list[Dim] = []
+    sizes: list[Dim] = []
     for axis, (size, before, after, between) in enumerate(zip(call.shape(0), low, high, inner, strict=True)):
         if before is None or after is None or between is None:
             call.note(f"not checked: the padding of axis {axis}", is_about_data=True, by=[2, 3, 4])
-            found.append(call.fresh(f"size_{axis}", f"axis {axis} of the result", by=[2, 3, 4]))
+            sizes.append(call.fresh(f"size_{axis}", f"axis {axis} of the result", by=[2, 3, 4]))
             continue
         call.at_most(0, between, "padding between elements must not be negative")
         gaps = multiply(call.bounds.larger(subtract(size, 1), 0), between)
-        made = add(size, before, after, gaps)
-        call.is_size(made, f"axis {axis} must have as many elements as the padding removes")
-        found.append(made)
-    return call.made(tuple(found), _filled_up(call, low, high, inner))
+        length = add(size, before, after, gaps)
+        call.is_size(length, f"axis {axis} must have as many elements as the padding removes")
+        sizes.append(length)
+    return call.result(tuple(sizes), _filled_up(call, low, high, inner))
 
 
 def _filled_up(
@@ -273,8 +273,8 @@ def _filled_up(
     before, after = low[0], high[0]
     if not isinstance(before, int) or not isinstance(after, int) or max(before, after) > MAX_ELEMENTS:
         return None
-    made = (*added * max(0, before), *items, *added * max(0, after))
-    return Elements(made[max(0, -before) : max(0, len(made) + min(0, after))])
+    filled = (*added * max(0, before), *items, *added * max(0, after))
+    return Elements(filled[max(0, -before) : max(0, len(filled) + min(0, after))])
 
 
 @operator("concatenate", constraints="C2 C6")
@@ -282,7 +282,7 @@ def concatenate(call: HloCall) -> Value:
     """Tensors joined along an axis; their other sizes are equal."""
     axis, shapes = call.integer("dimension"), call.shapes()
     shape = concat(call, shapes, axis)
-    return call.made(shape, contents_joined([call.value(n) for n in range(len(shapes))], axis, shape))
+    return call.result(shape, contents_joined([call.value(n) for n in range(len(shapes))], axis, shape))
 
 
 # Sizes and numbers along axes.
@@ -297,18 +297,18 @@ def iota(call: HloCall) -> Value:
 @operator("dynamic_iota", constraints="C2")
 def dynamic_iota(call: HloCall) -> Value:
     """Numbers that count along an axis, in a shape that an operand holds."""
-    return _counting(call, call.wanted(0))
+    return _counting(call, call.requested_sizes(0))
 
 
 def _counting(call: HloCall, dims: Dims) -> Value:
     axis = call.integer("iota_dimension")
-    return call.made(dims, IndexRamp(0, tuple(int(n == axis) for n in range(len(dims)))))
+    return call.result(dims, IndexRamp(0, tuple(int(n == axis) for n in range(len(dims)))))
 
 
 @operator("get_dimension_size")
 def get_dimension_size(call: HloCall) -> Value:
     """The size of an axis."""
-    return call.made((), Elements((call.shape(0)[call.integer("dimension")],)))
+    return call.result((), Elements((call.shape(0)[call.integer("dimension")],)))
 
 
 @operator("set_dimension_size")
@@ -321,4 +321,4 @@ def set_dimension_size(call: HloCall) -> Value:
     size = sizes[0] if sizes else call.fresh("size", f"the size of axis {axis}", by=[1], most=most)
     call.is_size(size, "a size must not be negative")
     call.at_most(size, most, f"the new size must be at most that of axis {axis}, or its bound")
-    return call.made((*dims[:axis], size, *dims[axis + 1 :]))
+    return call.result((*dims[:axis], size, *dims[axis + 1 :]))

@@ -31,8 +31,8 @@ def _number(dim: Dim) -> Value:
 
 def _dims(call: HloCall, position: int) -> Dims:
     """Return the sizes in a shape."""
-    found = call.sizes(position)
-    return call.give_up(f"the sizes in {call.input_name(position)} are not known") if found is None else found
+    sizes = call.sizes(position)
+    return call.give_up(f"the sizes in {call.input_name(position)} are not known") if sizes is None else sizes
 
 
 @operator("shape.shape_of")
@@ -116,8 +116,8 @@ def shape_eq(call: HloCall) -> Value:
     """Whether shapes are equal."""
     first, *others = (_dims(call, n) for n in range(len(call.inputs)))
     if any(len(other) != len(first) for other in others):
-        return call.made((), Elements((0,)))
-    return call.made((), Elements((all_of(map(equal, (*first,) * len(others), chain(*others))),)))
+        return call.result((), Elements((0,)))
+    return call.result((), Elements((all_of(map(equal, (*first,) * len(others), chain(*others))),)))
 
 
 @operator("shape.cstr_require")
@@ -150,4 +150,4 @@ def assuming(call: HloCall) -> Sequence[Value]:
 def reshape(call: HloCall) -> Value:
     """The elements in a shape that an operand holds."""
     call.equal(multiply(*call.shape(0)), multiply(*_dims(call, 1)), "there must be as many elements")
-    return call.made(_dims(call, 1), call.value(0).content)
+    return call.result(_dims(call, 1), call.value(0).content)
