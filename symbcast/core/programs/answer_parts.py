@@ -200,7 +200,7 @@ def _starts(formula: Formula) -> Iterator[tuple[Symbol, int]]:
         yield symbols[0], segments[-1].low
 
 
-# The answers for small sizes, next to the one for large sizes: see `symbcast.core.programs.answer_parts`.
+# The answers for small sizes, next to the one for large sizes.
 #
 # Sizes below the bounds are divided into bands, each decided by itself: first all sizes below a bound, then parts of
 # them as long as the answer is undecided or long, in the end single values. Bands with one answer are put together.

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from symbcast.core.programs.unknown_rank import UnrolledSequences
 
 
-# The solver's view of a program: the symbols of its sizes, the facts known about them, and the requirements.
-
-
 class ProgramView:
     """The sizes of a program, ``symbols``, and the facts known about them, ``assumed``.
 
@@ -96,9 +93,6 @@ class ProgramView:
         if self.unrolled is None:
             return {name: sizes[s] for s, name in names.items()}
         return self.unrolled.named(sizes, names)
-
-
-# The operations that a condition or a contradiction comes from.
 
 
 Needs: TypeAlias = "Callable[[Op], tuple[Formula, ...]]"
@@ -186,9 +180,6 @@ def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formul
 def _key(formula: Formula) -> Hashable:
     """Return a key that is equal for formulas that differ only in order."""
     return frozenset(formula.dims) if isinstance(formula, Compatible) else formula
-
-
-# Answers about a whole program, decided from its requirements, except those that a later one implies.
 
 
 class ProgramRequirement(NamedTuple):

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     import sympy
 
 
-# The number of answers that a caller wants, and the length of those that people read.
-
-
 def check_limit(limit: object) -> int:
     """Return a limit if it is a positive integer; raise `ShapeTypeError` for anything else."""
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
@@ -31,9 +28,6 @@ def check_limit(limit: object) -> int:
 
 LONG_TEXT = 160
 """Conditions of more characters are long: people do not read them."""
-
-
-# Operands of names and integers only, by far the most common, read by table look-ups.
 
 
 Dims: TypeAlias = tuple[Dim, ...]
@@ -117,9 +111,6 @@ def _learnt(size: Any) -> Symbol | None:
     return dim
 
 
-# Arguments of the methods of a program, read and checked.
-
-
 OneOrShape: TypeAlias = "ShapeLike | SupportsIndex | sympy.Expr"
 """A shape, or a single size."""
 
@@ -142,9 +133,6 @@ def as_shape(value: OneOrShape) -> Shape:
     if isinstance(value, int) or hasattr(type(value), "free_symbols"):
         return any_shape_of((from_dim(value),))
     return shape(cast("ShapeLike", value))
-
-
-# Sizes given by a caller, by name or by symbol, and sizes of the axes of sequences.
 
 
 Sizes: TypeAlias = "Mapping[str, int] | Mapping[sympy.Symbol, int]"
@@ -303,9 +291,6 @@ def read_given_size(name: str, value: object) -> int:
         hint = f"write {number} without quotes" if is_plain else "write 0 or a larger integer"
         raise BindingError(f"{name}={value!r:.80} is not a size", hint)
     return size
-
-
-# Sizes by name, read by symbol.
 
 
 class SizesBySymbol(Mapping["Symbol", int]):

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
 
-# Assumptions about sizes, read from text and sympy.
-
-
 class HasFormula(Protocol):
     """An object with a formula, such as a `symbcast.Condition`."""
 
@@ -201,9 +198,6 @@ def _unlinked_error(text: str, strange: Iterable[str], own: Collection[str]) -> 
         there = f"the minimum of all sizes is an argument of its own, min_size (--min-size for a command); {there}"
     hint = f"did you mean {quoted_name(close)}? {there[0].upper()}{there[1:]}" if close else there
     return AssumptionError(f"{text!r} mentions no size of these shapes", hint=hint)
-
-
-# Knowledge about sizes: their own bounds and the assumptions about them, checked for contradictions.
 
 
 @lru_cache(maxsize=4096)

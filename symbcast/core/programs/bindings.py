@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from symbcast.core.programs.scope import Scope
 
 
-# Substitution of sizes for symbols.
-
-
 class BoundOperands(NamedTuple):
     """The operands at some sizes; ``shapes`` is None if a dimension is not a size there."""
 
@@ -175,9 +172,6 @@ def _shapes(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape, ...
         return tuple(shape_of(map(size, operand.dims)) for operand in result.operands)
     except (ZeroDivisionError, UndefinedError):
         return None
-
-
-# The sizes of a question that depends on the number of axes: ranks and axes, each with its own symbol.
 
 
 MOST = 8

@@ -10,8 +10,7 @@ from symbcast.core.algebra.arithmetic import join, value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, definedness, holds
 from symbcast.core.algebra.symbols import sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import CALL, CostedValue, Effort, counting
-from symbcast.core.effort import counted_call as effort_of_call
+from symbcast.core.effort import CALL, CostedValue, Effort, counted_call, counting
 from symbcast.core.programs.arguments import plain_dims
 from symbcast.core.programs.assumptions import (
     Assumption,
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
     from symbcast.core.programs.stretching import AxisStretch, ValidSizes
 
 
-# The door from a public answer, which higher layers define, to the plain answer that it shows.
-
-
 ValueT = TypeVar("ValueT")
 
 
@@ -65,9 +61,6 @@ def plain_answer(value: ValueT) -> ValueT: ...
 def plain_answer(value: object) -> object:
     """Return the plain answer of a public one; anything else as it is."""
     return value._subject if isinstance(value, PublicAnswer) else value
-
-
-# One broadcast: the question, and the answer without presentation.
 
 
 T = TypeVar("T")
@@ -141,7 +134,7 @@ class BroadcastCall:
         """Read the question in full if that was put off."""
         if self._later is not None:
             # It counts for no call, as if it were done when the question was put.
-            with effort_of_call() if self._is_within else counting(Effort(CALL, is_call=True)):
+            with counted_call() if self._is_within else counting(Effort(CALL, is_call=True)):
                 read, question = self._later
                 scope = read(*question)
                 self._read(scope, scope.shapes)

@@ -206,9 +206,6 @@ def _concrete(result: BroadcastCall) -> Certificate:
     return Certificate((Claim("the constraints on integers were evaluated", Proof.PROVED if right else Proof.REFUTED),))
 
 
-# Certificates of whole programs: z3 proves condition, shapes and verdict from the constraints of the operations.
-
-
 Output: TypeAlias = tuple[str, Sequence[Formula], Formula]
 """A claim about an output, the constraints of the operations so far, and where the claim is wrong."""
 
@@ -356,9 +353,6 @@ def evidence_claims(question: ProofQuestion) -> list[Claim]:
     elif len(claims) != expected:
         claims.append(Claim("the verdict has its witness and counterexample", Proof.UNDECIDED))
     return claims
-
-
-# Certificates of conditions: z3 proves the verdict, and that the simplified form is the same condition.
 
 
 def certify_condition(statement: Statement, assume: Assumptions, min_size: int) -> Certificate:

@@ -198,9 +198,6 @@ def check_kinds(symbols: Iterable[Symbol]) -> None:
             raise DimensionError(sequence.name, "it is a size and a sequence of axes", "give one of them another name")
 
 
-# Conditions on sizes as plain values that can be combined, negated and compared exactly.
-
-
 ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | BroadcastCall | Program | PublicAnswer"
 """What a condition can be made from."""
 

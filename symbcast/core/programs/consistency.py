@@ -159,9 +159,6 @@ def _is_plain(formula: Formula) -> bool:
     return True
 
 
-# The requirements of one operation: added to the facts and admitted to the groups either completely or not at all.
-
-
 class RequirementAdmission:
     """The requirements of one operation. Once one of them cannot hold, the rest is skipped.
 

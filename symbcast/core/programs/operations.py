@@ -29,8 +29,6 @@ from symbcast.core.shapes import OpenShape, Shape, is_open, shape
 from symbcast.core.solver.normal_form import normal_conjuncts
 from symbcast.errors import SymbcastError
 
-# Requirements of shapes on their sizes: that they be sizes, that two of them be equal, that joins be defined.
-
 
 def joins_spelled_out(formula: Formula) -> Formula:
     """Return a formula with its joins split into their members, where that is equivalent.
@@ -72,9 +70,6 @@ def size_requirements(dims: Iterable[Dim]) -> list[Formula]:
         else:
             requirements.update(dict.fromkeys(definedness(dim)))
     return list(requirements)
-
-
-# The operations of a program, as they were passed in.
 
 
 Kind: TypeAlias = str
@@ -162,9 +157,6 @@ class Op(NamedTuple):
         if self.kind == "equal":
             return f"{self.name}: {' equal to '.join(map(str, self.operands))}"
         return f"{self.name}: {self.kind} {self.text}"
-
-
-# The requirements of each operation of a program on its own, without the others.
 
 
 def operation_requirements(op: Op) -> tuple[Formula, ...]:

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from symbcast.core.programs.unknown_rank import UnrolledSequences
 
 
-# The size that a name means throughout a program: one for each name and label, whichever shape introduced it.
-
-
 _RENAME = "give one of them another name"
 _NAMED = frozenset((int, Symbol))
 """The types of integers and of names, which are neither unknowns nor sequences of axes."""
@@ -328,9 +325,6 @@ class NameTable:
 
 def _two_kinds(name: str) -> DimensionError:
     return DimensionError(name, "it is a size and a sequence of axes", _RENAME)
-
-
-# The sizes in a call: a program of one operation, whose names are bound at once.
 
 
 class Scope:

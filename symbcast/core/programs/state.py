@@ -261,9 +261,6 @@ class ProgramState:
             self._alone.clear()
 
 
-# The assumptions that a clash of operations needs: an error names no others.
-
-
 TRIED = 12
 """How many assumptions are left out one by one. Each takes as long as recording the operations that clash."""
 

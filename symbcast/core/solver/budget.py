@@ -13,11 +13,18 @@ from enum import Enum
 from functools import wraps
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
-from symbcast.core.effort import CALL, OPERATIONS, REASON, CostedValue, Effort, Stage, compute_costed, counted_call
-from symbcast.core.effort import share as effort_share
+from symbcast.core.effort import (
+    CALL,
+    OPERATIONS,
+    REASON,
+    CostedValue,
+    Effort,
+    Stage,
+    compute_costed,
+    counted_call,
+    share,
+)
 from symbcast.errors import ShapeTypeError
-
-# A solver's answers about formulas: separate from z3, which is imported only where it is used.
 
 
 class Satisfiability(Enum):
@@ -160,7 +167,7 @@ def stop_reason() -> str:
 
 def budget_share(units: int) -> AbstractContextManager[Effort]:
     """Open a stage of ``units`` units, which the caller's clock also stops: see `symbcast.core.effort.share`."""
-    return effort_share(units, _current.get())
+    return share(units, _current.get())
 
 
 def budget_stage(units: int, work: Callable[[], T], otherwise: Callable[[], T]) -> Stage[T]:

@@ -17,9 +17,6 @@ from symbcast.core.solver.normal_form import in_normal_form, symbols_in
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import GroupEvidence, GroupQuestions
 
-# The fewest groups of formulas that cannot hold together, in a call or in a program.
-
-
 _SUBSETS_TRIED = 300
 _FEW = 24
 """Of more groups no subsets are tried: hardly any would be reached."""
@@ -68,9 +65,6 @@ def _subsets(count: int, required: frozenset[int]) -> Iterator[tuple[int, ...]]:
     others = [n for n in range(count) if n not in required]
     for size in range(max(1, len(required)), count + 1):
         yield from sorted(tuple(sorted({*required, *more})) for more in combinations(others, size - len(required)))
-
-
-# The smallest sizes at which one conjunct of a condition fails, while the others hold if possible.
 
 
 class ClauseFailures:

@@ -9,7 +9,7 @@ from symbcast.core.algebra.arithmetic import join, replace_symbols, without_join
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.effort import CostedValue, Effort, EffortSpentError, charge, counting
-from symbcast.core.effort import current as active
+from symbcast.core.effort import current as current_effort
 from symbcast.core.solver.budget import DECIDED, Tier, budget_share, compute_once, stop_reason, was_stopped
 from symbcast.core.solver.f1_names.relations import Relation
 from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms, solved_composites
@@ -26,9 +26,6 @@ from symbcast.core.verdicts import Verdict, verdict_of
 
 if TYPE_CHECKING:
     from symbcast.core.solver.linear_groups import IsomorphicGroups
-
-
-# The assumptions: the set of each symbol, the symbols that share one size, and all other assumptions.
 
 
 class ContradictionError(Exception):
@@ -196,7 +193,7 @@ class Decision:
 
         It does not for another question, and if the call has less left than a decision gets.
         """
-        counter = active()
+        counter = current_effort()
         if self._cost is None or counter is None or not counter.is_call or counter.left < DECIDED:
             return False
         if was_stopped() or self.constraints != list(constraints) or not self.knowledge.is_same(knowledge):
@@ -498,9 +495,6 @@ class _Break(NamedTuple):
         """Return how many more zeros breaking takes, and how much it adds to the sum."""
         broken, least = (point_cost(self.symbols, sizes, weights) for sizes in (self.sizes, self.base))
         return broken[0] - least[0], broken[1] - least[1]
-
-
-# The size of an output axis: the join of its members, as far as the facts collapse it.
 
 
 COMPARED_UP_TO = 64

@@ -30,8 +30,6 @@ from symbcast.core.solver.points import Point, least_size, point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import EMPTY, SizeSet
 
-# Groups of symbols that formulas tie together, so that each group can be decided separately.
-
 
 class TiedSymbols:
     """Disjoint sets of symbols, each represented by one of them."""

@@ -17,8 +17,6 @@ from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import GroupQuestions, is_beyond
 
-# Incremental z3: the clauses of a group, sizes at which they hold, and which clauses affect which.
-
 
 class NeighbourhoodSearch:
     """The clauses of a group; questions about one clause take the others into account."""

@@ -113,9 +113,6 @@ def level_weights(sets: Sequence[SizeSet], weights: Sequence[int]) -> Iterator[i
         reachable &= reachable - 1
 
 
-# Truth tables over a sample of sizes: they show what is possible, so the solver is asked only about the rest.
-
-
 MOST_POINTS = 1500
 _VALUES_EACH = {1: 60, 2: 20, 3: 9, 4: 6, 5: 4, 6: 3}
 _PAIRED_VALUES = 5
@@ -249,9 +246,6 @@ def _varied(sets: Sequence[SizeSet]) -> list[tuple[int, ...]]:
                 if len(points) >= MOST_POINTS:
                     return list(points)
     return list(points)
-
-
-# Smaller sizes from sizes whose search was cut short: one size is lowered at a time, as long as formulas hold.
 
 
 _LEAST = 64

@@ -151,9 +151,9 @@ def _by_z3(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | 
 
 
 def _smallest_by_z3(question: SmallestPointQuestion) -> Point | None:
-    from symbcast.core.solver.f3_linear import z3_solver as least_sizes
+    from symbcast.core.solver.f3_linear import z3_solver
 
-    return least_sizes.smallest_point(question)
+    return z3_solver.smallest_point(question)
 
 
 def _by_levels(question: SmallestPointQuestion) -> Point | None:
@@ -189,9 +189,6 @@ def _at_level(question: SmallestPointQuestion, level: Level) -> Point | None:
 def is_linear(formula: Formula) -> bool:
     """Return whether a formula multiplies no sizes."""
     return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))
-
-
-# Questions about a group of tied symbols, answered by samples, elimination or z3, cheapest first.
 
 
 _FEW_ASKED = 8
@@ -311,9 +308,6 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
     if counter is not None and counter.left <= 0:
         return f"{REASON}{products}: {shown}"
     return f"z3 reached its limit of {limit:,} units{products}: {shown}"
-
-
-# The smallest sizes at which a group of tied symbols satisfies or breaks its constraints.
 
 
 _FEW_SHOWN = 8

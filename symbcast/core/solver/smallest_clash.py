@@ -17,9 +17,6 @@ from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.solver.points import bit_positions, least_size
 from symbcast.core.solver.size_sets import ALL
 
-# The smallest hitting set: the fewest elements that meet every one of some sets.
-
-
 NODES = 20_000
 """Number of partial choices tried before the search is given up."""
 

@@ -225,8 +225,7 @@ def separate_joins(joins: Iterable[Sequence[Name]], least: Mapping[Name, int]) -
 # Tier F1 for one broadcast of names and integers by NumPy's rule, without assumptions: exact, in linear time.
 #
 # Every name may be 1 at once. So the broadcast is impossible exactly if two different integers other than 1 meet on
-# one axis; otherwise all sizes 1 is the smallest witness. `symbcast.core.solver.f1_names.one_broadcast` proves that
-# the conditions are exact.
+# one axis; otherwise all sizes 1 is the smallest witness. The head of this file proves that the conditions are exact.
 
 
 Size: TypeAlias = "int | Name"

@@ -9,9 +9,6 @@ from typing import Any, TypeAlias
 from symbcast.core.solver.size_sets import ALL, NOT_ONE, ONE, SizeSet
 from symbcast.core.structs import Struct
 
-# The relations that the graph can represent.
-
-
 SizeKey: TypeAlias = Any
 """A symbol, or a term treated as opaque: then all results are true, but more may hold."""
 
@@ -353,9 +350,6 @@ def _may_clash(members: Sequence[SizeKey], classes: EqualityClasses) -> bool:
         finally:
             classes.undo(mark)
     return False
-
-
-# Reduction of the graph's relations: forced facts are extracted, implied relations are dropped.
 
 
 class RelationSystem:

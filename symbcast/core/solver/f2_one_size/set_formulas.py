@@ -45,9 +45,6 @@ from symbcast.core.solver.residues import (
 )
 from symbcast.core.solver.size_sets import ALL, Segment, SizeSet, normal_segments
 
-# Residue patterns as short formulas: modulus by modulus, with runs of neighbouring residues.
-
-
 _SHORT = 256
 """Up to this period the residues of several moduli together are tried as words too."""
 _SMALL = 64
@@ -208,9 +205,6 @@ def _no_run_formula(remainder: Dim, run: _Run, period: int) -> Formula:
     if len(run.residues) <= max(len(bounds), 1):
         return all_of(different(remainder, r) for r in run.residues)
     return any_of(bounds)
-
-
-# Sets of sizes worded as formulas.
 
 
 def set_formula(symbol: Symbol, members: SizeSet, within: SizeSet = ALL) -> Formula:

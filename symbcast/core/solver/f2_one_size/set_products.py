@@ -37,9 +37,6 @@ Box: TypeAlias = dict[Symbol, SizeSet]
 """A set for each of some symbols: the product of these."""
 
 
-# Products of factors in one symbol each, also where they were multiplied out.
-
-
 _LARGEST_NUMBER = 1024
 _MOST_MONOMIALS = 64
 _SAMPLES = (24, 12, 7, 5, 3, 2, 1, 100)

@@ -180,8 +180,7 @@ def linear_coefficients(dividend: Term) -> tuple[int, int] | None:
 #
 # On each residue class of a suitable period every term built with ``+ - *`` and ``// c``, ``% c`` is a polynomial,
 # whose sign changes finitely often. So the sizes that satisfy a formula are finite exceptions plus residue classes: a
-# `SizeSet`, computed here without a solver. Where only remainders are summed, each modulus is solved separately
-# (`symbcast.core.solver.f2_one_size.univariate`).
+# `SizeSet`, computed here without a solver. Where only remainders are summed, each modulus is solved separately.
 
 
 _SATISFIES: dict[Operator, Callable[[int], bool]] = {

@@ -116,7 +116,7 @@ def least_sum(domains: Sequence[SizeSet]) -> int | None:
     return total
 
 
-# Bounds on formulas with some sizes not chosen yet, for `symbcast.core.solver.f3_linear.branch_and_bound`.
+# Bounds on formulas with some sizes not chosen yet.
 #
 # Sizes are chosen in order of position. ``possible(place, left)`` tests whether a formula can hold once the size at a
 # place is chosen and ``left`` remains of the sum; ``needs(place)`` and ``most(place)`` bound the sums at which it can.

@@ -23,8 +23,6 @@ from symbcast.core.solver.evaluation import may_be_undefined, size_at
 from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
-# Equations solved for a symbol that is isolated in them.
-
 
 def solved_for(literal: Formula, symbol: Symbol, *, is_defined: bool = False) -> Term | None:
     """Return the value that an equation gives a symbol, if it is defined everywhere, or ``is_defined`` by others."""

@@ -30,8 +30,6 @@ from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, 
 from symbcast.core.effort import charge
 from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 
-# Comparisons rewritten so that a size is moved out of ``min``, ``max`` and quotients and can be eliminated.
-
 
 def with_sizes_outside_operations(comparison: Comparison, sizes: Container[Symbol]) -> Formula:
     """Return an equivalent formula in which the given sizes occur in fewer operations.

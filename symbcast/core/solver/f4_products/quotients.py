@@ -10,8 +10,6 @@ from symbcast.core.algebra.bounds import Bounds, exact_quotient
 from symbcast.core.algebra.formulas import Comparison, Formula, equal
 from symbcast.core.algebra.terms import Operation, Term, constant, term
 
-# Operations on quotients that are whole and at least 1, as sizes are that a reshape infers.
-
 
 class WholeQuotients:
     """What operations are where some quotients are known to be whole; those of sizes from 1 on are then at least 1.
@@ -109,9 +107,6 @@ def _divided_by_number(value: Term, number: int) -> tuple[Term, Term]:
     """Return what monomials with a multiple of a number are divided by it, and the other monomials."""
     quotient = {m: c // number for m, c in value.coefficients.items() if c % number == 0}
     return Term(quotient), Term({m: c for m, c in value.coefficients.items() if c % number})
-
-
-# Quotients of one size by a number and by its multiple, where the remainder by the multiple is known to be small.
 
 
 def finer_quotients(constraints: Sequence[Formula], operations: Callable[[], Iterable[Operation]]) -> dict[Term, Term]:

@@ -269,7 +269,7 @@ def refuted(formulas: Sequence[Formula]) -> bool:
 
 
 def refuted_by_products(formulas: Sequence[Formula]) -> bool:
-    """Return the same, by linear arithmetic on products: see `symbcast.core.solver.f4_products.refutation`."""
+    """Return the same, by linear arithmetic on products: see `refuted_linearly`."""
     with suppress(EffortSpentError), budget_share(REFUTED):
         return _each_branch(formulas, lambda branch, _: refuted_linearly(branch))
     return False

@@ -33,8 +33,6 @@ from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.simplification.two_level import FEW_LITERALS, LITERAL_COST, Cube, LiteralTable, cover
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
-# Formulas over numbered atoms, and the cells at which they hold, for truth tables and covers.
-
 
 class Tree(NamedTuple):
     """A formula over numbered literals: all of some parts, or any of them."""

@@ -197,9 +197,6 @@ def _pair(formula: Formula) -> tuple[Dim, ...]:
     return ()
 
 
-# Shorter conjuncts that are tried: without each min and max of a term and a number, if these make no difference.
-
-
 def without_extremes(conjuncts: Sequence[Formula], knowledge: AssumptionSet) -> Sequence[Formula]:
     """Replace ``min`` and ``max`` of a size and a number by the size where that is proved equivalent.
 

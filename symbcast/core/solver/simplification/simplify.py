@@ -135,9 +135,6 @@ def _holds(room: Term, facts: Iterable[Term]) -> bool:
     return any(least is not None and least >= 0 for least in map(lower_bound, (room, *(room - f for f in facts))))
 
 
-# Simplified conditions: decided by the ladder, with unions of cases shortened, until nothing changes.
-
-
 _ROUNDS = 12
 _LONG_CASES = 16
 """A disjunction of more conjunctions, already short, is not decided about again."""
