@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -375,6 +375,35 @@ def decided_by(result: Any, *values: Any) -> Any:
                 array.contents.is_data = array.contents.is_data and is_data
                 array.contents.divisors = tuple(dict.fromkeys((*array.contents.divisors, *divisors)))
     return result
+
+
+def outputs_or_results(outs: tuple[Any, ...], *results: SymbolicArray) -> Any:
+    """Return the output arrays that were passed in, or else the results."""
+    whole = [o if o is not None else f for o, f in zip(outs or (None,) * len(results), results, strict=True)]
+    return whole[0] if len(whole) == 1 else tuple(whole)
+
+
+def result_dtypes(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> Any:
+    """Return the dtypes of the results. Raises `TypeError` as the ufunc does."""
+    if dtype is not None:
+        return (np.dtype(dtype),) * ufunc.nout
+    return _resolved_of(ufunc, dtypes)
+
+
+@lru_cache(maxsize=4096)
+def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> Any:
+    operands = [d if isinstance(d, np.dtype) or d in (int, float, complex) else np.dtype(d) for d in dtypes]
+    if all(not isinstance(g, np.dtype) for g in operands):
+        operands = [np.dtype(g) for g in operands]
+    try:
+        resolved: tuple[Any, ...] = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout))
+    except (AttributeError, NotImplementedError):
+        resolved = (*operands, *(_example(ufunc, operands).dtype,) * ufunc.nout)
+    return resolved[len(dtypes) :]
+
+
+def _example(ufunc: Any, dtypes: Sequence[Any]) -> Any:
+    return np.asarray(ufunc(*(np.ones((), d) for d in dtypes)))
 
 
 WITHOUT_DATA.add(SymbolicArray.__name__)

@@ -22,7 +22,7 @@ from symbcast.arrays.report import TraceReport
 from symbcast.arrays.standins import reach_of
 from symbcast.arrays.symbolic_array import MARK, SymbolicArray
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
@@ -32,7 +32,7 @@ from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, Exploration, explore_all, restoring_caches
 from symbcast.paths.path import Path
 from symbcast.paths.places import home_of
-from symbcast.paths.real_calls import RaisedError, are_small
+from symbcast.paths.real_calls import CallsWithNumbers, RaisedError, are_small, mentions_data
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized
 from symbcast.paths.steps import Choices, LoopRefusedError
@@ -46,7 +46,7 @@ MAX_SIZE = 1 << 11
 """The maximum size in a real array: a function may build an array of all pairs."""
 
 
-class RealRun:
+class RealRun(CallsWithNumbers):
     """A function and its arguments, to be called with real arrays."""
 
     has_data = True
@@ -78,7 +78,7 @@ class RealRun:
             return _has_shape(real, traced.shape, at)
         if issubclass(type(traced), Size):
             is_number = _is_scalar(real) and isinstance(real, (int, float, np.number, np.ndarray))
-            return is_number and (_is_of_data(traced.dim, at) or bool(real == value_at(traced.dim, at)))
+            return is_number and (mentions_data(traced.dim, at) or bool(real == value_at(traced.dim, at)))
         if type(traced) is Real:
             return _is_scalar(real)
         if isinstance(traced, str) and MARK in str(traced):
@@ -130,11 +130,7 @@ def _has_shape(real: Any, dims: Sequence[Dim], at: Mapping[Symbol, int]) -> bool
         return not dims and _is_scalar(real)
     if len(dims) != real.ndim:
         return False
-    return all(_is_of_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
-
-
-def _is_of_data(dim: Dim, at: Mapping[Symbol, int]) -> bool:
-    return any(s not in at for s in symbols_of((dim,)))
+    return all(mentions_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
 
 
 def _is_scalar(value: Any) -> bool:
@@ -142,7 +138,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _number(dim: Dim, at: Mapping[Symbol, int] | None) -> Any:
-    return dim if at is None or _is_of_data(dim, at) else value_at(dim, at)
+    return dim if at is None or mentions_data(dim, at) else value_at(dim, at)
 
 
 def _spread(shape: Sequence[int], dtype: Any) -> Any:

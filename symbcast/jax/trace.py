@@ -24,7 +24,7 @@ from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import MAX_PATHS, Exploration, explore_all, restoring_caches
 from symbcast.paths.path import Path, current
 from symbcast.paths.places import home_of, place_of_error
-from symbcast.paths.real_calls import Limits, RaisedError
+from symbcast.paths.real_calls import CallsWithNumbers, Limits, RaisedError
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 
 
@@ -170,7 +170,7 @@ LIMITS = Limits(calls=48, sure=1)
 """A call of `jax.eval_shape` takes milliseconds."""
 
 
-class JaxCall:
+class JaxCall(CallsWithNumbers):
     """A function and its arguments, called with dimensions or with numbers."""
 
     def __init__(self, function: Callable[..., Any], arguments: TraceArguments, shapes: Sequence[Shape]) -> None:
@@ -218,8 +218,6 @@ class JaxCall:
         assert isinstance(real.error, Exception)
         return real.error if place_of_error(error, path.root, path.home) in real.lines else error
 
-    has_data = False
-
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the result shapes at concrete sizes, or the error that the function raises."""
         yield self.at(at)
@@ -234,18 +232,6 @@ class JaxCall:
             not _is_shape(w) or (_is_shape(g) and [value_at(d, at) for d in w.dims] == list(g.dims))
             for g, w in zip(real_leaves, traced_leaves, strict=True)
         )
-
-    def is_small(self, at: Mapping[Symbol, int]) -> bool:
-        """Return True: no arrays are created."""
-        return True
-
-    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
-        """Return True: there is no data."""
-        return True
-
-    def is_of_data(self, error: BaseException) -> bool:
-        """Return False: there is no data."""
-        return False
 
     def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
         """Return the shapes in a value as text, evaluated at the given sizes if there are any."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import reprlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from math import prod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import Formula
-from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.assumptions import own_set
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import UndefinedError, holds_at, size_at, value_at
@@ -42,30 +43,41 @@ def are_small(shapes: Sequence[Shape], at: NumbersBySymbol, size: int, elements:
     return sizes == small and all(prod(s) <= elements for s in small)
 
 
-class CallsWithNumbers(Protocol):
+def mentions_data(dim: Dim, at: NumbersBySymbol) -> bool:
+    """Return whether a dimension mentions a size that data decide."""
+    return any(s not in at for s in symbols_of((dim,)))
+
+
+class CallsWithNumbers(ABC):
     """Calls of the explored function by a front end, with numbers instead of sizes.
 
     Attributes:
         has_data: whether calls at the same sizes use different data, so that one can fail and another work.
     """
 
-    has_data: bool
+    has_data = False
 
+    @abstractmethod
     def results(self, at: NumbersBySymbol) -> Iterator[Any]:
         """Yield the results of calls at some sizes, or `RaisedError`; data differ, the most useful first."""
 
+    @abstractmethod
     def fits(self, traced: Any, real: Any, at: NumbersBySymbol) -> bool:
         """Return whether a real result fits the traced one; data-dependent parts fit anything."""
 
     def is_small(self, at: NumbersBySymbol) -> bool:
         """Return whether a call at some sizes takes little time and memory."""
+        return True
 
     def is_without_data(self, at: NumbersBySymbol) -> bool:
         """Return whether all arrays of a call at some sizes are empty, so that no other data are possible."""
+        return not self.has_data
 
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error is caused by the data of the call, not by its sizes."""
+        return False
 
+    @abstractmethod
     def text(self, value: Any, at: NumbersBySymbol | None = None) -> str:
         """Return a traced result at some sizes, or a real result, as text."""
 
@@ -226,7 +238,7 @@ MAX_NUMBER = 1 << 12
 """The largest number that a function of sizes is called with: the function may loop that often."""
 
 
-class SizeFunction:
+class SizeFunction(CallsWithNumbers):
     """A function of a tuple of sizes, and the sizes to call it with."""
 
     def __init__(self, run: Callable[[tuple[Any, ...]], Any], dims: Sequence[Dim]) -> None:
@@ -235,8 +247,6 @@ class SizeFunction:
     def on(self, path: Path) -> Any:
         """Return the function's result on a path."""
         return self.run(tuple(sized(d, path) for d in self.dims))
-
-    has_data = False
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the function's result or error at some sizes twice, because both must agree."""
@@ -262,14 +272,6 @@ class SizeFunction:
         """Return whether the function may be called with these numbers."""
         values = [value_at(d, at) for d in self.dims]
         return all(v is not None and 0 <= v <= MAX_NUMBER for v in values)
-
-    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
-        """Return True: the call has no data."""
-        return True
-
-    def is_of_data(self, error: BaseException) -> bool:
-        """Return False: the call has no data."""
-        return False
 
     def text(self, value: Any, at: Mapping[Symbol, int] | None = None) -> str:
         """Return a value as text, with its sizes replaced by numbers."""

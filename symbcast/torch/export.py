@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from inspect import Parameter, signature
 from typing import Any
 
@@ -12,7 +11,7 @@ from symbcast.core.characters import shorten_end
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
 from symbcast.torch.guards.suggestions import Suggestion, with_range
-from symbcast.torch.library import load_torch
+from symbcast.torch.library import load_torch, quiet
 from symbcast.torch.reader import SCRIPT_MODULE
 
 
@@ -68,21 +67,9 @@ def _failed(module: Any, error: Exception) -> ModelError:
 
 
 def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
-    with _quiet():
+    with quiet("torch"):
         export = load_torch("torch.export").export
         return export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep torch from logging an error that symbcast reports itself."""
-    log = logging.getLogger("torch")
-    before = log.disabled
-    log.disabled = True
-    try:
-        yield
-    finally:
-        log.disabled = before
 
 
 def with_auto_dims(dynamic_shapes: Any) -> Any:

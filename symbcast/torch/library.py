@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -17,6 +20,18 @@ def load_torch(module: str = "torch") -> Any:
         if error.name is None or error.name.partition(".")[0] != "torch":
             raise
         raise MissingExtraError("symbcast.torch", "torch") from error
+
+
+@contextmanager
+def quiet(logger: str) -> Iterator[None]:
+    """Keep torch from logging in this context what symbcast reports itself."""
+    log = logging.getLogger(logger)
+    before = log.disabled
+    log.disabled = True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 @cache

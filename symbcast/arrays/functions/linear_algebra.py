@@ -12,40 +12,10 @@ import numpy as np
 
 from symbcast.arrays.array_facts import dims_of, dtype_of, here
 from symbcast.arrays.indexing import write_out
-from symbcast.arrays.symbolic_array import SymbolicArray, contents_of
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, outputs_or_results, result_dtypes
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.context import Dims
-
-
-def outputs_or_results(outs: tuple[Any, ...], *results: SymbolicArray) -> Any:
-    """Return the output arrays that were passed in, or else the results."""
-    whole = [o if o is not None else f for o, f in zip(outs or (None,) * len(results), results, strict=True)]
-    return whole[0] if len(whole) == 1 else tuple(whole)
-
-
-def result_dtypes(ufunc: Any, dtypes: tuple[Any, ...], dtype: Any) -> Any:
-    """Return the dtypes of the results. Raises `TypeError` as the ufunc does."""
-    if dtype is not None:
-        return (np.dtype(dtype),) * ufunc.nout
-    return _resolved_of(ufunc, dtypes)
-
-
-@lru_cache(maxsize=4096)
-def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> Any:
-    operands = [d if isinstance(d, np.dtype) or d in (int, float, complex) else np.dtype(d) for d in dtypes]
-    if all(not isinstance(g, np.dtype) for g in operands):
-        operands = [np.dtype(g) for g in operands]
-    try:
-        resolved: tuple[Any, ...] = ufunc.resolve_dtypes((*operands, *(None,) * ufunc.nout))
-    except (AttributeError, NotImplementedError):
-        resolved = (*operands, *(_example(ufunc, operands).dtype,) * ufunc.nout)
-    return resolved[len(dtypes) :]
-
-
-def _example(ufunc: Any, dtypes: Sequence[Any]) -> Any:
-    return np.asarray(ufunc(*(np.ones((), d) for d in dtypes)))
-
 
 # Generalized ufuncs: core axes follow their signatures, and the other axes broadcast.
 

@@ -9,9 +9,16 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.array_facts import ArrayContents, IntegerSpan, axes_of, broadcast_together, dims_of, dtype_of, here
-from symbcast.arrays.functions.linear_algebra import generalized, outputs_or_results, result_dtypes
+from symbcast.arrays.functions.linear_algebra import generalized
 from symbcast.arrays.indexing import assign_out, check_indices, ramp_contents, whole_indices, write_at, write_out
-from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by, is_of_data
+from symbcast.arrays.symbolic_array import (
+    SymbolicArray,
+    contents_of,
+    decided_by,
+    is_of_data,
+    outputs_or_results,
+    result_dtypes,
+)
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim

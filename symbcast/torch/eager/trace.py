@@ -16,7 +16,7 @@ from symbcast.arrays.report import TraceReport
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import FALSE, Formula, equal
 from symbcast.core.algebra.sympy_conversion import to_sympy
-from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
@@ -28,7 +28,7 @@ from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, explore_all
 from symbcast.paths.path import Path, current
 from symbcast.paths.places import home_of
-from symbcast.paths.real_calls import Limits, RaisedError, are_small
+from symbcast.paths.real_calls import CallsWithNumbers, Limits, RaisedError, are_small, mentions_data
 from symbcast.torch.eager.runs import EagerRun, PathAsker, TorchSizeError
 from symbcast.torch.eager.symbolic_numbers import SizeNode, symint
 from symbcast.torch.eager.tensors import is_without_data, tensor_dims
@@ -103,7 +103,7 @@ MAX_SIZE = 1 << 10
 _OF_DATA = ("singular", "converge", "positive-definite", "index out of range", "out of bounds")
 
 
-class RealTorchCalls:
+class RealTorchCalls(CallsWithNumbers):
     """A module or function with its arguments, called with real tensors; see `symbcast.paths.confirmation`."""
 
     has_data = True
@@ -142,11 +142,11 @@ class RealTorchCalls:
             return (
                 isinstance(real, torch.Tensor)
                 and len(dims) == real.dim()
-                and all(_is_of_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
+                and all(mentions_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
             )
         if isinstance(traced, torch.SymInt) and isinstance(traced.node, SizeNode):
             dim = traced.node.dim
-            return isinstance(real, int) and (_is_of_data(dim, at) or value_at(dim, at) == real)
+            return isinstance(real, int) and (mentions_data(dim, at) or value_at(dim, at) == real)
         if isinstance(traced, torch.SymInt | torch.SymFloat | torch.SymBool):
             return isinstance(real, (int, float, bool))
         if dataclasses.is_dataclass(traced) and not isinstance(traced, Mapping):
@@ -165,10 +165,6 @@ class RealTorchCalls:
         """Return whether all tensors of the call are small."""
         return are_small(self._shapes, at, MAX_SIZE, MAX_ELEMENTS)
 
-    def is_without_data(self, at: Mapping[Symbol, int]) -> bool:
-        """Return False: this does not check whether tensors are empty."""
-        return False
-
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error depends on data, such as a singular matrix or an index."""
         text = str(error).lower()
@@ -179,19 +175,15 @@ class RealTorchCalls:
         torch = load_torch()
         if isinstance(value, torch.Tensor):
             dims = tensor_dims(value)
-            return f"({', '.join(str(d if at is None or _is_of_data(d, at) else value_at(d, at)) for d in dims)})"
+            return f"({', '.join(str(d if at is None or mentions_data(d, at) else value_at(d, at)) for d in dims)})"
         if isinstance(value, torch.SymInt) and isinstance(value.node, SizeNode):
             dim = value.node.dim
-            return str(dim if at is None or _is_of_data(dim, at) else value_at(dim, at))
+            return str(dim if at is None or mentions_data(dim, at) else value_at(dim, at))
         if isinstance(value, Mapping):
             return f"{{{', '.join(f'{k!r}: {self.text(v, at)}' for k, v in value.items())}}}"
         if isinstance(value, (tuple, list)):
             return f"[{', '.join(self.text(v, at) for v in value)}]"
         return repr(value)[:80] if value is None or type(value) in (bool, int, str) else f"a {type(value).__name__}"
-
-
-def _is_of_data(dim: Dim, at: Mapping[Symbol, int]) -> bool:
-    return any(s not in at for s in symbols_of((dim,)))
 
 
 def module_copy(called: Any) -> Any:

@@ -5,9 +5,7 @@ Guards that are too wide or too narrow, and rules that require less than kernels
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -22,7 +20,7 @@ from symbcast.core.solver.decision import ContradictionError, Decision
 from symbcast.graphs.report.blame import assumptions_with
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.graph import operator_name
-from symbcast.torch.library import load_torch
+from symbcast.torch.library import load_torch, quiet
 
 if TYPE_CHECKING:
     from symbcast.torch.guards.guards import Guards
@@ -368,7 +366,7 @@ def kernel_failure_at(program: Any, arguments: ArgumentMaker, sizes: Mapping[str
 
     try:
         mode = fake.FakeTensorMode(allow_non_fake_inputs=True, shape_env=shapes, static_shapes=True)
-        with _quiet(), mode, torch.no_grad():
+        with quiet("torch._subclasses.fake_tensor"), mode, torch.no_grad():
             Run(program.graph_module).run(*_flat(program, arguments.without_elements(sizes)))
     except Exception as error:
         if type(error).__name__ in _ERRORS_OF_FAKE_TENSORS:
@@ -384,15 +382,3 @@ def _flat(program: Any, inputs: Iterable[Any]) -> list[Any]:
     stored = {**program.state_dict, **program.constants}
     specs = program.graph_signature.input_specs
     return [next(own) if s.kind.name == "USER_INPUT" else stored[s.target] for s in specs]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep torch from logging that a kernel refused sizes."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before = log.disabled
-    log.disabled = True
-    try:
-        yield
-    finally:
-        log.disabled = before

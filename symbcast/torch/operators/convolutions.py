@@ -193,15 +193,10 @@ def adapted(call: TorchCall) -> list[Value]:
 
 
 @operator(
-    *(f"upsample_nearest{n}" for n in _AXES),
+    "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d",
+    "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", *(f"upsample_nearest{n}" for n in _AXES),
     *(f"_upsample_nearest_exact{n}" for n in _AXES),
-    "upsample_linear1d",
-    "upsample_bilinear2d",
-    "upsample_trilinear3d",
-    "upsample_bicubic2d",
-    "_upsample_bilinear2d_aa",
-    "_upsample_bicubic2d_aa",
-)
+)  # fmt: skip
 def resized(call: TorchCall) -> Value:
     """Axes resized to given sizes, or by factors with the result rounded down; no axis may be empty."""
     dims = call.dims("self" if call.given("self") is not None else "input")

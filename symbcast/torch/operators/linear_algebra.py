@@ -32,14 +32,9 @@ def square_of(call: TorchCall, *names: str) -> Dims:
 
 
 @operator(
-    "linalg_inv",
-    "linalg_cholesky",
-    "linalg_matrix_exp",
-    "matrix_exp",
-    "linalg_matrix_power",
-    "matrix_power",
+    "linalg_inv", "linalg_cholesky", "linalg_matrix_exp", "matrix_exp", "linalg_matrix_power", "matrix_power",
     "inverse",
-)
+)  # fmt: skip
 def of_square(call: TorchCall) -> Value:
     """A square matrix computed from one of the same size."""
     return Value(square_of(call, "self", "A"))

@@ -180,14 +180,10 @@ def instance_normalised(call: TorchCall) -> Value:
 
 
 @operator(
-    "native_batch_norm",
-    "_native_batch_norm_legit",
-    "_native_batch_norm_legit_no_training",
-    "_native_batch_norm_legit_functional",
-    "_batch_norm_with_update",
-    "_batch_norm_with_update_functional",
+    "native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training",
+    "_native_batch_norm_legit_functional", "_batch_norm_with_update", "_batch_norm_with_update_functional",
     "_batch_norm_no_update",
-)
+)  # fmt: skip
 def normalised_unchecked(call: TorchCall) -> list[Value]:
     """Like `batch_normalised`, but torch reads out of bounds if lengths differ, so that is refused here."""
     dims, count = call.dims("input"), len(call.node.outputs)

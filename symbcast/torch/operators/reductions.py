@@ -21,22 +21,9 @@ from symbcast.torch.contents import estimated, indexed_by, operand_as, some_cont
 
 
 @operator(
-    "sum",
-    "mean",
-    "prod",
-    "any",
-    "all",
-    "var",
-    "std",
-    "var_mean",
-    "std_mean",
-    "logsumexp",
-    "norm",
-    "linalg_vector_norm",
-    "count_nonzero",
-    "nansum",
-    "nanmean",
-)
+    "sum", "mean", "prod", "any", "all", "var", "std", "var_mean", "std_mean", "logsumexp", "norm",
+    "linalg_vector_norm", "count_nonzero", "nansum", "nanmean",
+)  # fmt: skip
 def reduced(call: TorchCall) -> list[Value]:
     """A reduction; most require nothing: an empty sum is 0 and an empty mean is NaN."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
