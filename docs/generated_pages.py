@@ -19,7 +19,7 @@ from types import ModuleType
 from returned_classes import returned_classes
 
 import symbcast as sb
-from symbcast import _meant as meant_of_module
+from symbcast import _meanings as meanings_of_module
 from symbcast.cli.command import command_names
 
 ROOT = Path(__file__).parent.parent
@@ -223,11 +223,11 @@ def other_names_page() -> str:
     """Return what symbcast calls things that have other names elsewhere: the suggestions of its errors."""
     head = "# Other names\n\nWhat other libraries call something, and its name here, as errors say.\n"
     tables = {
-        "symbcast": meant_of_module(),
-        "ShapeEnv": sb.ShapeEnv._meant,
-        "An answer": sb.Result._meant,
-        "Condition": sb.Condition._meant,
-        "Shape": sb.Shape._meant,
+        "symbcast": meanings_of_module(),
+        "ShapeEnv": sb.ShapeEnv._meanings,
+        "An answer": sb.Result._meanings,
+        "Condition": sb.Condition._meanings,
+        "Shape": sb.Shape._meanings,
     }
     return "\n\n".join([head, *(f"## {title}\n\n{_names_table(names)}" for title, names in tables.items())]) + "\n"
 

@@ -148,14 +148,14 @@ _MEANT = (
 """What names that people try mean."""
 
 
-def _meant() -> dict[str, str]:
+def _meanings() -> dict[str, str]:
     """Return what guessed names mean: those of this module first, then attributes of answers and of programs."""
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.public.result import Result
     from symbcast.core.advice import guessed_meanings
 
-    answers = {name: f"broadcast(...), whose result has {use}" for name, use in Result._meant.items()}
-    programs = {name: f"ShapeEnv(), which has {use}" for name, use in ShapeEnv._meant.items() if name not in answers}
+    answers = {name: f"broadcast(...), whose result has {use}" for name, use in Result._meanings.items()}
+    programs = {name: f"ShapeEnv(), which has {use}" for name, use in ShapeEnv._meanings.items() if name not in answers}
     return {**programs, **answers, **guessed_meanings(*_MEANT)}
 
 
@@ -262,9 +262,9 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
             from symbcast.core.advice import MissingAttributeError
 
-            raise MissingAttributeError(f"module {__name__!r}", name, _meant(), __dir__)
-        found = globals()[name] = getattr(import_module(module), name)
-        return found
+            raise MissingAttributeError(f"module {__name__!r}", name, _meanings(), __dir__)
+        value = globals()[name] = getattr(import_module(module), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -139,7 +139,7 @@ def kind_of(cls, name):
 def test_what_a_guessed_name_is_answered_by_exists(kind):
     subject = sb.Condition("N == 1") if kind == "condition" else ANSWERS[kind]()
     names, written = public(subject), r"(sympy|symbcast)\.|str\(|~?condition\b"
-    for guess, meaning in type(subject)._meant.items():
+    for guess, meaning in type(subject)._meanings.items():
         used = re.match(r"\w+", meaning)
         assert re.match(written, meaning) or used[0] in names, (guess, meaning)
 

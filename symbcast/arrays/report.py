@@ -43,11 +43,11 @@ class TraceAnswer(Paths):
         isolated: whether it was traced in a child process, so that a crash is an answer too.
     """
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "args inputs operands -> arguments",
         "function source called -> name",
         "sarif to_sarif -> report('sarif')",
-        base=Paths._meant,
+        base=Paths._meanings,
     )
     isolated = False
 

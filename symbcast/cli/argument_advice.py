@@ -237,7 +237,7 @@ def _operation(word: str, rest: Sequence[str]) -> str:
     if word == "explain":
         example = command_line("check", shapes or ["N, 3", "M, 1"])
         return f"there is no command explain; check explains its answer: {example}"
-    method = ShapeEnv._meant.get(word, word)
+    method = ShapeEnv._meanings.get(word, word)
     name = method.partition("(")[0]
     if name.startswith("_") or method.startswith("broadcast(") or not callable(getattr(ShapeEnv, name, None)):
         return ""

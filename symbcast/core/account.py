@@ -165,8 +165,8 @@ class _Search:
 
 def _near(members: SizeSet, size: int) -> int:
     """Return the least member from a size on, or the greatest one."""
-    found = members.least(size)
-    return found if found is not None else (members.greatest or 0)
+    least = members.least(size)
+    return least if least is not None else (members.greatest or 0)
 
 
 Sizes: TypeAlias = "Mapping[str, int]"

@@ -170,8 +170,8 @@ def advise_methods(cls: type) -> None:
             plain = value if is_bound else value.__func__
             if type(plain) is not FunctionType or hasattr(plain, "__has_advice__"):
                 continue
-            made = with_advice(plain, base, cls.__name__) if is_bound else type(value)(with_advice(plain))
-            setattr(base, name, made)
+            advised = with_advice(plain, base, cls.__name__) if is_bound else type(value)(with_advice(plain))
+            setattr(base, name, advised)
 
 
 def advised_keyword(name: str, known: Sequence[str], value: object = None, function: str = "") -> str:
@@ -183,10 +183,10 @@ def advised_keyword(name: str, known: Sequence[str], value: object = None, funct
     use = _MEANT.get((function, name))
     if use is not None:
         return f"write {use.replace('{}', _text(value))}"
-    found = same_parameter(name, known) or (
+    known_name = same_parameter(name, known) or (
         None if name in _NOT_OF_SHAPES and "origin" in known else closest(name, known)
     )
-    return f"write {found}={_text(value)}" if found else ""
+    return f"write {known_name}={_text(value)}" if known_name else ""
 
 
 def _misfit(
@@ -250,9 +250,9 @@ class _Call:
         names = prose_list([f"{name}=" for name in wrong])
         problem = f"there is no argument {names}" if len(wrong) == 1 else f"there are no arguments {names}"
         known = [n for n in self.named if n not in self.positional[: len(self.args)]]
-        found = [self._of_keyword(name, known) for name in wrong]
-        written = [f.removeprefix("write ") for f in found if f.startswith("write ")]
-        others = [f for f in dict.fromkeys(found) if f and not f.startswith("write ")]
+        advice = [self._of_keyword(name, known) for name in wrong]
+        written = [f.removeprefix("write ") for f in advice if f.startswith("write ")]
+        others = [f for f in dict.fromkeys(advice) if f and not f.startswith("write ")]
         return problem, "; ".join([*([f"write {', '.join(dict.fromkeys(written))}"] if written else []), *others])
 
     def _of_keyword(self, name: str, known: Sequence[str]) -> str:
@@ -315,11 +315,11 @@ class _Call:
     def _as_sequence(self) -> str:
         """Return the call with the numbers after the first argument in a tuple, as `reshape` takes them."""
         is_sequence = self.positional[1:2] and self.positional[1] in _SEQUENCES
-        given = self.args[1:]
-        is_order = self.positional[1:2] != ["order"] or {*given} == {*range(len(given))}
-        if not is_sequence or not is_order or not all(isinstance(a, (int, str)) for a in given):
+        rest = self.args[1:]
+        is_order = self.positional[1:2] != ["order"] or {*rest} == {*range(len(rest))}
+        if not is_sequence or not is_order or not all(isinstance(a, (int, str)) for a in rest):
             return ""
-        return self._text((self.args[0], given), {k: v for k, v in self.kwargs.items() if k in self.only_named})
+        return self._text((self.args[0], rest), {k: v for k, v in self.kwargs.items() if k in self.only_named})
 
     def _in_pairs(self) -> str:
         return f"{self.name}({', '.join(self.positional)}) for two at a time" if self.positional == _PAIR else ""
@@ -371,8 +371,8 @@ def _ends(value: object) -> tuple[object, object] | None:
     """Return start and stop of a slice, or of a text such as ``"1:5"``."""
     if isinstance(value, slice):
         return value.start, value.stop
-    found = re.fullmatch(r"\s*(-?\w*)\s*:\s*(-?\w*)\s*", value) if isinstance(value, str) else None
-    return None if found is None else (_position(found[1]), _position(found[2]))
+    match = re.fullmatch(r"\s*(-?\w*)\s*:\s*(-?\w*)\s*", value) if isinstance(value, str) else None
+    return None if match is None else (_position(match[1]), _position(match[2]))
 
 
 def _position(text: str) -> object:
@@ -400,17 +400,17 @@ def guessed_meanings(*lines: str, base: Mapping[str, str] | None = None) -> dict
     >>> guessed_meanings("ok valid -> verdict", "example -> witness()")
     {'ok': 'verdict', 'valid': 'verdict', 'example': 'witness()'}
     """
-    found = dict(base or {})
+    meanings = dict(base or {})
     for line in lines:
         names, _, use = line.partition(" -> ")
-        found.update(dict.fromkeys(names.split(), use))
-    return found
+        meanings.update(dict.fromkeys(names.split(), use))
+    return meanings
 
 
 class MissingAttributeError(AttributeError):
     """An attribute does not exist; the message, with a suggestion, is built only when it is read.
 
-    ``meant`` gives the meanings of guessed names, ``known`` returns the existing names, and ``sizes`` those of the
+    ``meanings`` are those of guessed names, ``known`` returns the existing names, and ``sizes`` those of the
     sizes, which replace ``{sizes}`` in a meaning.
     """
 
@@ -418,23 +418,25 @@ class MissingAttributeError(AttributeError):
         self,
         owner: str,
         name: str,
-        meant: Mapping[str, str],
+        meanings: Mapping[str, str],
         known: Callable[[], Collection[str]],
         sizes: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         super().__init__(owner, name)
         self._owner, self._guess = owner, name
-        self._meant, self._known, self._sizes = meant, known, sizes
+        self._meanings, self._known, self._sizes = meanings, known, sizes
 
     def __str__(self) -> str:
-        meant = self._meant.get(self._guess) or self._meant.get(self._guess.lower())
+        meaning = self._meanings.get(self._guess) or self._meanings.get(self._guess.lower())
         known = self._known()
-        close = None if meant else closest(self._guess, [n for n in known if not n.startswith("_")])
-        if not meant and self._guess.startswith("to_"):
-            meant = prose_list([f"{n}()" for n in sorted(known) if n.startswith("to_")], "or")
+        close = None if meaning else closest(self._guess, [n for n in known if not n.startswith("_")])
+        if not meaning and self._guess.startswith("to_"):
+            meaning = prose_list([f"{n}()" for n in sorted(known) if n.startswith("to_")], "or")
             close = None
         named = ", ".join(f"{size}=..." for size in self._sizes() if size.isidentifier())
-        hint = f": use {meant.replace('{sizes}', named)}" if meant else f": did you mean {close!r}?" if close else ""
+        hint = (
+            f": use {meaning.replace('{sizes}', named)}" if meaning else f": did you mean {close!r}?" if close else ""
+        )
         return f"{self._owner} has no attribute {self._guess!r}{hint}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -465,7 +467,7 @@ class Guessable:
 
     __slots__ = ()
 
-    _meant: ClassVar[Mapping[str, str]] = {}
+    _meanings: ClassVar[Mapping[str, str]] = {}
     """What names that people try mean here."""
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -481,7 +483,7 @@ class Guessable:
             if name.startswith("_"):
                 raise AttributeError(f"{owner} has no attribute {name!r}")
             # `hasattr` of a name that is not there is a usual question, so nothing is collected for the message yet.
-            raise MissingAttributeError(owner, name, type(self)._meant, lambda: dir(self), lambda: _sizes_of(self))
+            raise MissingAttributeError(owner, name, type(self)._meanings, lambda: dir(self), lambda: _sizes_of(self))
 
 
 def _sizes_of(subject: object) -> Iterable[str]:

@@ -104,8 +104,8 @@ def number_hint(name: str, value: object, otherwise: str) -> str:
     >>> number_hint("limit", "5", "write 1 or more"), number_hint("limit", "all", "write 1 or more")
     ('write limit=5', 'write 1 or more')
     """
-    found = re.fullmatch(r"\s*([0-9]{1,18})\s*", value, re.ASCII) if isinstance(value, str) else None
-    return f"write {name}={int(found[1])}" if found else otherwise
+    match = re.fullmatch(r"\s*([0-9]{1,18})\s*", value, re.ASCII) if isinstance(value, str) else None
+    return f"write {name}={int(match[1])}" if match else otherwise
 
 
 def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
@@ -114,8 +114,8 @@ def sizes_text(sizes: Mapping[str, int], limit: int = 8) -> str:
     >>> sizes_text({"N": 2, "a b": 3}), sizes_text({"N": 1, "M": 1, "K": 2}, 2)
     ("N=2, 'a b'=3", 'K=2, the 2 others 1')
     """
-    told, others = telling_sizes(sizes, limit)
-    texts = [f"{quoted_name(name)}={size}" for name, size in told.items()]
+    shown, others = telling_sizes(sizes, limit)
+    texts = [f"{quoted_name(name)}={size}" for name, size in shown.items()]
     return ", ".join([*(elided(texts, 6) if others else texts), *([others] if others else [])])
 
 
@@ -128,8 +128,8 @@ def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str
     if len(sizes) <= limit:
         return sizes, ""
     common, count = Counter(sizes.values()).most_common(1)[0]
-    told = {name: size for name, size in sizes.items() if size != common}
-    return told, f"the {count} others {common}" if told else f"all {count} sizes {common}"
+    distinct = {name: size for name, size in sizes.items() if size != common}
+    return distinct, f"the {count} others {common}" if distinct else f"all {count} sizes {common}"
 
 
 # Names and other text within LaTeX formulas, shown as plain text whatever they contain.

@@ -129,9 +129,9 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
     if outer is not None and outer.is_call and outer.left <= 0:
         outer.is_cut = True
         raise EffortSpentError
-    given = units if outer is None else min(units, max(0, outer.left))
-    effort = Effort(given, clock=clock)
-    lacks = given < units
+    allowance = units if outer is None else min(units, max(0, outer.left))
+    effort = Effort(allowance, clock=clock)
+    lacks = allowance < units
     is_within = outer is not None and not outer.is_call
     effort.is_full = not lacks or (outer is not None and is_within and outer.is_full)
     if outer is not None:
@@ -141,7 +141,7 @@ def share(units: int, clock: Clock | None = None) -> Iterator[Effort]:
             yield effort
     finally:
         if outer is not None:
-            outer.left -= min(effort.used, given)
+            outer.left -= min(effort.used, allowance)
             outer.is_cut = outer.is_cut or effort.is_cut or (effort.left < 0 and not effort.is_full)
         effort.is_cut = effort.is_cut or (effort.left < 0 and lacks)
 
@@ -171,7 +171,7 @@ class CostedValue(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is paid as one value: those that it uses refer to the work behind them, which cannot be copied.
-        return CostedValue, (self.value, self.cost + sum(kept.cost for kept in self.uses))
+        return CostedValue, (self.value, self.cost + sum(use.cost for use in self.uses))
 
     def pay(self) -> bool:
         """Charge the cost as if the value were computed now; return False if too little effort is left."""
@@ -182,8 +182,8 @@ class CostedValue(Generic[T]):
             outer.read[-1] |= self.uses | {self}
         if self in outer.paid:
             return True
-        due = [kept for kept in (self, *self.uses) if kept not in outer.paid]
-        units = sum([kept.cost for kept in due])
+        due = [value for value in (self, *self.uses) if value not in outer.paid]
+        units = sum([value.cost for value in due])
         if outer.left < units:
             return False
         outer.left -= units
@@ -192,26 +192,26 @@ class CostedValue(Generic[T]):
 
 
 class _Computing(Generic[T]):
-    """What is charged and used while a value is computed that may be kept: ``kept`` makes the record of it."""
+    """What is charged and used while a value is computed that may be kept."""
 
     def __init__(self, effort: Effort) -> None:
         self._effort = effort
         self._paid = set(effort.paid)
         effort.read.append(set())
 
-    def kept(self, value: T, units: int) -> CostedValue[T]:
+    def record(self, value: T, units: int) -> CostedValue[T]:
         """Return a value with its own cost: ``units`` without those of the kept values that were paid meanwhile."""
         effort = self._effort
         uses = effort.read[-1]
-        made = CostedValue(value, max(0, units - sum([k.cost for k in effort.paid - self._paid])), uses)
-        effort.paid.add(made)
-        return made
+        costed = CostedValue(value, max(0, units - sum([k.cost for k in effort.paid - self._paid])), uses)
+        effort.paid.add(costed)
+        return costed
 
-    def end(self, made: CostedValue[T] | None) -> None:
+    def end(self, costed: CostedValue[T] | None) -> None:
         """Return to the value around this one, which uses what this one uses."""
         uses = self._effort.read.pop()
         if self._effort.read:
-            self._effort.read[-1] |= uses | ({made} if made is not None else set())
+            self._effort.read[-1] |= uses | ({costed} if costed is not None else set())
 
 
 def compute_costed(work: Callable[[], T]) -> tuple[CostedValue[T], bool]:
@@ -220,14 +220,14 @@ def compute_costed(work: Callable[[], T]) -> tuple[CostedValue[T], bool]:
         was_cut, counter.is_cut = counter.is_cut, False
         before = counter.left
         computing: _Computing[T] = _Computing(counter)
-        kept = None
+        costed = None
         try:
             value = work()
-            kept = computing.kept(value, before - counter.left)
+            costed = computing.record(value, before - counter.left)
         finally:
-            computing.end(kept)
+            computing.end(costed)
             is_cut, counter.is_cut = counter.is_cut, was_cut or counter.is_cut
-    return kept, not is_cut
+    return costed, not is_cut
 
 
 def _spend() -> None:
@@ -280,7 +280,7 @@ class Stage(Generic[T]):
                 value = self._work()
             except EffortSpentError:
                 value = self._otherwise()
-            known = computing.kept(value, min(effort.used, self._units))
+            known = computing.record(value, min(effort.used, self._units))
             return value, known
         finally:
             computing.end(known)
@@ -307,11 +307,11 @@ def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             return value, effort.used
 
         @wraps(function)
-        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+        def charged(*args: P.args, **kwargs: P.kwargs) -> T:
             value, cost = worked_out(*args, **kwargs)  # type: ignore[arg-type]
             charge(cost)
             return value
 
-        return asked
+        return charged
 
     return wrap

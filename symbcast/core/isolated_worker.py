@@ -33,11 +33,11 @@ def main() -> None:
         try:
             work = pickle.loads(message)
         except Exception as error:  # the job cannot be unpickled here
-            found: tuple[bool, Any] = False, error
+            answer: tuple[bool, Any] = False, error
         else:
-            found = _done(*work)
+            answer = _done(*work)
         try:
-            write_message(answers, found)
+            write_message(answers, answer)
         except Exception as error:  # the answer cannot be pickled
             write_message(answers, (False, TypeError(f"{type(error).__name__}: {error}")))
 

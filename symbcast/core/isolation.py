@@ -114,7 +114,7 @@ class ChildProcess:
                     timer.daemon = True
                     timer.start()
                 write_message(streams[0], (function, job))
-                is_answer, found = read_message(streams[1])
+                is_answer, value = read_message(streams[1])
             except (EOFError, OSError):
                 status = self.end()
                 if is_over.is_set():
@@ -128,8 +128,8 @@ class ChildProcess:
                 if timer is not None:
                     timer.cancel()
         if is_answer:
-            return found  # type: ignore[no-any-return]
-        raise found
+            return value  # type: ignore[no-any-return]
+        raise value
 
     def _started(self) -> tuple[IO[bytes], IO[bytes]]:
         """Return the input and output streams of the process once it is ready to work."""

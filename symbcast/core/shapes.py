@@ -49,13 +49,13 @@ EXPECTED_SHAPE = "a shape"
 
 def read_dims(dims: Sequence[object]) -> Sequence[Dim]:
     """Return dimensions of any accepted kind in internal form, at most one of them a sequence of axes."""
-    made: list[Dim] = []
+    read: list[Dim] = []
     for dim in dims:
-        made.append(from_dim(dim, unknowns=len(made)))
-    if sum(map(is_sequence, made)) > 1:
+        read.append(from_dim(dim, unknowns=len(read)))
+    if sum(map(is_sequence, read)) > 1:
         raise ShapeTypeError(tuple(dims), EXPECTED_SHAPE, "a shape has one sequence of axes ('...', '*name')")
-    unknowns = [s for s in symbols_of(made) if isinstance(s, Unknown)]
-    return _labelled(made, unknowns) if len(unknowns) > 1 else made
+    unknowns = [s for s in symbols_of(read) if isinstance(s, Unknown)]
+    return _labelled(read, unknowns) if len(unknowns) > 1 else read
 
 
 def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Sequence[Dim]:
@@ -69,10 +69,10 @@ def _labelled(dims: Iterable[Dim], unknowns: Sequence[Unknown]) -> Sequence[Dim]
             if bounded.is_bounded:
                 raise DimensionError(u.name, "has two different bounds", "give its bounds once")
             spoken[u.name] = u
-    meant = {u: spoken[u.name] if u.is_spoken else u for u in unknowns}
-    other = distinct_labels([*spoken.values(), *meant.values()])
-    bound = {u: other.get(kept, kept) for u, kept in meant.items()}
-    return [replace_symbols(d, {u: kept for u, kept in bound.items() if u is not kept}) for d in dims]
+    by_label = {u: spoken[u.name] if u.is_spoken else u for u in unknowns}
+    other = distinct_labels([*spoken.values(), *by_label.values()])
+    bound = {u: other.get(unknown, unknown) for u, unknown in by_label.items()}
+    return [replace_symbols(d, {u: unknown for u, unknown in bound.items() if u is not unknown}) for d in dims]
 
 
 def from_dim(value: object, unknowns: int = 0) -> Dim:
@@ -112,9 +112,9 @@ def _from_object(value: Any, unknowns: int) -> Dim:
         return from_sympy(value)
     if (load := hooks.readers.get(framework_of(value))) is not None:
         # Before `index`: torch would answer with one size for a symbolic one, and rely on it from then on.
-        found: Dim | None = load().read_dim(value, unknowns)
-        if found is not None:
-            return found
+        dim: Dim | None = load().read_dim(value, unknowns)
+        if dim is not None:
+            return dim
     number = index_of(value)
     if number is not None:
         return from_dim(number, unknowns)
@@ -186,7 +186,7 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
 
     __slots__ = ()
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "ndim ndims ndimension -> rank",
         "size numel num_elements prod -> math.prod(shape)",
         "shape sizes axes dim tolist as_list to_list -> dims, or list(shape)",
@@ -206,10 +206,10 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
     @property
     def dims(self) -> tuple[Dim, ...]:
         """The sizes in internal form."""
-        found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
-        if LazySize in map(type, found):
-            return tuple([d.dim if type(d) is LazySize else d for d in found])
-        return found
+        dims: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
+        if LazySize in map(type, dims):
+            return tuple([d.dim if type(d) is LazySize else d for d in dims])
+        return dims
 
     @property
     def values(self) -> tuple[Dim, ...]:
@@ -224,8 +224,8 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
     @property
     def raw(self) -> tuple[Any, ...]:
         """The sizes in internal form, including deferred ones."""
-        found: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
-        return found
+        dims: tuple[Any, ...] = tuple.__getitem__(self, _WHOLE)
+        return dims
 
     @property
     def rank(self) -> int:
@@ -255,17 +255,17 @@ class Shape(Guessable, tuple["int | sympy.Expr", ...]):
     def __getitem__(self, place: Any) -> Any:
         if self.is_concrete:
             return tuple.__getitem__(self, place)
-        found = self.dims[place]
-        return tuple(map(_to_sympy(), found)) if isinstance(found, tuple) else _to_sympy()(found)
+        size = self.dims[place]
+        return tuple(map(_to_sympy(), size)) if isinstance(size, tuple) else _to_sympy()(size)
 
     def __contains__(self, dim: object) -> bool:
         return any(d == dim for d in self)
 
     def index(self, dim: object, *bounds: SupportsIndex) -> int:
         """Return the first axis with a size, which may be text. Raises ValueError if there is none."""
-        wanted = from_dims([dim])[0] if isinstance(dim, str) else dim
+        size = from_dims([dim])[0] if isinstance(dim, str) else dim
         try:
-            return tuple(self).index(wanted, *bounds)
+            return tuple(self).index(size, *bounds)
         except ValueError:
             raise ValueError(f"{self} has no axis of size {dim}") from None
 
@@ -340,8 +340,8 @@ class OpenShape(Shape):
     there are sizes after the sequence, ``[0]`` the first if there are sizes before it. ``dims`` includes the sequence
     as one element.
 
-    >>> found = shape("*batch, N, 3")
-    >>> found, found.rank, found[-1], found[-2]
+    >>> x = shape("*batch, N, 3")
+    >>> x, x.rank, x[-1], x[-2]
     (Shape('(*batch, N, 3)'), None, 3, N)
     """
 
@@ -457,8 +457,8 @@ def shape(value: ShapeLike, dialect: str | None = None) -> Shape:
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:
     """Return the sizes of a shape that contains only integers."""
-    found: Any = shape.dims
-    return tuple(found)
+    sizes: Any = shape.dims
+    return tuple(sizes)
 
 
 def shape_of(dims: Iterable[Dim]) -> Shape:
@@ -468,9 +468,9 @@ def shape_of(dims: Iterable[Dim]) -> Shape:
 
 def any_shape_of(dims: Iterable[Dim]) -> Shape:
     """Return the shape of internal dimensions, at most one of which is a sequence of axes."""
-    found = tuple(dims)
-    is_known = _NO_SEQUENCES.issuperset(map(type, found)) or not any(map(is_sequence, found))
-    return tuple.__new__(Shape if is_known else OpenShape, found)
+    sizes = tuple(dims)
+    is_known = _NO_SEQUENCES.issuperset(map(type, sizes)) or not any(map(is_sequence, sizes))
+    return tuple.__new__(Shape if is_known else OpenShape, sizes)
 
 
 _NO_SEQUENCES = frozenset((int, Symbol, Term, Unknown))
@@ -499,8 +499,8 @@ def from_text(text: str, dialect: str | None = None) -> Shape:
 
 def from_dims(dims: Iterable[object]) -> Shape:
     """Return the shape of a sequence of dimensions of any accepted kind."""
-    found: tuple[Any, ...] = tuple(dims)
-    for dim in found:
+    sizes: tuple[Any, ...] = tuple(dims)
+    for dim in sizes:
         if type(dim) is not int or not 0 <= dim <= MAX_SIZE:
-            return any_shape_of(read_dims(found))
-    return shape_of(found)
+            return any_shape_of(read_dims(sizes))
+    return shape_of(sizes)

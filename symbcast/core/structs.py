@@ -30,12 +30,12 @@ class Struct:
     def __init_subclass__(cls) -> None:
         names = cls.__match_args__ = tuple(cls.__annotations__)  # type: ignore[misc]
         cls._values = attrgetter(*names)
-        given = ", ".join([f"{name}=cls.{name}" if hasattr(cls, name) else name for name in names])
-        stores = "".join([f"    held[{name!r}] = {name}\n" for name in names])
-        source = f"def __init__(self, {given}):\n    held = self.__dict__\n{stores}"
-        made: dict[str, Any] = {"cls": cls}
-        exec(source, made)  # as dataclasses do: a loop over the fields would triple the time to make an instance
-        cls.__init__ = made["__init__"]  # type: ignore[method-assign]
+        arguments = ", ".join([f"{name}=cls.{name}" if hasattr(cls, name) else name for name in names])
+        stores = "".join([f"    _fields[{name!r}] = {name}\n" for name in names])
+        source = f"def __init__(self, {arguments}):\n    _fields = self.__dict__\n{stores}"
+        namespace: dict[str, Any] = {"cls": cls}
+        exec(source, namespace)  # as dataclasses do: a loop over the fields would triple the time to make an instance
+        cls.__init__ = namespace["__init__"]  # type: ignore[method-assign]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is not changed; replace() returns a copy with another {name}")

@@ -176,7 +176,7 @@ class PathCase(Guessable):
         place: the line that fails.
     """
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "when guard region -> condition",
         "result output shape shapes returns -> value",
         "exception raises message -> error",
@@ -211,14 +211,14 @@ class PathsAnswer(ModuleAnswer):
     data can make the run fail, even if `condition` is always true. Evidence fails whatever the data.
     """
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "result output outputs returns shape return_shape -> shapes, or cases",
         "branches -> cases",
         "exceptions raises lines failures errors -> findings",
         "is_complete finished -> complete",
         "unknown_sizes -> unexplored",
         "symbols sizes -> guard().parameters",
-        base=Answer._meant,
+        base=Answer._meanings,
     )
 
     def __init__(self, scope: Scope, exploration: Exploration) -> None:

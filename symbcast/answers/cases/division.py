@@ -139,7 +139,7 @@ class Case(Guessable):
         hints: The positions of the hints that it contains.
     """
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "guard when constraint -> condition",
         "example sizes -> witness()",
         "output out -> shape",
@@ -235,7 +235,7 @@ class CaseDivision(Guessable, Sequence[Case]):
         is_complete: Whether these are all the cases: the condition holds exactly where one of the guards does.
     """
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "complete exhaustive -> is_complete",
         "cases guards conditions -> the cases, which it is a sequence of",
         "remainder default otherwise -> rest",

@@ -48,7 +48,7 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
 
     __slots__ = ()
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "ok valid is_valid success status compatible always never sometimes possible is_always satisfiable -> verdict",
         "example sample model solution -> witness()",
         "failure counter_example fails -> counterexample()",

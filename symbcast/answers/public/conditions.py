@@ -42,7 +42,7 @@ class Condition(Guessable, Statement, GuardMethods):
 
     __slots__ = ()
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "holds evaluate eval check at holds_at is_true_at test -> guard()({sizes})",
         "solve find solutions -> witness()",
         "boolean expr expression to_sympy as_sympy -> sympy",

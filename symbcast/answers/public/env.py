@@ -62,7 +62,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
     _links_checked = -1
     """The number of operations when `_subject` last compared the names in assumptions with theirs."""
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "concatenate cat -> concat(...)",
         "permute swapaxes moveaxis -> transpose(...)",
         "max_pool avg_pool maxpool avgpool max_pool2d pool2d -> pool(...)",
@@ -97,7 +97,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
         "scope -> symbols, or assumptions",
         "tiers -> explain(trace=True)",
         "requirement clashes -> findings",
-        base=ModuleAnswer._meant,
+        base=ModuleAnswer._meanings,
     )
 
     @one_call

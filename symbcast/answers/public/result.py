@@ -109,7 +109,7 @@ class Result(Answer):
 
     __slots__ = ("__weakref__", "_certificate", "_condition", "_subject")
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "output out result shapes output_shape dims -> shape",
         "inputs args -> operands",
         "fixes suggest suggestions fix -> repairs()",
@@ -121,7 +121,7 @@ class Result(Answer):
         "strides -> cases(), which have strides",
         "scope -> symbols, or assumptions",
         "tiers -> explain(trace=True)",
-        base=Answer._meant,
+        base=Answer._meanings,
     )
 
     _subject: BroadcastCall

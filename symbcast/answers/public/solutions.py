@@ -249,11 +249,11 @@ class Solution(ModuleAnswer):
 
     __slots__ = ("__weakref__", "_subject", "ranks")
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "sizes solutions assignment values -> witness()",
         "output result -> out",
         "shape operand example_shapes -> shapes, or operands",
-        base=ModuleAnswer._meant,
+        base=ModuleAnswer._meanings,
     )
 
     _subject: BroadcastCall

@@ -60,8 +60,8 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         by //= common
         carried, left = divmod(others.pop((), 0) // common, by)
         shrunk = {m: c // common for m, c in others.items()}
-        found = _floor_of_floor(Term({**shrunk, (): left} if left else shrunk), by)
-        return found if not (whole or carried) else collect([(Term(whole), 1), (found, 1)], carried)
+        merged = _floor_of_floor(Term({**shrunk, (): left} if left else shrunk), by)
+        return merged if not (whole or carried) else collect([(Term(whole), 1), (merged, 1)], carried)
     if _is_below(dividend, divisor):
         return constant(0)
     quotient, rest = quotient_and_remainder(dividend, divisor)
@@ -131,9 +131,9 @@ def _without_remainders(dividend: Term, by: int) -> Term:
             value, step = atom.args[0], atom.args[1].constant
             if coefficient * step % by == 0:
                 rest = dividend - atom.scaled(coefficient) + value.scaled(coefficient)
-                made = rest - floordiv_terms(value, atom.args[1]).scaled(coefficient * step)
-                if made.size < dividend.size:
-                    return _without_remainders(made, by)
+                rewritten = rest - floordiv_terms(value, atom.args[1]).scaled(coefficient * step)
+                if rewritten.size < dividend.size:
+                    return _without_remainders(rewritten, by)
     return dividend
 
 
@@ -164,8 +164,8 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
         if common > 1:
             # (g*x + r) % (g*b) is g*((x + floor(r/g)) % b) + r % g: a common factor g is taken out.
             shrunk = Term({m: c // common for m, c in rest.coefficients.items() if c // common})
-            found = modulo_terms(shrunk, constant(by // common)).scaled(common)
-            return found + constant(rest.constant % common)
+            multiple = modulo_terms(shrunk, constant(by // common)).scaled(common)
+            return multiple + constant(rest.constant % common)
         if all(2 * c > by for m, c in rest.coefficients.items() if m):
             # -y % b is b*ceil(y / b) - y: the padding of a size to a multiple, spelled as a ceiling.
             low = Term({m: c - by if m else c for m, c in rest.coefficients.items()})
@@ -204,8 +204,8 @@ def _congruent(dividend: Term, by: int) -> Term:
         for place, atom in enumerate(monomial):
             if isinstance(atom, Operation) and atom.kind == "%" and _is_multiple(atom.args[1], by):
                 others = Term({(*monomial[:place], *monomial[place + 1 :]): coefficient})
-                found = dividend - Term({monomial: coefficient}) + others * atom.args[0]
-                return _congruent(Term({m: c % by for m, c in found.coefficients.items() if c % by}), by)
+                same = dividend - Term({monomial: coefficient}) + others * atom.args[0]
+                return _congruent(Term({m: c % by for m, c in same.coefficients.items() if c % by}), by)
     return dividend
 
 
@@ -229,18 +229,18 @@ def extremum_terms(kind: Literal["min", "max"], args: Iterable[Term]) -> Term:
 
 def _undominated(kind: Literal["min", "max"], members: list[Term]) -> list[Term]:
     """Drop members that another one dominates; a member that may have no value stays."""
-    kept = list(members)
+    undominated = list(members)
     for member in reversed(members):
         if not member.is_total:
             continue
-        for other in kept:
+        for other in undominated:
             if other is not member:
                 above = other - member if kind == "max" else member - other
                 low = above.lower_bound
                 if low is not None and low >= 0:
-                    kept.remove(member)
+                    undominated.remove(member)
                     break
-    return kept
+    return undominated
 
 
 def _key_of(value: Term) -> tuple[object, ...]:
@@ -269,9 +269,9 @@ def join_terms(args: Iterable[Term]) -> Term:
 
 def joined_sizes(args: Iterable[Term]) -> Term:
     """Return the join of terms that are known to be sizes: of a single one, that term."""
-    found = join_terms(args)
-    only = joined_with_one(found)
-    return found if only is None else only
+    joined = join_terms(args)
+    only = joined_with_one(joined)
+    return joined if only is None else only
 
 
 def joined_with_one(value: Term) -> Term | None:
@@ -283,22 +283,22 @@ def joined_with_one(value: Term) -> Term | None:
 
 def joins_with_one(value: Term) -> Mapping[Operation, Term]:
     """Return the joins of terms with 1 at every depth, inner ones first, with the terms: see `joined_with_one`."""
-    found: dict[Operation, Term] = {}
+    joins: dict[Operation, Term] = {}
     if not value.is_total:
-        _add_joins_with_one(value, found, set())
-    return found
+        _add_joins_with_one(value, joins, set())
+    return joins
 
 
-def _add_joins_with_one(value: Term, found: dict[Operation, Term], seen: set[Operation]) -> None:
+def _add_joins_with_one(value: Term, joins: dict[Operation, Term], seen: set[Operation]) -> None:
     for operation in value.operations():
         if operation in seen or operation.is_total:
             continue
         seen.add(operation)
         for arg in operation.args:
-            _add_joins_with_one(arg, found, seen)
+            _add_joins_with_one(arg, joins, seen)
         only = joined_with_one(operation)
         if only is not None:
-            found[operation] = only
+            joins[operation] = only
 
 
 def without_joins_with_one(value: Term) -> Term:
@@ -339,7 +339,7 @@ class Substitution:
     def __init__(self, replaced: Mapping[Any, Dim], *, of_symbols: bool) -> None:
         self.replaced = replaced
         self.of_symbols = of_symbols
-        self.found: dict[Atom, Term] = {}
+        self.results: dict[Atom, Term] = {}
 
     def term(self, value: Term) -> Term:
         """Return a term with the atoms replaced at every depth."""
@@ -358,13 +358,13 @@ class Substitution:
     def _atom(self, atom: Atom) -> Term:
         if atom in self.replaced:
             return term(self.replaced[atom])
-        found = self.found.get(atom)
-        if found is None:
-            found = atom
+        result = self.results.get(atom)
+        if result is None:
+            result = atom
             if isinstance(atom, Operation):
-                found = operate(atom.kind, tuple(map(self.term, atom.args)))
-            self.found[atom] = found
-        return found
+                result = operate(atom.kind, tuple(map(self.term, atom.args)))
+            self.results[atom] = result
+        return result
 
 
 _FEW = 2

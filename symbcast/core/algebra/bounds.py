@@ -46,13 +46,13 @@ def lower_bound(value: Term, steps: int = _MAX_STEPS) -> int | None:
     >>> lower_bound(high - low), lower_bound(N + 1 - maximum((high, 1))), lower_bound(low - high)
     (0, 0, -1)
     """
-    found = value.lower_bound
+    simple = value.lower_bound
     part = next(_openable(value), None) if steps > 0 else None
     if part is None:
-        return found
+        return simple
     monomial, atom = part
     better = _by_operation(value, monomial, atom, steps - (2 if atom.kind == "join" else 1))
-    return found if better is None else better if found is None else max(found, better)
+    return simple if better is None else better if simple is None else max(simple, better)
 
 
 def _openable(value: Term) -> Iterator[tuple[Monomial, Operation]]:
@@ -106,12 +106,12 @@ def _by_truth_value(value: Term, atom: Operation, steps: int) -> int | None:
 
 def _put_in(value: Term, atom: Operation, number: int) -> Term:
     """Return a term with an atom of its monomials replaced by a number."""
-    found = {m: c for m, c in value.coefficients.items() if atom not in m}
+    coefficients = {m: c for m, c in value.coefficients.items() if atom not in m}
     for monomial, factor in value.coefficients.items():
         if atom in monomial and number:
             without = tuple(a for a in monomial if a is not atom)
-            found[without] = found.get(without, 0) + factor
-    return Term({m: c for m, c in found.items() if c})
+            coefficients[without] = coefficients.get(without, 0) + factor
+    return Term({m: c for m, c in coefficients.items() if c})
 
 
 @remembered(4096)
@@ -170,13 +170,13 @@ def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
     if len(denominator.coefficients) != 1:
         return _scale(numerator, denominator)
     ((atoms, number),) = denominator.coefficients.items()
-    found: dict[Monomial, int] = {}
+    quotients: dict[Monomial, int] = {}
     for monomial, coefficient in numerator.coefficients.items():
         rest = monomial_quotient(monomial, atoms)
         if rest is None or coefficient % number:
             return None
-        found[rest] = coefficient // number
-    return Term(found).dim()
+        quotients[rest] = coefficient // number
+    return Term(quotients).dim()
 
 
 def _scale(numerator: Term, denominator: Term) -> int | None:
@@ -210,11 +210,11 @@ class Bounds:
 
     def copy(self) -> Bounds:
         """Return an independent copy; both remember the open questions."""
-        made = Bounds(self._least)
-        made._known = dict(self._known)
-        made._open, made._open_since = self._open, self._open_since
-        made.revision = self.revision
-        return made
+        copied = Bounds(self._least)
+        copied._known = dict(self._known)
+        copied._open, copied._open_since = self._open, self._open_since
+        copied.revision = self.revision
+        return copied
 
     def learn(self, symbol: Atom, least: int) -> bool:
         """Record the minimum size of one more symbol; return whether it was new."""
@@ -280,14 +280,14 @@ class Bounds:
         members = join_members(dim)
         if len(members) == 1 or not all(self.is_at_least(m, 1) for m in members):
             return dim
-        kept: list[Dim] = []
+        members_left: list[Dim] = []
         for n, member in enumerate(members):
-            if not any(self.is_at_most(member, other) for other in (*kept, *members[n + 1 :])):
-                kept.append(member)
-        return dim if len(kept) == len(members) else join(kept)
+            if not any(self.is_at_most(member, other) for other in (*members_left, *members[n + 1 :])):
+                members_left.append(member)
+        return dim if len(members_left) == len(members) else join(members_left)
 
 
 def numbers_of(dims: Sequence[Dim] | None) -> tuple[int, ...] | None:
     """Return the dimensions as integers if all of them are numbers, else None."""
-    found = tuple(d for d in dims or () if isinstance(d, int))
-    return None if dims is None or len(found) < len(dims) else found
+    numbers = tuple(d for d in dims or () if isinstance(d, int))
+    return None if dims is None or len(numbers) < len(dims) else numbers

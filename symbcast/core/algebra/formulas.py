@@ -156,27 +156,27 @@ def one_or_equal(data: Dim, target: Dim) -> AnyOf:
 
 def all_of(parts: Iterable[Formula]) -> Formula:
     """Return the conjunction, flattened, without repeats and with ``true`` and ``false`` simplified away."""
-    given = tuple(parts)
-    if len(given) == 1 and type(given[0]) is not AllOf:
-        return given[0]
-    found: dict[Formula, None] = {}
-    for part in given:
+    formulas = tuple(parts)
+    if len(formulas) == 1 and type(formulas[0]) is not AllOf:
+        return formulas[0]
+    members: dict[Formula, None] = {}
+    for part in formulas:
         for member in part.parts if isinstance(part, AllOf) else (part,):
             if member == FALSE:
                 return FALSE
-            found[member] = None
-    return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
+            members[member] = None
+    return next(iter(members)) if len(members) == 1 else AllOf(tuple(members))
 
 
 def any_of(parts: Iterable[Formula]) -> Formula:
     """Return the disjunction, flattened, without repeats and with ``true`` and ``false`` simplified away."""
-    found: dict[Formula, None] = {}
+    members: dict[Formula, None] = {}
     for part in parts:
         for member in part.parts if isinstance(part, AnyOf) else (part,):
             if member == TRUE:
                 return TRUE
-            found[member] = None
-    return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
+            members[member] = None
+    return next(iter(members)) if len(members) == 1 else AnyOf(tuple(members))
 
 
 def negate(formula: Formula, known: Container[Formula] = ()) -> Formula:
@@ -203,11 +203,11 @@ def _negated(formula: Formula, ahead: frozenset[Formula], known: Container[Formu
         case AnyOf(parts):
             if len(parts) < 2 or is_total(formula):
                 return all_of(_negated(part, ahead, known) for part in parts)
-            found: list[Formula] = []
+            negations: list[Formula] = []
             for part in parts:  # those before it fail too: where M != 0, no part needs that again
-                found.append(_negated(part, ahead, known))
-                ahead = ahead.union(clauses(found[-1]))
-            return all_of(found)
+                negations.append(_negated(part, ahead, known))
+                ahead = ahead.union(clauses(negations[-1]))
+            return all_of(negations)
     lost = [opposite(need) for need in needs(formula) if need not in ahead and need not in known]
     return any_of((*lost, opposite(formula))) if lost else opposite(formula)
 
@@ -409,10 +409,10 @@ def definedness(dim: Dim) -> tuple[Formula, ...]:
     ((), (Comparison('<=', 0, N - 1),))
     """
     value = term(dim)
-    found = dict.fromkeys(operation_needs(value, set()))
+    needed = dict.fromkeys(operation_needs(value, set()))
     if may_be_negative(value):
-        found[at_most(0, dim)] = None
-    return tuple(found)
+        needed[at_most(0, dim)] = None
+    return tuple(needed)
 
 
 def with_values(formula: Formula) -> Formula:
@@ -435,19 +435,19 @@ def _guarded(formula: Formula, known: frozenset[Formula]) -> Formula:
     """Return a formula with what its leaves need, apart from what is ``known`` wherever it is read."""
     if is_total(formula):
         return formula
-    found: list[Formula] = []
+    guarded: list[Formula] = []
     match formula:
         case AllOf(parts):
             for part in parts:
-                found.append(_guarded(part, known))
-                known = known.union(clauses(found[-1]))
-            return all_of(found)
+                guarded.append(_guarded(part, known))
+                known = known.union(clauses(guarded[-1]))
+            return all_of(guarded)
         case AnyOf(parts):
             for part in parts:
-                found.append(_guarded(part, known))
+                guarded.append(_guarded(part, known))
                 if not isinstance(part, (AllOf, AnyOf)):
                     known = known.union((opposite(part),))
-            return any_of(found)
+            return any_of(guarded)
     written = apart_from_one(formula)
     if written is not formula:
         return _guarded(written, known)
@@ -471,12 +471,12 @@ def apart_from_one(formula: Leaf) -> Formula:
     return all_of([*needed, with_dims(formula, lambda dim: without_joins_with_one(term(dim)).dim())])
 
 
-def each_member(found: Comparison) -> Formula:
+def each_member(comparison: Comparison) -> Formula:
     """Return the equality of a join and one of its members as one for each other member: it is 1 or the same."""
-    for joined, size in ((found.left, found.right), (found.right, found.left)):
+    for joined, size in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
         members = join_members(joined)
-        if found.operator == "==" and len(members) > 1 and size in members:
+        if comparison.operator == "==" and len(members) > 1 and size in members:
             # Where one member has no value, another that is 1 would hide it.
             inner: list[Formula] = [need for member in members for need in definedness(member)]
             return all_of([*inner, *(one_or_equal(m, size) for m in members if m != size)])
-    return found
+    return comparison

@@ -171,10 +171,10 @@ def _divided_by(product: Term, factor: Term) -> Term | None:
     """Return a product without one of its factors; None if it does not have that factor."""
     if len(factor.coefficients) == 1:
         ((atoms, number),) = factor.coefficients.items()
-        found = {monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()}
-        if None in found or any(rest for _, rest in found.values()):
+        quotients = {monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()}
+        if None in quotients or any(rest for _, rest in quotients.values()):
             return None
-        return Term({m: quotient for m, (quotient, _) in found.items() if m is not None})
+        return Term({m: quotient for m, (quotient, _) in quotients.items() if m is not None})
     quotient, rest = quotient_and_remainder(product, factor)
     return None if rest.coefficients else quotient
 
@@ -183,7 +183,7 @@ def _divided_by(product: Term, factor: Term) -> Term | None:
 
 
 def clear_quotients(
-    found: Comparison, whole: Container[Operation], bounds: Bounds, defined: Container[Term] = ()
+    comparison: Comparison, whole: Container[Operation], bounds: Bounds, defined: Container[Term] = ()
 ) -> Comparison:
     """Return a comparison that is equivalent if the quotients in ``whole`` are whole numbers.
 
@@ -201,26 +201,26 @@ def clear_quotients(
     >>> clear_quotients(equal(quotient, 2), {quotient}, Bounds({T: 1}))
     Comparison('==', N, T)
     """
-    difference = term(found.left) - term(found.right)
+    difference = term(comparison.left) - term(comparison.right)
     for quotient in [o for o in difference.operations() if o in whole]:
         difference = _multiplied_out(difference, quotient, bounds)
     shared = _common_factor(difference, bounds, defined)
     by = gcd(*difference.coefficients.values())
-    if not shared and by <= 1 and difference == term(found.left) - term(found.right):
-        return found
+    if not shared and by <= 1 and difference == term(comparison.left) - term(comparison.right):
+        return comparison
     if shared:
         divided = {monomial_quotient(m, shared): c for m, c in difference.coefficients.items()}
         difference = Term({m: c for m, c in divided.items() if m is not None})
     positive = Term({m: c // (by or 1) for m, c in difference.coefficients.items() if c > 0})
     negative = Term({m: -c // (by or 1) for m, c in difference.coefficients.items() if c < 0})
-    return Comparison(found.operator, positive.dim(), negative.dim())
+    return Comparison(comparison.operator, positive.dim(), negative.dim())
 
 
-def quotient_required_whole(found: Comparison) -> Operation | None:
+def quotient_required_whole(comparison: Comparison) -> Operation | None:
     """Return the quotient that is whole if ``n % c == 0`` holds."""
-    if found.operator != "==" or found.right != 0:
+    if comparison.operator != "==" or comparison.right != 0:
         return None
-    remainder = term(found.left)
+    remainder = term(comparison.left)
     if len(remainder.coefficients) != 1:
         return None
     ((monomial, number),) = remainder.coefficients.items()

@@ -57,22 +57,22 @@ def size_join(*sizes: Any) -> Any:
     >>> size_join(1, 3), size_join(0, 1), size_join(1, 1)
     (3, 0, 1)
     """
-    found: Any = 1
+    joined: Any = 1
     for size in sizes:
-        clashes = (found != size) & (found != 1) & (size != 1)
+        clashes = (joined != size) & (joined != 1) & (size != 1)
         if _any(clashes):
             raise DimensionError(f"broadcast{sizes}", "two sizes differ and neither is 1")
-        found = _where(found == 1, size, found)
-    return found
+        joined = _where(joined == 1, size, joined)
+    return joined
 
 
 def size_join_or_nan(*sizes: Any) -> Any:
     """Return the join of sizes; NaN where it has no value."""
-    found, clashes = 1, False
+    joined, clashes = 1, False
     for size in sizes:
-        clashes = clashes | ((found != size) & (found != 1) & (size != 1))
-        found = _where(found == 1, size, found)
-    return _where(clashes, _NAN, found) if _any(clashes) else found
+        clashes = clashes | ((joined != size) & (joined != 1) & (size != 1))
+        joined = _where(joined == 1, size, joined)
+    return _where(clashes, _NAN, joined) if _any(clashes) else joined
 
 
 def size_quotient(dividend: Any, divisor: Any) -> Any:
@@ -111,11 +111,11 @@ def size_compatible(*sizes: Any) -> Any:
     >>> size_compatible(1, 3, 3), size_compatible(2, 3)
     (True, False)
     """
-    found: Any = 1
+    joined: Any = 1
     fits: Any = True
     for size in sizes:
-        fits = fits & ((found == size) | (found == 1) | (size == 1))
-        found = _where(found == 1, size, found)
+        fits = fits & ((joined == size) | (joined == 1) | (size == 1))
+        joined = _where(joined == 1, size, joined)
     return fits
 
 

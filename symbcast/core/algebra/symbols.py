@@ -122,17 +122,17 @@ def distinct_labels(unknowns: Iterable[Unknown]) -> dict[Unknown, Unknown]:
     >>> distinct_labels([a, b]), distinct_labels([a, a.renamed("?7")])
     ({'?0': '?1'}, {'?7': '?0'})
     """
-    found = dict.fromkeys(unknowns)
-    kept: dict[tuple[int, int, int | None], Unknown] = {}
+    distinct = dict.fromkeys(unknowns)
+    labelled: dict[tuple[int, int, int | None], Unknown] = {}
     taken: dict[str, Unknown] = {}
-    for u in found:
-        if u.identity not in kept and LABEL.fullmatch(u.name) and taken.setdefault(u.name, u) is u:
-            kept[u.identity] = u
+    for u in distinct:
+        if u.identity not in labelled and LABEL.fullmatch(u.name) and taken.setdefault(u.name, u) is u:
+            labelled[u.identity] = u
     free = free_labels(taken)
-    for u in found:
-        if u.identity not in kept:
-            kept[u.identity] = u.renamed(next(free))
-    return {u: kept[u.identity] for u in found if kept[u.identity] is not u}
+    for u in distinct:
+        if u.identity not in labelled:
+            labelled[u.identity] = u.renamed(next(free))
+    return {u: labelled[u.identity] for u in distinct if labelled[u.identity] is not u}
 
 
 def symbol(name: str) -> Symbol:
@@ -191,9 +191,9 @@ class SequenceSymbol(Symbol):
 
     def __new__(cls, sequence: AxisSequence, place: int = 0) -> Self:
         """Return the symbol of this kind for a sequence and a place."""
-        made = interned((cls, sequence, place), lambda: _new_sequence_symbol(cls, sequence, place))
-        assert isinstance(made, cls)
-        return made
+        symbol = interned((cls, sequence, place), lambda: _new_sequence_symbol(cls, sequence, place))
+        assert isinstance(symbol, cls)
+        return symbol
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.sequence, self.place)
@@ -238,10 +238,10 @@ class Rank(SequenceSymbol):
 
 
 def _new_sequence_symbol(kind: type[SequenceSymbol], sequence: AxisSequence, place: int) -> Symbol:
-    made = made_symbol(kind, kind.written_as(sequence.text, place), sequence.number)
-    assert isinstance(made, SequenceSymbol)
-    made.sequence, made.place = sequence, place
-    return made
+    symbol = made_symbol(kind, kind.written_as(sequence.text, place), sequence.number)
+    assert isinstance(symbol, SequenceSymbol)
+    symbol.sequence, symbol.place = sequence, place
+    return symbol
 
 
 def is_sequence(dim: Dim) -> bool:
@@ -315,11 +315,11 @@ def without_clashes(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) ->
     A label in text refers to the sequence with that label there; if two sequences have the same label, the later one
     gets a new one.
     """
-    given, there = list(symbols), sequences_of(others)
+    own, there = list(symbols), sequences_of(others)
     labelled = {s.name: s for s in there if s.is_anonymous}
-    taken = {s.name for s in (*there, *sequences_of(given))}
+    taken = {s.name for s in (*there, *sequences_of(own))}
     placed: dict[AxisSequence, AxisSequence] = {}
-    for sequence in sorted(sequences_of(given), key=lambda s: not s.number):
+    for sequence in sorted(sequences_of(own), key=lambda s: not s.number):
         other = labelled.setdefault(sequence.name, sequence) if sequence.is_anonymous else sequence
         if other != sequence and not sequence.number:
             placed[sequence] = other
@@ -327,7 +327,7 @@ def without_clashes(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) ->
             label = next(name for n in count() if (name := f"...{n}") not in taken)
             taken.add(label)
             placed[sequence] = AxisSequence(label, sequence.number)
-    return {s: s.of(placed[s.sequence]) for s in given if isinstance(s, SequenceSymbol) and s.sequence in placed}
+    return {s: s.of(placed[s.sequence]) for s in own if isinstance(s, SequenceSymbol) and s.sequence in placed}
 
 
 def _rests(dim: Dim) -> list[Rest]:
@@ -390,10 +390,10 @@ class TermWriter:
         return f"({text})" if binding < place else text
 
     def _kept(self, value: Term) -> tuple[str, int]:
-        found = self._written.get(value)
-        if found is None:
-            found = self._written[value] = self._atom(value) if isinstance(value, Atom) else self._sum(value)
-        return found
+        text = self._written.get(value)
+        if text is None:
+            text = self._written[value] = self._atom(value) if isinstance(value, Atom) else self._sum(value)
+        return text
 
     def products(self, value: Term) -> list[tuple[bool, Monomial, int]]:
         """Return the products of a sum in order: whether each is subtracted, its atoms, and its number without sign."""

@@ -104,8 +104,8 @@ def check_dim(value: Any) -> Dim:
     if isinstance(value, sympy.Integer):
         return check_size(int(value))
     _check_depth(value)
-    for found in value.free_symbols:
-        _check_symbol(found, value)
+    for part in value.free_symbols:
+        _check_symbol(part, value)
     try:
         return from_sympy(value)
     except DimensionError as error:
@@ -116,11 +116,11 @@ def check_dim(value: Any) -> Dim:
         ) from None
 
 
-def _check_symbol(found: sympy.Symbol, value: Any) -> None:
-    if found.is_prime or found.is_composite:
-        raise DimensionError(value, f"{found} is declared prime or composite, which is not supported", "leave it out")
-    if found.is_integer is False or found.is_negative or found.is_infinite:
-        raise DimensionError(value, f"{found} is not a non-negative integer", "use symbcast.symbol(name)")
+def _check_symbol(symbol: sympy.Symbol, value: Any) -> None:
+    if symbol.is_prime or symbol.is_composite:
+        raise DimensionError(value, f"{symbol} is declared prime or composite, which is not supported", "leave it out")
+    if symbol.is_integer is False or symbol.is_negative or symbol.is_infinite:
+        raise DimensionError(value, f"{symbol} is not a non-negative integer", "use symbcast.symbol(name)")
 
 
 def _check_depth(value: Any) -> None:
@@ -148,9 +148,9 @@ def from_sympy(value: Any) -> Dim:
 @lru_cache(maxsize=4096)
 def _with_names(expr: Any) -> Term:
     """Return an expression as a term that mentions each of its symbols, also where the term is simpler."""
-    found = _read(expr)
-    lost = [s for s in map(read_symbol, expr.free_symbols) if s not in found.symbols()]
-    return term(mentioning(found.dim(), sorted(lost, key=lambda s: s.key))) if lost else found
+    simplified = _read(expr)
+    lost = [s for s in map(read_symbol, expr.free_symbols) if s not in simplified.symbols()]
+    return term(mentioning(simplified.dim(), sorted(lost, key=lambda s: s.key))) if lost else simplified
 
 
 @lru_cache(maxsize=4096)
@@ -160,27 +160,27 @@ def _read(expr: Any) -> Term:
     return _READERS.get(expr.func, _read_other)(expr)
 
 
-def read_symbol(found: sympy.Symbol) -> Symbol:
+def read_symbol(written: sympy.Symbol) -> Symbol:
     """Return the size that a sympy symbol represents: one of our own, or the user's."""
-    if isinstance(found, SympyUnknown):
-        return Unknown(found.name, found.lower, found.upper, found.dummy_index)
-    if isinstance(found, SizeOfAxes):
-        return found.within
-    if not found.is_Dummy and found == sympy.Symbol(found.name, integer=True, nonnegative=True):
-        return symbol(found.name)
-    _check_symbol(found, found)
-    made = interned(("sympy", found), lambda: _outside(found))
-    assert isinstance(made, Symbol)
-    return made
+    if isinstance(written, SympyUnknown):
+        return Unknown(written.name, written.lower, written.upper, written.dummy_index)
+    if isinstance(written, SizeOfAxes):
+        return written.within
+    if not written.is_Dummy and written == sympy.Symbol(written.name, integer=True, nonnegative=True):
+        return symbol(written.name)
+    _check_symbol(written, written)
+    size = interned(("sympy", written), lambda: _outside(written))
+    assert isinstance(size, Symbol)
+    return size
 
 
-def _outside(found: Any) -> Symbol:
-    lower = 1 if found.is_positive or found.is_nonzero else 0
-    parity = 0 if found.is_even else 1 if found.is_odd else None
-    kind, number = (Dummy, found.dummy_index) if found.is_Dummy else (UserSymbol, 0)
-    made = made_symbol(kind, found.name, number, lower, 0 if found.is_nonpositive else None, parity)
-    made.outside = found
-    return made
+def _outside(written: Any) -> Symbol:
+    lower = 1 if written.is_positive or written.is_nonzero else 0
+    parity = 0 if written.is_even else 1 if written.is_odd else None
+    kind, number = (Dummy, written.dummy_index) if written.is_Dummy else (UserSymbol, 0)
+    size = made_symbol(kind, written.name, number, lower, 0 if written.is_nonpositive else None, parity)
+    size.outside = written
+    return size
 
 
 def _pickled(symbol_: UserSymbol) -> tuple[Any, ...]:
@@ -279,29 +279,29 @@ def to_sympy(dim: Dim) -> SympyDim:
 _SIZE_ASSUMPTIONS = sympy.Symbol("N", integer=True, nonnegative=True)._hashable_content()[1:]
 
 
-def symbol_to_sympy(found: Symbol) -> sympy.Symbol:
+def symbol_to_sympy(size: Symbol) -> sympy.Symbol:
     """Return the sympy symbol of a size: the user's own if one was given."""
-    if found.written is None:
-        found.written = found.outside if found.outside is not None else _new_symbol(found)
-    return found.written
+    if size.written is None:
+        size.written = size.outside if size.outside is not None else _new_symbol(size)
+    return size.written
 
 
-def _new_symbol(found: Symbol) -> sympy.Symbol:
-    if isinstance(found, Unknown):
-        found.is_spoken = False  # whoever has the symbol holds the unknown
-        shown = _unknowns.get(found)
+def _new_symbol(size: Symbol) -> sympy.Symbol:
+    if isinstance(size, Unknown):
+        size.is_spoken = False  # whoever has the symbol holds the unknown
+        shown = _unknowns.get(size)
         if shown is None:
-            shown = _unknowns[found] = SympyUnknown(found.name, found.lower, found.upper, found.number)
-            shown.within = found
+            shown = _unknowns[size] = SympyUnknown(size.name, size.lower, size.upper, size.number)
+            shown.within = size
         return shown
-    if isinstance(found, SequenceSymbol):
-        return SizeOfAxes(found)
+    if isinstance(size, SequenceSymbol):
+        return SizeOfAxes(size)
     # What `sympy.Symbol` returns but for its cache, which takes four times as long for a new name: `written` keeps it.
-    kind = sympy.Symbol if name_text(found.name) == found.name else QuotedSymbol
-    made: sympy.Symbol = sympy.Symbol.__xnew__(kind, found.name, integer=True, nonnegative=True)
+    kind = sympy.Symbol if name_text(size.name) == size.name else QuotedSymbol
+    shown_size: sympy.Symbol = sympy.Symbol.__xnew__(kind, size.name, integer=True, nonnegative=True)
     # Its hash, which sympy would find by sorting the same assumptions again for each symbol.
-    made._mhash = hash(("Symbol", found.name, *_SIZE_ASSUMPTIONS))
-    return made
+    shown_size._mhash = hash(("Symbol", size.name, *_SIZE_ASSUMPTIONS))
+    return shown_size
 
 
 @lru_cache(maxsize=4096)
@@ -346,9 +346,9 @@ def _division_written(operation: Operation) -> sympy.Expr:
 
 def _unevaluated(function: Any, *args: sympy.Expr) -> sympy.Expr:
     """Return what ``function(*args, evaluate=False)`` does, which takes 0.2 ms to find the number of arguments."""
-    made: Any = Basic.__new__(function, *args)
-    made.nargs = _arities(function)
-    return made
+    expression: Any = Basic.__new__(function, *args)
+    expression.nargs = _arities(function)
+    return expression
 
 
 @cache
@@ -445,8 +445,8 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
         return compatible(*members)
     ordered = _by_our_key([*members]) or sorted(members, key=default_sort_key)
     # In order and distinct: `eval` would change nothing.
-    made: Boolean = compatible(*ordered, evaluate=len(members) < 2)
-    return made
+    term: Boolean = compatible(*ordered, evaluate=len(members) < 2)
+    return term
 
 
 def _lattice(kind: Any, formulas: Iterable[Formula]) -> Boolean:
@@ -465,21 +465,21 @@ def _lattice(kind: Any, formulas: Iterable[Formula]) -> Boolean:
             distinct[part] = None
     if len(distinct) < 2:
         return next(iter(distinct), kind.identity)
-    made = Basic.__new__(kind, *_sorted(distinct))
-    made._argset = frozenset(distinct)
-    return made
+    lattice = Basic.__new__(kind, *_sorted(distinct))
+    lattice._argset = frozenset(distinct)
+    return lattice
 
 
 def _sorted(parts: Iterable[Boolean]) -> list[Boolean]:
     """Return parts in the order of sympy: by size, and then by its own key."""
-    found = list(parts)
-    known = _by_our_key(found)
+    members = list(parts)
+    known = _by_our_key(members)
     if known is not None:
         return known
-    counts = [_nodes(part) for part in found]
+    counts = [_nodes(part) for part in members]
     if len(set(counts)) == len(counts):  # sympy's own key takes longest
-        return [part for _, part in sorted(zip(counts, found, strict=True), key=_first)]
-    return sorted(found, key=lambda part: (_nodes(part), default_sort_key(part)))
+        return [part for _, part in sorted(zip(counts, members, strict=True), key=_first)]
+    return sorted(members, key=lambda part: (_nodes(part), default_sort_key(part)))
 
 
 def _by_our_key(parts: Sequence[T]) -> list[T] | None:
@@ -510,11 +510,11 @@ def _key(part: Basic) -> tuple[int, tuple[Any, ...]] | None:
         return None
     nodes, keys = 1, []
     for arg in part.args:
-        found = _key(arg)
-        if found is None:
+        key = _key(arg)
+        if key is None:
             return None
-        nodes += found[0]
-        keys.append(found[1])
+        nodes += key[0]
+        keys.append(key[1])
     return nodes, (_COMPOUND, type(part).__name__, len(keys), *keys)
 
 
@@ -564,10 +564,10 @@ def _is_open(operator: Operator, left: Dim, right: Dim) -> bool:
 
 def _guarded(dim: Dim) -> SympyDim:
     """Return a dimension in sympy whose joins and divisions may lack a value: a clause says where they have one."""
-    found = to_sympy(dim)
-    if isinstance(dim, int) or dim.is_total or isinstance(found, int) or not found.has(*GUARDED):
-        return found
-    return plain(found.replace(lambda e: type(e) in GUARDED, lambda e: GUARDED[type(e)](*e.args)))
+    expression = to_sympy(dim)
+    if isinstance(dim, int) or dim.is_total or isinstance(expression, int) or not expression.has(*GUARDED):
+        return expression
+    return plain(expression.replace(lambda e: type(e) in GUARDED, lambda e: GUARDED[type(e)](*e.args)))
 
 
 def conjunction_to_sympy(clauses: Iterable[Formula]) -> Boolean:

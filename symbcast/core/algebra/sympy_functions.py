@@ -35,10 +35,10 @@ def symbol(name: str) -> sympy.Symbol:
 
 def size_symbol(name: str) -> sympy.Symbol:
     """Return the symbol of a size: sympy's own, which prints in quotes if the grammar needs them."""
-    made: sympy.Symbol = (sympy.Symbol if name_text(name) == name else QuotedSymbol)(
+    size: sympy.Symbol = (sympy.Symbol if name_text(name) == name else QuotedSymbol)(
         name, integer=True, nonnegative=True
     )
-    return made
+    return size
 
 
 _EXPRESSION = re.compile(r"\d\w*|\w+(\s*,\s*\w+)+|[\w\s]+([-+*/%]+[\w\s]+)+")
@@ -68,10 +68,10 @@ class Unknown(sympy.Dummy):
     def __new__(cls, label: str = "?", lower: int = 0, upper: int | None = None, number: int | None = None) -> Unknown:
         # Dummy's default numbers start at random; our own counter makes runs reproducible.
         fresh = symbols.next_number() if number is None else number
-        made: Unknown = super().__new__(cls, label, dummy_index=fresh, integer=True, nonnegative=True)
-        made.lower = lower
-        made.upper = upper
-        return made
+        unknown: Unknown = super().__new__(cls, label, dummy_index=fresh, integer=True, nonnegative=True)
+        unknown.lower = lower
+        unknown.upper = upper
+        return unknown
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.name, self.lower, self.upper, self.dummy_index), {}
@@ -126,9 +126,9 @@ class SizeOfAxes(sympy.Symbol):
     """The symbol that it shows."""
 
     def __new__(cls, within: symbols.Symbol) -> SizeOfAxes:
-        made: SizeOfAxes = super().__xnew__(cls, within.name, integer=True, nonnegative=True)
-        made.within = within
-        return made
+        size: SizeOfAxes = super().__xnew__(cls, within.name, integer=True, nonnegative=True)
+        size.within = within
+        return size
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.within,), {}

@@ -62,14 +62,14 @@ class lazy_property(Generic[_Value]):  # noqa: N801 - a decorator, as `property`
         self.__doc__ = work.__doc__
 
     @overload
-    def __get__(self, kept: None, owner: type) -> Self: ...
+    def __get__(self, instance: None, owner: type) -> Self: ...
     @overload
-    def __get__(self, kept: object, owner: type) -> _Value: ...
-    def __get__(self, kept: Any, owner: type) -> Self | _Value:
-        if kept is None:
+    def __get__(self, instance: object, owner: type) -> _Value: ...
+    def __get__(self, instance: Any, owner: type) -> Self | _Value:
+        if instance is None:
             return self
-        found = kept.__dict__[self._name] = self._work(kept)
-        return found
+        value = instance.__dict__[self._name] = self._work(instance)
+        return value
 
 
 class Term:
@@ -219,10 +219,10 @@ class Term:
 
     @lazy_property
     def _symbols(self) -> Mapping[Symbol, None]:
-        found: dict[Any, None] = {}
+        symbols: dict[Any, None] = {}
         for atom in self.atoms():
-            found.update(atom.symbols())
-        return found
+            symbols.update(atom.symbols())
+        return symbols
 
     @lazy_property
     def size(self) -> int:
@@ -359,27 +359,27 @@ class Operation(Atom):
 
     @lazy_property
     def _symbols(self) -> Mapping[Symbol, None]:
-        found: dict[Any, None] = {}
+        symbols: dict[Any, None] = {}
         for arg in self.args:
-            found.update(arg.symbols())
-        return found
+            symbols.update(arg.symbols())
+        return symbols
 
 
 def interned(identity: Any, make: Callable[[], _Kind]) -> _Kind:
     """Return the unique term of an identity, creating it if needed; it is freed with its last reference."""
-    kept = _interned.get(identity)
-    found = None if kept is None else kept()
-    if found is None:
+    reference = _interned.get(identity)
+    value = None if reference is None else reference()
+    if value is None:
         with _interning:
-            kept = _interned.get(identity)
-            found = None if kept is None else kept()
-            if found is None:
+            reference = _interned.get(identity)
+            value = None if reference is None else reference()
+            if value is None:
                 _remove_freed()
-                found = make()
-                kept = _InternedReference(found, _freed.append)
-                kept.identity = identity
-                _interned[identity] = kept
-    return cast("_Kind", found)
+                value = make()
+                reference = _InternedReference(value, _freed.append)
+                reference.identity = identity
+                _interned[identity] = reference
+    return cast("_Kind", value)
 
 
 def _remove_freed() -> None:
@@ -390,38 +390,38 @@ def _remove_freed() -> None:
 
 
 def _named(name: str) -> Symbol:
-    made = object.__new__(Symbol)
-    made.name = name
-    return made
+    symbol = object.__new__(Symbol)
+    symbol.name = name
+    return symbol
 
 
 def made_symbol(  # noqa: PLR0913, PLR0917 - all that a symbol is
     kind: type[_S], name: str, number: int = 0, lower: int = 0, upper: int | None = None, parity: int | None = None
 ) -> _S:
     """Return a new symbol that is not interned."""
-    made = object.__new__(kind)
-    made.name, made.number, made.outside = name, number, None
-    made.lower, made.upper, made.parity = lower, upper, parity
-    return made
+    symbol = object.__new__(kind)
+    symbol.name, symbol.number, symbol.outside = name, number, None
+    symbol.lower, symbol.upper, symbol.parity = lower, upper, parity
+    return symbol
 
 
 def _made(coefficients: Mapping[Monomial, int]) -> Term:
     for number in coefficients.values():
         if not -_GREATEST < number < _GREATEST:
             raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
-    made = object.__new__(Term)
-    made.is_constant = not coefficients or (len(coefficients) == 1 and () in coefficients)
+    result = object.__new__(Term)
+    result.is_constant = not coefficients or (len(coefficients) == 1 and () in coefficients)
     # Sorted, so that the order does not depend on which of two equal terms was created first.
-    made._coefficients = (
+    result._coefficients = (
         dict(sorted(coefficients.items(), key=_monomial_key)) if len(coefficients) > 1 else dict(coefficients)
     )
-    return made
+    return result
 
 
 def _made_operation(kind: Kind, args: tuple[Term, ...]) -> Operation:
-    made = object.__new__(Operation)
-    made.kind, made.args = kind, args
-    return made
+    operation = object.__new__(Operation)
+    operation.kind, operation.args = kind, args
+    return operation
 
 
 def _monomial_key(part: tuple[Monomial, int]) -> tuple[Any, ...]:
@@ -437,9 +437,9 @@ def _product(left: Monomial, right: Monomial) -> Monomial:
         return left or right
     if len(left) + len(right) > MAX_DEGREE:
         raise DimensionError("a product", f"multiplies more than {MAX_DEGREE} sizes")
-    found = tuple(sorted((*left, *right), key=_key_of))
-    idle = next((n for n, atom in enumerate(found) if atom.is_truth_value and _is_idle(found, n)), None)
-    return found if idle is None else _product(found[:idle], found[idle + 1 :])
+    atoms = tuple(sorted((*left, *right), key=_key_of))
+    idle = next((n for n, atom in enumerate(atoms) if atom.is_truth_value and _is_idle(atoms, n)), None)
+    return atoms if idle is None else _product(atoms[:idle], atoms[idle + 1 :])
 
 
 def _is_idle(monomial: Monomial, place: int) -> bool:
@@ -481,12 +481,12 @@ def product_of_monomials(parts: Iterable[Term]) -> Term:
 
 def constant(value: int) -> Term:
     """Return an integer as a term."""
-    found = _small.get(value)
-    if found is None:
-        found = Term({(): value} if value else {})
+    result = _small.get(value)
+    if result is None:
+        result = Term({(): value} if value else {})
         if -_KEPT_UP_TO <= value <= _KEPT_UP_TO:
-            _small[value] = found
-    return found
+            _small[value] = result
+    return result
 
 
 _KEPT_UP_TO = 256
@@ -517,10 +517,10 @@ def collect(parts: Iterable[tuple[Term, int]], number: int = 0) -> Term:
 
 def symbols_of(dims: Iterable[Dim]) -> tuple[Symbol, ...]:
     """Return the symbols of some dimensions in order of first appearance."""
-    found: dict[Symbol, None] = {}
+    symbols: dict[Symbol, None] = {}
     for dim in dims:
         if type(dim) is Symbol:
-            found[dim] = None
+            symbols[dim] = None
         elif not isinstance(dim, int):
-            found.update(dim.symbols())
-    return tuple(found)
+            symbols.update(dim.symbols())
+    return tuple(symbols)

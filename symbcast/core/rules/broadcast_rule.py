@@ -129,11 +129,11 @@ class Rule(RuleDeclaration):
         constraints = [self._refused(r) for r in placement.refusals(ranks)]
         if constraints and base is not None:
             return Emission(constraints, tuple(shapes[base]))
-        found, over = axis_columns(placement.places(ranks), shapes, base)
+        columns, over = axis_columns(placement.places(ranks), shapes, base)
         output: list[OutputDim] = []
-        for column in found:
+        for column in columns:
             here = self.law_at(column.axis, law)
-            constraints.extend([self.constraint(ask, column.axis, len(found)) for ask in here.asks(column)])
+            constraints.extend([self.constraint(ask, column.axis, len(columns)) for ask in here.asks(column)])
             output.append(here.output(column))
         for operand, size in over:
             constraints.extend(self.constraint(ask) for ask in law.over(operand, size))
@@ -158,13 +158,13 @@ class Rule(RuleDeclaration):
         opened = [n for n, s in enumerate(shapes) if any(map(is_sequence, s))]
         if not opened:
             return list(shapes)
-        found = self.placement.expand(shapes) if self.is_uniform else None
+        expanded = self.placement.expand(shapes) if self.is_uniform else None
         base = self.placement.base([len(s) for s in shapes])
-        if found is None:
+        if expanded is None:
             depends = "the alignment of the axes depends on it"
             problem = depends if self.is_uniform else "the rule does not broadcast all axes alike"
         elif self.law is None or self.law.takes_missing_as_one or all(n == base for n in opened):
-            return found
+            return expanded
         else:
             problem = "the rule does not treat a missing axis as size 1"
         text = f"the rank of {self.operand_name(opened[0])} is not known, and {problem}"
@@ -179,10 +179,10 @@ class Rule(RuleDeclaration):
         axes, or fail on some, exactly when they hold, or fail, on the one axis.
         """
         expanded = self.expand(shapes)
-        asked = [
+        requirements = [
             (decide_rank_comparison(f), why) for f, why in self.placement.rank_asks([rank_of_shape(s) for s in shapes])
         ]
-        ranks = [self.constraint(Ask(formula, *why)) for formula, why in asked if formula != TRUE]
+        ranks = [self.constraint(Ask(formula, *why)) for formula, why in requirements if formula != TRUE]
         if any(c.requirement == FALSE for c in ranks):
             return Emission(ranks, tuple(expanded[self.placement.base([len(s) for s in shapes]) or 0]))
         emission = self.emit(expanded)
@@ -228,11 +228,11 @@ class Rule(RuleDeclaration):
             return tuple(map(integer_output, emission.output)) if valid else None
         if next(placement.refusals(ranks), None) is not None:
             return None
-        found, over = axis_columns(placement.places(ranks), shapes, placement.base(ranks))
+        columns, over = axis_columns(placement.places(ranks), shapes, placement.base(ranks))
         if over and not all(holds(ask.requirement) for n, size in over for ask in law.over(n, size)):
             return None
         output: list[int] = []
-        for column in found:
+        for column in columns:
             size = self.law_at(column.axis, law).value(column)
             if size is None:
                 return None
@@ -292,7 +292,7 @@ def _plan(rule: Rule, ranks: tuple[int, ...]) -> _Plan | None:
     base = placement.base(ranks)
     rank, places = placement.places(ranks)
     columns: list[list[tuple[int, int]]] = [[] for _ in range(rank)]
-    found: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+    relations: list[tuple[int, tuple[tuple[int, int], ...]]] = []
     for n, axes in enumerate(places):
         if len(axes) != ranks[n]:
             return None  # `check_shapes` refuses them
@@ -300,13 +300,13 @@ def _plan(rule: Rule, ranks: tuple[int, ...]) -> _Plan | None:
             if 0 <= axis < rank:
                 columns[axis].insert(0 if n == base else len(columns[axis]), (n, own))
             elif isinstance(law, Onto) and law.past_end is not None:
-                found.append((EQUALS, ((n, own), (-1, 0))))
+                relations.append((EQUALS, ((n, own), (-1, 0))))
             else:
                 return None
     for column in columns:
         if kind == JOINS:
-            found.append((JOINS, tuple(sorted(column))))
+            relations.append((JOINS, tuple(sorted(column))))
         else:
             first, others = column[:1], column[1:]
-            found += [(kind, (*first, s) if kind == EQUALS else (s, *first)) for s in others]
-    return tuple(found)
+            relations += [(kind, (*first, s) if kind == EQUALS else (s, *first)) for s in others]
+    return tuple(relations)

@@ -119,9 +119,9 @@ class Parameter(NamedTuple):
 
 def as_int(rule: str, attribute: str, value: object) -> int:
     """Return an attribute that must be an integer, such as Python's or NumPy's; truth values are refused."""
-    found = None if isinstance(value, bool) else index_of(value)
-    if found is not None:
-        return found
+    integer = None if isinstance(value, bool) else index_of(value)
+    if integer is not None:
+        return integer
     hint = number_hint(attribute, value, f"write {attribute}=0, for example")
     raise RuleArgumentError(rule, f"{attribute}={value!r} is not an integer", hint, attribute)
 
@@ -180,11 +180,11 @@ class RuleDeclaration(ABC):
         for parameter in self.parameters:
             value = attributes.pop(parameter.name, parameter.default)
             setattr(self, parameter.name, parameter.check(self.name, value))
-        for given, value in attributes.items():
-            hint = _instead(given, value, self.parameters)
+        for name, value in attributes.items():
+            hint = _instead(name, value, self.parameters)
             if self.called == "numpy":  # the rule without rule=
-                raise RuleArgumentError("", f"broadcast has no argument {given}=", hint)
-            raise RuleArgumentError(self.name, f"has no attribute {given!r}", hint)
+                raise RuleArgumentError("", f"broadcast has no argument {name}=", hint)
+            raise RuleArgumentError(self.name, f"has no attribute {name!r}", hint)
         self.check_attributes()
         self._is_set = True
 
@@ -204,8 +204,8 @@ class RuleDeclaration(ABC):
 
     def attributes(self) -> dict[str, AttributeValue]:
         """Return the attributes that differ from their defaults, as they would be written in a call."""
-        given: dict[str, AttributeValue] = {p.name: getattr(self, p.name) for p in self.parameters}
-        return {p.name: given[p.name] for p in self.parameters if given[p.name] != p.default}
+        values: dict[str, AttributeValue] = {p.name: getattr(self, p.name) for p in self.parameters}
+        return {p.name: values[p.name] for p in self.parameters if values[p.name] != p.default}
 
     @property
     def written_name(self) -> str:
@@ -222,8 +222,8 @@ class RuleDeclaration(ABC):
 
     def with_attributes(self, changed: Mapping[str, AttributeValue]) -> Self:
         """Return a copy of the rule with some attributes changed."""
-        given: dict[str, object] = {p.name: getattr(self, p.name) for p in self.parameters}
-        return type(self)(called=self.called, **{**given, **changed})
+        values: dict[str, object] = {p.name: getattr(self, p.name) for p in self.parameters}
+        return type(self)(called=self.called, **{**values, **changed})
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -245,8 +245,8 @@ class RuleDeclaration(ABC):
         return hash(type(self))  # on the path of every call; few rules of one type are in one table
 
     def __repr__(self) -> str:
-        given = "".join(f", {name}={value!r}" for name, value in self.attributes().items())
-        return f"<Rule {self.name}{given}>"
+        attributes = "".join(f", {name}={value!r}" for name, value in self.attributes().items())
+        return f"<Rule {self.name}{attributes}>"
 
     def check_number(self, count: int) -> None:
         """Raise `RuleArgumentError` for a number of operands that the rule does not take under the requested name."""
@@ -268,24 +268,28 @@ class RuleDeclaration(ABC):
             raise RuleArgumentError(self.called, problem, f"write rule={self.name!r} for any number")
 
 
-def _instead(given: str, value: object, parameters: tuple[Parameter, ...]) -> str:
+def _instead(name: str, value: object, parameters: tuple[Parameter, ...]) -> str:
     """Return a suggestion for an attribute that a rule does not have."""
-    if given == "dialect":
+    if name == "dialect":
         return "read the text first: symbcast.shape(text, dialect=...)"
-    if same_parameter(given, ["out"]) or given == "out":
+    if same_parameter(name, ["out"]) or name == "out":
         return f"symbcast.solve(..., out={value!r:.60}) asks which sizes give an output"
     names = [*(p.name for p in parameters), "assume", "min_size", "rule"]
-    if re.fullmatch(r"(shape|input|arg|operand|[abxy])_?\d?", given):
+    if re.fullmatch(r"(shape|input|arg|operand|[abxy])_?\d?", name):
         return "give shapes by position, without names"
     sizes = value if isinstance(value, Mapping) else {}
-    relations = [f"{name} == {size}" for name, size in sizes.items() if isinstance(name, str) and type(size) is int]
-    close = None if relations else same_parameter(given, names) or closest(given, names)
+    relations = [
+        f"{size_name} == {size}"
+        for size_name, size in sizes.items()
+        if isinstance(size_name, str) and type(size) is int
+    ]
+    close = None if relations else same_parameter(name, names) or closest(name, names)
     if relations:
         assumed: object = relations if len(relations) > 1 else relations[0]
         return f"write assume={assumed!r}"
-    if type(value) is int and close is None and given.isupper():  # a size
-        return f"write assume='{given} == {value}'"
+    if type(value) is int and close is None and name.isupper():  # a size
+        return f"write assume='{name} == {value}'"
     if not parameters and close is None:
-        return f"its arguments are {', '.join(f'{name}=' for name in names)} and the attributes of the rule"
+        return f"its arguments are {', '.join(f'{known}=' for known in names)} and the attributes of the rule"
     takes = ", ".join(f"{p.name}=" for p in parameters) or "no attributes"
     return f"did you mean {close}=?" if close else f"it takes {takes}"

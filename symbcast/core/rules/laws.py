@@ -321,8 +321,8 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
 
 def open_axes(output: Sequence[OutputDim]) -> int | None:
     """Return the number of output axes that represent several axes; None if these do not come first."""
-    found = list(map(_is_open, output))
-    return None if any(found[1:]) else sum(found)
+    is_open = list(map(_is_open, output))
+    return None if any(is_open[1:]) else sum(is_open)
 
 
 def _is_open(dim: OutputDim) -> bool:

@@ -100,7 +100,7 @@ class _Registry:
         self._sorted_from: list[type[Rule]] = []
         self._sorted: list[type[Rule]] = []
         self.names: dict[str, type[Rule]] = {}
-        self.made: dict[tuple[object, ...], Rule] = {}
+        self.instances: dict[tuple[object, ...], Rule] = {}
         self.problems: list[RulePluginError] = []
         self.has_own = False
         self.has_plugins = False
@@ -125,7 +125,9 @@ class _Registry:
         """Remove an earlier definition of a class, such as one from a notebook cell that is run again."""
         self.rules = [r for r in self.rules if not _is_same(r, rule)]
         self.names = {name: r for name, r in self.names.items() if not _is_same(r, rule)}
-        self.made = {name: made for name, made in self.made.items() if not _is_same(type(made), rule)}
+        self.instances = {
+            name: instance for name, instance in self.instances.items() if not _is_same(type(instance), rule)
+        }
 
     def in_order(self) -> list[type[Rule]]:
         """Return the rules in the order in which they are listed."""
@@ -270,27 +272,27 @@ def find_rule(name: str | Rule, attributes: Mapping[str, object] | None = None) 
             raise RuleArgumentError(name.name, "its attributes are set already", "pass the rule's name instead")
         return name
     key = _key(name, attributes)
-    if key is not None and (known := _registry.made.get(key)) is not None:
+    if key is not None and (known := _registry.instances.get(key)) is not None:
         return known
-    found = _registry.find(name) if isinstance(name, str) else None
-    if found is None:
+    kind = _registry.find(name) if isinstance(name, str) else None
+    if kind is None:
         raise _unknown_rule(name)
     attributes = attributes or {}
-    for parameter in found.parameters:
+    for parameter in kind.parameters:
         if parameter.default is REQUIRED and parameter.name not in attributes:
             example = {Kind.INTEGERS: "(0,)", Kind.WORD: "'...'"}.get(parameter.kind, "0")
             hint = f"write {parameter.name}={example}, for example"
-            raise RuleArgumentError(found.name, f"needs {parameter.name}=", hint, parameter.name)
-    _check_given(found, attributes)
-    made = found(called=name, **attributes)
+            raise RuleArgumentError(kind.name, f"needs {parameter.name}=", hint, parameter.name)
+    _check_given(kind, attributes)
+    rule = kind(called=name, **attributes)
     if key is not None:
-        if len(_registry.made) >= _MOST_MADE:
-            _registry.made.clear()
-        _registry.made[key] = made
-    return made
+        if len(_registry.instances) >= _MOST_INSTANCES:
+            _registry.instances.clear()
+        _registry.instances[key] = rule
+    return rule
 
 
-_MOST_MADE = 500
+_MOST_INSTANCES = 500
 _PLAIN = frozenset((int, str, type(None)))
 
 
@@ -323,8 +325,8 @@ def takers_of(attribute: str) -> list[str]:
 
 def parameters_of(name: str) -> tuple[Parameter, ...]:
     """Return the attributes of a rule, given its name or an alias; empty if no rule has the name."""
-    found = _registry.find(name)
-    return () if found is None else found.parameters
+    kind = _registry.find(name)
+    return () if kind is None else kind.parameters
 
 
 def is_rule_name(name: str) -> bool:
@@ -335,8 +337,8 @@ def is_rule_name(name: str) -> bool:
 def is_own_rule(name: str) -> bool:
     """Return whether one of symbcast's own rules has this name; installed packages are not searched."""
     _registry.load_own()
-    found = _registry.names.get(name)
-    return found is not None and _is_own(found)
+    kind = _registry.names.get(name)
+    return kind is not None and _is_own(kind)
 
 
 def _unknown_rule(name: object) -> SymbcastError:
@@ -386,11 +388,11 @@ def _check_default(rule: str, parameter: Parameter) -> None:
     if parameter.default is REQUIRED:
         return
     try:
-        kept = parameter.check(rule, parameter.default)
+        checked = parameter.check(rule, parameter.default)
     except RuleArgumentError as error:
         raise RuleDefinitionError(rule, error.problem, error.hint) from None
-    if kept != parameter.default:
-        raise RuleDefinitionError(rule, f"the default of {parameter.name} must be in normal form, {kept!r}")
+    if checked != parameter.default:
+        raise RuleDefinitionError(rule, f"the default of {parameter.name} must be in normal form, {checked!r}")
 
 
 def _is_own(rule: type[Rule]) -> bool:

@@ -73,8 +73,8 @@ def rewrite_shape(text: str, reads: Callable[[str], bool]) -> RewrittenShape | N
         if wrapped := re.fullmatch(pattern, plain, re.DOTALL):
             inner = _read(wrapped[1], reads)
             return inner and RewrittenShape(inner.text, True)
-    found = _read(plain, reads)
-    return found and (found if plain == text else RewrittenShape(found.text, True))
+    rewritten = _read(plain, reads)
+    return rewritten and (rewritten if plain == text else RewrittenShape(rewritten.text, True))
 
 
 def _read(text: str, reads: Callable[[str], bool]) -> RewrittenShape | None:
@@ -86,9 +86,9 @@ def _read(text: str, reads: Callable[[str], bool]) -> RewrittenShape | None:
     is_slip |= any(item[1] for item in items)
     texts = [item[0] for item in items]
     is_list = len(texts) > 1 or "," in body
-    found = [_item(item, reads) for item in texts] if is_list else _single(texts[0], reads)
+    parts = [_item(item, reads) for item in texts] if is_list else _single(texts[0], reads)
     shape: list[str] = []
-    for part in found:
+    for part in parts:
         if part is None:
             return None
         shape.append(part.text)
@@ -121,7 +121,7 @@ def _without_brackets(text: str) -> tuple[str, str, bool]:
 
 def _items(text: str) -> list[tuple[str, bool]] | None:
     """Return the items between commas, and whether each comma before it was another sign; None if brackets clash."""
-    found, item, opened, is_other = list[tuple[str, bool]](), "", list[str](), False
+    items, item, opened, is_other = list[tuple[str, bool]](), "", list[str](), False
     for match in _PARTS.finditer(text):
         sign = LOOKALIKES.get(match[0], match[0])
         if match[0] in _CLOSING:
@@ -129,13 +129,13 @@ def _items(text: str) -> list[tuple[str, bool]] | None:
         elif match[0] in _CLOSING.values() and (not opened or opened.pop() != match[0]):
             return None
         if sign == "," and not opened:
-            found.append((item, is_other or match[0] != ","))
+            items.append((item, is_other or match[0] != ","))
             item, is_other = "", False
         else:
             item += match[0]
     if opened:
         return None
-    return [*found, (item, is_other)] if item.strip() or not found else found
+    return [*items, (item, is_other)] if item.strip() or not items else items
 
 
 def _single(text: str, reads: Callable[[str], bool]) -> list[RewrittenShape | None]:
@@ -150,8 +150,8 @@ def _single(text: str, reads: Callable[[str], bool]) -> list[RewrittenShape | No
         parts = _SPACE.split(text.strip())
         if (len(parts) == 2 and parts[0].isdecimal()) or not RESERVED.isdisjoint(text.casefold().split()):
             return [None]  # `2 N` may be a product, and `N is 4` is no shape
-    found = [_item(part, reads) for part in parts]
-    return [item and RewrittenShape(item.text, True) for item in found]
+    rewritten = [_item(part, reads) for part in parts]
+    return [item and RewrittenShape(item.text, True) for item in rewritten]
 
 
 def _item(text: str, reads: Callable[[str], bool]) -> RewrittenShape | None:
@@ -159,9 +159,9 @@ def _item(text: str, reads: Callable[[str], bool]) -> RewrittenShape | None:
     text = text.strip()
     if text and reads(text):
         return RewrittenShape(text, False)
-    for pattern, meant in _BOUNDED:
-        if found := re.fullmatch(pattern, text):
-            bounded = found.expand(meant)
+    for pattern, replacement in _BOUNDED:
+        if match := re.fullmatch(pattern, text):
+            bounded = match.expand(replacement)
             return RewrittenShape(bounded, True) if reads(bounded) else None
     plain = text.translate(_SAME)
     if plain != text and reads(plain):
@@ -194,8 +194,8 @@ def relation_within(text: str, position: int) -> str:
     first = max(text.rfind(character, 0, position) for character in ",([") + 1
     ends = [n for n in (text.find(character, position) for character in ",)]") if n >= 0]
     part = text[first : min(ends, default=len(text))]
-    found = read_sentence(part)
-    return found[0] if found else ""
+    sentence = read_sentence(part)
+    return sentence[0] if sentence else ""
 
 
 # Descriptions of syntax errors in plain words, without names of grammar rules or terminals.
@@ -244,8 +244,8 @@ class Fault(NamedTuple):
 def fault_at_character(source: str, position: int, is_formula: bool) -> Fault:
     """Return the fault for a character that begins no token; relations are allowed only in a formula."""
     character = source[position]
-    if (found := _wrong_number(source, position)) is not None:
-        return found
+    if (fault := _wrong_number(source, position)) is not None:
+        return fault
     factorial = re.match(r"!(?!=)", source[position:]) and re.search(r"[\w)]\s*\Z", source[:position])
     if factorial:
         name = _LAST_NAME.search(source[:position])
@@ -284,8 +284,10 @@ def _relation(source: str, position: int) -> Fault:
     if other and source[position] in "<!":
         return Fault(other.span(1), f"MLIR type {_brief(other[1])} is not supported", "tensor<...> or memref<...>")
     relation = relation_within(source[:_MOST_CHECKED], position) or "N >= 2"
-    wanted = f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
-    return Fault((position, position + 1), "a relation is not a dimension", wanted)
+    expected = (
+        f"a size alone, and the relation as an assumption: assume= in Python, --assume {relation!r} for a command"
+    )
+    return Fault((position, position + 1), "a relation is not a dimension", expected)
 
 
 def fault_at_token(source: str, span: tuple[int, int], is_name: bool, accepted: Collection[str]) -> Fault:

@@ -87,15 +87,17 @@ def mlir(text: str) -> list[PlacedDim]:
         position = size.end()
     parts = _parameters(text, position)
     if parts is None or not _MLIR_ELEMENT.fullmatch(text, *parts[0]):
-        wanted = "an element type such as 'f32' and '>'" if terms else "sizes such as '2x?x' and an element type"
-        raise SyntaxFault((position, max(position + 1, len(text.rstrip()))), "this is not an MLIR tensor type", wanted)
+        expected = "an element type such as 'f32' and '>'" if terms else "sizes such as '2x?x' and an element type"
+        raise SyntaxFault(
+            (position, max(position + 1, len(text.rstrip()))), "this is not an MLIR tensor type", expected
+        )
     bounds = next(filter(None, (_MLIR_BOUNDS.fullmatch(text, *span) for span in parts[1:])), None)
     return terms if bounds is None else _bounded(terms, bounds)
 
 
 def _parameters(text: str, start: int) -> list[tuple[int, int]] | None:
     """Return the positions of a type's parameters, the element type first; None if its brackets do not close."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     opened = [">"]
     for position in range(start, len(text)):
         character = text[position]
@@ -107,9 +109,9 @@ def _parameters(text: str, start: int) -> list[tuple[int, int]] | None:
             if character != opened.pop():
                 return None
             if not opened:
-                return None if text[position + 1 :].strip() else [*found, (start, position)]
+                return None if text[position + 1 :].strip() else [*spans, (start, position)]
         elif character == "," and len(opened) == 1:
-            found.append((start, position))
+            spans.append((start, position))
             start = position + 1
     return None
 

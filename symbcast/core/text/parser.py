@@ -204,11 +204,11 @@ def _plain_shape(text: str) -> tuple[Dim, ...] | None:
 
 def plain_bound(text: str) -> Formula | None:
     """Return the comparison of a name with a number; None for any other text."""
-    found = _PLAIN_BOUND.fullmatch(text) if len(text) <= MAX_LENGTH else None
-    if found is None or found[1] in _NO_NAMES:
+    match = _PLAIN_BOUND.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if match is None or match[1] in _NO_NAMES:
         return None
-    size, number = symbol(found[1]), int(found[3])
-    match found[2]:
+    size, number = symbol(match[1]), int(match[3])
+    match match[2]:
         case ">=":
             return Comparison("<=", number, size)
         case ">":

@@ -85,9 +85,9 @@ class PredicateReader(SizeReader):
             return self._compared()
         if self.take("has the same size as", "have the same size as", "has the same length as"):
             return self._equal(False)
-        found = self.attempt(self._verb)
-        if found is not None:
-            return found
+        by_verb = self.attempt(self._verb)
+        if by_verb is not None:
+            return by_verb
         is_copula = self.attempt(self._copula)
         is_negated = bool(is_copula)
         if self.take("not", "never", *(("no",) if self.sees("multiple", "factor", "divisor", ahead=1) else ())):
@@ -114,12 +114,12 @@ class PredicateReader(SizeReader):
         return quality
 
     def _neither(self) -> Predicate:
-        found = [self._named()]
+        predicates = [self._named()]
         while self.take("nor", "or"):
-            found.append(self._named())
-        if len(found) == 1:
+            predicates.append(self._named())
+        if len(predicates) == 1:
             raise UnclearError
-        return lambda subject: both(negate_sentence(predicate(subject)) for predicate in found)
+        return lambda subject: both(negate_sentence(predicate(subject)) for predicate in predicates)
 
     def _named(self) -> Predicate:
         """Read one of the things that a size is not: a quality, or another size."""
@@ -159,45 +159,45 @@ class PredicateReader(SizeReader):
         if not self.sees("or", "|"):
             return False
         place, slip = self.at, self.is_slip
-        found = self.attempt(self._another)
+        size = self.attempt(self._another)
         self.at, self.is_slip = place, slip
-        return found is not None
+        return size is not None
 
     def _another(self) -> ExactQuotient:
         """Read ``or`` and a size alone."""
         self.take(",")
         self.need("or")
         self.take("to", "exactly")
-        found = self.size()
+        size = self.size()
         if self.at < len(self.words) and not self.sees(
             ")", "or", ",", "and", "but", "if", "implies", "?", "then", "else"
         ):
             raise UnclearError
-        if self.sees("and", "but") and isinstance(found.top, Name):
+        if self.sees("and", "but") and isinstance(size.top, Name):
             raise UnclearError  # `N is 1 or M and K is 2`
-        return found
+        return size
 
     def _alternatives(self, first: ExactQuotient) -> Predicate:
         """Read the other sizes that a size may equal: ``N is 2, 3 or 4``."""
-        found = [first]
+        sizes = [first]
         listed = self.attempt(self._listed_sizes)
-        found += listed or []
+        sizes += listed or []
         while (other := self.attempt(self._another)) is not None:
-            found.append(other)
-        if len(found) == 1:
+            sizes.append(other)
+        if len(sizes) == 1:
             return lambda subject: comparison_chain(["=="], (subject, first))
-        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in found)
+        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in sizes)
 
     def _listed_sizes(self) -> list[ExactQuotient]:
-        found = list[ExactQuotient]()
+        sizes = list[ExactQuotient]()
         while self.take(","):
             if self.sees("or"):
                 self.at -= 1
                 break
-            found.append(self.size())
-        if not found or not (self.sees("or") or self.sees(",")):
+            sizes.append(self.size())
+        if not sizes or not (self.sees("or") or self.sees(",")):
             raise UnclearError
-        return found
+        return sizes
 
     def _equal(self, is_negated: bool) -> Predicate:
         """Read what a size is: another one."""
@@ -240,28 +240,28 @@ class PredicateReader(SizeReader):
 
         def read() -> ExactQuotient:
             self.need("and")
-            found = self.size()
+            other = self.size()
             if self.at < len(self.words) and not self.sees(")", ",", "or", "and"):
                 raise UnclearError
-            return found
+            return other
 
-        found = self.attempt(read)
+        size = self.attempt(read)
         self.at, self.is_slip = place, slip
-        return found is not None
+        return size is not None
 
     def _verb(self) -> Predicate:
         is_negated = bool(self.take(*_DENIALS))
         self.take(*MODALS, "has to", "have to", "needs to", "need to")
         verb = self.need(*_VERBS)
         if verb in ("ranges", "runs", "lies", "lie"):
-            found = self._span_in_words()
+            predicate = self._span_in_words()
         elif verb in ("equals", "equal"):
             self.take("to")
-            found = self._equal(is_negated)
+            predicate = self._equal(is_negated)
         elif verb in ("divides", "divide"):
             self.take("evenly")
             number = self.size()
-            found = _divides(number)
+            predicate = _divides(number)
         else:
             self.take("from")
             size = self.size()
@@ -272,8 +272,8 @@ class PredicateReader(SizeReader):
                     raise UnclearError  # does it exceed at all?
                 return _opposite(_bounded(sign, size)) if is_negated else _bounded(sign, size)
             sign = ">" if verb in ("exceeds", "exceed") else "!="
-            found = lambda subject: comparison_chain([sign], (subject, size))  # noqa: E731
-        return _opposite(found) if is_negated else found
+            predicate = lambda subject: comparison_chain([sign], (subject, size))  # noqa: E731
+        return _opposite(predicate) if is_negated else predicate
 
     def _quality(self) -> Predicate:
         """Read what is said after ``is``: an adjective, a bound, a set, a divisor."""
@@ -319,10 +319,10 @@ class PredicateReader(SizeReader):
                     return self._bounded_by_both(f"{sign}{'=' * is_equal}")
                 if not is_denied and self.sees(*LESS, ahead=1) and self.sees("than", ahead=2):
                     raise UnclearError  # `at least 2 less than M`
-                found = _bounded(f"{sign}{'=' * is_equal}", self.size())
+                predicate = _bounded(f"{sign}{'=' * is_equal}", self.size())
                 if self._continues_with_size():
                     raise UnclearError
-                return _opposite(found) if is_negated else found
+                return _opposite(predicate) if is_negated else predicate
         raise UnclearError
 
     def _bounded_by_both(self, sign: str) -> Predicate:
@@ -346,17 +346,17 @@ class PredicateReader(SizeReader):
 
     def _further(self) -> tuple[str, ExactQuotient]:
         word = self.need("and by", "or by", "and", "or")
-        found = self._shift()
-        if (self.at < len(self.words) and not self.sees(")", "and", "or", ",")) or isinstance(found.top, Name):
+        size = self._shift()
+        if (self.at < len(self.words) and not self.sees(")", "and", "or", ",")) or isinstance(size.top, Name):
             raise UnclearError
-        return word.split()[0], found
+        return word.split()[0], size
 
     def _rest(self) -> ExactQuotient:
         """Read a size before ``mod``, which is then no operator."""
         self.is_congruence = True
-        found = self._sum()
+        size = self._sum()
         self.is_congruence = False
-        return found
+        return size
 
     def _congruent(self, rest: ExactQuotient) -> Predicate:
         opening = self.take("(")
@@ -398,12 +398,12 @@ class PredicateReader(SizeReader):
             return self._python_range()
         is_set = self.words[self.at - 1].text.casefold() in ("in", "set", "of")
         is_symbol = self.words[self.at - 1].written in ("\u2208", "\u2209", "\\in", "\\notin")
-        found = self.attempt(self._half_open) or self.attempt(self._span)
-        if found is None and is_set:
-            found = self._members(is_symbol)
-        if found is None:
+        predicate = self.attempt(self._half_open) or self.attempt(self._span)
+        if predicate is None and is_set:
+            predicate = self._members(is_symbol)
+        if predicate is None:
             raise UnclearError
-        return found
+        return predicate
 
     def _ends(self, first: ExactQuotient, last: ExactQuotient, is_strict: bool) -> Predicate:
         self.take("(")
@@ -427,10 +427,10 @@ class PredicateReader(SizeReader):
     def _half_open(self) -> Predicate:
         """Read an interval with two kinds of brackets; those of one kind may be a list."""
         start = self.words[self.at].text if self.at < len(self.words) else ""
-        found = self._interval()
+        interval = self._interval()
         if BRACKETS[start] == self.words[self.at - 1].text:
             raise UnclearError
-        return found
+        return interval
 
     def _python_range(self) -> Predicate:
         ends = self._arguments()
@@ -468,15 +468,15 @@ class PredicateReader(SizeReader):
 
     def _members(self, is_symbol: bool) -> Predicate:
         opening = self.need("(", "[", "{")
-        found = [self.size()]
+        sizes = [self.size()]
         while self.take(","):
             if self.sees(BRACKETS[opening]):
                 break
-            found.append(self.size())
+            sizes.append(self.size())
         self.need(BRACKETS[opening])
-        if (is_symbol and opening != "{") or (len(found) == 1 and opening == "("):
+        if (is_symbol and opening != "{") or (len(sizes) == 1 and opening == "("):
             raise UnclearError  # an interval or a list; `(2)` is no tuple
-        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in found)
+        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in sizes)
 
 
 _DENIALS = (

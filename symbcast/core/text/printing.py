@@ -113,9 +113,9 @@ def _add_bounds(texts: list[str], label: str, bounds: str) -> None:
         if text == label:
             texts[place] = f"{label}:{bounds}"
             return
-        for found in re.finditer(_LABEL_OR_QUOTED, text):
-            if found[0] == label:
-                texts[place] = f"{text[: found.start()]}({label}:{bounds}){text[found.end() :]}"
+        for match in re.finditer(_LABEL_OR_QUOTED, text):
+            if match[0] == label:
+                texts[place] = f"{text[: match.start()]}({label}:{bounds}){text[match.end() :]}"
                 return
 
 
@@ -128,8 +128,8 @@ def _bounds(unknown: Unknown) -> str:
 
 def labels_of(dims: Iterable[Dim]) -> dict[Symbol, str]:
     """Return the written form of unknowns, and of a user's dummies that share a name with another size."""
-    found = dict.fromkeys([s for d in dims for s in _symbols(d)])
-    return _labels(names_of(found)) if any(s.is_Dummy for s in found) else {}
+    symbols = dict.fromkeys([s for d in dims for s in _symbols(d)])
+    return _labels(names_of(symbols)) if any(s.is_Dummy for s in symbols) else {}
 
 
 def names_of(symbols: Iterable[Symbol]) -> dict[Symbol, str]:
@@ -137,15 +137,15 @@ def names_of(symbols: Iterable[Symbol]) -> dict[Symbol, str]:
 
     The first size with a name keeps it; another unknown gets the first free label, a user's dummy a number.
     """
-    found = dict.fromkeys(symbols)
-    names = {s: s.name for s in found if type(s) is Symbol}
-    if len(names) == len(found) == len({*names.values()}):
+    sizes = dict.fromkeys(symbols)
+    names = {s: s.name for s in sizes if type(s) is Symbol}
+    if len(names) == len(sizes) == len({*names.values()}):
         return names
-    other = distinct_labels(s for s in found if isinstance(s, Unknown))
-    taken = Counter(s.name for s in found if not isinstance(s, Unknown))
+    other = distinct_labels(s for s in sizes if isinstance(s, Unknown))
+    taken = Counter(s.name for s in sizes if not isinstance(s, Unknown))
     if not other and (not taken or max(taken.values()) == 1):
-        return {s: s.name for s in found}
-    return _numbered(found, other)
+        return {s: s.name for s in sizes}
+    return _numbered(sizes, other)
 
 
 def _numbered(symbols: Iterable[Symbol], other: Mapping[Unknown, Unknown]) -> dict[Symbol, str]:
@@ -175,8 +175,8 @@ def _symbols(dim: Dim) -> Iterable[Symbol]:
     """Return the symbols of a dimension, unknowns by age."""
     if isinstance(dim, int):
         return ()
-    found = dim.symbols()
-    return sorted(found, key=lambda s: s.number) if len(found) > 1 else found
+    symbols = dim.symbols()
+    return sorted(symbols, key=lambda s: s.number) if len(symbols) > 1 else symbols
 
 
 def _unknowns(dim: Dim) -> list[Unknown]:

@@ -86,18 +86,18 @@ class SentenceReader(PredicateReader):
 
     def only_sentence(self) -> Sentence:
         """Read a sentence alone."""
-        found = self.sentence()
+        whole = self.sentence()
         while self.take(","):
             self.is_slip = True
             self.take("and", "but")
             other = self.sentence()
-            if _is_list_of_bounded(found, other):
+            if _is_list_of_bounded(whole, other):
                 raise UnclearError
-            found = both([found, other])
+            whole = both([whole, other])
         self.take(".")
         if self.at < len(self.words):
             raise UnclearError
-        return found
+        return whole
 
     def sentence(self) -> Sentence:
         """Read relations with all their connectives but commas."""
@@ -106,23 +106,23 @@ class SentenceReader(PredicateReader):
             if not self.take(", then", "then"):
                 self.need(",")
             return either([negate_sentence(condition), self._disjunction()])
-        found = self._disjunction()
+        first = self._disjunction()
         if self.take("only if", "only when"):
-            return either([negate_sentence(found), self._disjunction()])
+            return either([negate_sentence(first), self._disjunction()])
         if self.take("implies"):
-            return either([negate_sentence(found), self._disjunction()])
+            return either([negate_sentence(first), self._disjunction()])
         if self.take("iff", "if and only if"):
-            return _equivalent(found, self._disjunction())
+            return _equivalent(first, self._disjunction())
         if self.sees("if", "whenever"):
-            return self.attempt(lambda: self._postponed(found)) or found
-        return found
+            return self.attempt(lambda: self._postponed(first)) or first
+        return first
 
-    def _postponed(self, found: Sentence) -> Sentence:
+    def _postponed(self, first: Sentence) -> Sentence:
         self.need("if", "when", "whenever")
         condition = self._disjunction()
         if self.take("else"):
-            return either([both([condition, found]), both([negate_sentence(condition), self._disjunction()])])
-        return either([negate_sentence(condition), found])
+            return either([both([condition, first]), both([negate_sentence(condition), self._disjunction()])])
+        return either([negate_sentence(condition), first])
 
     def _disjunction(self) -> Sentence:
         parts = [self._conjunction()]
@@ -163,15 +163,15 @@ class SentenceReader(PredicateReader):
         self.nested += 1
         if self.nested > 30:
             raise UnclearError
-        found = negate_sentence(self._negation())
+        negated = negate_sentence(self._negation())
         self.nested -= 1
         if sign == "~" and self.sees(*SIGNS):
             raise UnclearError
-        return found
+        return negated
 
     def _relation(self) -> Sentence:
-        found = self._called() or self._enclosed() or self.attempt(self._of_subjects)
-        return self._again() if found is None else found
+        relation = self._called() or self._enclosed() or self.attempt(self._of_subjects)
+        return self._again() if relation is None else relation
 
     def _called(self) -> Sentence | None:
         """Read a relation written as a function of sympy's or ours, or True or False."""
@@ -195,10 +195,10 @@ class SentenceReader(PredicateReader):
         return None
 
     def _pair(self) -> list[ExactQuotient]:
-        found = self._arguments()
-        if len(found) != 2:
+        arguments = self._arguments()
+        if len(arguments) != 2:
             raise UnclearError
-        return found
+        return arguments
 
     def _connected(self, name: str) -> Sentence:
         self.at += 1
@@ -246,12 +246,12 @@ class SentenceReader(PredicateReader):
         self.nested += 1
         if self.nested > 30:
             raise UnclearError
-        found = self.sentence()
+        inside = self.sentence()
         self.nested -= 1
         self.need(BRACKETS[opening])
         if self.sees("*", "+", "-", "/", "//", "%", "**", *SIGNS, *COPULAS):
             raise UnclearError
-        return found
+        return inside
 
     # Subjects.
 
@@ -271,8 +271,8 @@ class SentenceReader(PredicateReader):
             raise UnclearError
         if are_none or is_any:
             return self._of_quantified(subjects, are_none)
-        if len(subjects) > 1 and (found := self._of_all()) is not None:
-            return found
+        if len(subjects) > 1 and (of_all := self._of_all()) is not None:
+            return of_all
         if (joins == "nor") != is_neither:
             raise UnclearError
         if len(subjects) > 1 and any(isinstance(s.top, IntegerLiteral) for s in subjects) and not self.sees("divide"):
@@ -360,9 +360,9 @@ class SentenceReader(PredicateReader):
         """Read a relation without its subject, such as ``<= 5`` in ``N >= 2 and <= 5``, or ``M is not``."""
         if self.predicate is None:
             raise UnclearError
-        found = self.attempt(self._alike_again)
-        if found is not None:
-            return found
+        alike = self.attempt(self._alike_again)
+        if alike is not None:
+            return alike
         if not self.subjects or not self._begins_predicate():
             raise UnclearError
         if self.is_denied and not self.sees(*SIGNS, *COPULAS, *MODALS, "not", "never", "isn't", "aren't"):

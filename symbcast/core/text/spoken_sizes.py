@@ -153,10 +153,10 @@ class SizeReader:
 
     def only_size(self) -> Tree:
         """Read a size alone, which is whole."""
-        found = self.size().whole()
-        if self.at < len(self.words) or (isinstance(found, IntegerLiteral) and found.value < 0):
+        tree = self.size().whole()
+        if self.at < len(self.words) or (isinstance(tree, IntegerLiteral) and tree.value < 0):
             raise UnclearError
-        return found
+        return tree
 
     def sentence(self) -> Sentence:
         """Read a relation, as the condition of a choice."""
@@ -188,10 +188,10 @@ class SizeReader:
 
     def need(self, *phrases: str) -> str:
         """Go past one of some phrases, which has to follow."""
-        found = self.take(*phrases)
-        if not found:
+        phrase = self.take(*phrases)
+        if not phrase:
             raise UnclearError
-        return found
+        return phrase
 
     def attempt(self, read: Callable[[], _Read]) -> _Read | None:
         """Return what a method reads; None, and go back, if that is unclear."""
@@ -214,11 +214,11 @@ class SizeReader:
         if self.nested > _MOST_NESTED:
             raise UnclearError
         chooses = any(t.text == "?" for t in self.words[self.at :])
-        found = (self.attempt(self._ternary) if chooses else None) or self._shift()
+        value = (self.attempt(self._ternary) if chooses else None) or self._shift()
         if self.sees("if") and not self.sees("(", ahead=1):
-            found = self.attempt(lambda: self._else(found)) or found
+            value = self.attempt(lambda: self._else(value)) or value
         self.nested -= 1
-        return found
+        return value
 
     def _ternary(self) -> ExactQuotient:
         condition = self.sentence()
@@ -240,49 +240,49 @@ class SizeReader:
         return ExactQuotient(conditional_size(condition, first, other))
 
     def _shift(self) -> ExactQuotient:
-        found = self._sum()
+        size = self._sum()
         while sign := self.take("<<", ">>"):
             by = self._sum()
             if not (isinstance(by.top, IntegerLiteral) and by.denominator == 1 and 0 <= by.top.value <= _MOST_SHIFT):
                 raise UnclearError
             power = IntegerLiteral(2**by.top.value)
-            found = ExactQuotient(
-                multiply_trees(power, found.whole()) if sign == "<<" else exact_quotient(found.whole(), power).floor()
+            size = ExactQuotient(
+                multiply_trees(power, size.whole()) if sign == "<<" else exact_quotient(size.whole(), power).floor()
             )
-        return found
+        return size
 
     def _sum(self) -> ExactQuotient:
-        found, count = self._product(), 1
+        size, count = self._product(), 1
         is_worded = self.is_worded
         while sign := self.take("+", "-", "plus", "minus"):
             part = self._product()
-            found = found.plus(part if sign in ("+", "plus") else -part)
+            size = size.plus(part if sign in ("+", "plus") else -part)
             is_worded |= self.is_worded
             count += 1
         if count == 1 and (rounded := self.take("rounded down", "rounded up")):
-            found = ExactQuotient(found.floor() if rounded == "rounded down" else found.ceil())
+            size = ExactQuotient(size.floor() if rounded == "rounded down" else size.ceil())
         if is_worded and count > 1:
             raise UnclearError  # `N + 1 mod 4`, `twice N plus 1`: people group them differently
         self.is_worded = is_worded
-        return found
+        return size
 
     def _product(self) -> ExactQuotient:
-        found, signs = self._unary(), list[str]()
+        size, signs = self._unary(), list[str]()
         is_worded = self.is_worded
         while sign := self._operator():
             is_word = sign.isalpha() or " " in sign
-            if sign in ("*", "times") and signs[-1:] == ["/"] and found.bottom != IntegerLiteral(1):
+            if sign in ("*", "times") and signs[-1:] == ["/"] and size.bottom != IntegerLiteral(1):
                 raise UnclearError  # `(N + 7) / 8 * 8` rounds in some languages
             right = self._unary()
             is_worded |= is_word or self.is_worded
             signs.append(_WORDED.get(sign, sign))
-            if is_word and _WORDED[sign] == "%" and isinstance(found.top, IntegerLiteral):
+            if is_word and _WORDED[sign] == "%" and isinstance(size.top, IntegerLiteral):
                 raise UnclearError  # `N = 1 mod 4`
-            found = self._combined(signs[-1], found, right)
+            size = self._combined(signs[-1], size, right)
         if is_worded and len(signs) > 1 and set(signs) != {"*"} and not (signs[-1] == "%" and set(signs[:-1]) == {"*"}):
             raise UnclearError
         self.is_worded = is_worded
-        return found
+        return size
 
     def _operator(self) -> str:
         if self.is_congruence and self.sees("mod", "modulo"):
@@ -292,17 +292,19 @@ class SizeReader:
     def _combined(self, sign: str, left: ExactQuotient, right: ExactQuotient) -> ExactQuotient:
         if sign == "*":
             return left.by(right)
-        found = left.over(right)
+        quotient = left.over(right)
         match sign:
             case "//":
-                return ExactQuotient(found.floor())
+                return ExactQuotient(quotient.floor())
             case "/^":
-                return ExactQuotient(found.ceil())
+                return ExactQuotient(quotient.ceil())
             case "%":
                 return ExactQuotient(FloorDivision("%", left.whole(), _nonzero(right.whole())))
-        if self.is_rounding and found.bottom != IntegerLiteral(1):
-            return ExactQuotient(found.whole())  # in these languages `/` may round, so only whole quotients are certain
-        return found
+        if self.is_rounding and quotient.bottom != IntegerLiteral(1):
+            return ExactQuotient(
+                quotient.whole()
+            )  # in these languages `/` may round, so only whole quotients are certain
+        return quotient
 
     def _unary(self) -> ExactQuotient:
         self.is_worded = False
@@ -316,14 +318,14 @@ class SizeReader:
     def _juxtaposed(self) -> ExactQuotient:
         """Read a power, and the factors that follow it without a sign: ``2N``, ``N(N + 1)``."""
         first = self.at
-        found = self._power()
+        size = self._power()
         while self._is_factor(self.words[self.at - 1]):
             if first and self.words[first - 1].text in ("/", "//", "%", "mod", "**"):
                 raise UnclearError  # `1/2N`
             self.is_slip = True
             self._refuse_unit()
-            found = found.by(self._power())
-        return found
+            size = size.by(self._power())
+        return size
 
     def _refuse_unit(self) -> None:
         """Raise `UnclearError` for a number with a unit, such as ``4px``, and for ``1k``: nobody writes 1*k so."""
@@ -346,7 +348,7 @@ class SizeReader:
         return is_name and token.is_adjacent and (before.text.isdecimal() or before.text in BRACKETS.values())
 
     def _power(self) -> ExactQuotient:
-        found = self._atom()
+        size = self._atom()
         if self.take("**"):
             closing = self.take("(", "{")
             exponent = self.token()
@@ -359,10 +361,10 @@ class SizeReader:
                 raise UnclearError  # `N^2M`
             if self.sees("**"):
                 raise UnclearError
-            return found.to_the(_exponent(int(exponent.text)))
+            return size.to_the(_exponent(int(exponent.text)))
         while word := self.take("squared", "cubed"):
-            found = found.to_the(2 if word == "squared" else 3)
-        return found
+            size = size.to_the(2 if word == "squared" else 3)
+        return size
 
     def _atom(self) -> ExactQuotient:
         token = self.token()
@@ -415,8 +417,8 @@ class SizeReader:
 
     @staticmethod
     def _function(name: str) -> str:
-        found = name.casefold()
-        return next((found[len(m) :] for m in _MODULES if found.startswith(m)), found)
+        word = name.casefold()
+        return next((word[len(m) :] for m in _MODULES if word.startswith(m)), word)
 
     def _bracketed(self, opening: str) -> ExactQuotient:
         self.at += 1
@@ -438,26 +440,26 @@ class SizeReader:
         """Read arguments in brackets, or in a list in brackets."""
         opening = self.need("(", "{", "[")
         if self.sees("(", "[", "{") and opening == "(":
-            found = self.attempt(lambda: self._listed(")"))
-            if found is not None:
-                return found
+            arguments = self.attempt(lambda: self._listed(")"))
+            if arguments is not None:
+                return arguments
         return self._until(BRACKETS[opening])
 
     def _listed(self, closing: str) -> list[ExactQuotient]:
-        found = self._arguments()
+        arguments = self._arguments()
         self.need(closing)
-        if len(found) < 2:
+        if len(arguments) < 2:
             raise UnclearError
-        return found
+        return arguments
 
     def _until(self, closing: str) -> list[ExactQuotient]:
-        found = [self.size()]
+        sizes = [self.size()]
         while self.take(","):
             if self.sees(closing):
                 break
-            found.append(self.size())
+            sizes.append(self.size())
         self.need(closing)
-        return found
+        return sizes
 
     def _call(self, function: str) -> ExactQuotient:
         if function in ("piecewise", "merge", *_CHOICES):
@@ -525,10 +527,10 @@ class SizeReader:
         start = self.at
         self.take("exactly", "precisely")
         self.take("the number", "the size", "the")
-        found = self._scaled() or self._of_several() or self.attempt(self._more_than)
-        if found is None and self.at > start and self.sees(*RESERVED):
+        size = self._scaled() or self._of_several() or self.attempt(self._more_than)
+        if size is None and self.at > start and self.sees(*RESERVED):
             raise UnclearError
-        return found
+        return size
 
     def _scaled(self) -> ExactQuotient | None:
         for word, factor in TIMES.items():
@@ -575,10 +577,10 @@ class SizeReader:
         parts.append(self._shift())
         self.is_worded = True
         if word in ("sum", "product"):
-            found = parts[0]
+            total = parts[0]
             for part in parts[1:]:
-                found = found.plus(part) if word == "sum" else found.by(part)
-            return found
+                total = total.plus(part) if word == "sum" else total.by(part)
+            return total
         return _extremum("max" if word in ("maximum", "max", "larger", "largest", "greater") else "min", parts)
 
     def _more_than(self) -> ExactQuotient:

@@ -77,8 +77,8 @@ def add_trees(*parts: Tree) -> Tree:
     others = tuple(p for p in flat if not isinstance(p, IntegerLiteral))
     if not others:
         return IntegerLiteral(number)
-    found = (*others, IntegerLiteral(number)) if number else others
-    return found[0] if len(found) == 1 else Sum(found)
+    summands = (*others, IntegerLiteral(number)) if number else others
+    return summands[0] if len(summands) == 1 else Sum(summands)
 
 
 def multiply_trees(*factors: Tree) -> Tree:

@@ -172,9 +172,9 @@ def words_of(text: str) -> Words:
     ['N', '<=', '2', 'M', '&', 'K', 'is', '3']
     """
     formula = re.fullmatch(r"\s*\$(.*)\$\s*", text, re.DOTALL)  # LaTeX
-    found = tuple(_tokens(formula[1] if formula else text))
-    signs = {t.written for t in found if t.kind == "sign"}
-    capitals = {t.text for t in found if t.kind == "word"} & {
+    tokens = tuple(_tokens(formula[1] if formula else text))
+    signs = {t.written for t in tokens if t.kind == "sign"}
+    capitals = {t.text for t in tokens if t.kind == "word"} & {
         "AND",
         "OR",
         "NOT",
@@ -184,9 +184,9 @@ def words_of(text: str) -> Words:
         "CEIL",
         "CEILING",
     }
-    is_fortran = any(t.written.startswith(".") and t.written.endswith(".") and len(t.written) > 3 for t in found)
-    is_slip = formula is not None or is_fortran or bool(capitals) or any(t.written != t.text for t in found)
-    return Words(found, is_slip, is_fortran or bool(capitals) or not signs.isdisjoint(_C_LIKE))
+    is_fortran = any(t.written.startswith(".") and t.written.endswith(".") and len(t.written) > 3 for t in tokens)
+    is_slip = formula is not None or is_fortran or bool(capitals) or any(t.written != t.text for t in tokens)
+    return Words(tokens, is_slip, is_fortran or bool(capitals) or not signs.isdisjoint(_C_LIKE))
 
 
 _scanner: list[re.Pattern[str]] = []
@@ -200,16 +200,16 @@ def _tokens(text: str) -> Iterator[Token]:
     for match in _scanner[0].finditer(text):
         kind, written = (match.lastgroup or "").partition("_")[2], match[0]
         is_adjacent, end = match.start() == end, match.end()
-        for n, (of, meant) in enumerate(_meanings(kind, written)):
-            yield Token(of, meant, is_adjacent and not n, written)
+        for n, (of, word) in enumerate(_meanings(kind, written)):
+            yield Token(of, word, is_adjacent and not n, written)
 
 
 def _meanings(kind: str, written: str) -> list[tuple[str, str]]:
     """Return the kinds and texts of the tokens that are meant by one."""
     match kind:
         case "latex":
-            meant = {"\\{": "{", "\\}": "}"}.get(written, "") or _LATEX.get(written[1:], written[:1].strip("\\$ "))
-            return _plain(meant) if written[1:] in _LATEX or meant else _unknown(written)
+            plain = {"\\{": "{", "\\}": "}"}.get(written, "") or _LATEX.get(written[1:], written[:1].strip("\\$ "))
+            return _plain(plain) if written[1:] in _LATEX or plain else _unknown(written)
         case "fortran":
             return _plain(_FORTRAN[written[1:-1].casefold()])
         case "raised":
@@ -224,8 +224,8 @@ def _meanings(kind: str, written: str) -> list[tuple[str, str]]:
             squeezed = "".join(written.split())
             if len(squeezed) > 2 and not squeezed.strip("=!"):
                 squeezed = squeezed[:2]
-            meant = _SIGNS.get(squeezed, squeezed)
-            return _plain(meant if written in "{}" else LOOKALIKES.get(meant, meant))
+            plain = _SIGNS.get(squeezed, squeezed)
+            return _plain(plain if written in "{}" else LOOKALIKES.get(plain, plain))
     return [(kind, written)]
 
 
@@ -233,6 +233,6 @@ def _unknown(written: str) -> list[tuple[str, str]]:
     return [] if written in ("\\,", "\\;", "\\!", "\\:", "\\ ") else [("sign", written)]
 
 
-def _plain(meant: str) -> list[tuple[str, str]]:
+def _plain(plain: str) -> list[tuple[str, str]]:
     """Return tokens for words and signs."""
-    return [("word" if part[0].isalpha() else "sign", part) for part in meant.split()]
+    return [("word" if part[0].isalpha() else "sign", part) for part in plain.split()]

@@ -266,7 +266,7 @@ class GraphAnswer(ModuleAnswer):
     Everything is computed on demand, and the model is never changed.
     """
 
-    _meant = guessed_meanings(
+    _meanings = guessed_meanings(
         "input_shapes -> inputs",
         "output_shapes result_shape shape output result -> outputs",
         "values value_shapes infer_shapes -> shapes",
@@ -277,7 +277,7 @@ class GraphAnswer(ModuleAnswer):
         "sarif to_sarif save -> to_dict(), or the command: symbcast model --format sarif",
         "is_dynamic -> inputs",
         "draw picture graph diagram visualize visualise render show display to_html html netron -> plot()",
-        base=Answer._meant,
+        base=Answer._meanings,
     )
 
     def __init__(self, checked: CheckedModel) -> None:
