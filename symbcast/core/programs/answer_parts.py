@@ -279,16 +279,11 @@ class PartQuestion(NamedTuple):
 def small_sizes(subject: PartQuestion, least: Mapping[Symbol, int]) -> SmallSizes:
     """Return the answers for all sizes of which one is below its bound. The search counts as a call of its own."""
     if sequences_of(subject.symbols):
-        return nothing_analysed(least)
+        return SmallSizes((), tuple(at_most(size, low - 1) for size, low in least.items()))
     search = _BandSearch(subject, list(least.items()), [], [])
     with counting(Effort(_EFFORT, is_call=True)):
         search.divide((), 0, is_large=True)
     return SmallSizes(tuple(search.cases), tuple(search.unanalysed))
-
-
-def nothing_analysed(least: Mapping[Symbol, int]) -> SmallSizes:
-    """Return that nothing is known about sizes below bounds."""
-    return SmallSizes((), tuple(at_most(size, low - 1) for size, low in least.items()))
 
 
 class _Band(NamedTuple):

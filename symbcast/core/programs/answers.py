@@ -12,12 +12,12 @@ from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, n
 from symbcast.core.algebra.symbols import Rest, sequences_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import visible
-from symbcast.core.effort import CostedValue, is_spent
+from symbcast.core.effort import is_spent
 from symbcast.core.programs.arguments import LONG_TEXT
 from symbcast.core.programs.assumptions import assumption_set, own_set
 from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.programs.stretching import ValidSizes
-from symbcast.core.solver.budget import Tier, compute_once, was_stopped
+from symbcast.core.solver.budget import Tier, kept_property, was_stopped
 from symbcast.core.solver.counterexamples import ClauseFailures, smallest_conflict
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.f4_products.propagation import propagated
@@ -49,7 +49,7 @@ class ProgramView:
 
     @staticmethod
     def of(state: ProgramState, mentioned: Iterable[Formula] = ()) -> ProgramView:
-        """Return the solver's view of a state in its present state; axes in ``mentioned`` are distinguished too."""
+        """Return the solver's view of a program in its present state; axes in ``mentioned`` are distinguished too."""
         sequences = sequences_of(state.names.order)
         if not sequences:
             return ProgramView(state)
@@ -82,11 +82,8 @@ class ProgramView:
 
     def needs(self, op: Op) -> tuple[Formula, ...]:
         """Return the requirements of an operation as distinct clauses."""
-        return (
-            operation_requirements(op)
-            if self.unrolled is None
-            else tuple(dict.fromkeys(self.seen(operation_requirements(op))))
-        )
+        required = operation_requirements(op)
+        return required if self.unrolled is None else tuple(dict.fromkeys(self.seen(required)))
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
         """Return sizes by name; the axes of a sequence are combined, as in ``batch=(2, 3)``."""
@@ -201,7 +198,7 @@ class ProgramRequirement(NamedTuple):
 
 
 class ProgramAnswers:
-    """The answers about a state in its present state; created again when the state grows.
+    """The answers about a program in its present state; created again when the program grows.
 
     ``known`` is a decision made elsewhere, perhaps of the same question.
     """
@@ -212,36 +209,21 @@ class ProgramAnswers:
         self.extent = program_extent(state)
         self.view = ProgramView.of(state)
         self.knowledge = self.view.knowledge
-        self._decision: CostedValue[Decision] | None = None
-        self._shortest: CostedValue[Decision] | None = None
-        self._written: CostedValue[Sequence[Formula]] | None = None
-        self._conflict: tuple[Op, ...] | None = None
-        self._clashes: tuple[ProgramRequirement, ...] | None = None
-        self._origins: Origins | None = None
-        self._requirements: tuple[ProgramRequirement, ...] | None = None
         self._breaks: ClauseFailures | None = None
         self._named_witness: dict[str, int] | None = None
         self._samples: SamplePoints | None = None
 
-    @property
+    @kept_property
     def decision(self) -> Decision:
         """The decision that the answers rest on."""
-        decision, self._decision = compute_once(self._decision, self._decide)
-        return decision
-
-    def _decide(self) -> Decision:
         required = [FALSE] if self.state.refused else self.view.seen(_in_order(self.state))
         if self._known is not None and self._known.is_taken_over(self.knowledge, required):
             return self._known
         return Decision(self.knowledge, required)
 
-    @property
+    @kept_property
     def shortest(self) -> Decision:
         """The decision whose clauses are shown: if they are long, one more about them, as they simplify each other."""
-        decision, self._shortest = compute_once(self._shortest, self._decide_again)
-        return decision
-
-    def _decide_again(self) -> Decision:
         first = self.decision
         length = _length(first.clauses)
         if length <= LONG_TEXT or first.satisfiable is None:
@@ -255,13 +237,9 @@ class ProgramAnswers:
         is_better = _length(again.clauses) < length and len(again.unproven) <= len(first.unproven)
         return again if is_better else first
 
-    @property
+    @kept_property
     def _shown(self) -> Sequence[Formula]:
         """The conjuncts of the condition; if they are long, in a form that writes once what they share."""
-        clauses, self._written = compute_once(self._written, self._write)
-        return clauses
-
-    def _write(self) -> Sequence[Formula]:
         shortest = self.shortest
         if _length(shortest.clauses) <= LONG_TEXT or shortest.unproven:
             return shortest.clauses
@@ -329,31 +307,24 @@ class ProgramAnswers:
         """Return sizes by their display names."""
         return None if sizes is None else self.view.named(sizes, self.state.names.shown)
 
-    @property
+    @cached_property
     def conflict(self) -> tuple[Op, ...]:
         """The fewest operations that cannot hold together; empty unless the verdict is never."""
-        if self._conflict is None:
-            self._conflict = (
-                ()
-                if self.verdict is not Verdict.NEVER
-                else clashing_operations(self.state, self.knowledge, self.view.needs)
-            )
-        return self._conflict
+        if self.verdict is not Verdict.NEVER:
+            return ()
+        return clashing_operations(self.state, self.knowledge, self.view.needs)
 
-    @property
+    @cached_property
     def clashes(self) -> tuple[ProgramRequirement, ...]:
         """The requirements of the conflicting operations that clash, and no others."""
-        if self._clashes is None:
-            parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
-            self._clashes = tuple(ProgramRequirement(all_of(clauses), (op,)) for op, clauses in parts)
-        return self._clashes
+        parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
+        return tuple(ProgramRequirement(all_of(clauses), (op,)) for op, clauses in parts)
 
     @cached_property
     def valid_sizes(self) -> ValidSizes:
         """The sizes at which the program is valid."""
-        state = self.state
         formulas = [*self.view.assumed, *self.clauses]
-        return ValidSizes(self.view.symbols, state.min_size, formulas, self.decision)
+        return ValidSizes(self.view.symbols, self.state.min_size, formulas, self.decision)
 
     def valid_sizes_of(self, sizes: Iterable[Symbol]) -> ValidSizes:
         """Return `valid_sizes` with additional sizes, which may be unconstrained."""
@@ -371,11 +342,13 @@ class ProgramAnswers:
             return None
         return self.named(Decision(self.knowledge, [clause]).counterexample())
 
+    @cached_property
+    def _origins(self) -> Origins:
+        view = self.view
+        return Origins(self.state, view.symbols, view.assumed, view.needs)
+
     def requirement(self, clause: Formula) -> ProgramRequirement:
         """Return a conjunct of the condition with the operations that it comes from."""
-        if self._origins is None:
-            view = self.view
-            self._origins = Origins(self.state, view.symbols, view.assumed, view.needs)
         return ProgramRequirement(clause, *self._origins.of(clause))
 
     def breaking(self, clause: Formula) -> Mapping[str, int] | None:
@@ -396,14 +369,11 @@ class ProgramAnswers:
         names, changed = self.state.names.shown, sizes.maps[0]
         return ChainMap({names[s]: size for s, size in changed.items() if s in names}, self._named_witness)
 
-    @property
+    @cached_property
     def requirements(self) -> tuple[ProgramRequirement, ...]:
         """The conjuncts of the condition with the operations that they come from, ordered by their first operation."""
-        if self._requirements is None:
-            clauses = [] if self.verdict is Verdict.NEVER else self._shown
-            requirements = map(self.requirement, clauses)
-            self._requirements = tuple(sorted(requirements, key=lambda r: [op.number for op in r.origins[:1]]))
-        return self._requirements
+        clauses = [] if self.verdict is Verdict.NEVER else self._shown
+        return tuple(sorted(map(self.requirement, clauses), key=lambda r: [op.number for op in r.origins[:1]]))
 
 
 def _length(clauses: Iterable[Formula]) -> int:

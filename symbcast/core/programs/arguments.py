@@ -166,9 +166,7 @@ class GivenSizes(NamedTuple):
                     continue
                 shape = _read_axes(sequence.name, value)
                 if axes.setdefault(sequence, shape) != shape:
-                    raise BindingError(
-                        f"{sequence.name} is given twice, as {axes[sequence]} and {shape}", "give it only once"
-                    )
+                    raise duplicate_size_error(sequence.name, axes[sequence], shape)
         return GivenSizes(
             read_given_sizes(plain, others[0] if is_mapping else sizes, others[1], tuple(sequences)), axes
         )

@@ -76,16 +76,6 @@ def _bind_open(result: BroadcastCall, scope: Scope, by_key: Sizes | None, named:
     return BoundOperands(_shapes_of_ranks(result, axes, values), whole)
 
 
-def holds_of_axes(
-    formula: Formula, names: Mapping[Symbol, str], by_key: Sizes | None, named: Mapping[str, int]
-) -> bool:
-    """Return whether a formula holds at given sizes, including those of the axes of sequences.
-
-    Raises `BindingError` if a size of the formula is missing, or a value is not a size.
-    """
-    return holds_at(formula, read_needed(symbols_in(formula), names, by_key, named, "holds"))
-
-
 def read_needed(
     needed: Collection[Symbol], names: Mapping[Symbol, str], by_key: Sizes | None, named: Mapping[str, int], call: str
 ) -> Mapping[Symbol, int]:
@@ -132,7 +122,6 @@ def _shapes_of_ranks(
 def _check_assumptions(result: BroadcastCall, sizes: Mapping[str, int]) -> None:
     if result.scope is None:
         return
-
     names = result.scope.names
     _check_bounds(result.scope, sizes)
     for assumption in result.assumptions:
@@ -154,7 +143,6 @@ def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
 def _shapes(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape, ...] | None:
     if result.scope is None:
         return result.operands
-
     names = result.scope.names
     symbols = tuple(s for s in result.scope.symbols if names[s] in sizes)
     values = [sizes[names[s]] for s in symbols]

@@ -191,7 +191,7 @@ class RequirementAdmission:
         if len(distinct) < 2:
             return
         longest, *others = sorted(distinct, key=lambda d: -len(join_members(d)))
-        if len(others) == 1 and len(join_members(longest)) > COMPARED_UP_TO and _is_plain_size(others[0]):
+        if len(others) == 1 and len(join_members(longest)) > COMPARED_UP_TO and _is_one_size(others[0]):
             self._lengthen(longest, others[0])
             return
         if self.can_hold and len({self._facts.dim(m) for m in distinct}) == 1:
@@ -227,5 +227,5 @@ class RequirementAdmission:
         self.can_hold = self._facts.add_join(joined, added, after)
 
 
-def _is_plain_size(dim: Dim) -> bool:
+def _is_one_size(dim: Dim) -> bool:
     return not isinstance(dim, int) and len(join_members(dim)) == 1

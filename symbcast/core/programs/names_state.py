@@ -133,8 +133,10 @@ class NamesState:
         cannot hold it. ``key`` recognises the operation if it is repeated; ``demand`` is that of its rule on its
         operands, if known.
         """
-        if not all(map(self._is_passed_on, op.operands)) or (op.rule is None and not _is_same(op.operands)):
+        if not all(map(self._is_passed_on, op.operands)):
             return None
+        if op.rule is None and op.operands[0].dims != op.operands[1].dims:
+            return None  # an equality requires nothing only if both sides are written alike
         columns, required = columns_and_requirements(op, demand)
         joined = _joined(size_requirements(self._unsized(op.operands)), required, columns)
         if joined is None or not self._takes_zeros(op.operands, joined):
@@ -313,12 +315,6 @@ def _kinds(key: tuple[Any, ...]) -> tuple[tuple[type, ...] | None, ...]:
 def _is_held(dim: Dim) -> bool:
     """Return whether a size is an integer, a name, or a join of names."""
     return type(dim) is int or all(type(member) is Symbol for member in join_members(dim))
-
-
-def _is_same(operands: Sequence[Shape]) -> bool:
-    """Return whether shapes are equal as written, so that an equality of them requires nothing."""
-    left, right = operands
-    return left.dims == right.dims
 
 
 def _joined(

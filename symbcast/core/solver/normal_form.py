@@ -230,7 +230,7 @@ def with_joins(clause: Formula) -> Formula:
 def as_relation(formula: Formula) -> Joinable | OneWay | SameSize | None:
     """Return the relation of the graph that equals a formula between plain symbols, None for any other formula."""
     relation = as_relation_of_terms(formula)
-    return relation if relation is not None and all(map(_is_symbol, nodes_of(relation))) else None
+    return relation if relation is not None and all(node.is_Symbol for node in nodes_of(relation)) else None
 
 
 def as_relation_of_terms(formula: Formula) -> Joinable | OneWay | SameSize | None:
@@ -244,10 +244,6 @@ def as_relation_of_terms(formula: Formula) -> Joinable | OneWay | SameSize | Non
             return None if isinstance(data, int) or isinstance(target, int) else OneWay(data, target)
         case _:
             return None
-
-
-def _is_symbol(dim: Dim) -> bool:
-    return not isinstance(dim, int) and bool(dim.is_Symbol)
 
 
 def normal_conjuncts(formulas: Iterable[Formula]) -> list[Formula]:

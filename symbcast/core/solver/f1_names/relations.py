@@ -396,13 +396,11 @@ class RelationSystem:
             self.relations = None
             return
         sharpened = self._sharpened(self._candidates())
-        while merged := [r for r in sharpened if isinstance(r, SameSize) and self._is_news(r)]:
+        find = self.classes.find
+        while merged := [r for r in sharpened if isinstance(r, SameSize) and find(r.left) is not find(r.right)]:
             self.classes.add(*merged)
             sharpened = self._sharpened(self._candidates())
         self.relations = self._irredundant(sharpened)
-
-    def _is_news(self, equality: SameSize) -> bool:
-        return self.classes.find(equality.left) is not self.classes.find(equality.right)
 
     def _force_facts(self) -> bool:
         """Narrow the set of each size that meets one that cannot be 1; return whether anything changed."""

@@ -352,12 +352,7 @@ def is_greatest(greater: Dim, less: Dim, sets: Mapping[Symbol, SizeSet]) -> bool
     that is 0 too: so where they differ, the lesser one is 1, or they have no join.
     """
     factors = _by_symbol(term(less), term(greater), sets)
-    return bool(factors) and all(_is_zero_only_with(f, sets) for f in factors)
-
-
-def _is_zero_only_with(factor: _Factor, sets: Mapping[Symbol, SizeSet]) -> bool:
-    """Return whether the lesser factor is 0 only where the greater one is 0 too."""
-    return _always(any_of([different(factor.less, 0), equal(factor.greater, 0)]), sets)
+    return bool(factors) and all(_always(any_of([different(f.less, 0), equal(f.greater, 0)]), sets) for f in factors)
 
 
 def _equal_products(equation: Comparison, sets: Mapping[Symbol, SizeSet]) -> Formula | None:

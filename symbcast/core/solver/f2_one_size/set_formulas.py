@@ -445,7 +445,7 @@ def _is_moved(first: Segment, other: Segment, by: int) -> bool:
 def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:
     """Return the part that each piece must describe, without single sizes and residues that others describe."""
     shares = [normal_segments([piece]) & within for piece in pieces]
-    if _are_disjoint(pieces):
+    if all(a.high is not None and a.high < b.low for a, b in pairwise(pieces)):  # each ends before the next begins
         return shares
     for n, share in enumerate(shares):
         others = SizeSet.union(other for m, other in enumerate(shares) if m != n)
@@ -457,11 +457,6 @@ def _shares(pieces: list[Segment], within: SizeSet) -> list[SizeSet]:
             mask = own.residues_of(period)
             shares[n] = share & SizeSet.residues(period, (r for r in range(period) if mask >> r & 1))
     return shares
-
-
-def _are_disjoint(pieces: list[Segment]) -> bool:
-    """Return whether each piece ends before the next one begins."""
-    return all(a.high is not None and a.high < b.low for a, b in pairwise(pieces))
 
 
 _FEW = 3

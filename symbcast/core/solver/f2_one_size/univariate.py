@@ -61,11 +61,6 @@ _MOST_VALUES = 4096
 """Number of values of a partial sum that are distinguished."""
 
 
-def where_sum_compares(tables: Sequence[Values], operator: Operator, constant: int) -> Pattern:
-    """Return where the sum of some periodic values and a constant compares with 0 as the operator requires."""
-    return _Sum(_grouped(tables), operator).of(0, constant)
-
-
 class _Sum:
     """A sum of values with coprime periods, and the sizes at which its comparison with 0 holds."""
 
@@ -380,7 +375,7 @@ def _solve_remainders(operator: Operator, difference: Term) -> SizeSet | None:
         if pattern is not None:
             return normal_segments([Segment(0, None, pattern if operator == "==" else pattern_complement(pattern))])
     tables = [[factor * value for value in _values(operation)] for operation, factor in remainders]
-    return normal_segments([Segment(0, None, where_sum_compares(tables, operator, difference.constant))])
+    return normal_segments([Segment(0, None, _Sum(_grouped(tables), operator).of(0, difference.constant))])
 
 
 def _is_remainder(atom: Atom) -> bool:
