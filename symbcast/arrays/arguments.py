@@ -22,14 +22,14 @@ from symbcast.core.solver.evaluation import size_at
 from symbcast.errors import BindingError, ShapeTypeError, SymbcastError
 from symbcast.paths.path import current
 
+# Whether a real call is under way that confirms a trace: it may break promises on purpose.
 confirming: ContextVar[bool] = ContextVar("confirming", default=False)
-"""Whether a real call is under way that confirms a trace: it may break promises on purpose."""
 
+# The attribute of a function that checks its calls which holds the function itself.
 WITHOUT_CHECKS = "__symbcast_without_checks__"
-"""The attribute of a function that checks its calls which holds the function itself."""
 
+# The fix for an unknown rank: the code that is run needs to know how many axes its arrays have.
 TRACED = "trace it for each rank separately"
-"""The fix for an unknown rank: the code that is run needs to know how many axes its arrays have."""
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole
 from symbcast.paths.steps import UntracedError
 
+# How Python's number types are promoted together with array dtypes.
 WEAK: dict[type, type] = {bool: np.bool_, int: int, float: float, complex: complex, Size: int, Real: float}
-"""How Python's number types are promoted together with array dtypes."""
 
 
 def here() -> Path:

@@ -62,8 +62,8 @@ class _CallDecision(NamedTuple):
     unknown: str = ""
 
 
+# The shapes and sizes of a call in the order of the promise; None for what has none.
 SizesOfCall = tuple["int | tuple[int, ...] | None", ...]
-"""The shapes and sizes of a call in the order of the promise; None for what has none."""
 
 
 class EnforcedPromise:

@@ -129,8 +129,8 @@ class ProxyFunction(metaclass=_MetaOfProxies):
         return real_of, (_parts_of(self)[0],)
 
 
+# Attributes that are the proxy's; it has all others of the real function.
 _OWN = frozenset({"__call__", "__get__", "__copy__", "__deepcopy__", "__reduce_ex__"})
-"""Attributes that are the proxy's; it has all others of the real function."""
 _parts_of: Callable[[ProxyFunction], tuple[Any, Callable[..., Any], Callable[..., bool]]]
 _parts_of = vars(ProxyFunction)["_parts"].__get__
 
@@ -153,12 +153,12 @@ class ProxyPartial(partial[Any]):
         return repr(self.real)
 
 
+# Functions that return the real value behind a stand-in, by the stand-in's type.
 WRAPPERS: dict[type, Callable[[Any], Any]] = {
     ProxyModule: real_module,
     ProxyFunction: lambda proxy: _parts_of(proxy)[0],
     ProxyPartial: lambda proxy: proxy.real,
 }
-"""Functions that return the real value behind a stand-in, by the stand-in's type."""
 
 
 def real_of(value: Any) -> Any:

@@ -107,8 +107,8 @@ def _lines(report: TraceAnswer, finding: PathFinding) -> Iterator[str]:
 
 
 FORMAT = "symbcast.trace-report"
+# The version of the data: it is increased when a key changes its meaning or is removed.
 VERSION = 1
-"""The version of the data: it is increased when a key changes its meaning or is removed."""
 
 
 def json_schema() -> dict[str, Any]:

@@ -92,8 +92,8 @@ class _Loader(Loader):
 # Places other than modules from which a traced function reads values: closures, defaults, globals, objects.
 
 
+# The maximum number of values to visit: a function in a notebook may reach everything ever created there.
 _MOST = 2000
-"""The maximum number of values to visit: a function in a notebook may reach everything ever created there."""
 
 
 @dataclass
@@ -205,13 +205,13 @@ def is_full(cell: CellType) -> bool:
 # are undone whatever happens, including those in modules loaded during the trace.
 
 
+# Modules that keep the real builtins.
 _KEEP = frozenset({*sys.stdlib_module_names, "builtins", "numpy"}) - {"__main__"}
-"""Modules that keep the real builtins."""
+# Python modules from which compiled code reads functions, as it does from NumPy's packages.
 _SHARED = frozenset({"importlib", "math", "numpy.lib.stride_tricks", "operator"})
-"""Python modules from which compiled code reads functions, as it does from NumPy's packages."""
 
+# The real one, also while its stand-in is in place.
 _len = len
-"""The real one, also while its stand-in is in place."""
 
 Space = dict[str, Any]
 
@@ -249,14 +249,14 @@ class StandIns:
         self._register_more = register_more
         self._lock = RLock()
         self._users: dict[object, ReachedPlaces] = {}
+        # The real function and its stand-in, by the identity of the real one.
         self._standins: dict[int, tuple[Any, Any]] = {}
-        """The real function and its stand-in, by the identity of the real one."""
+        # Factories of stand-ins for values of a type.
         self._kinds: dict[type, Callable[[Any], Any]] = {
             ModuleType: self._of_module,
             partial: self._of_partial,
             MethodType: self._of_method,
         }
-        """Factories of stand-ins for values of a type."""
         self._globals: dict[str, Any] = {}
         self._proxies: dict[int, ProxyModule] = {}
         self._put: list[tuple[Space, str, Any, Any]] = []
@@ -265,14 +265,14 @@ class StandIns:
         self._known = 0
         self._spaces: list[_Namespace] = []
         self._contents: list[Space] = []
+        # The number of names in each namespace when it was last looked at; -1 before.
         self._counts: list[int] = []
-        """The number of names in each namespace when it was last looked at; -1 before."""
+        # The namespaces with values that have a stand-in.
         self._holding: list[_Namespace] = []
-        """The namespaces with values that have a stand-in."""
+        # The namespaces that take stand-ins for builtins, where they have no such names of their own.
         self._open: list[Space] = []
-        """The namespaces that take stand-ins for builtins, where they have no such names of their own."""
+        # The number of names in each namespace during a trace.
         self._counts_within: list[int] = []
-        """The number of names in each namespace during a trace."""
 
     def stands_for(
         self, *functions: Any, is_ours: Callable[..., bool] | None = None
@@ -490,8 +490,8 @@ class StandIns:
                     space[name] = real
 
 
+# Modules of this package that never see an array.
 _WITHOUT_ARRAYS = ("symbcast.core.", "symbcast.operators.", "symbcast.paths.")
-"""Modules of this package that never see an array."""
 _REPLACED = {name: vars(builtins)[name] for name in ("id", "len", "min", "max")}
 
 

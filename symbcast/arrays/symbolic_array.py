@@ -19,8 +19,8 @@ from symbcast.paths.exploration import WITHOUT_DATA
 from symbcast.paths.places import called_by
 from symbcast.paths.sizes import is_whole, sized
 
+# Units of effort per array, so that a run that makes arrays endlessly is stopped.
 _ARRAY = 100
-"""Units of effort per array, so that a run that makes arrays endlessly is stopped."""
 
 
 class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
@@ -331,8 +331,8 @@ def _called(name: str, method: Callable[..., Any], array: SymbolicArray, *args: 
 
 _CONSTANT = ArrayContents(is_data=False)
 
+# The methods of arrays by name; related methods are in one module.
 METHODS: dict[str, Callable[..., Any]] = {}
-"""The methods of arrays by name; related methods are in one module."""
 
 
 def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -412,8 +412,8 @@ WITHOUT_DATA.add(SymbolicArray.__name__)
 # Scalars that data decide, as Python's numbers and as text.
 
 
+# An invisible character in all text made of data, which marks the text wherever it is used.
 MARK = "\u2063"
-"""An invisible character in all text made of data, which marks the text wherever it is used."""
 
 
 def integer_of(array: SymbolicArray) -> Any:

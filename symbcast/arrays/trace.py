@@ -40,10 +40,10 @@ from symbcast.paths.steps import Choices, LoopRefusedError
 Filled = Callable[[Sequence[int], Any], Any]
 
 
+# The maximum number of elements of a real array.
 MAX_ELEMENTS = 1 << 13
-"""The maximum number of elements of a real array."""
+# The maximum size in a real array: a function may build an array of all pairs.
 MAX_SIZE = 1 << 11
-"""The maximum size in a real array: a function may build an array of all pairs."""
 
 
 class RealRun(CallsWithNumbers):

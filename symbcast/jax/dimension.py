@@ -28,22 +28,22 @@ from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smalle
 from symbcast.paths.steps import Alternative
 
 _HASH = 0x51D_5EED_0000
+# Functions whose calls compare values; any other call from JAX compares them for a cache lookup.
 _COMPARING = frozenset({"set", "frozenset", "all", "any", "eq", "ne", "sorted", "min", "max", "index"})
-"""Functions whose calls compare values; any other call from JAX compares them for a cache lookup."""
+# The same in user code, which looks up numbers.
 _LOOKING = _COMPARING | {"Counter", "count", "fromkeys", "get", "pop", "remove", "setdefault"}
-"""The same in user code, which looks up numbers."""
+# JAX functions that compare shapes and use the answer only for sharded arrays.
 _UNHEEDED = frozenset({"broadcast_in_dim"})
-"""JAX functions that compare shapes and use the answer only for sharded arrays."""
+# Methods that compare or hash their contents on behalf of their caller.
 _DELEGATES = frozenset({"__eq__", "__ne__", "__hash__"})
-"""Methods that compare or hash their contents on behalf of their caller."""
 _JAX = tuple(
     str(FilePath(place)) + os.sep
     for package in ("jax", "jaxlib")
     if (spec := find_spec(package)) is not None
     for place in spec.submodule_search_locations or ()
 )
+# Represents every path that no longer exists; it never runs.
 _ENDED = Path((), Alternative((), {}), 0, {})
-"""Represents every path that no longer exists; it never runs."""
 
 
 def _is_jax(frame: FrameType) -> bool:
@@ -251,6 +251,7 @@ def _einsum_path(*operands: Any, **options: Any) -> Any:
 # asks more questions and gives the same answer.
 
 
+# JAX functions that compare sizes only to save work.
 SHORTCUTS = frozenset({
     "_broadcast_arrays",  # returns arrays of the same shape unchanged
     "_broadcast_shapes_uncached",  # skips the comparison axis by axis for equal shapes
@@ -262,8 +263,8 @@ SHORTCUTS = frozenset({
     "dilate_dim",  # does not compute a dilation by 1
     "reshape",
 })  # fmt: skip
-"""JAX functions that compare sizes only to save work."""
 
+# JAX functions that ask whether a size is 1, which does not matter if both operands have the same size.
 LIKES: dict[str, Callable[[Mapping[str, Any]], tuple[Any, Any]]] = {
     # An axis of size 1 is dropped if the other operand's size is not 1.
     "filter_singleton_dims": lambda at: (
@@ -275,7 +276,6 @@ LIKES: dict[str, Callable[[Mapping[str, Any]], tuple[Any, Any]]] = {
     # The gradient is summed over an axis that was expanded from size 1.
     "_broadcast_in_dim_transpose_rule": lambda at: (at["sh"], at["shape"][at["broadcast_dimensions"][at["i"]]]),
 }
-"""JAX functions that ask whether a size is 1, which does not matter if both operands have the same size."""
 
 
 @cache
@@ -457,13 +457,13 @@ def _are_same(left: Any, right: Any) -> bool:
 # functions is forever. `jax.clear_caches` would remove them too, but also everything that the user has compiled.
 
 
+# How many entries a cache may gain before those with sizes are removed; searching a cache takes time.
 MAX_ENTRIES = 512
-"""How many entries a cache may gain before those with sizes are removed; searching a cache takes time."""
+# How deep keys are searched; sizes were found at a depth of 6.
 MAX_DEPTH = 8
-"""How deep keys are searched; sizes were found at a depth of 6."""
 
+# How many entries each cache had after its last search.
 _entries_left: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-"""How many entries each cache had after its last search."""
 
 
 def remove_entries() -> None:

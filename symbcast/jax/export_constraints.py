@@ -11,8 +11,8 @@ from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
 from symbcast.errors import DimensionError
 from symbcast.paths.conclusions import Conclusions
 
+# How many combinations of alternatives are tried.
 MAX_TRIED = 12
-"""How many combinations of alternatives are tried."""
 
 
 def candidates(conclusions: Conclusions) -> Iterator[list[str]]:
@@ -51,8 +51,8 @@ def _fixed(chosen: Iterable[Formula]) -> set[Dim]:
     return {p.left for p in parts if p.operator == "==" and isinstance(p.right, int)}
 
 
+# Ways to write that a size is a multiple: for ``-1``, JAX divides the number of elements by a negative number.
 _WAYS = ("mod", "negative", "new name")
-"""Ways to write that a size is a multiple: for ``-1``, JAX divides the number of elements by a negative number."""
 
 
 def _multiple(clause: Comparison, way: str) -> str | None:

@@ -166,8 +166,8 @@ def _whole_tracebacks() -> AbstractContextManager[Any]:
     return context
 
 
+# A call of `jax.eval_shape` takes milliseconds.
 LIMITS = Limits(calls=48, sure=1)
-"""A call of `jax.eval_shape` takes milliseconds."""
 
 
 class JaxCall(CallsWithNumbers):

@@ -45,8 +45,8 @@ from symbcast.paths.steps import PathStep
 # hold.
 
 
+# How many choices of the data-dependent sizes are tried to prove that suitable data exist.
 MAX_CHOICES = 64
-"""How many choices of the data-dependent sizes are tried to prove that suitable data exist."""
 
 
 class DataSplit(NamedTuple):
@@ -158,10 +158,10 @@ def _facts_for(
     return [formula] if is_alike else list(dict.fromkeys(cases))
 
 
+# How many points of real calls an account has of each kind.
 MAX_POINTS = 8
-"""How many points of real calls an account has of each kind."""
+# How many reasons for open sizes are listed separately.
 MAX_REASONS = 4
-"""How many reasons for open sizes are listed separately."""
 
 
 _SUITABLE = "whether data exist with which it works was not decided"

@@ -46,12 +46,12 @@ class _Prediction(NamedTuple):
     is_violated: bool = False
 
 
+# How many families of sizes of 0 and 1 are left unknown; with more, the paths are.
 MAX_EXCEPTIONS = 8
-"""How many families of sizes of 0 and 1 are left unknown; with more, the paths are."""
+# How many numbers that data decide are tried together.
 MAX_DECIDED = 4
-"""How many numbers that data decide are tried together."""
+# How many paths that were not traced to their end are called, for a point at which they work or fail.
 MAX_OPEN_CALLS = 8
-"""How many paths that were not traced to their end are called, for a point at which they work or fail."""
 
 
 class _Exception(NamedTuple):
@@ -128,33 +128,33 @@ class _Confirmation:
         self._left, self._sure, self._reaches = limits.calls, limits.sure, limits.reaches
         self._points = PointSearch(tuple(names), min_size, limits.effort)
         self._assumed = tuple(map(PointCondition, assumed))
+        # The outcomes that at least one call agreed with.
         self._agreed: set[int] = set()
-        """The outcomes that at least one call agreed with."""
+        # The outcomes at whose sizes a call agreed with a prediction; if several are possible, data decide which.
         self._met: set[int] = set()
-        """The outcomes at whose sizes a call agreed with a prediction; if several are possible, data decide which."""
+        # The outcomes that depend on data, and that no call at their sizes led to.
         self._missed: set[int] = set()
-        """The outcomes that depend on data, and that no call at their sizes led to."""
         self._called: set[tuple[int, ...]] = set()
         self._read: dict[Formula, PointCondition] = {}
+        # The original steps of each outcome; those in `outcomes` are cut where a call refutes them.
         self._steps = [o.steps for o in exploration.outcomes]
-        """The original steps of each outcome; those in `outcomes` are cut where a call refutes them."""
         ends = [_Prediction(n, len(steps)) for n, steps in enumerate(self._steps)]
         self._ends = [e for e in ends if self.outcomes[e.outcome].untraced is None]
+        # The requirements whose violation a call confirmed, keyed by the formulas up to and including each.
         self._confirmed: set[tuple[Formula, ...]] = set()
-        """The requirements whose violation a call confirmed, keyed by the formulas up to and including each."""
+        # The predictions that a call confirmed where all sizes are 2 or more.
         self._regular: set[_Prediction] = set()
-        """The predictions that a call confirmed where all sizes are 2 or more."""
         self._exceptions: list[_Exception] = []
+        # The kinds of errors raised where a requirement is violated, if they are not as predicted.
         self._kinds: dict[tuple[Formula, ...], str] = {}
-        """The kinds of errors raised where a requirement is violated, if they are not as predicted."""
+        # The errors raised by outcomes, if they are not of the predicted kind.
         self._raised: dict[int, BaseException] = {}
-        """The errors raised by outcomes, if they are not of the predicted kind."""
+        # The sizes of each call, and its results for the data that were tried.
         self._results_at: list[tuple[NumbersBySymbol, list[Any]]] = []
-        """The sizes of each call, and its results for the data that were tried."""
+        # The calls, by number, that other data could make work: not all were tried.
         self._doubted: set[int] = set()
-        """The calls, by number, that other data could make work: not all were tried."""
+        # The outcomes that a call refuted at sizes of the whole path.
         self._refuted: set[int] = set()
-        """The outcomes that a call refuted at sizes of the whole path."""
         self._open = [a.steps for a in exploration.pending]
         self._open += [o.steps for o in exploration.outcomes if o.untraced is not None]
 

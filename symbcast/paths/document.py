@@ -47,8 +47,8 @@ from symbcast.paths.answer import PathFinding, PathsAnswer, conclusions_of, firs
 from symbcast.paths.places import is_cell, line_text
 
 WIDTH = 100
+# The maximum number of findings, and of cases, to show.
 SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
-"""The maximum number of findings, and of cases, to show."""
 _HEADS = ("asked by", "operands", "fails at", "fix")
 
 
@@ -158,8 +158,8 @@ def _of_sizes(formula: Formula) -> Formula:
     return formula
 
 
+# How many points of each kind an open answer shows.
 _POINTS = 2
-"""How many points of each kind an open answer shows."""
 
 
 def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[Field]:

@@ -30,12 +30,12 @@ from symbcast.paths.steps import Alternative, LoopRefusedError, PathStep, Untrac
 # state from before the trace is restored; all other changes are effects of the function, and stay.
 
 
+# The maximum number of places to copy: a notebook may reach everything ever created there.
 MAX_PLACES = 2000
-"""The maximum number of places to copy: a notebook may reach everything ever created there."""
+# The maximum number of entries of a place that is copied: larger ones hold data, not results of calls.
 MAX_ENTRIES = 4096
-"""The maximum number of entries of a place that is copied: larger ones hold data, not results of calls."""
+# How deep values are searched for something symbolic.
 MAX_DEPTH = 3
-"""How deep values are searched for something symbolic."""
 _DICTS = (dict, OrderedDict, defaultdict)
 _LISTS = (list, deque)
 _CACHE: type = type(lru_cache(len))
@@ -170,16 +170,16 @@ def _is_symbolic(value: Any, kinds: tuple[type, ...], depth: int = MAX_DEPTH) ->
 
 
 MAX_PATHS = 128
+# Units of effort (`symbcast.core.effort`) for all runs: the run that exhausts them is aborted.
 EFFORT = 1_000_000
-"""Units of effort (`symbcast.core.effort`) for all runs: the run that exhausts them is aborted."""
+# How many numbers are tried where a size must become a number; numbers forced by the facts do not count.
 MAX_NUMBERS = 8
-"""How many numbers are tried where a size must become a number; numbers forced by the facts do not count."""
 
 
+# Errors that may occur only because traced sizes are not numbers and traced arrays have no data.
 DOUBTFUL_ERRORS = (TypeError, AttributeError, NotImplementedError, RecursionError, MemoryError, ImportError, NameError)
-"""Errors that may occur only because traced sizes are not numbers and traced arrays have no data."""
+# The names of stand-in classes whose real counterparts compiled code reads; each registers its name here.
 WITHOUT_DATA: set[str] = set()
-"""The names of stand-in classes whose real counterparts compiled code reads; each registers its name here."""
 
 
 @dataclass(frozen=True, eq=False)

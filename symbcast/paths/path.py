@@ -218,13 +218,13 @@ class NumbersOnPath(Context):
         return self.opaque_sizes.origin(dim)
 
 
+# The path that is run in this context.
 current: ContextVar[Path | None] = ContextVar("current", default=None)
-"""The path that is run in this context."""
 
+# Units of effort for one question about the facts of a path, within what is left for all paths; beyond, it is open.
 QUESTION = 200_000
-"""Units of effort for one question about the facts of a path, within what is left for all paths; beyond, it is open."""
+# The fixed cost of each question, so that a run with endless questions is stopped.
 _ASKED = 50
-"""The fixed cost of each question, so that a run with endless questions is stopped."""
 
 
 class Path(NumbersOnPath):

@@ -16,10 +16,10 @@ from typing import Any, Literal, NamedTuple
 from symbcast.errors import SymbcastError
 
 _OWN = str(FilePath(__file__).parents[1])
+# The operators of arrays without data are defined here; real arrays have their own.
 _OPERATORS = str(FilePath("numpy", "lib", "mixins.py"))
-"""The operators of arrays without data are defined here; real arrays have their own."""
+# Packages whose lines are reported only if the call stack has no others.
 _STRANGERS = ("numpy", "jax", "jaxlib", "einops")
-"""Packages whose lines are reported only if the call stack has no others."""
 
 
 class CodePlace(NamedTuple):
@@ -257,8 +257,8 @@ def _collect(values: Iterable[Any], numbers: set[int], depth: int) -> None:
             _collect(value.shape, numbers, depth - 1)
 
 
+# The maximum number of instructions between loading a callable and calling it.
 _NEAR = 14
-"""The maximum number of instructions between loading a callable and calling it."""
 
 
 @lru_cache(maxsize=1024)

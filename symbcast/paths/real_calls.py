@@ -107,14 +107,14 @@ class Limits(NamedTuple):
 # its effort is limited: if it finds nothing, the caller falls back on sizes that are known to be on the path.
 
 
+# How many sizes are changed before the search gives up.
 MAX_REPAIRS = 12
-"""How many sizes are changed before the search gives up."""
+# A repair tries sizes up to this; larger ones only if they come from a condition or from the path's own sizes.
 MAX_TRIED = 10
-"""A repair tries sizes up to this; larger ones only if they come from a condition or from the path's own sizes."""
+# The preferred sizes, in order: all different, and none of the first four divides another.
 DIFFERENT = (2, 3, 5, 7, 4, 6, 8, 9)
-"""The preferred sizes, in order: all different, and none of the first four divides another."""
+# Other preferred sizes: composite ones, so that a quotient which is right at a prime may be wrong here.
 OTHERS = (6, 4, 9, 10, 8, 12, 14, 15)
-"""Other preferred sizes: composite ones, so that a quotient which is right at a prime may be wrong here."""
 
 
 class PointCondition:
@@ -234,8 +234,8 @@ def _solved(formula: Formula, symbol: Symbol, at: Mapping[Symbol, int]) -> list[
     return [] if size is None else [size]
 
 
+# The largest number that a function of sizes is called with: the function may loop that often.
 MAX_NUMBER = 1 << 12
-"""The largest number that a function of sizes is called with: the function may loop that often."""
 
 
 class SizeFunction(CallsWithNumbers):

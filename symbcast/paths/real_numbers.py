@@ -85,8 +85,8 @@ class ArrayHook:
 MAX_DENOMINATOR = 1 << 10
 MAX_NUMERATOR = 1 << 40
 _MAX_FACTOR = 1 << 20
+# The greatest relative error of a factor that rounding the product always removes.
 _LOST = Fraction(1, 1 << 54)
-"""The greatest relative error of a factor that rounding the product always removes."""
 _NEAR = Fraction(1, 1 << 50)
 
 
@@ -183,12 +183,12 @@ def _is_power_of_two(number: int) -> bool:
 # Powers of two of rounded logarithms, as code pads arrays to: ``2 ** ceil(log2(n))``, ``1 << n.bit_length()``.
 
 
+# What Python's and NumPy's functions that round are called here.
 ROUNDINGS: dict[str, Literal["floor", "ceil", "trunc", "round"]] = {
     "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "round", "rint": "round",
 }  # fmt: skip
-"""What Python's and NumPy's functions that round are called here."""
+# Binary logarithms: of powers of two they are exact. A quotient of two logarithms is not.
 _BINARY = (math.log2, "log2")
-"""Binary logarithms: of powers of two they are exact. A quotient of two logarithms is not."""
 
 
 def power_of_two(path: SizePath, exponent: Any, key: Hashable) -> Any:
@@ -235,10 +235,10 @@ _BY_NAME: dict[str, tuple[Operator, bool]] = {
 
 
 _WAYS: dict[str, Callable[[Any], int]] = {"floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": round}
+# How the negative of a number is rounded if the number is rounded in some way.
 _MIRRORED: dict[str, Literal["floor", "ceil", "trunc", "round"]] = {
     "floor": "ceil", "ceil": "floor", "trunc": "trunc", "round": "round",
 }  # fmt: skip
-"""How the negative of a number is rounded if the number is rounded in some way."""
 _NAMES: dict[Any, str] = {
     **{n: n for n in ("floor", "ceil", "trunc", "rint", "round", "sqrt")},
     **dict.fromkeys(("log", "log2", "log10"), "log"),
@@ -269,14 +269,14 @@ class Real:
         self.symbols = tuple(dict.fromkeys(symbols))
         self.path = path
         self.ratio = ratio
+        # A value that is 0 exactly where this number is, if known.
         self.zero_of = zero_of
-        """A value that is 0 exactly where this number is, if known."""
+        # The same as a dimension, for Python's own numbers, where dividing by 0 is an error.
         self.own_zero = None if ratio is None else ratio.above
-        """The same as a dimension, for Python's own numbers, where dividing by 0 is an error."""
+        # What computes it: reals of a path with equal keys are equal; None if unknown.
         self.key = key
-        """What computes it: reals of a path with equal keys are equal; None if unknown."""
+        # The function that computed it, and its argument, if something is known about that.
         self.origin: tuple[str, Any] = ("", None)
-        """The function that computed it, and its argument, if something is known about that."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

@@ -257,8 +257,8 @@ class PathRegions:
 # Short conditions for regions of runs: conjuncts that share sizes are simplified together, each group once.
 
 
+# Larger groups of literals are not simplified: they stay exact but may not be the shortest.
 MAX_SIMPLIFIED = 32
-"""Larger groups of literals are not simplified: they stay exact but may not be the shortest."""
 
 
 class ShortConditions:

@@ -18,8 +18,8 @@ from symbcast.errors import SymbcastError
 from symbcast.operators.context import Dims
 from symbcast.paths.places import NOWHERE, CodePlace, own_frame
 
+# The maximum number of values that one run rejects for sizes that become numbers; each leaves another path.
 MAX_REFUSED = 64
-"""The maximum number of values that one run rejects for sizes that become numbers; each leaves another path."""
 
 
 class UntracedError(SymbcastError):
@@ -210,10 +210,10 @@ def is_linear(formula: Formula, index: Symbol) -> bool:
 # Turns of loops, and nested calls, whose number is an open question: only so many are followed.
 
 
+# How many turns are followed if quotients of sizes decide whether there is another: their periods double each time.
 MAX_ITERATIONS = 6
-"""How many turns are followed if quotients of sizes decide whether there is another: their periods double each time."""
+# The same where only data decide: such a turn adds no term.
 MAX_DATA_ITERATIONS = 24
-"""The same where only data decide: such a turn adds no term."""
 
 
 class PathIteration(NamedTuple):
@@ -243,8 +243,8 @@ class IterationCounts:
         self.state_of: Callable[[FrameType], Any] | None = None
         self._counts: Counter[tuple[FrameType, int, frozenset[Symbol]]] = Counter()
         self._last: dict[tuple[FrameType, int], tuple[Any, bool, dict[str, int]]] = {}
+        # Where counters of turns were made numbers that data decide.
         self._growing: set[tuple[FrameType, int]] = set()
-        """Where counters of turns were made numbers that data decide."""
 
     def turn(
         self, frame: FrameType | None, root: FrameType | None, symbols: frozenset[Symbol], answer: bool

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Recorded = Callable[[Any, bool], "Dims | None"]
 
 
+# The number that torch writes for "to the end of the axis".
 TO_THE_END = (1 << 63) - 1
-"""The number that torch writes for "to the end of the axis"."""
 
 
 class RecordedShapes(Protocol):

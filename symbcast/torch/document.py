@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from symbcast.graphs.report.answer import GraphAnswer
     from symbcast.torch.guards.guards import Guards
 
+# How many guard clauses are shown on a screen.
 SHOWN = 6
-"""How many guard clauses are shown on a screen."""
 
 
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:

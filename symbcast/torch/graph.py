@@ -16,8 +16,8 @@ from symbcast.operators.values.contents import BOOL, INTEGERS, Content, Elements
 from symbcast.operators.values.value import Constant, Decider, Value
 from symbcast.torch.library import load_torch, node_class, onnx_type_number
 
+# The largest number of elements that is read.
 _LARGEST = 1 << 22
-"""The largest number of elements that is read."""
 
 
 class StoredTorchTensor(Constant):
@@ -117,13 +117,13 @@ def type_key(value: Any, places: Mapping[Any, int]) -> Hashable:
 # Which values of a graph are written to after they were computed, directly or through a view of their memory.
 
 
+# Calls whose inner graph is inlined, and the position of the graph among their arguments.
 INLINED = {"wrap_with_set_grad_enabled": 1, "wrap_with_autocast": 4}
-"""Calls whose inner graph is inlined, and the position of the graph among their arguments."""
+# Operators in place that change no elements.
 _WITHOUT_WRITING = frozenset(
     f"{n}_"
     for n in ("detach", "requires_grad", "squeeze", "unsqueeze", "t", "transpose", "swapaxes", "swapdims", "as_strided")
 )
-"""Operators in place that change no elements."""
 
 
 def overwritten_nodes(module: Any) -> frozenset[Any]:
@@ -215,13 +215,13 @@ def _nodes_in(value: Any) -> Iterator[Any]:
 # element types are handled are inlined.
 
 
+# The inner graphs of a control-flow node, by their positions among its arguments.
 _BODIES = {
     "cond": {"true": 1, "false": 2},
     "while_loop": {"cond": 0, "body": 1},
     "scan": {"body": 0},
     "map_impl": {"body": 0},
 }
-"""The inner graphs of a control-flow node, by their positions among its arguments."""
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+), in [^\n]*(?:\n\s+(?P<text>[^\n]+))?')
 
 _OF_TORCH = re.compile(r"(?:site|dist)-packages/torch/")
@@ -248,8 +248,8 @@ class NodeKinds:
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
+        # The operators that were found to need the recorded sizes of their results.
         self.sized: set[str] = set()
-        """The operators that were found to need the recorded sizes of their results."""
 
     def number(self, kind: Hashable) -> int:
         """Return the number of a kind; raises `TypeError` if it has no hash."""
@@ -353,13 +353,13 @@ class TorchGraph(Graph):
 
     def __init__(self, program: Any, inputs: Sequence[str]) -> None:
         self.program = program
+        # The stored tensors; fake ones, without elements, if the program may change them.
         self._held: dict[str, Any] = {}
-        """The stored tensors; fake ones, without elements, if the program may change them."""
         self._tensors = _constants(program)
         self._taken: set[str] = set()
         self._result: Any = None
+        # The results of inlined graphs, by the node that calls each.
         self._results: dict[Any, list[str]] = {}
-        """The results of inlined graphs, by the node that calls each."""
         self._kinds = NodeKinds()
         self._types: dict[int, str] = {}
         names: dict[Any, str] = {}

@@ -36,8 +36,8 @@ class TorchWalk(Walk):
         super().__init__(model, front_end, asker)
         self._symbols = dict(model.declared.symbols)
         self._inputs = model.declared.inputs
+        # How often operators read what the kind of their node does not have.
         self.looked = 0
-        """How often operators read what the kind of their node does not have."""
         self.counts: dict[int, tuple[Value, Dim]] = {}
 
     @cached_property
@@ -112,12 +112,12 @@ def _aten(names: str) -> frozenset[str]:
 _SHAPES_ONLY = _aten("sym_size sym_numel zeros_like ones_like new_zeros new_ones")
 _RANDOM = _aten("rand randn rand_like randn_like normal normal_ uniform uniform_ bernoulli multinomial")
 _UNSET = _aten("empty empty_like new_empty empty_strided new_empty_strided empty_permuted")
+# Operators that select or move elements of their first tensor; the other arguments say which, and where to.
 _OF_FIRST = _aten(
     "index _unsafe_index index_select gather embedding take select select_copy slice slice_copy narrow narrow_copy "
     "view reshape expand expand_as repeat repeat_interleave roll flip permute transpose unsqueeze squeeze unfold split "
     "split_with_sizes chunk unbind diagonal tril triu masked_select"
 )
-"""Operators that select or move elements of their first tensor; the other arguments say which, and where to."""
 _MOVES = _OF_FIRST | _aten(
     "cat concat concatenate stack hstack vstack clone contiguous detach detach_ alias lift_fresh lift_fresh_copy "
     "flatten unflatten squeeze_copy unsqueeze_copy view_copy t movedim where masked_fill index_put index_put_ scatter "
@@ -127,8 +127,8 @@ _CASTS = _aten("to _to_copy type_as")
 _SHIFTS = _aten(
     "add sub rsub neg remainder clamp clamp_min clamp_max clip maximum minimum floor_divide bitwise_not abs"
 )
+# Operators that add real numbers: data can offset any other term.
 _SUMS = _aten("add sub rsub scaled_dot_product_attention")
-"""Operators that add real numbers: data can offset any other term."""
 
 
 def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) -> Decider:

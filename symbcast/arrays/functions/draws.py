@@ -41,10 +41,10 @@ DISTRIBUTIONS = frozenset({
     "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal", "standard_t", "triangular",
     "uniform", "vonmises", "wald", "weibull",
 })  # fmt: skip
+# Distributions of integers.
 DISCRETE = frozenset({
     "binomial", "geometric", "hypergeometric", "logseries", "negative_binomial", "poisson", "tomaxint", "zipf",
 })  # fmt: skip
-"""Distributions of integers."""
 _NO_PARAMETERS = frozenset({"size", "dtype", "method", "out", "endpoint"})
 
 
@@ -399,6 +399,7 @@ def _set_seed(real: Any, method: Any, *args: Any, **options: Any) -> Any:
     return method(*map(_seed, args), **{k: _seed(v) for k, v in options.items()})
 
 
+# The methods of generators that draw. All other methods, such as ``bytes``, are the real ones.
 _METHODS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys([*DISTRIBUTIONS, *DISCRETE], _drawn),
     **dict.fromkeys(["integers", "randint", "random_integers"], _integers),
@@ -414,4 +415,3 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "shuffle": _shuffle,
     "spawn": _spawn,
 }
-"""The methods of generators that draw. All other methods, such as ``bytes``, are the real ones."""

@@ -22,11 +22,11 @@ from symbcast.operators.context import Dims
 
 _OPTIONS = frozenset({"axes", "axis", "keepdims", "casting", "order", "dtype", "subok", "signature"})
 
+# Functions that fail, at most sizes, for data that are not finite.
 _NEED_FINITE = ("cholesky", "eig", "lstsq", "svd")
-"""Functions that fail, at most sizes, for data that are not finite."""
 
+# The signatures of NumPy's Fourier transforms.
 _OF_TRANSFORMS = ("(n),()->(m)", "(m),()->(n)")
-"""The signatures of NumPy's Fourier transforms."""
 
 Axes: TypeAlias = "list[tuple[int, ...]]"
 
@@ -153,8 +153,8 @@ def _bare(name: str) -> str:
 # SciPy's linear algebra of one matrix, computed by LAPACK: shape requirements and result shapes.
 
 
+# Options that do not affect shapes.
 IGNORED = frozenset({"overwrite_a", "check_finite", "lapack_driver", "driver", "disp", "lower", "homogeneous_eigvals"})
-"""Options that do not affect shapes."""
 
 
 def pairs(module: ModuleType) -> Iterator[tuple[Any, Callable[..., Any]]]:
@@ -228,6 +228,7 @@ def _two(n: Dim, _: Dim, kind: Any) -> Any:
     return SymbolicArray((n, n), kind), SymbolicArray((n, n), kind)
 
 
+# The results of each function, and whether it requires a square matrix.
 _KNOWN: dict[str, tuple[Callable[..., Any], bool]] = {
     "cholesky": (_same, True),
     "cosm": (_same, True),
@@ -249,4 +250,3 @@ _KNOWN: dict[str, tuple[Callable[..., Any], bool]] = {
     "tanhm": (_same, True),
     "tanm": (_same, True),
 }
-"""The results of each function, and whether it requires a square matrix."""

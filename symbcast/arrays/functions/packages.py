@@ -176,11 +176,11 @@ def _whole(real: Any, a: Any, axes: Any = None, lastsize: Any = 0, *args: Any, *
     return _like(a, np.float64, (place, size))
 
 
+# Distances whose only requirement is that all points have the same number of coordinates.
 METRICS = frozenset({
     "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming",
     "jaccard", "minkowski", "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule",
 })  # fmt: skip
-"""Distances whose only requirement is that all points have the same number of coordinates."""
 
 
 def _distances(module: ModuleType) -> Pairs:
@@ -287,6 +287,7 @@ def _masked(module: ModuleType) -> Pairs:
     return _pairs_of(module, ("array", "asarray", "asanyarray", "fix_invalid", *names), refuse)
 
 
+# The supported modules, by the end of their names: some packages vendor others.
 _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "array_api_compat.common._helpers": _array_api_compat,
     "numpy.ma.core": _masked,
@@ -298,4 +299,3 @@ _BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
     "scipy._lib._array_api": _scipy_array_api,
     "scipy.stats._axis_nan_policy": _axis_nan_policy,
 }
-"""The supported modules, by the end of their names: some packages vendor others."""

@@ -45,8 +45,8 @@ from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
 
+# The types of values that mean something in a trace only.
 SYMBOLIC = (SymbolicArray, Size, Real, NestedList, Flat, Repeated)
-"""The types of values that mean something in a trace only."""
 
 
 def _has_symbolic(*args: Any, **options: Any) -> bool:
@@ -392,8 +392,8 @@ def atleast_1d(real: Any, *values: Any) -> Any:
 # Stand-ins for functions of `math`: of sizes, of numbers computed from them, and of numbers that are data.
 
 
+# The greatest integer whose exponential is a float.
 _MOST = 709
-"""The greatest integer whose exponential is a float."""
 
 
 def _number(real: Any, *values: Any, zero_of: Any = None) -> Any:
@@ -490,8 +490,8 @@ def partial(real: Any, *values: Any) -> Any:
     return result
 
 
+# Functions without a value only where it is greater than all floats.
 _GROWING = (math.sinh, math.cosh, math.expm1)
-"""Functions without a value only where it is greater than all floats."""
 
 
 # NumPy's iterators over the indices of arrays: one symbolic index for all of them.

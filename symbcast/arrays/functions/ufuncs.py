@@ -182,6 +182,7 @@ def _absolute(path: Path, a: IntegerSpan) -> IntegerSpan | None:
     return _negative(path, a) if path.bounds.is_at_most(a.high, 0) else None
 
 
+# Result bounds of integer functions; both bounds occur if all operand bounds occur and the arrays are independent.
 _RULES: dict[str, Callable[..., IntegerSpan | None]] = {
     "absolute": _absolute,
     "add": _add,
@@ -195,7 +196,6 @@ _RULES: dict[str, Callable[..., IntegerSpan | None]] = {
     "remainder": _remainder,
     "subtract": _subtract,
 }
-"""Result bounds of integer functions; both bounds occur if all operand bounds occur and the arrays are independent."""
 
 
 def places_along(size: Dim, occurs: Any = "none") -> IntegerSpan:
@@ -206,8 +206,8 @@ def places_along(size: Dim, occurs: Any = "none") -> IntegerSpan:
 # Ufuncs: their shape requirements, and the shape and dtype of their results.
 
 
+# The facts about finite numbers; arguments are assumed to be finite.
 TRUE_OF_FINITE = {"isfinite": True, "isnan": False, "isinf": False}
-"""The facts about finite numbers; arguments are assumed to be finite."""
 
 
 def apply(ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:

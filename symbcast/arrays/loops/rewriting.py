@@ -31,8 +31,8 @@ from symbcast.arrays.standins import is_full
 from symbcast.arrays.symbolic_array import SymbolicArray, percent_formatted, text_of_data
 
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
+# Names of NumPy's types of elements, and of variables that hold one: called with an array, they return an array.
 _CASTS = frozenset({"dtype", "type", *(n for n in np.sctypeDict if n.isidentifier())})
-"""Names of NumPy's types of elements, and of variables that hold one: called with an array, they return an array."""
 _PREFIX = "symbcast replaces "
 _LOOPS = frozenset({dis.opmap["FOR_ITER"], *(dis.opmap[n] for n in _FORMATS if n in dis.opmap)})
 _OPERATORS = frozenset({dis.opmap["BINARY_OP"], dis.opmap["IS_OP"]})
@@ -40,8 +40,8 @@ _CONSUMERS = frozenset(
     {"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted", "type", "dumps", "dump"}
 )
 MAX_FUNCTIONS = 500
+# How many functions may be found before no more of those are rewritten that others mention; the nearest come first.
 MAX_MENTIONED = 100
-"""How many functions may be found before no more of those are rewritten that others mention; the nearest come first."""
 
 
 @contextmanager

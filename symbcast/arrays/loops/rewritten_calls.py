@@ -87,8 +87,8 @@ def _part(values: Any, part: slice) -> Any:
 # What rewritten code calls in place of loops, comprehensions and the builtins that consume or make sequences.
 
 
+# The functions that rewritten code calls, by the builtin's name. Each gets the function that the name refers to.
 REPLACED: dict[str, Callable[..., Any]] = {}
-"""The functions that rewritten code calls, by the builtin's name. Each gets the function that the name refers to."""
 
 
 class _Items:
@@ -155,8 +155,8 @@ def loop(values: Any, key: Any, dead: tuple[str, ...] = ()) -> Iterator[Any]:
     return iter(values)
 
 
+# Longer ranges of numbers run their bodies for a symbolic index too.
 MAX_UNROLLED = 8
-"""Longer ranges of numbers run their bodies for a symbolic index too."""
 
 
 def _numbered(values: range) -> Sequence | None:

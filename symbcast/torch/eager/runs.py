@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from symbcast.paths.path import Path
 
 
+# An error of torch about sizes: a `RuntimeError`, or for some operators an `IndexError`.
 TorchSizeError: type[Exception] = type("RuntimeError", (RuntimeError, IndexError), {})
-"""An error of torch about sizes: a `RuntimeError`, or for some operators an `IndexError`."""
 
 
 class PathAsker:
@@ -140,10 +140,10 @@ class PathAsker:
             self.is_trying = before
 
 
+# The largest number of elements for which torch's shape functions are asked: they count in 64 bits.
 _MOST_SHOWN = 1 << 40
-"""The largest number of elements for which torch's shape functions are asked: they count in 64 bits."""
+# Errors of torch's shape functions that are not about sizes.
 _ERRORS_OF_DATA = ("NotImplementedError", "DataDependentOutputException", "DynamicOutputShapeException")
-"""Errors of torch's shape functions that are not about sizes."""
 
 
 class EagerRun:
@@ -157,8 +157,8 @@ class EagerRun:
 
     def __init__(self, asker: Any, walk: Any, numbers: NumberRun, place: NodePlace | None = None) -> None:
         self.asker, self.walk, self.numbers, self.place = asker, walk, numbers, place
+        # The memory of tensors with data that have views without, or that were written to.
         self._memories: dict[int, tuple[Any, SharedMemory]] = {}
-        """The memory of tensors with data that have views without, or that were written to."""
 
     def give_up(self, reason: str) -> NoReturn:
         """End the run, because what follows is unknown."""
@@ -401,15 +401,15 @@ def _is_open(value: Any) -> bool:
 # sizes (`tests/exported/test_decompositions.py`). One that compares sizes is followed only if the comparison is known.
 
 
+# The operators whose decompositions run where their kernels run, and give the same shapes.
 TRUSTED: frozenset[str] = frozenset({
     "_euclidean_dist", "addr", "fliplr", "flipud", "log_sigmoid_forward", "mH",
     "mse_loss_backward", "multi_margin_loss", "multilabel_margin_loss_forward",
     "special_logsumexp", "tril_indices", "triu_indices", "unfold_copy",
 })  # fmt: skip
-"""The operators whose decompositions run where their kernels run, and give the same shapes."""
 
+# The number for a size that the exported example does not have.
 _AT_HAND = 2
-"""The number for a size that the exported example does not have."""
 
 
 class _Numbers:

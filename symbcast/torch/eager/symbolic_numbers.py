@@ -19,8 +19,8 @@ from symbcast.operators.values.contents import SizeRatio
 from symbcast.torch.calls import is_exact
 from symbcast.torch.library import load_torch
 
+# A real number that data decide.
 UNKNOWN_REAL = SizeRatio(0, 0)
-"""A real number that data decide."""
 
 
 class NumberRun(Protocol):
@@ -182,8 +182,8 @@ class TruthNode(NumberNode):
         return KINDS["float"](SizeRatio(int(self.bool_()), 1), self.run)
 
 
+# The largest denominator of a factor: a size times it is exact, because a float holds it exactly.
 _MOST_BELOW = 64
-"""The largest denominator of a factor: a size times it is exact, because a float holds it exactly."""
 
 
 def factor_ratio(number: float) -> SizeRatio:
@@ -194,8 +194,8 @@ def factor_ratio(number: float) -> SizeRatio:
     return SizeRatio(above, below) if below <= _MOST_BELOW else UNKNOWN_REAL
 
 
+# The classes of nodes by kind; each module adds its own.
 KINDS: dict[str, Callable[..., NumberNode]] = {"bool": TruthNode}
-"""The classes of nodes by kind; each module adds its own."""
 
 
 class SizeNode(NumberNode):

@@ -160,6 +160,7 @@ def _equal(run: TensorRun, left: Any, right: Any, *rest: Any, **options: Any) ->
     return run.numbers.ask(run.numbers.is_true_for_data())
 
 
+# What torch asks about tensors, by operator.
 ABOUT: dict[str, Callable[..., Any]] = {
     "aten.sym_size": _size,
     "aten.size": _size,
@@ -181,7 +182,6 @@ ABOUT: dict[str, Callable[..., Any]] = {
     "prim.device": lambda run, tensor: load_torch().device("cpu"),
     "prim.layout": lambda run, tensor: load_torch().strided,
 }
-"""What torch asks about tensors, by operator."""
 
 
 # A call of an operator in a run of torch code, as the functions of `symbcast.torch.operators` see it.

@@ -235,8 +235,8 @@ def _last(shape: Sequence[int], dtype: Any) -> Any:
     return -_ones(shape, dtype) if dtype.is_signed else _ones(shape, dtype)
 
 
+# A call of a small module takes milliseconds.
 LIMITS = Limits(calls=80, reaches=True)
-"""A call of a small module takes milliseconds."""
 
 
 class PathNumbers:

@@ -10,11 +10,11 @@ from symbcast.torch.graph import is_of_torch, source_of
 from symbcast.torch.guards.guard_texts import SIZE, SOURCE, SizeNames
 from symbcast.torch.guards.guards import Specialised
 
+# Why a size is fixed at 0 or 1, and what to do.
 EXAMPLE_OF_ONE = (
     "the example has size {size} there, and torch always treats 0 and 1 as constants",
     "export with an example of 2 or more on that axis; the dynamic shapes can stay",
 )
-"""Why a size is fixed at 0 or 1, and what to do."""
 _FIXES = (
     "the code fixes it: it uses the size as a Python number (range(), int(), a list index, a loop over the axis), "
     "compares it with {size}, or an operator needs exactly {size} there, such as a weight, a view with written sizes "

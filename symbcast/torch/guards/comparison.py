@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from symbcast.torch.inputs import InputAxis, ProgramInputs
 
 
+# The largest total number of elements of all arguments for a run.
 LARGEST = 1 << 26
-"""The largest total number of elements of all arguments for a run."""
 
 
 class ArgumentMaker:
@@ -270,9 +270,9 @@ class Comparer:
 # there on fake tensors, which have no elements, so torch's kernels check sizes without computing anything.
 
 
+# Errors of fake tensors that are not about sizes: an operator depends on data or has no kernel for fake tensors.
 _ERRORS_OF_FAKE_TENSORS = ("DynamicOutputShapeException", "DataDependentOutputException", "GuardOnDataDependentSymNode",
            "UnsupportedOperatorException")  # fmt: skip
-"""Errors of fake tensors that are not about sizes: an operator depends on data or has no kernel for fake tensors."""
 
 
 class KernelFailure(NamedTuple):

@@ -45,10 +45,10 @@ _RELATION_NAMES: dict[str, type[ast.cmpop]] = {
     "Gt": ast.Gt,
 }
 _MOST_POWER = 64
+# Torch's largest integers, which stand for "no end": no tensor has such a size.
 _NO_SIZE = (1 << 63) - 2
-"""Torch's largest integers, which stand for "no end": no tensor has such a size."""
+# How torch writes the upper end of an unbounded range.
 _NO_END = ("IntInfinity()", "int_oo", "oo")
-"""How torch writes the upper end of an unbounded range."""
 
 
 class GuardReader:
@@ -252,8 +252,8 @@ def _with_endless(relation: Operator, below: Term, above: Term) -> Formula:
     return TRUE if holds else FALSE
 
 
+# How torch writes a size as a float.
 _TO_REAL = ("sym_float", "float", "ToFloat")
-"""How torch writes a size as a float."""
 _DOWN, _UP = ("floor", "trunc", "FloorToInt", "TruncToInt", "int"), ("ceil", "CeilToInt", "ceiling")
 _ROUNDINGS: dict[str, Callable[[float], int]] = {
     **dict.fromkeys(_DOWN, floor),
@@ -262,8 +262,8 @@ _ROUNDINGS: dict[str, Callable[[float], int]] = {
     "RoundToInt": round,
 }
 _MOST_FACTOR = 1 << 20
+# The largest size at which a rounded multiple is looked for.
 _MOST_SIZE = 1 << 40
-"""The largest size at which a rounded multiple is looked for."""
 
 
 class _Rounded(NamedTuple):
@@ -355,11 +355,11 @@ def shown_guard(text: str) -> str:
 
 
 _ACCESS = r"(?:\[[^\[\]]*\]|\.(?!size\(\))\w+)*"
+# A size of an argument: ``L['x'].size()[2]`` when torch exports or compiles, ``x.size()[2]`` when a program is run.
 SOURCE = rf"(?:L\['\w+'\]|(?<![\w\]'.*])[A-Za-z_]\w*){_ACCESS}\.size\(\)\[\d+\]"
-"""A size of an argument: ``L['x'].size()[2]`` when torch exports or compiles, ``x.size()[2]`` when a program is run."""
 SIZE = re.compile(SOURCE)
+# An integer argument.
 INTEGER = re.compile(r"L\['\w+'\](?:\[[^\[\]]*\])*(?![\[.\w])")
-"""An integer argument."""
 _NAMED = re.compile(rf"(?<![\w.])(\w+) = ({SOURCE})")
 _SYMBOLS = (
     re.compile(rf"create_symbol (?P<symbol>\w+) = \S+ for (?P<source>{SOURCE}|{INTEGER.pattern})"),
@@ -378,8 +378,8 @@ _PREFIXES = (
 )
 _STARTS = re.compile(r"Constraints violated \(|\bcreate_env\b|WARNING: \d+ issue\(s\) found during export")
 _VIOLATED = "Constraints violated ("
+# The largest number of characters that are read of a log; its end is kept.
 LARGEST_TEXT = 4_000_000
-"""The largest number of characters that are read of a log; its end is kept."""
 
 
 def without_log_prefixes(text: str) -> str:

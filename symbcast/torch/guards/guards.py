@@ -205,8 +205,8 @@ class Guards:
         return ""
 
 
+# The index of a guard, and a formula that it asks for.
 _Numbered: TypeAlias = "tuple[int, Formula]"
-"""The index of a guard, and a formula that it asks for."""
 
 
 def _learned(known: GuardedSizes, left: list[_Numbered]) -> Generator[_Numbered, None, list[_Numbered]]:

@@ -100,10 +100,10 @@ def is_at_least(value: Term, number: int) -> bool:
     return low is not None and low >= 0 and low * product + offset >= number
 
 
+# How many members of a set are examined to find its step; also the largest period of residues.
 _LOOKED_AT = 64
-"""How many members of a set are examined to find its step; also the largest period of residues."""
+# How many periods of sizes are tried one by one if sizes are divided by sizes.
 _SMALL = 16
-"""How many periods of sizes are tried one by one if sizes are divided by sizes."""
 
 
 class GuardedSizes:

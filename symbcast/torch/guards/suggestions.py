@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # occurrence of a size as independent. It proves ``1 + (H - 1)//32 != 1`` from ``H >= 33``, but not ``H//2 <= H``.
 
 
+# The least and the greatest value; None if there is no bound.
 Interval: TypeAlias = tuple[int | None, int | None]
-"""The least and the greatest value; None if there is no bound."""
 _ALL: Interval = (None, None)
 
 
@@ -163,8 +163,8 @@ def _keys(source: str) -> list[object]:
 
 
 AUTO, FIXED = "Dim.AUTO", "Dim.STATIC"
+# The largest factor that is tried for a ``factor*Dim``.
 _MOST = 1 << 16
-"""The largest factor that is tried for a ``factor*Dim``."""
 
 
 class Suggestion(NamedTuple):
@@ -370,5 +370,5 @@ def with_range(dim: Any, spec: Any) -> Any:
     return dim.AUTO(**ends) if ends else dim.AUTO
 
 
+# The end of the range of a `Dim` without one is larger.
 _NO_END = 1 << 40
-"""The end of the range of a `Dim` without one is larger."""

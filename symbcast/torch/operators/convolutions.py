@@ -24,8 +24,8 @@ from symbcast.operators.resizing import DOUBLE, affine_grid, grid_sample, resize
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, element_of, operator
 
+# A convolution of a batch of 1 is left to MKLDNN if its input has more elements than this.
 _MKLDNN_ELEMENTS = 20480
-"""A convolution of a batch of 1 is left to MKLDNN if its input has more elements than this."""
 _BICUBIC = 2
 _AXES = {"1d": 1, "2d": 2, "3d": 3}
 

@@ -142,8 +142,8 @@ def distances(call: TorchCall) -> Value:
 # Quantiles, numerical gradients, powers of points and other operators over samples.
 
 
+# How many elements `quantile` sorts at most.
 _MOST_SORTED = 1 << 24
-"""How many elements `quantile` sorts at most."""
 
 
 @operator("quantile", "nanquantile")
