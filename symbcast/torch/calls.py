@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import numbers_of
@@ -16,12 +16,10 @@ from symbcast.graphs.walking.requirements import NodePlace
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import Element, Elements, SizeRatio, is_size
 from symbcast.operators.values.value import Decider, Value, join_deciders
+from symbcast.torch.graph import TorchNode
 from symbcast.torch.library import INT64, load_torch, node_class, onnx_type_number
 
-if TYPE_CHECKING:
-    from symbcast.torch.graph import TorchNode
-
-    Recorded = Callable[[Any, bool], "Dims | None"]
+Recorded = Callable[[Any, bool], "Dims | None"]
 
 
 # The number that torch writes for "to the end of the axis".

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from symbcast.answers.show.document import Document, Room
 from symbcast.core.account import Account, OpenPart
@@ -24,13 +24,11 @@ from symbcast.graphs.known_inputs import NOTHING
 from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.walking.walk import Unanalysed
+from symbcast.torch.errors.refusal import Refusal
 from symbcast.torch.guards.comparison import ArgumentMaker, Comparer, Comparison, WeakRules
 from symbcast.torch.guards.guards import Guards, guards_of
 from symbcast.torch.guards.suggestions import Suggester, Suggestion
-
-if TYPE_CHECKING:
-    from symbcast.torch.errors.refusal import Refusal
-    from symbcast.torch.reader import TorchModel
+from symbcast.torch.reader import TorchModel
 
 
 class TorchReport(GraphReport):

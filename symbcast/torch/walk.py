@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from symbcast.adapters.torch import read_term
 from symbcast.core.algebra.bounds import numbers_of
@@ -24,9 +24,7 @@ from symbcast.operators.values.value import Decider, Value, join_deciders
 from symbcast.torch.calls import TorchCall
 from symbcast.torch.contents import with_contents
 from symbcast.torch.graph import TorchNode, operator_name
-
-if TYPE_CHECKING:
-    from symbcast.torch.reader import TorchModel
+from symbcast.torch.reader import TorchModel
 
 
 class TorchWalk(Walk):

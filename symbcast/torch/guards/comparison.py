@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.core.algebra import formulas
@@ -20,12 +20,9 @@ from symbcast.core.solver.decision import ContradictionError, Decision
 from symbcast.graphs.report.blame import assumptions_with
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.graph import operator_name
+from symbcast.torch.guards.guards import Guards
+from symbcast.torch.inputs import InputAxis, ProgramInputs
 from symbcast.torch.library import load_torch, quiet
-
-if TYPE_CHECKING:
-    from symbcast.torch.guards.guards import Guards
-    from symbcast.torch.inputs import InputAxis, ProgramInputs
-
 
 # The largest total number of elements of all arguments for a run.
 LARGEST = 1 << 26

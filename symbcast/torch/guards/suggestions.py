@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
@@ -19,11 +19,8 @@ from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.torch.guards.guard_texts import fits_intervals
+from symbcast.torch.guards.guards import Guards
 from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs, shown_source
-
-if TYPE_CHECKING:
-    from symbcast.torch.guards.guards import Guards
-
 
 # Which guards torch can prove from a `Dim`: it knows the interval of each size, and nothing about sizes that differ.
 #

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import (
     add,
@@ -17,6 +17,7 @@ from symbcast.core.algebra.arithmetic import (
 )
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.graphs.graph import Graph
 from symbcast.graphs.walking.control_flow import (
     GraphLoop,
     LoopIteration,
@@ -47,9 +48,6 @@ from symbcast.torch.calls import (
     scalar,
     size_of,
 )
-
-if TYPE_CHECKING:
-    from symbcast.graphs.graph import Graph
 
 
 def _two(call: TorchCall) -> tuple[Dim | None, Dim | None]:
