@@ -107,6 +107,7 @@ class EnforcedPromise:
             return _CallDecision(
                 f"it works only if {self.report.condition}, and the arguments have the shapes {_text(sizes)}"
             )
+        # Outside of the proved sizes, an incomplete trace decides nothing.
         if self.report.account.open and not _is_possible(conclusions.knowledge, [*constraints, conclusions.works]):
             return _CallDecision(unknown=unknown or f"the trace is incomplete: {self.report.reason}")
         return _CallDecision(unknown=unknown or ("" if is_possible else "the condition was not decided"))

@@ -459,6 +459,7 @@ class StandIns:
         if list(map(_len, self._contents)) != self._counts_within:
             pairs = zip(self._contents, self._counts_within, strict=False)  # an interrupt may have left it unfinished
             changed = [space for space, count in pairs if len(space) != count]
+        # Modules that were loaded during the trace may have copied names that hold stand-ins.
         if len(sys.modules) != len(self._modules):
             seen = set(map(id, self._contents))
             changed += [vars(m) for _, m in _modules() if id(vars(m)) not in seen]
@@ -468,6 +469,7 @@ class StandIns:
                     del space[name]
                 elif name in space:
                     space[name] = real_of(space[name])
+        # Pop after restoring: an interrupt between the two restores a name twice, but never leaves a stand-in behind.
         while self._put:
             space, name, value, standin = self._put[-1]
             if space.get(name) is standin:

@@ -100,6 +100,7 @@ def _is_sufficient(inputs: Formula, needs: Formula, own: frozenset[Symbol], know
         if part == TRUE:
             return True
         ways.append(part)
+    # Each choice is one way to choose the data; that together they cover `inputs` is one question for the solver.
     return Decision(knowledge, [any_of([negate(inputs), *ways])]).verdict is Verdict.ALWAYS
 
 

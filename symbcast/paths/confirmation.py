@@ -363,6 +363,7 @@ class _Confirmation:
             self._agreed.update(f.outcome for f in alike if not f.is_violated)
             is_sought = is_sought and all(f.outcome != own or f.is_violated for f in alike)
             unlike += [real] if isinstance(real, RaisedError) and not fits else []
+            # Without data, two calls at the same sizes must do the same: this function has a state.
             if has_agreed and not fits and not self.calls.has_data:
                 raise _UnsteadyError(self._otherwise(possible[0], real, at))
             if not fits and not isinstance(real, RaisedError):
@@ -484,6 +485,7 @@ class _Confirmation:
 
     def _refute(self, possible: Sequence[_Prediction], real: Any, at: NumbersBySymbol) -> None:
         """Mark the predictions at some sizes as unknown, with the reason; perhaps only at these small sizes."""
+        # Broadcasting hides mistakes at 0 and 1: if larger sizes agreed, only this family of small ones is withdrawn.
         family = self._family(possible, at)
         if family is not None:
             for prediction in possible:

@@ -289,6 +289,7 @@ def explore_all(  # noqa: PLR0913 - the inputs of a run, and its limits
             raise LoopRefusedError(path.loops.refused)
         exploration.outcomes.append(outcome)
         for alternative in path.alternatives:
+            # Each rejected number leaves another path: without this limit, range(n) would use up all paths.
             is_left = alternative.refused_numbers > MAX_NUMBERS
             (exploration.pending if is_left else waiting).append(alternative)
     exploration.pending += waiting

@@ -391,6 +391,7 @@ class Path(NumbersOnPath):
             return
         if formula == FALSE or known is False:
             raise error(reason)
+        # A requirement on a loop's index must hold in each iteration: linear ones do if both ends do.
         if self.loops.varying and self._requires_ends(formula, reason, error):
             return
         if self.opaque_sizes.are_in(formula):
@@ -404,6 +405,7 @@ class Path(NumbersOnPath):
         length = len(self._growing)
         self._register(formula)
         self._growing.add(formula)
+        # Take it back: the error is raised at sizes where the requirement does not hold, and the code may catch it.
         if self._can_hold() is Satisfiability.UNSATISFIABLE:
             self._growing.shrink(length)
             raise error(reason)
@@ -498,6 +500,7 @@ class Path(NumbersOnPath):
                     self._facts.add([set_formula(size, own)])
                     self._facts.keep()
                     self.bounds.learn(size, max(least, size.lower))
+                # Start at 2 or more: 0 and 1 broadcast and take rare branches, which later paths try.
                 least = max(2, least, size.lower) if size.upper is None else size.lower
                 self._growing.start(size, least)
 

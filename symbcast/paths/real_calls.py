@@ -196,6 +196,7 @@ class PointSearch:
                     left = {c for c in broken if symbol not in c.symbols} | {
                         c for c in others if not self._holds(c, there)
                     }
+                    # Min-conflicts: take the change that leaves the fewest violated conditions, then the nicest sizes.
                     cost = self._cost(there, symbol, len(left))
                     if best is None or cost < best[0]:
                         best = cost, there, left

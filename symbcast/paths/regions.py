@@ -238,6 +238,8 @@ class PathRegions:
         cubes, clauses = self._cover(chosen, others), self._cover(others, chosen)
         common = set(cubes[0]).intersection(*cubes) if len(cubes) > 1 else set()
         saved = (len(cubes) - 1) * sum(self.within.costs[n] for n in common)
+        # The complement's cubes, negated, are clauses: write whichever form is shorter, with literals of all cubes
+        # counted once.
         if self.within.cost(clauses) <= self.within.cost(cubes) - saved:
             return all_of(any_of(self._literals[n ^ 1] for n in clause) for clause in clauses)
         rest = any_of(all_of(self._literals[n] for n in cube if n not in common) for cube in cubes)

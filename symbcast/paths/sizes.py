@@ -131,6 +131,7 @@ class Size:
         return self._of(maximum((self.dim, multiply(-1, self.dim))))
 
     def __and__(self, other: Any) -> Any:
+        # n & (2**k - 1) is n % 2**k for every integer n.
         if type(other) is int and other > 0 and other & (other + 1) == 0:
             return self % (other + 1)
         return self._number() & other

@@ -203,6 +203,7 @@ def is_linear(formula: Formula, index: Symbol) -> bool:
     if not isinstance(formula, Comparison) or formula.operator not in ("<", "<="):
         return False
     difference = subtract(formula.left, formula.right)
+    # A term is linear in the index if its second difference is 0; then it holds in between if it holds at both ends.
     at = [replace_symbols(difference, {index: add(index, n)}) for n in range(3)]
     return subtract(at[2], at[1]) == subtract(at[1], at[0])
 

@@ -113,6 +113,8 @@ def _content(call: TorchCall, output: Value, translate: Translation) -> Content 
             content = translate(call, output)
         except (UnknownShapeError, DimensionError, ArithmeticError, LookupError, TypeError, ValueError):
             return None
+        # A size that only this attempt created stands for nothing that the walk knows: elements that use it are
+        # dropped.
         created = asker.origins.keys() - before
     return None if content is None or not created.isdisjoint(_symbols(content)) else content
 

@@ -347,6 +347,7 @@ def _inverted(axis: InputAxis, symbols: dict[str, Dim]) -> Iterator[Formula]:
     factor = recorded.coefficients.get((own,), 0)
     if factor < 1 or symbols_of([recorded.dim()]) != (own,) or len([m for m in recorded.coefficients if m]) != 1:
         return
+    # The recorded size is a*s + b with a >= 1, so s = (size - b)//a where a divides size - b >= 0.
     rest = subtract(axis.size, recorded.constant)
     symbols[s.name] = floor_divide(rest, factor)
     yield equal(modulo(rest, factor), 0)

@@ -212,6 +212,7 @@ def _check_values(real: Any, method: Any, parameters: dict[str, Any]) -> None:
         return
     for name, size in sizes.items():
         others = {**parameters, **dict.fromkeys(sizes, 2)}
+        # NumPy's checks are bounds from below, so four small numbers show the bound; anything else becomes a number.
         right = [_is_taken(probe, {**others, name: n}) for n in (0, 1, 2, 3)]
         least = right.index(True) if True in right else 4
         if not all(right[least:]) or least > 2 or not here().bounds.is_at_least(size.dim, 0):

@@ -84,6 +84,7 @@ def _span_after(name: str, inputs: Sequence[Any]) -> IntegerSpan | None:
     span = rule(path, *known)
     if span is None or len(known) == 1:
         return span
+    # Both ends of a combination occur only if every element meets every other: x - x is 0, not from low - high on.
     return span if _are_independent([dims_of(v) for v in inputs]) else span.bounds
 
 
@@ -122,6 +123,7 @@ def _subtract(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan:
 
 
 def _multiply(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan | None:
+    # Products of ends are the ends of products only where nothing is negative: turn a negative constant first.
     for one, other in ((a, b), (b, a)):
         if one.low == one.high and isinstance(one.low, int) and one.low < 0:
             positive = _multiply(path, _negative(path, one), other)
@@ -148,6 +150,7 @@ def _remainder(path: Path, a: IntegerSpan, b: IntegerSpan) -> IntegerSpan | None
     if b.low != b.high or not path.bounds.is_at_least(b.low, 0):
         return None
     most = subtract(b.low, 1)
+    # All of 0..high occur, so the remainders are all of 0..min(high, n - 1).
     if a.low == 0 and a.occurs == "all":
         return IntegerSpan(0, path.bounds.larger(path.bounds.smaller(a.high, most), 0), "all")
     return IntegerSpan(0, path.bounds.larger(most, 0), "none" if a.occurs == "none" else "part")

@@ -291,6 +291,8 @@ class SymbolicLoop:
             self._skip()
         if not (has_changed or self._lists):
             return False
+        # Data decide whether this iteration added an item: then how often it did is one number, and no other variable
+        # may depend on it.
         if self._may_decide and (has_changed or len(self._lists) > 1):
             self._refuse()
         for _, _, new in self._lists if self._may_decide else ():
@@ -308,6 +310,7 @@ class SymbolicLoop:
             if type(new) is SymbolicArray and type(old) is SymbolicArray and is_alike(old, new):
                 if contents[name] != container_contents(new):  # the first iteration knew facts that later ones do not
                     self._later_values[number][name] = new if old is new else opaque(new)
+            # The same object may have changed inside: only lists may grow.
             elif old is new:
                 self._compare_items(contents[name], new)
             elif not is_alike(old, new):
@@ -364,6 +367,8 @@ class SymbolicLoop:
             if self._is_chosen:
                 self._check_chosen(items[length + 1 :], new[0])
                 continue
+            # The list holds `Repeated` for the earlier iterations, and the last item itself if all are alike; what
+            # follows was added by the second pass.
             added = items[length + (1 if type(items[length + 1]) is type(new[0]) and len(items) == length + 2 else 2) :]
             if len(added) != len(new) or not is_alike(new, added):
                 self._refuse()

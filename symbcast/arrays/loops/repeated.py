@@ -168,6 +168,7 @@ def _of_batches(size: Dim, item: Repeated) -> Dim | None:
     for whole, step in here().loops.batches:
         if item.count != bounds.larger(ceil_divide(whole, step), 0) or item.index is None:
             continue
+        # The lengths of consecutive batches of n: each is step, except the last one; their sum is n.
         begin = multiply(step, item.index)
         forms = [subtract(bounds.smaller(whole, add(begin, step)), begin)]
         forms.append(bounds.smaller(subtract(whole, begin), step))

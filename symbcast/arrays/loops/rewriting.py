@@ -66,6 +66,7 @@ def _functions(function: Any) -> list[FunctionType]:
     """Return the functions of a function's file and closures, and the functions of its package that these mention."""
     functions: dict[int, FunctionType] = {}
     own: list[Any] = [function]
+    # Functions of the user's file come first: those that are only mentioned may be many, and count against the limit.
     mentioned: list[Any] = []
     files: set[str] = set()
     package = ""

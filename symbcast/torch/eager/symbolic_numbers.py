@@ -310,6 +310,7 @@ class SizeNode(NumberNode):
 
     def bitwise_and(self, other: SizeNode) -> NumberNode:
         mask = other.dim
+        # n & (2**k - 1) is n % 2**k for every integer n.
         if isinstance(mask, int) and mask > 0 and mask & (mask + 1) == 0:
             return SizeNode(modulo(self.dim, mask + 1), self.run)
         return self._bits(operator.and_, other)

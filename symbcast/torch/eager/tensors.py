@@ -211,6 +211,7 @@ class EagerCall(TorchCall):
             name=kind,
             raw=_Fx(target, sample, _as_fx(dict(arguments))),
         )
+        # The base class reads a graph's scope and its nodes, which a run does not have: its fields are set here.
         self.place = NodePlace(kind, kind, node, values) if place is None else place
         self.node, self.inputs, self.version = node, values, 0
         self.walk, self.scope, self.asker = run.walk, None, run.asker  # type: ignore[assignment]

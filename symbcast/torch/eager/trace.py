@@ -193,6 +193,7 @@ def module_copy(called: Any) -> Any:
     """
     if not isinstance(called, load_torch().nn.Module):
         return called
+    # deepcopy takes what its memo already has: parameters stay shared, buffers are copied.
     shared = {id(p): p for p in called.parameters()}
     try:
         return deepcopy(called, shared)

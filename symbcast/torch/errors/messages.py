@@ -70,6 +70,7 @@ def messages_in(text: str, names: SizeNames, rows: Iterable[MessageRow]) -> Iter
     for row in rows:
         for match in row.pattern.finditer(text):
             start, end = match.span()
+            # Rows are in order of precision: a general row must not read a part of what an earlier row has read.
             if any(start < other_end and other_start < end for other_start, other_end in taken):
                 continue
             message = row.build(match, names)

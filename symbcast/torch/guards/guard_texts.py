@@ -286,6 +286,7 @@ class _Rounded(NamedTuple):
 
     def _first(self, number: int) -> int:
         """Return the first size whose rounded multiple is at least a number, by bisection."""
+        # Floats round products with a positive factor monotonically, so bisection finds the first size.
         low, high = 0, _MOST_SIZE
         while low < high:
             middle = (low + high) // 2
@@ -307,6 +308,7 @@ def scaled_term(name: str, size: Term, factor: float) -> Term | None:
     scale = scale_of(factor, DOUBLE) if factor > 0 and low is not None and low >= 0 else None
     if scale is None or not scale.exact or not isinstance(scale.above, int) or not isinstance(scale.below, int):
         return None
+    # trunc and int round towards zero: that is down here, as the size is known not to be negative.
     if name in _DOWN:
         return operate("//", (size.scaled(scale.above), constant(scale.below)))
     is_power_of_two = scale.below & (scale.below - 1) == 0
@@ -388,6 +390,7 @@ def without_log_prefixes(text: str) -> str:
     >>> without_log_prefixes("I1124 11:30:45.8 13 torch/fx/symbolic_shapes.py:8081] [0/0] eval Eq(s0, 4) [guard added]")
     'eval Eq(s0, 4) [guard added]'
     """
+    # The error that ends a log is at its end.
     text = text[-LARGEST_TEXT:]
     for pattern in _PREFIXES:
         text = pattern.sub("", text)

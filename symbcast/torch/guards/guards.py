@@ -316,6 +316,7 @@ def _lines(program: Any) -> list[str]:
     """Return the line of each guard of the program; empty for a program read from a file."""
     env = shape_env_of(program)
     guards = list(getattr(env, "guards", ()))
+    # Guards about symbols without a source, which data decide, are not among those of the program.
     if len(guards) != len(program._guards_code):
         local = {v for v, s in getattr(env, "var_to_sources", {}).items() if s}
         guards = [g for g in guards if g.expr.free_symbols <= local]

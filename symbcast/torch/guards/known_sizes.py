@@ -78,6 +78,8 @@ def _quotient(above: Term, below: Term) -> Term | None:
     for monomial, number in below.coefficients.items():
         if monomial and monomial in above.coefficients:
             most = above.coefficients[monomial] // number
+            # If above = t*below + rest and 0 <= rest < below at all sizes, then t is the quotient. One pair of equal
+            # monomials leaves two candidates: the second where the rest of `above` borrows one.
             for times in (most, most - 1):
                 rest = above - below.scaled(times)
                 if is_at_least(rest, 0) and is_at_least(below - rest, 1):
@@ -90,6 +92,8 @@ def is_at_least(value: Term, number: int) -> bool:
     low = lower_bound(value)
     if low is not None and low >= number:
         return True
+    # Write the value as offset + rest * f1 * f2 ... with factors of at least 1: if the rest is at least low >= 0, the
+    # value is at least low * (product of the least factors) + offset. Bounds of summands alone lose N*M - N.
     offset = min(0, value.constant)
     rest, product = value - constant(offset), 1
     for atom in factors(rest):
@@ -167,10 +171,12 @@ class GuardedSizes:
         for n in range(start, start + period):
             written = Substitution({size: term(size).scaled(period) + constant(n)}, of_symbols=True)
             members = narrowed_set(ALL, _changed(formula, partial(_substituted, written)))
+            # A class that holds for some k only has no residue: give up rather than approximate.
             if members is None or (members and not members.same(ALL)):
                 return None
             residues |= {n % period} if members else set()
         small = {n: holds_at(formula, {size: n}) for n in takewhile(lambda n: n < start, self._sets[size])}
+        # Below `first` the quotients still change; from there on the residues decide.
         first = max((n + 1 for n, holds in small.items() if holds != (n % period in residues)), default=0)
         exceptions = SizeSet.of(n for n, holds in small.items() if holds and n < first)
         return self._sets[size] & (exceptions | SizeSet.residues(period, residues) & SizeSet.interval(first, None))

@@ -79,6 +79,7 @@ def _product(intervals: list[Interval]) -> Interval:
     low = 1
     high: int | None = 1
     for least, greatest in intervals:
+        # With a negative end, the ends of a product are no longer the products of the ends; torch gives up too.
         if least is None or least < 0:
             return _ALL if len(intervals) > 1 else (least, greatest)
         low, high = low * least, None if high is None or greatest is None else high * greatest
@@ -317,6 +318,7 @@ def _formed(size: Symbol, members: SizeSet) -> _Form | None:
     high = members.greatest
     if low == high:
         return _Form(FIXED, "", constant(low), None)
+    # Torch's interval arithmetic knows only ends: a symbol from 0 on, plus the least size, lets differences cancel.
     own = symbol(f"{name} above its least")
     if members.same(SizeSet.interval(low, high)):
         most = None if high is None else high - low

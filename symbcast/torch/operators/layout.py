@@ -188,6 +188,7 @@ def squeezed(call: TorchCall) -> Value:
             call.equal(dims[n], 1, "the exported graph removes the axis, which is 1 there")
         elif gone == 0:
             call.require(Comparison("!=", dims[n], 1), "the exported graph keeps the axis, which is not 1 there")
+    # Some of the open axes are 1 in the export, and the recorded rank does not say which.
     if gone not in (0, len(unsure)):
         return next(iter(call.unchecked("not checked: which axes have size 1")))
     out = sure | (set(unsure) if gone else set())
