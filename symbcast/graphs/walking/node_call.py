@@ -396,6 +396,10 @@ class NodeCall(Context):
             raise UnknownShapeError
         return axes
 
+    def output(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
+        """Return an output of the node; its element type is that of the first input, unless the front end knows it."""
+        return Value(shape, self.dtype(), content)
+
     # Requirements.
 
     def require(self, formula: Formula, reason: str) -> None:

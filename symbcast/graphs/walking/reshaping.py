@@ -15,6 +15,7 @@ from symbcast.core.algebra.formulas import Formula, equal, negate
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.requirements import learn_positive
+from symbcast.operators import reshaping as shapes
 from symbcast.operators.context import Context, Dims, expect_shape
 from symbcast.operators.reshaping import copied_size, copied_where_zero, reshape
 from symbcast.operators.resizing import Rounding, Scale, quotient_scale, scale_of
@@ -33,6 +34,7 @@ from symbcast.operators.values.contents import (
 )
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.intervals import extent
+from symbcast.operators.values.tensors import stretched, transposed, with_axes, without_axes
 from symbcast.operators.values.value import Constant, Value
 
 if TYPE_CHECKING:
@@ -391,6 +393,52 @@ def _strides(old: Dims, strides: Sequence[Dim], new: Dims) -> tuple[Dim, ...] | 
             else:
                 runs[-1] = (rest, multiply(stride, size))
     return None if runs else tuple(reversed(new_strides))
+
+
+# Insert, remove, reorder and repeat the axes of the first input, with what is known about its elements.
+
+
+def unsqueezed(call: NodeCall, axes: Sequence[int]) -> Value:
+    """Return the first input with axes of size 1 inserted, at their positions in the output."""
+    dims = call.shape(0)
+    places = shapes.new_axes(call, len(dims), axes)
+    return call.output(shapes.unsqueeze(call, dims, axes), with_axes(call.value(0).content, places, len(dims)))
+
+
+def squeezed(call: NodeCall, axes: Iterable[int]) -> Value:
+    """Return the first input without some axes, which must be 1."""
+    dims = call.shape(0)
+    places = {call.axis(a, len(dims)) for a in axes}
+    return call.output(shapes.squeeze(call, dims, places), without_axes(call.value(0).content, places))
+
+
+def axes_of_size_1(call: NodeCall, axes: Iterable[int]) -> list[int]:
+    """Return those of some axes of the first input that are 1; give up if the sizes decide which are."""
+    dims, candidates = call.shape(0), list(axes)
+    undecided = shapes.undecided_axes(call, dims, candidates)
+    if undecided:
+        call.give_up(f"whether axis {undecided[0]} is 1, and therefore removed, depends on the sizes")
+    return [n for n in candidates if dims[n] == 1]
+
+
+def reordered(call: NodeCall, order: Sequence[int] | None) -> Value:
+    """Return the first input with its axes in another order; reversed if no order is given."""
+    dims = call.shape(0)
+    places = range(len(dims))[::-1] if order is None else order
+    return call.output(shapes.transpose(call, dims, order), transposed(call.value(0).content, dims, places))
+
+
+def expanded(call: NodeCall, target: Dims, *, both_ways: bool = False) -> Value:
+    """Return the first input broadcast to a shape; with ``both_ways``, the shape is broadcast to the input too."""
+    shape = shapes.expand(call, call.shape(0), target, both_ways=both_ways)
+    return call.output(shape, stretched(call.value(0), shape))
+
+
+def tiled(call: NodeCall, dims: Dims, repeats: Dims) -> Value:
+    """Return the first input, of the given sizes, repeated along each axis."""
+    shape = shapes.tile(call, dims, repeats)
+    is_stretched = all(r == 1 or d == 1 for d, r in zip(dims, repeats, strict=True))
+    return call.output(shape, stretched(call.value(0), shape) if is_stretched else None)
 
 
 # Reduce all elements of a value to one, and compute cumulative sums along an axis.

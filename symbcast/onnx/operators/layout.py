@@ -14,12 +14,18 @@ from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_pos
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import (
     TargetShape,
+    axes_of_size_1,
     content_reshaped,
+    expanded,
     expect_line,
     known_rank,
     known_shape,
+    reordered,
     requested_shape,
     reshaped,
+    squeezed,
+    tiled,
+    unsqueezed,
 )
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.onnx.operators.declarations import (
@@ -49,21 +55,15 @@ from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import (
     SAME_NUMBER,
     depth_to_space,
-    expand,
     flatten,
     infer_size,
-    new_axes,
     space_to_depth,
-    squeeze,
-    tile,
-    transpose,
-    unsqueeze,
     whole_quotient,
 )
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import Content, Element, Elements, is_size
 from symbcast.operators.values.intervals import Estimate, some_of
-from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes, without_axes
+from symbcast.operators.values.tensors import contents_joined
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
@@ -92,12 +92,10 @@ def _unsqueeze_interval(call: NodeCall, outputs: Sequence[Value], position: int)
 @operator("Unsqueeze", reaches=_unsqueeze_reach, interval=_unsqueeze_interval)
 def unsqueeze_(call: NodeCall) -> Value:
     """Insert axes of size 1."""
-    data, dims = call.value(0), call.shape(0)
+    call.shape(0)  # if it is unknown, nothing else is checked
     if call.version >= 13 and len(call.value(1).shape or ()) > 1:
         call.refuse("axes must have at most one axis")
-    axes = call.axes("axes", 1, 13) or []
-    places = new_axes(call, len(dims), axes)
-    return Value(unsqueeze(call, dims, axes), data.dtype, with_axes(data.content, places, len(dims)))
+    return unsqueezed(call, call.axes("axes", 1, 13) or [])
 
 
 SQUEEZE_NO_AXES = RuntimeDifference(
@@ -118,19 +116,14 @@ def _squeeze_interval(call: NodeCall, outputs: Sequence[Value], position: int) -
 @operator("Squeeze", reaches=_squeeze_reach, interval=_squeeze_interval)
 def squeeze_(call: NodeCall) -> Value:
     """Remove axes of size 1."""
-    data = call.value(0)
-    dims = call.shape(0)
+    rank = len(call.shape(0))
     if call.version >= 13:
         expect_line(call, 1)
     axes = call.axes("axes", 1, 13)
     # ONNX Runtime treats an empty list of axes as none given.
     if axes is None or (call.does(SQUEEZE_NO_AXES) and not axes):
-        open_axes = [n for n, d in enumerate(dims) if not isinstance(d, int) and not call.bounds.is_at_least(d, 2)]
-        if open_axes:
-            call.give_up(f"whether axis {open_axes[0]} is 1, and therefore removed, depends on the sizes")
-        axes = [n for n, d in enumerate(dims) if d == 1]
-    shape = squeeze(call, dims, axes)
-    return Value(shape, data.dtype, without_axes(data.content, {call.axis(a, len(dims)) for a in axes}))
+        axes = axes_of_size_1(call, range(rank))
+    return squeezed(call, axes)
 
 
 def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -146,19 +139,13 @@ def _transpose_interval(call: NodeCall, outputs: Sequence[Value], position: int)
 @operator("Transpose", reaches=_transpose_reach, interval=_transpose_interval)
 def transpose_(call: NodeCall) -> Value:
     """The axes in another order."""
-    data = call.value(0)
-    dims = call.shape(0)
-    order = call.integers("perm")
-    shape = transpose(call, dims, order)
-    return Value(shape, data.dtype, transposed(data.content, dims, range(len(dims))[::-1] if order is None else order))
+    return reordered(call, call.integers("perm"))
 
 
 @operator("Expand", reaches=reaches_broadcast, interval=interval_of_first)
 def expand_(call: NodeCall) -> Value:
     """The data and a shape, broadcast together both ways."""
-    data = call.value(0)
-    shape = expand(call, call.shape(0), requested_shape(call, 1), both_ways=True)
-    return Value(shape, data.dtype, stretched(data, shape))
+    return expanded(call, requested_shape(call, 1), both_ways=True)
 
 
 def _reach_by_length(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -180,27 +167,19 @@ def tile_(call: NodeCall) -> Value:
         place = call.axis(axes[0], len(dims))
         return Value((*dims[:place], multiply(dims[place], counts[0]), *dims[place + 1 :]), call.dtype())
     expect_line(call, 1)
-    repeats = requested_shape(call, 1)
-    data, shape = call.value(0), tile(call, dims, repeats)
-    return Value(
-        shape,
-        data.dtype,
-        stretched(data, shape) if all(r == 1 or d == 1 for d, r in zip(dims, repeats, strict=True)) else None,
-    )
+    return tiled(call, dims, requested_shape(call, 1))
 
 
 @operator("DepthToSpace", reaches=reaches_ranks(4))
 def depth_to_space_(call: NodeCall) -> Value:
     """Blocks of the channels laid out in space."""
-    dims = call.rank(0, (4,), "the input")
-    return Value(depth_to_space(call, dims, call.integer("blocksize", 1)), call.dtype())
+    return call.output(depth_to_space(call, call.rank(0, (4,), "the input"), call.integer("blocksize", 1)))
 
 
 @operator("SpaceToDepth", reaches=reaches_ranks(4))
 def space_to_depth_(call: NodeCall) -> Value:
     """Blocks of space put into channels."""
-    dims = call.rank(0, (4,), "the input")
-    return Value(space_to_depth(call, dims, call.integer("blocksize", 1)), call.dtype())
+    return call.output(space_to_depth(call, call.rank(0, (4,), "the input"), call.integer("blocksize", 1)))
 
 
 # Infer a -1 together with sizes of 0 as ONNX Runtime does (seen with 1.31).
