@@ -2,7 +2,4 @@
 
 from __future__ import annotations
 
-# The version of this package.
-
-
 __version__ = "0.2.0"

@@ -38,10 +38,8 @@ if TYPE_CHECKING:
     from symbcast.core.solver.size_sets import SizeSet
 
 
-# Cheap points: sizes at which some constraints hold, and sizes at which they do not, found without a solver.
-#
-# If a solver gives up, two points still show that a question is answered by "sometimes". The candidates are the same
-# under other names and in another order: all sizes alike, then one size unlike the others. Each is evaluated exactly.
+# Points found without a solver: if it gives up, two of them still prove "sometimes". The candidates are the same under
+# other names and in another order: all sizes alike, then one size unlike the others.
 
 
 SAMPLES = 300_000

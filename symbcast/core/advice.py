@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from inspect import Parameter, Signature
 
 
-# Calls that do not fit a signature: errors that say how to write them, with the names of other libraries mapped.
-
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SAME = tuple(

@@ -132,7 +132,7 @@ def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str
     return distinct, f"the {count} others {common}" if distinct else f"all {count} sizes {common}"
 
 
-# Names and other text within LaTeX formulas, shown as plain text whatever they contain.
+# Text within LaTeX formulas.
 
 
 LONGEST = 200

@@ -19,9 +19,6 @@ from typing import IO, Any, Generic, Literal, TypeAlias, TypeVar
 
 from symbcast.core.interrupts import CleanupOnInterrupt
 
-# How the work on one job ended.
-
-
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import sympy
 
 
-# Dimensions: the one place where every kind of size is read.
+# Dimensions: every kind of size is read here.
 
 
 class Reader(Protocol):

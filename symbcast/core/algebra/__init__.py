@@ -3,6 +3,4 @@
 The text of terms is imported here, so that a term can be shown whichever module was imported first.
 """
 
-from symbcast.core.algebra import symbols as text
-
-__all__ = ["text"]
+from symbcast.core.algebra import symbols  # noqa: F401

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import gcd
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import (
     Substitution,
@@ -24,12 +23,8 @@ from symbcast.core.algebra.arithmetic import (
     multiply,
     subtract,
 )
-from symbcast.core.algebra.terms import Atom, Monomial, Operation, Term, constant, term
+from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
 from symbcast.core.effort import remembered
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 _MAX_STEPS = 6
 """How many operations in one another are taken apart."""

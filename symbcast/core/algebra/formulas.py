@@ -15,14 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, overload
 
 from symbcast.core.algebra.arithmetic import join_members, joins_with_one, without_joins_with_one
-from symbcast.core.algebra.terms import Dim, term
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Operation, Term
-
+from symbcast.core.algebra.terms import Dim, Operation, Term, term
 
 Operator: TypeAlias = Literal["==", "!=", "<=", "<"]
 
@@ -390,12 +386,8 @@ def _pairs(dims: tuple[Dim, ...]) -> Iterator[tuple[Dim, Dim]]:
             yield left, right
 
 
-# Where a dimension is defined: all its parts have values, and its own value is not negative.
-#
-# A term has no value where it divides by 0 or joins sizes that do not broadcast. A rule's constraints are about sizes,
-# so definedness comes first: a leaf of a formula in which a term has no value is false
-# (`symbcast.core.algebra.formulas` states the law). Here it is written out, for readers who evaluate terms before they
-# compare them.
+# Definedness: a leaf with a term that has no value is false. Here that is written out, for readers who evaluate terms
+# before they compare them.
 
 
 @lru_cache(maxsize=4096)

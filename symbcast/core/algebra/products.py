@@ -13,18 +13,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import modulo, monomial_quotient, quotient_and_remainder
-from symbcast.core.algebra.bounds import lower_bound, reduced_fraction
+from symbcast.core.algebra.bounds import Bounds, lower_bound, reduced_fraction
 from symbcast.core.algebra.formulas import Comparison, Formula, all_of, any_of, at_most, equal
-from symbcast.core.algebra.terms import Atom, Operation, Term, term
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Term, term
 from symbcast.core.effort import charge, remembered
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim
-
 
 _STEP = 20
 """Units of effort for each monomial of two products."""
@@ -177,9 +172,6 @@ def _divided_by(product: Term, factor: Term) -> Term | None:
         return Term({m: quotient for m, (quotient, _) in quotients.items() if m is not None})
     quotient, rest = quotient_and_remainder(product, factor)
     return None if rest.coefficients else quotient
-
-
-# Comparisons of products: factors that are never 0 cancel, and quotients known to be whole are multiplied out.
 
 
 def clear_quotients(

@@ -13,9 +13,6 @@ from typing import Any
 
 from symbcast.errors import DimensionError, SymbcastError
 
-# Concrete sizes: the requirements on an ``int`` as a dimension. Imports nothing heavy.
-
-
 MAX_SIZE = 2**63 - 1
 """The largest size: that of a signed 64-bit integer, which every runtime uses for shapes."""
 

@@ -24,9 +24,6 @@ from symbcast.core.algebra.arithmetic import add, maximum, replace_symbols
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, interned, made_symbol, symbols_of
 from symbcast.core.characters import quoted_name
 
-# Symbols: unknown sizes, named or unnamed.
-
-
 __all__ = [
     "LABEL",
     "Dummy",
@@ -334,7 +331,7 @@ def _rests(dim: Dim) -> list[Rest]:
     return [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
 
 
-# Terms as text that the grammar reads back.
+# Terms as text that reads back.
 
 
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)

@@ -73,9 +73,6 @@ from symbcast.core.algebra.terms import (
 )
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
-# The door to sympy: it reads expressions as terms, and writes terms as expressions.
-
-
 MAX_POWER = 16
 
 _unknowns: WeakValueDictionary[Unknown, SympyUnknown] = WeakValueDictionary()
@@ -89,7 +86,7 @@ def plain(expression: sympy.Basic) -> SympyDim:
     return int(expression) if isinstance(expression, sympy.Integer) else expression
 
 
-# In.
+# From sympy.
 
 
 def check_dim(value: Any) -> Dim:
@@ -266,7 +263,7 @@ _READERS: dict[Any, Callable[[Any], Term]] = {
 }
 
 
-# Out.
+# To sympy.
 
 
 def to_sympy(dim: Dim) -> SympyDim:

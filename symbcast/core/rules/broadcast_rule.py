@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, holds
 from symbcast.core.algebra.symbols import is_sequence, merge_into_sequence
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.constraints import Constraint, Origin, Reason, Remedy
 from symbcast.core.rules.declaration import AttributeValue, RuleDeclaration
 from symbcast.core.rules.laws import (
@@ -38,9 +39,6 @@ from symbcast.core.rules.placement import (
     rank_of_shape,
 )
 from symbcast.errors import RuleArgumentError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 class Emission(NamedTuple):
@@ -201,17 +199,12 @@ class Rule(RuleDeclaration):
         """Return the law of one axis of the aligned shapes: the same for all axes unless the rule overrides this."""
         return law
 
-    @property
-    def has_base_rank(self) -> bool:
-        """Whether the output has exactly the axes of one operand."""
-        return self.placement.has_base_rank
-
     def rolled(self, shapes: Sequence[Dims], output: Sequence[Dim]) -> tuple[Dim, ...]:
         """Return the output of shapes of unknown rank, merging axes that `expand` named into the base's sequence.
 
         The base has these axes only if it is long enough. Axes that the base itself names stay.
         """
-        base = self.placement.base([len(s) for s in shapes]) if self.has_base_rank else None
+        base = self.placement.base([len(s) for s in shapes]) if self.placement.has_base_rank else None
         return tuple(output) if base is None else merge_into_sequence(output, len(output) - len(shapes[base]))
 
     def places(self, ranks: Sequence[int]) -> Places:

@@ -13,10 +13,8 @@ from symbcast.core.algebra.size_values import index_of
 from symbcast.core.characters import closest, number_hint
 from symbcast.errors import RuleArgumentError
 
-# The attributes of rules: the kind of value each takes, how text is parsed as one, and how a value is checked.
-#
-# The keywords of `symbcast.broadcast`, the options of the command line and the fields of the explorer are generated
-# from these declarations.
+# Attributes. The keywords of `symbcast.broadcast`, the options of the command line and the fields of the explorer are
+# generated from these declarations.
 
 
 AttributeValue: TypeAlias = int | str | tuple[int, ...] | None

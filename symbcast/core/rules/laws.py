@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, maximum
 from symbcast.core.algebra.formulas import (
@@ -23,12 +23,10 @@ from symbcast.core.algebra.formulas import (
     one_or_equal,
 )
 from symbcast.core.algebra.symbols import axis_of, is_sequence, rank_of, without_last
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.constraints import EQUAL, JOIN, ONTO, Detail, Reason, Remedy
 from symbcast.core.rules.placement import Dims, Places
 from symbcast.errors import UnknownRankError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 class Joined(tuple["Dim", ...]):

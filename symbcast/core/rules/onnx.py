@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.broadcast_rule import Emission, Instead, Rule
 from symbcast.core.rules.constraints import EQUAL, EQUAL_RANKS, Reason, Remedy
 from symbcast.core.rules.declaration import Kind, Parameter
@@ -24,9 +25,6 @@ from symbcast.core.rules.placement import (
 )
 from symbcast.core.rules.registry import rule
 from symbcast.errors import RuleArgumentError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 MAX_PADDING = 1000
 """How many ones an importer's padding may put behind a shape."""

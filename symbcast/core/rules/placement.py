@@ -8,27 +8,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, at_most, equal, holds
 from symbcast.core.algebra.symbols import axis_of, is_sequence, rank_of, without_last
-from symbcast.core.algebra.terms import term
+from symbcast.core.algebra.terms import Dim, term
 from symbcast.core.rules.constraints import EQUAL_RANKS, Detail, Reason, Remedy
 from symbcast.core.rules.declaration import AttributeValue
 from symbcast.errors import RuleArgumentError
 
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
+Dims: TypeAlias = "Sequence[Dim]"
+"""The sizes of a shape, from the front."""
 
 
-# Alignment of shapes of unknown rank with others: as many axes of their sequences are named as the others reach.
-
-
-ShapeDims: TypeAlias = "Sequence[Dim]"
-
-
-def expanded_at_right(shapes: Sequence[ShapeDims], limit: int | None = None) -> list[ShapeDims] | None:
+def expanded_at_right(shapes: Sequence[Dims], limit: int | None = None) -> list[Dims] | None:
     """Return shapes aligned at the right, those of unknown rank with all axes named that must be distinguished.
 
     Their number is that of the axes in the longest known end. In front of them, a sequence stands for its other axes,
@@ -46,7 +40,7 @@ def expanded_at_right(shapes: Sequence[ShapeDims], limit: int | None = None) -> 
     return [expanded_to(s, reach, limit is None) for s in shapes]
 
 
-def expanded_to(shape: ShapeDims, reach: int, is_kept: bool = False) -> ShapeDims:
+def expanded_to(shape: Dims, reach: int, is_kept: bool = False) -> Dims:
     """Return a shape of ``reach`` axes by naming axes of its sequence; unchanged if it has that many already.
 
     The rest of the sequence stays in front of them if it is kept.
@@ -60,12 +54,12 @@ def expanded_to(shape: ShapeDims, reach: int, is_kept: bool = False) -> ShapeDim
     return (*before, *rest, *(axis_of(sequence, n) for n in range(named, 0, -1)), *behind)
 
 
-def sequence_place(shape: ShapeDims) -> int | None:
+def sequence_place(shape: Dims) -> int | None:
     """Return the position of the sequence in a shape, None for a shape of known rank."""
     return next((n for n, dim in enumerate(shape) if is_sequence(dim)), None)
 
 
-def rank_of_shape(shape: ShapeDims) -> Dim:
+def rank_of_shape(shape: Dims) -> Dim:
     """Return the rank of a shape: a number, or a number plus the rank of its sequence."""
     place = sequence_place(shape)
     return len(shape) if place is None else add(rank_of(shape[place]), len(shape) - 1)
@@ -82,19 +76,15 @@ def decide_rank_comparison(formula: Formula) -> Formula:
     return TRUE if formula.operator == "<=" and least is not None and least >= 0 else formula
 
 
-def rank_if_known(shape: ShapeDims) -> int | None:
+def rank_if_known(shape: Dims) -> int | None:
     """Return the rank of a shape, None if it has a sequence."""
     return len(shape) if sequence_place(shape) is None else None
 
 
-def reaches_sequence(base: ShapeDims, other: ShapeDims, count: int) -> bool:
+def reaches_sequence(base: Dims, other: Dims, count: int) -> bool:
     """Return whether a sequence is among the first ``count`` axes of a base, or in the other shape."""
     place = sequence_place(base)
     return sequence_place(other) is not None or (place is not None and place < count)
-
-
-Dims: TypeAlias = "Sequence[Dim]"
-"""The sizes of a shape, from the front."""
 
 
 class Places(NamedTuple):
@@ -274,9 +264,6 @@ class OntoRight(Placement):
 def refusal_of_rank_above(name: str, rank: Detail, base: str, base_rank: Detail) -> Refusal:
     """Return the refusal of a first operand whose rank exceeds that of the base."""
     return Refusal((0, 1), RANK_ABOVE, {"name": name, "rank": rank, "base": base, "base_rank": base_rank})
-
-
-# Placements on axes that an attribute of the rule names: a run that starts at one axis, or each axis individually.
 
 
 OUTSIDE = Reason(

@@ -1,4 +1,4 @@
-"""Texts that the grammar refuses: what was probably meant, and what is wrong, in plain words."""
+"""Texts that are not in our notation: what was probably meant, and what is wrong, in plain words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from symbcast.core.text.sentences import read_sentence, read_size_sentence
 from symbcast.core.text.spoken_sizes import RESERVED
 from symbcast.core.text.words import LOOKALIKES
 
-# Shapes in other layouts: other brackets and separators, forgotten ones, and the types of other tools.
-#
-# A shape is taken apart into its items, and each item is read by itself: by the grammar, or as a sentence.
+# Shapes with other or missing brackets and separators, and the types of other tools: each item is read by itself.
 
 
 _MOST = 400
@@ -49,16 +47,16 @@ _SAME = {ord(sign): meant for sign, meant in LOOKALIKES.items() if len(meant) ==
 
 
 class RewrittenShape(NamedTuple):
-    """A shape as the grammar reads it; with slips, it is suggested and not accepted."""
+    """A text in our notation; with slips, it is suggested and not accepted."""
 
     text: str
     is_slip: bool
 
 
 def rewrite_shape(text: str, reads: Callable[[str], bool]) -> RewrittenShape | None:
-    """Return a shape in the notation of the grammar, None if it has no certain reading.
+    """Return a shape in our notation, None if it has no certain reading.
 
-    ``reads`` says whether the grammar accepts a text as a shape.
+    ``reads`` says whether a text is a shape in our notation.
 
     >>> rewrite_shape("2 x 3", lambda text: "x" not in text), rewrite_shape("2:5, 3", lambda text: ":" not in text)
     (RewrittenShape(text='2, 3', is_slip=True), None)
@@ -198,7 +196,7 @@ def relation_within(text: str, position: int) -> str:
     return sentence[0] if sentence else ""
 
 
-# Descriptions of syntax errors in plain words, without names of grammar rules or terminals.
+# Syntax errors in plain words.
 
 
 RELATION = "a relation such as 'N >= 2'"

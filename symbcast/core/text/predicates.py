@@ -211,7 +211,7 @@ class PredicateReader(SizeReader):
             is_word
             and self.at == start + 1
             and isinstance(size.top, Name)
-            and token.text not in self._others_names(start)
+            and token.text not in {t.text for n, t in enumerate(self.words) if n != start}
         ):
             raise UnclearError  # `N is big`
         if self.is_worded and isinstance(size.top, FloorDivision) and size.top.operator == "%":
@@ -230,9 +230,6 @@ class PredicateReader(SizeReader):
         if self.sees("and") and self._and_size():
             raise UnclearError
         return self._alternatives(size)
-
-    def _others_names(self, place: int) -> set[str]:
-        return {t.text for n, t in enumerate(self.words) if n != place}
 
     def _and_size(self) -> bool:
         """Return whether ``and`` and a size alone follow."""

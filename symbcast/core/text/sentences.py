@@ -271,7 +271,7 @@ class SentenceReader(PredicateReader):
             raise UnclearError
         if are_none or is_any:
             return self._of_quantified(subjects, are_none)
-        if len(subjects) > 1 and (of_all := self._of_all()) is not None:
+        if len(subjects) > 1 and (of_all := self.attempt(self._alike)) is not None:
             return of_all
         if (joins == "nor") != is_neither:
             raise UnclearError
@@ -313,11 +313,8 @@ class SentenceReader(PredicateReader):
         self.is_slip |= joins == "," or self.sees(*SIGNS)
         return joins
 
-    def _of_all(self) -> Sentence | None:
-        """Read what is said of several subjects together: that they are equal, or all different."""
-        return self.attempt(self._alike)
-
     def _alike(self) -> Sentence:
+        """Read what is said of several subjects together: that they are equal, or all different."""
         is_negated = False
         if not self.take("differ", "have to differ", "must differ"):
             self._copula()
