@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import with_advice
 from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
@@ -18,16 +19,12 @@ from symbcast.paths.real_calls import SizeFunction
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, lasting_value
 
+if TYPE_CHECKING:
+    from symbcast.answers.show.document import Document, Room
 
-class Paths(PathsAnswer):
+
+class Paths(Explained, PathsAnswer):
     """The sizes at which a run works, its behaviour in each case, and the line behind each requirement."""
-
-    def explain(self) -> str:
-        """Return the answer in words: the requirements and their lines, failing sizes, and the result."""
-        from symbcast.answers.show.text import render
-        from symbcast.paths.document import WIDTH, document
-
-        return render(document(self), WIDTH)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain data for JSON."""
@@ -35,22 +32,15 @@ class Paths(PathsAnswer):
 
         return paths_to_dict(self)
 
-    def __str__(self) -> str:
-        return self.explain()
-
-    def _repr_html_(self) -> str:
-        from symbcast.answers.show import html
-        from symbcast.answers.show.document import Room
-        from symbcast.paths.document import document
-
-        return html.render(document(self, Room.PAGE))
-
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show import latex
         from symbcast.answers.show.document import Room
+
+        return self._in_latex(Room.PAGE)
+
+    def _document(self, *room: Room) -> Document:
         from symbcast.paths.document import document
 
-        return latex.render(document(self, Room.PAGE))
+        return document(self, *room)
 
 
 @with_advice

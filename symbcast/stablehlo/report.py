@@ -201,10 +201,10 @@ class HloReport(GraphReport):
         )
         return tuple(gaps_of(walked[0]._checked, operations, walked[1]._checked, assertions))
 
-    def _document(self, room: Room | None = None) -> Document:
+    def _document(self, *room: Room) -> Document:
         from symbcast.answers.show.document import field, fields, words
 
-        document = super()._document(room)
+        document = super()._document(*room)
         gaps = self.gaps if cast("HloWalker", self._checked.walk).is_asserting else ()
         if not gaps:
             return document

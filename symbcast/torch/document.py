@@ -20,7 +20,7 @@ SHOWN = 6
 def document(report: GraphAnswer, guards: Guards, refusal: str | None, room: Room = Room.SCREEN) -> Document:
     """Return the document of a report; ``refusal`` is torch's message about the dimensions that it refused."""
     more = fields(_guards(guards, refusal, SHOWN if room is Room.SCREEN else 1000, bool(report._shown)))
-    return model_document(report, room, (more,))
+    return model_document(report, room, more=(more,))
 
 
 def _guards(guards: Guards, refusal: str | None, shown: int, has_sizes: bool) -> Iterator[Field]:

@@ -157,11 +157,10 @@ class TorchReport(GraphReport):
         lines = [f"torch._check({formula_source(with_pairwise_comparisons(c), own)})" for c in self._env.clauses]
         return "\n".join(lines)
 
-    def _document(self, room: Room | None = None) -> Document:
-        from symbcast.answers.show.document import Room
+    def _document(self, *room: Room) -> Document:
         from symbcast.torch.document import document
 
-        return document(self, self.guards, None if self.refusal is None else self.refusal.text, room or Room.SCREEN)
+        return document(self, self.guards, None if self.refusal is None else self.refusal.text, *room)
 
 
 def with_pairwise_comparisons(formula: Formula) -> Formula:

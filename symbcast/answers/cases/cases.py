@@ -28,6 +28,7 @@ from symbcast.answers.show.document import (
     whole,
     words,
 )
+from symbcast.answers.show.documented import Explained
 from symbcast.answers.show.program import operation_conflict_lines as operations_of_conflict
 from symbcast.core.algebra.formulas import Formula, dims_of
 from symbcast.core.algebra.terms import term
@@ -258,7 +259,7 @@ def case_lines(cases: CaseDivision) -> list[str]:
 __all__ = ["Case", "Cases"]
 
 
-class Cases(CaseDivision):
+class Cases(Explained, CaseDivision):
     """The cases of a broadcast or a program: a sequence of `Case`. No two overlap, and none is empty.
 
     >>> import symbcast as sb
@@ -269,6 +270,8 @@ class Cases(CaseDivision):
     proved: case 1 and those before it share no sizes
     ...
     proved: the witness of case 2 lies in it
+
+    `explain` shows them as a table: guard, output, strides and an example of each.
     """
 
     @one_call
@@ -301,18 +304,5 @@ class Cases(CaseDivision):
         return question_schema("cases")
 
     @one_call
-    def explain(self) -> str:
-        """Return the cases as a table: guard, output, strides and an example of each."""
-        from symbcast.answers.show.text import render
-
-        return render(cases_document(self))
-
-    __str__ = explain
-
-    @one_call
-    def _repr_html_(self) -> str:
-
-        from symbcast.answers.show import html
-        from symbcast.answers.show.document import Room
-
-        return html.render(cases_document(self, Room.PAGE))
+    def _document(self, *room: Room) -> Document:
+        return cases_document(self, *room)

@@ -25,7 +25,8 @@ from symbcast.answers.comparison.regions import (
 from symbcast.answers.comparison.rule_answers import ComparisonQuestion, Example, answer_of, read_rule
 from symbcast.answers.data import ComparisonData, RelationData
 from symbcast.answers.explanation.words import rule_text
-from symbcast.answers.show import html, text
+from symbcast.answers.show.document import Document, Room
+from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import Guessable, with_advice
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.characters import parts_of_list
@@ -75,16 +76,15 @@ def _names_of_rules() -> set[str]:
     return {name for info in listed_rules(with_plugins=False) for name in (info.name, *info.aliases)}
 
 
-class Comparison(Guessable, RuleAnswers):
+class Comparison(Guessable, Explained, RuleAnswers):
     """The answers of several rules for the same shapes, and where they differ.
 
     It has no truth value: check the ``order`` of its ``pairs``.
     """
 
     @one_call
-    def explain(self) -> str:
-        """Return the comparison in words: the answer of each rule, and where and how rules differ."""
-        return text.render(comparison_document(self))
+    def _document(self, *_room: Room) -> Document:
+        return comparison_document(self)
 
     @one_call
     def to_dict(self) -> ComparisonData:
@@ -96,15 +96,8 @@ class Comparison(Guessable, RuleAnswers):
         """Return the JSON Schema (2020-12) of the data that `to_dict` returns."""
         return comparison_schema()
 
-    def __str__(self) -> str:
-        return self.explain()
-
     def __bool__(self) -> NoReturn:
         raise TypeError("a comparison has no truth value: ask its .pairs for their .order")
-
-    @one_call
-    def _repr_html_(self) -> str:
-        return html.render(comparison_document(self))
 
 
 # How two rules relate on all shapes up to a rank: `relation`.
@@ -114,25 +107,18 @@ HIGHEST = 8
 """Ranks above this are not asked about."""
 
 
-class Relation(Guessable, RankRelation):
+class Relation(Guessable, Explained, RankRelation):
     """How one rule relates to another on all pairs of shapes up to a rank. It has no truth value: see ``order``."""
 
-    def explain(self) -> str:
-        """Return the relation in words."""
-        return text.render(relation_document(self))
+    def _document(self, *_room: Room) -> Document:
+        return relation_document(self)
 
     def to_dict(self) -> RelationData:
         """Return the relation as data for JSON."""
         return relation_to_dict(self)
 
-    def __str__(self) -> str:
-        return self.explain()
-
     def __bool__(self) -> NoReturn:
         raise TypeError("a relation has no truth value: compare its .order")
-
-    def _repr_html_(self) -> str:
-        return html.render(relation_document(self))
 
 
 @with_advice

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.public.guard_methods import GuardMethods
+from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import all_of
 from symbcast.core.programs.assumptions import Assumptions
@@ -12,6 +13,7 @@ from symbcast.core.programs.conditions import Statement, condition_of_answer, ti
 from symbcast.core.solver.budget import one_call
 
 if TYPE_CHECKING:
+    from symbcast.answers.show.document import Document, Room
     from symbcast.core.algebra.formulas import Formula
     from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.program import Program
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 # Conditions on sizes as values: `Condition`.
 
 
-class Condition(Guessable, Statement, GuardMethods):
+class Condition(Guessable, Statement, GuardMethods, Documented):
     """A condition on sizes, made from text, a sympy Boolean, an answer (where it is valid), or another condition.
 
     ``&``, ``|``, ``~`` and ``>>`` (implication) make new conditions; `implies` and `equivalent` decide. A condition
@@ -75,11 +77,7 @@ class Condition(Guessable, Statement, GuardMethods):
         decided by   F2, sets of sizes, one name each: K
                      F4, products of sizes and symbolic divisors: M and N
         """
-        from symbcast.answers.show import document as values
-        from symbcast.answers.show import text
-
-        document = values.condition_document(self.formula)
-        return text.render(values.with_tiers(document, tiers_of(self, assume, min_size)) if trace else document)
+        return self._in_words(tiers_of(self, assume, min_size) if trace else None)
 
     @one_call
     def certify(self, assume: Assumptions = (), min_size: int = 0) -> Certificate:
@@ -114,18 +112,13 @@ class Condition(Guessable, Statement, GuardMethods):
         return str(printer._print(self.sympy))
 
     @one_call
-    def _repr_html_(self) -> str:
-        from symbcast.answers.show import document as values
-        from symbcast.answers.show import html
+    def _document(self, *_room: Room) -> Document:
+        from symbcast.answers.show.document import condition_document
 
-        return html.render(values.condition_document(self.formula))
+        return condition_document(self.formula)
 
-    @one_call
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show import document as values
-        from symbcast.answers.show import latex
-
-        return latex.render(values.condition_document(self.formula))
+        return self._in_latex()
 
 
 # The answer for large sizes, and those for smaller sizes, where the answer for all sizes is undecided or long.

@@ -10,7 +10,6 @@ from symbcast.answers.data import ExpansionData, ProvedData, ProvedRelationData
 from symbcast.answers.explanation.evidence import Alignment
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
 from symbcast.answers.public.conditions import Condition
-from symbcast.answers.show import html, text
 from symbcast.answers.show.broadcast import TONES, answer_fields, verdict_words
 from symbcast.answers.show.document import (
     NOTHING,
@@ -19,6 +18,7 @@ from symbcast.answers.show.document import (
     JointFormulas,
     NamedSizes,
     Part,
+    Room,
     Row,
     Span,
     Table,
@@ -29,6 +29,7 @@ from symbcast.answers.show.document import (
     whole,
     words,
 )
+from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import Guessable
 from symbcast.core.algebra.symbols import SequenceSymbol
 from symbcast.core.characters import sizes_text, visible
@@ -153,7 +154,7 @@ _TONES = {
 
 
 @dataclass(frozen=True)
-class Expansion(Guessable):
+class Expansion(Guessable, Explained):
     """Whether an operand is stretched on an output axis: its size there is 1, or it has none, and the output's is not.
 
     It covers the sizes at which the broadcast, or the program, is valid. It has no truth value: compare its
@@ -181,10 +182,6 @@ class Expansion(Guessable):
     reason: str = ""
     operation: str = ""
 
-    def explain(self) -> str:
-        """Return the answer in words."""
-        return text.render(self._document())
-
     def to_dict(self) -> ExpansionData:
         """Return the answer as plain data for JSON."""
         return {
@@ -206,15 +203,12 @@ class Expansion(Guessable):
     def __bool__(self) -> NoReturn:
         raise TypeError("an expansion has no truth value: compare its .verdict")
 
-    def _repr_html_(self) -> str:
-        return html.render(self._document())
-
     def _subject(self) -> str:
         of = f" of {self.operation}" if self.operation else ""
         where = f"axis {self.axis}" if self.rank is None else axis_text(self.axis, self.rank)
         return f"{self.operand}{of} on {where}"
 
-    def _document(self) -> Document:
+    def _document(self, *_room: Room) -> Document:
         return Document(heading(self._subject(), _SAID[self.verdict]), _TONES[self.verdict], (fields(self._fields()),))
 
     def _fields(self) -> list[Field]:
@@ -251,7 +245,8 @@ def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -
 
     >>> from symbcast.answers.public.result import broadcast, call_of
     >>> call = call_of(broadcast("n, 4", "2, 1"))
-    >>> print(text.render(expansion_document(call, all_expansions(call))))
+    >>> from symbcast.answers.show.text import render
+    >>> print(render(expansion_document(call, all_expansions(call))))
     numpy: valid for some sizes
     <BLANKLINE>
       operand  axis    stretched    StableHLO

@@ -9,6 +9,7 @@ from warnings import warn
 
 from symbcast.answers.data import ProgramData
 from symbcast.answers.public.answer import ModuleAnswer
+from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, quoted_name
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from symbcast.answers.program_report import Format
     from symbcast.answers.public.conditions import GenericAnswer
     from symbcast.answers.public.consequences import Expansion
+    from symbcast.answers.show.document import Document, Room
     from symbcast.core.algebra.formulas import Formula
     from symbcast.core.programs.assumptions import Assumption
     from symbcast.core.programs.operations import Op
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from symbcast.core.shapes import Shape
 
 
-class ShapeEnv(LayerFunctions, ModuleAnswer):
+class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):
     """The sizes of a program, and the requirements of its operations.
 
     Each operation returns its output `Shape` at once, and the environment keeps its requirements: a conditional one is
@@ -106,24 +108,16 @@ class ShapeEnv(LayerFunctions, ModuleAnswer):
 
         With ``trace``, also the steps that decided it: see `Result.explain`.
         """
-        from symbcast.answers.show import document as values
-        from symbcast.answers.show import program, text
-
-        document = program.program_document(self._subject)
-        return text.render(values.with_tiers(document, self._program.tiers) if trace else document)
+        return self._in_words(self._subject.tiers if trace else None)
 
     @one_call
-    def _repr_html_(self) -> str:
-        from symbcast.answers.show import html, program
-        from symbcast.answers.show.document import Room
+    def _document(self, *room: Room) -> Document:
+        from symbcast.answers.show.program import program_document
 
-        return html.render(program.program_document(self._program, Room.PAGE))
+        return program_document(self._subject, *room)
 
-    @one_call
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show import latex, program
-
-        return latex.render(program.program_document(self._program))
+        return self._in_latex()
 
     @one_call
     def cases(self, hints: Iterable[Hint] = (), limit: int | None = None) -> Cases:

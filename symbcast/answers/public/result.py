@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.answers.data import ResultData
 from symbcast.answers.public.answer import Answer
+from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
 from symbcast.core.programs.arguments import plain_dims
 from symbcast.core.programs.broadcast_call import JOINS, NOTHING, ZERO, BroadcastCall
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from symbcast.answers.findings import Finding
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.consequences import Expansion
+    from symbcast.answers.show.document import Document, Room
     from symbcast.core.algebra.formulas import Formula
     from symbcast.core.programs.arguments import Sizes
     from symbcast.core.programs.assumptions import Assumption, Assumptions
@@ -101,7 +103,7 @@ def broadcast(
     return Result(call)
 
 
-class Result(Answer):
+class Result(Answer, Documented):
     """The answer about one broadcast. Everything in it is worked out when it is first asked for.
 
     It has no truth value: use its `verdict`, or `require` it.
@@ -248,12 +250,7 @@ class Result(Answer):
 
         With ``trace``, also how it was decided: the tiers of the solver's README, with the sizes that each handled.
         """
-        from symbcast.answers.show import broadcast as call
-        from symbcast.answers.show import document as values
-        from symbcast.answers.show import text
-
-        document = call.broadcast_document(self._subject)
-        return text.render(values.with_tiers(document, self._subject.tiers) if trace else document)
+        return self._in_words(self._subject.tiers if trace else None)
 
     @one_call
     def require(self) -> Shape:
@@ -397,19 +394,13 @@ class Result(Answer):
         return f"<Result {one_line_summary(self._subject)}>"
 
     @one_call
-    def _repr_html_(self) -> str:
-        from symbcast.answers.show import broadcast as call
-        from symbcast.answers.show import html
-        from symbcast.answers.show.document import Room
+    def _document(self, *room: Room) -> Document:
+        from symbcast.answers.show.broadcast import broadcast_document
 
-        return html.render(call.broadcast_document(self._subject, Room.PAGE))
+        return broadcast_document(self._subject, *room)
 
-    @one_call
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show import broadcast as call
-        from symbcast.answers.show import latex
-
-        return latex.render(call.broadcast_document(self._subject))
+        return self._in_latex()
 
 
 def call_of(result: Result) -> BroadcastCall:
@@ -422,10 +413,10 @@ _new = object.__new__
 
 def message_of_error(error: BroadcastError) -> str:
     """Return the message of an error about a broadcast."""
-    from symbcast.answers.show import broadcast as call
-    from symbcast.answers.show import text
+    from symbcast.answers.show.broadcast import headline
+    from symbcast.answers.show.text import message
 
     if error.result is None:
         return ""
     with call_about(error.result):
-        return text.message(call.headline(call_of(cast("Result", error.result)), error.binding))
+        return message(headline(call_of(cast("Result", error.result)), error.binding))

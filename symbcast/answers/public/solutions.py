@@ -14,6 +14,7 @@ from symbcast.answers.explanation.words import Namer, rule_text
 from symbcast.answers.public.answer import ModuleAnswer
 from symbcast.answers.show.broadcast import TONES, answer_fields, operand_table
 from symbcast.answers.show.document import Document, Field, NamedSizes, Room, Span, field, fields, heading
+from symbcast.answers.show.documented import Explained
 from symbcast.answers.show.json import condition_text
 from symbcast.core.advice import guessed_meanings, with_advice
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal, one_or_equal
@@ -238,7 +239,7 @@ def solution_data(call: BroadcastCall) -> SolutionData:
     }
 
 
-class Solution(ModuleAnswer):
+class Solution(Explained, ModuleAnswer):
     """The sizes at which shapes broadcast to a wanted output.
 
     It has no truth value: compare its ``verdict``.
@@ -279,13 +280,8 @@ class Solution(ModuleAnswer):
         return example_shapes(self._subject)
 
     @one_call
-    def explain(self) -> str:
-        """Return the answer in words: the shapes aligned, the condition, an example, or why there is none."""
-        from symbcast.answers.show.text import render
-
-        return render(solution_document(self._subject))
-
-    __str__ = explain
+    def _document(self, *room: Room) -> Document:
+        return solution_document(self._subject, *room)
 
     @one_call
     def to_dict(self) -> SolutionData:
@@ -312,14 +308,6 @@ class Solution(ModuleAnswer):
     def __repr__(self) -> str:
         said = str(self.condition) if self.verdict is not Verdict.UNKNOWN else f"unknown ({self.reason})"
         return f"<Solution {said}>"
-
-    @one_call
-    def _repr_html_(self) -> str:
-
-        from symbcast.answers.show import html
-        from symbcast.answers.show.document import Room
-
-        return html.render(solution_document(self._subject, Room.PAGE))
 
 
 def call_with_output(solution: Solution) -> BroadcastCall:

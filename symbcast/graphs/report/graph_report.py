@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.show import html
+from symbcast.answers.show.documented import Explained
 from symbcast.core.algebra.formulas import TRUE
 from symbcast.core.characters import visible
 from symbcast.graphs.report.answer import GraphAnswer
@@ -173,17 +174,10 @@ def _policy() -> str:
 # The answer about a model, with presentation.
 
 
-class GraphReport(GraphAnswer):
+class GraphReport(Explained, GraphAnswer):
     """The answer about a model, with methods that show and export it."""
 
     # Presentation and export.
-
-    def explain(self) -> str:
-        """Return the answer in words, short enough to fit on a screen."""
-        from symbcast.answers.show.text import render
-        from symbcast.graphs.report.presentation import WIDTH
-
-        return render(self._document(), WIDTH)
 
     def plot(self) -> ModelPicture:
         """Return the graph as a picture, with shapes on its edges and the nodes to blame marked.
@@ -215,28 +209,17 @@ class GraphReport(GraphAnswer):
 
         return model_report_schema()
 
-    def __str__(self) -> str:
-        return self.explain()
-
     def __repr__(self) -> str:
         from symbcast.graphs.report.presentation import model_summary
 
         return f"<{type(self).__name__} of {model_summary(self)}>"
 
-    def _repr_html_(self) -> str:
-        from symbcast.answers.show import html
-        from symbcast.answers.show.document import Room
-
-        return html.render(self._document(Room.PAGE))
-
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show import latex
         from symbcast.answers.show.document import Room
 
-        return latex.render(self._document(Room.PAGE))
+        return self._in_latex(Room.PAGE)
 
-    def _document(self, room: Room | None = None) -> Document:
-        from symbcast.answers.show.document import Room
+    def _document(self, *room: Room) -> Document:
         from symbcast.graphs.report.presentation import model_document
 
-        return model_document(self, room or Room.SCREEN)
+        return model_document(self, *room)

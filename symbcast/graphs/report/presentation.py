@@ -71,7 +71,7 @@ _VALUE_OF = re.compile(r"the value of the input (\w+)")
 _CLASHING = ("impossible", "which asks", "operands", "fails at", "fix")
 
 
-def model_document(report: GraphAnswer, room: Room = Room.SCREEN, more: tuple[Block, ...] = ()) -> Document:
+def model_document(report: GraphAnswer, room: Room = Room.SCREEN, *, more: tuple[Block, ...] = ()) -> Document:
     """Return the answer about a model, with ``more`` of it at the end; on a screen, with as many findings as fit."""
     shortener = Shortener(report._checked.aliases)
     shown = SHOWN_ON_PAGE if room is Room.PAGE else SHOWN

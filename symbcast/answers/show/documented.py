@@ -1,0 +1,52 @@
+"""What shows itself by its document: in words, and as HTML and LaTeX in notebooks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from symbcast.answers.show.document import Document, Room
+    from symbcast.core.solver.budget import Tier
+
+
+class Documented(ABC):
+    """An answer that has a document. Renderers are loaded when something is shown: a verdict needs none."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _document(self, *room: Room) -> Document:
+        """Return what is shown; ``room`` is where, a screen by default."""
+
+    def _in_words(self, tiers: Mapping[Tier, Sequence[str]] | None = None) -> str:
+        """Return the document as text, with the tiers that decided it if these are given."""
+        from symbcast.answers.show.document import with_tiers
+        from symbcast.answers.show.text import render
+
+        return render(self._document() if tiers is None else with_tiers(self._document(), tiers))
+
+    def _in_latex(self, *room: Room) -> str:
+        from symbcast.answers.show.latex import render
+
+        return render(self._document(*room))
+
+    def _repr_html_(self) -> str:
+        from symbcast.answers.show.document import Room
+        from symbcast.answers.show.html import render
+
+        return render(self._document(Room.PAGE))
+
+
+class Explained(Documented):
+    """A documented answer whose text is its explanation."""
+
+    __slots__ = ()
+
+    def explain(self) -> str:
+        """Return the answer in words, short enough to fit on a screen."""
+        return self._in_words()
+
+    def __str__(self) -> str:
+        return self.explain()
