@@ -10,25 +10,29 @@ from symbcast.core.algebra.formulas import all_of, at_most
 from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.reshaping import TargetShape, expect_line, read_scale, requested_shape, reshaped, scaled
+from symbcast.graphs.walking.reshaping import (
+    TargetShape,
+    axes_of_size_1,
+    expanded,
+    expect_line,
+    read_scale,
+    reordered,
+    requested_shape,
+    reshaped,
+    scaled,
+    squeezed,
+    tiled,
+    unsqueezed,
+)
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, may_be_number, operator, reaches_images
 from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import Padding, concat, pad, split_as, split_evenly
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
-from symbcast.operators.reshaping import (
-    depth_to_space,
-    expand,
-    new_axes,
-    space_to_depth,
-    squeeze,
-    tile,
-    transpose,
-    unsqueeze,
-)
+from symbcast.operators.reshaping import aligned_at_right, depth_to_space, space_to_depth
 from symbcast.operators.resizing import SINGLE_NUDGED, resize
 from symbcast.operators.values.contents import Content, Elements, is_size
-from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes, without_axes
+from symbcast.operators.values.tensors import contents_joined, with_axes, without_axes
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
@@ -46,12 +50,8 @@ def _unsqueeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[
 @operator("Unsqueeze", reaches=_unsqueeze_reach)
 def unsqueeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 inserted; an axis given twice is inserted once."""
-    data, dims = call.value(0), call.shape(0)
-    numbers = call.input_numbers(1, "the axes")
-    rank = len(dims) + len(numbers)
-    axes = list(dict.fromkeys(call.axis(a, rank) for a in numbers))
-    places = new_axes(call, len(dims), axes)
-    return call.output(unsqueeze(call, dims, axes), with_axes(data.content, places, len(dims)))
+    rank, numbers = len(call.shape(0)), call.input_numbers(1, "the axes")
+    return unsqueezed(call, list(dict.fromkeys(call.axis(a, rank + len(numbers)) for a in numbers)))
 
 
 def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -65,17 +65,11 @@ def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Re
 @operator("Squeeze", reaches=_squeeze_reach)
 def squeeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 removed: the given ones, or all of them."""
-    data, dims = call.value(0), call.shape(0)
+    dims = call.shape(0)
     axes = call.axes_of(dims, call.input_numbers(1, "the axes")) if call.has(1) else []
-    skips = call.flag("allow_axis_skip")
-    if not axes or skips:
-        looked_at = axes or range(len(dims))
-        undecided = [n for n in looked_at if not isinstance(dims[n], int) and not call.bounds.is_at_least(dims[n], 2)]
-        if undecided:
-            call.give_up(f"whether axis {undecided[0]} is 1, and so removed, depends on the sizes")
-        axes = [n for n in looked_at if dims[n] == 1]
-    shape = squeeze(call, dims, axes)
-    return call.output(shape, without_axes(data.content, set(axes)))
+    if not axes or call.flag("allow_axis_skip"):
+        axes = axes_of_size_1(call, axes or range(len(dims)))
+    return squeezed(call, axes)
 
 
 def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -86,10 +80,8 @@ def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[
 @operator("Transpose", reaches=_transpose_reach)
 def transpose_(call: OpenVinoCall) -> Value:
     """The axes in a new order; reversed if no order is given."""
-    data, dims = call.value(0), call.shape(0)
-    order = call.input_numbers(1, "the order of the axes") or list(range(len(dims)))[::-1]
-    shape = transpose(call, dims, order)
-    return call.output(shape, transposed(data.content, dims, order))
+    call.shape(0)  # if it is unknown, the order does not matter
+    return reordered(call, call.input_numbers(1, "the order of the axes") or None)
 
 
 def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -154,23 +146,16 @@ def _parts(call: OpenVinoCall, axis: int, parts: Sequence[Dim]) -> list[Value]:
 @operator("Tile")
 def tile_(call: OpenVinoCall) -> Value:
     """The data repeated along each axis; the shorter of data shape and repeats is padded with 1 in front."""
-    data, dims = call.value(0), call.shape(0)
-    repeats = call.input_sizes(1)
-    rank = max(len(dims), len(repeats))
-    dims, repeats = (1,) * (rank - len(dims)) + dims, (1,) * (rank - len(repeats)) + repeats
-    shape = tile(call, dims, repeats)
-    is_stretched = all(r == 1 or d == 1 for d, r in zip(dims, repeats, strict=True))
-    return call.output(shape, stretched(data, shape) if is_stretched else None)
+    return tiled(call, *aligned_at_right(call.shape(0), call.input_sizes(1)))
 
 
 @operator("Broadcast")
 def broadcast(call: OpenVinoCall) -> Value:
     """The data broadcast to a shape, in one of four modes: see `symbcast.core.rules.openvino`."""
-    data, dims = call.value(0), call.shape(0)
-    target = call.input_sizes(1)
+    dims, target = call.shape(0), call.input_sizes(1)
     match call.text("mode", "numpy"):
         case "bidirectional":
-            shape = expand(call, dims, target, both_ways=True)
+            return expanded(call, target, both_ways=True)
         case "explicit" | "none":
             axes = tuple(call.input_numbers(2, "the axes of the target"))
             call.broadcast(dims, target, rule="explicit", axes=axes, flavour="openvino")
@@ -180,22 +165,19 @@ def broadcast(call: OpenVinoCall) -> Value:
             call.broadcast(target, dims, rule="pdpd", axis=axis, flavour="openvino")
             return call.output(target)
         case _:
-            shape = expand(call, dims, target)
-    return call.output(shape, stretched(data, shape))
+            return expanded(call, target)
 
 
 @operator("DepthToSpace", reaches=reaches_images)
 def depth_to_space_(call: OpenVinoCall) -> Value:
     """Blocks of channels moved into the spatial axes."""
-    dims = call.rank(0, (4,), "data")
-    return call.output(depth_to_space(call, dims, call.integer("block_size", 1)))
+    return call.output(depth_to_space(call, call.rank(0, (4,), "data"), call.integer("block_size", 1)))
 
 
 @operator("SpaceToDepth", reaches=reaches_images)
 def space_to_depth_(call: OpenVinoCall) -> Value:
     """Spatial blocks moved into the channels."""
-    dims = call.rank(0, (4,), "data")
-    return call.output(space_to_depth(call, dims, call.integer("block_size", 1)))
+    return call.output(space_to_depth(call, call.rank(0, (4,), "data"), call.integer("block_size", 1)))
 
 
 # Reshape, Slice and StridedSlice.
