@@ -44,8 +44,8 @@ class ScopedSymbol(sympy.Dummy):
     def __new__(cls, name: str, number: int | None = None) -> ScopedSymbol:
         # Numbered by us, as `Unknown` is: the numbers sympy gives differ from run to run.
         fresh = next(_numbers) if number is None else number
-        made: ScopedSymbol = super().__new__(cls, name, dummy_index=fresh, integer=True, nonnegative=True)
-        return made
+        symbol: ScopedSymbol = super().__new__(cls, name, dummy_index=fresh, integer=True, nonnegative=True)
+        return symbol
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return (self.name, self.dummy_index), {}
@@ -136,10 +136,10 @@ class ResolvedShapes:
 
 def resolve_shapes(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: int) -> ResolvedShapes:
     """Return the shapes under the assumptions; names are bound as in one call of `broadcast`."""
-    given = list(shapes)
+    operands = list(shapes)
     # Assumptions may mention sizes of other shapes, which are not written here.
-    read = [known_rank(shape(s), "the sizes of another framework") for s in given]
-    scope = Scope.of_call(given, read, assume, min_size, is_linked=False)
+    read = [known_rank(shape(s), "the sizes of another framework") for s in operands]
+    scope = Scope.of_call(operands, read, assume, min_size, is_linked=False)
     known = scope.knowledge
     put_in = tuple(shape_of(replace_symbols(d, known.values) for d in s.dims) for s in scope.shapes)
     present = dict.fromkeys(symbols_of(d for s in put_in for d in s.dims))
@@ -151,21 +151,21 @@ def resolve_shapes(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: i
 
 def identifiers(names: Mapping[Symbol, str], framework: str, reserved: Iterable[str] = ()) -> dict[Any, str]:
     """Return a name for each symbol that is a Python identifier; an unknown ``?0`` becomes ``u0``."""
-    found = {s: name for s, name in names.items() if not isinstance(s, Unknown)}
-    for symbol, name in found.items():
+    by_symbol = {s: name for s, name in names.items() if not isinstance(s, Unknown)}
+    for symbol, name in by_symbol.items():
         if not name.isidentifier() or name in reserved:
             problem = f"{framework} requires names that are identifiers without a special meaning"
             raise DimensionError(symbol, problem, "give it another name")
-    taken = {*found.values(), *reserved}
+    taken = {*by_symbol.values(), *reserved}
     for symbol, name in names.items():
         if isinstance(symbol, Unknown):
             label = name.lstrip("?")
             free = f"u{label}" if label.isdecimal() else label or "u"
             while free in taken or not free.isidentifier():
                 free = f"u_{free}"
-            found[symbol] = free
+            by_symbol[symbol] = free
             taken.add(free)
-    return found
+    return by_symbol
 
 
 def fold(

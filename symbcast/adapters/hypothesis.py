@@ -123,9 +123,9 @@ class _Question:
         ways = []
         for part in parts:
             others = [p for p in parts if p is not part]
-            for asked in ([*others, negate(part)], [negate(part)]):
-                if Decision(self.knowledge, asked).satisfiable:
-                    ways.append(asked)
+            for formulas in ([*others, negate(part)], [negate(part)]):
+                if Decision(self.knowledge, formulas).satisfiable:
+                    ways.append(formulas)
                     break
         return self._sizes(ways)
 
@@ -142,32 +142,32 @@ class _Question:
 
         @st.composite
         def drawn(draw: DrawFn) -> dict[str, int]:
-            asked = draw(st.sampled_from(possible))
-            found: list[Formula] = []
+            formulas = draw(st.sampled_from(possible))
+            fixed: list[Formula] = []
             for symbol in self.names:
-                wanted = draw(st.integers(0, self.max_size))
-                exact = equal(symbol, wanted)
-                if not Decision(self.knowledge, [*asked, *found, exact]).satisfiable:
-                    exact = equal(symbol, self._near(symbol, wanted, [*asked, *found]))
-                found.append(exact)
-            return {self.names[s]: size for s, size in self._witness([*asked, *found]).items() if s in self.names}
+                preferred = draw(st.integers(0, self.max_size))
+                exact = equal(symbol, preferred)
+                if not Decision(self.knowledge, [*formulas, *fixed, exact]).satisfiable:
+                    exact = equal(symbol, self._near(symbol, preferred, [*formulas, *fixed]))
+                fixed.append(exact)
+            return {self.names[s]: size for s, size in self._witness([*formulas, *fixed]).items() if s in self.names}
 
         return drawn()
 
-    def _near(self, symbol: Symbol, wanted: int, asked: Sequence[Formula]) -> int:
+    def _near(self, symbol: Symbol, size: int, formulas: Sequence[Formula]) -> int:
         """Return a size of a name that is possible: the next one above the wanted one, or the smallest."""
-        larger = Decision(self.knowledge, [*asked, at_most(wanted, symbol)]).witness()
+        larger = Decision(self.knowledge, [*formulas, at_most(size, symbol)]).witness()
         if larger is not None and larger[symbol] <= self.max_size:
             return larger[symbol]
-        least = self._witness(asked)[symbol]
+        least = self._witness(formulas)[symbol]
         if least > self.max_size:  # the condition requires large sizes
-            larger = Decision(self.knowledge, [*asked, at_most(least + wanted, symbol)]).witness()
+            larger = Decision(self.knowledge, [*formulas, at_most(least + size, symbol)]).witness()
         return least if larger is None or least <= self.max_size else larger[symbol]
 
-    def _witness(self, asked: Sequence[Formula]) -> Mapping[Symbol, int]:
-        found = Decision(self.knowledge, asked).witness()
-        assert found is not None, "each size was chosen so that the others exist"
-        return found
+    def _witness(self, formulas: Sequence[Formula]) -> Mapping[Symbol, int]:
+        sizes = Decision(self.knowledge, formulas).witness()
+        assert sizes is not None, "each size was chosen so that the others exist"
+        return sizes
 
 
 def _filled(shapes: Sequence[tuple[int, ...]], dtype: Any, elements: Any) -> SearchStrategy[tuple[Any, ...]]:

@@ -56,12 +56,12 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 
 def assumptions(*values: object) -> list[sympy.Basic]:
     """Return jax's assumptions about the sizes in some shapes: a minimum of 1, and the scope's constraints."""
-    found: dict[sympy.Basic, None] = {}
+    facts: dict[sympy.Basic, None] = {}
     for scope in dict.fromkeys(d.scope for v in values for d in _dims(v) if _is_symbolic(d)):
-        found.update(dict.fromkeys(_constraints(scope)))
+        facts.update(dict.fromkeys(_constraints(scope)))
     for s in symbols_of([d for v in values for d in read(v).dims]):
-        found[formula_to_sympy(at_most(1, s))] = None
-    return [f for f in found if f != sympy.true]
+        facts[formula_to_sympy(at_most(1, s))] = None
+    return [f for f in facts if f != sympy.true]
 
 
 def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> tuple[Any, ...]:
@@ -75,10 +75,10 @@ def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> t
 def write_all(shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0) -> list[tuple[Any, ...]]:
     """Return several shapes in one new scope: a computation can only mix dimensions of one scope."""
     export = load("jax.export", "jax")
-    settled = resolve_shapes(shapes, assume, min_size)
-    names = identifiers(settled.names, "jax", _RESERVED)
-    texts = [", ".join(_text(d, names) for d in s.dims) for s in settled.shapes]
-    constraints = list(_written_constraints(settled, names))
+    resolved = resolve_shapes(shapes, assume, min_size)
+    names = identifiers(resolved.names, "jax", _RESERVED)
+    texts = [", ".join(_text(d, names) for d in s.dims) for s in resolved.shapes]
+    constraints = list(_written_constraints(resolved, names))
     try:
         scope = export.SymbolicScope(constraints)
     except (ValueError, NotImplementedError) as error:
@@ -126,7 +126,7 @@ def _is_symbolic(value: Any) -> bool:
 
 def _quoted(text: str) -> str:
     """Return jax's text in our grammar; names are quoted, since jax may call a dimension ``None`` or ``and``."""
-    return _NAME.sub(lambda found: f"'{found[0]}'", text).replace("^", "**")
+    return _NAME.sub(lambda name: f"'{name[0]}'", text).replace("^", "**")
 
 
 def _in_scope(dim: Dim, scope: Any) -> Dim:
@@ -163,13 +163,13 @@ def _operation(dim: Dim, kind: Kind, args: list[str]) -> str:
     return reduce(lambda left, right: f"{function}({left}, {right})", args)
 
 
-def _written_constraints(settled: ResolvedShapes, names: dict[Any, str]) -> Iterator[str]:
-    for s, members in settled.domains.items():
-        if settled.may_be_zero(s):
+def _written_constraints(resolved: ResolvedShapes, names: dict[Any, str]) -> Iterator[str]:
+    for s, members in resolved.domains.items():
+        if resolved.may_be_zero(s):
             hint = f"pass assume='{names[s]} >= 1', or min_size=1"
             raise DimensionError(s, "it may be 0, and jax assumes that every dimension is at least 1", hint)
         yield from _written(set_formula(s, members, _POSITIVE), names)
-    for formula in settled.others:
+    for formula in resolved.others:
         yield from _written(formula, names)
 
 

@@ -70,9 +70,9 @@ def write(shape: ShapeLike) -> onnx_ir.Shape:
     Raises `DimensionError` for anything that onnx-ir cannot express.
     """
     library = load("onnx_ir", "onnx-ir")
-    found = known_rank(read_shape(shape), "a shape of onnx-ir").dims
-    uses = Counter(s for d in found if not isinstance(d, int) for s in d.symbols())
-    return cast("onnx_ir.Shape", library.Shape([_written(library, d, uses) for d in found]))
+    dims = known_rank(read_shape(shape), "a shape of onnx-ir").dims
+    uses = Counter(s for d in dims if not isinstance(d, int) for s in d.symbols())
+    return cast("onnx_ir.Shape", library.Shape([_written(library, d, uses) for d in dims]))
 
 
 def _is_symbolic(value: Any) -> bool:
@@ -87,11 +87,11 @@ def _dims(value: Any) -> tuple[Any, ...]:
     onnx_ir = load("onnx_ir", "onnx-ir")
     if isinstance(value, onnx_ir.SymbolicDim):
         return (value,)
-    found = value if isinstance(value, onnx_ir.Shape) else getattr(value, "shape", value)
-    if found is None:
+    dims = value if isinstance(value, onnx_ir.Shape) else getattr(value, "shape", value)
+    if dims is None:
         return (...,)
     try:
-        return tuple(found)
+        return tuple(dims)
     except TypeError:
         raise ShapeTypeError(value, "a shape of onnx-ir", "pass a Shape, or a Value that has one") from None
 
@@ -99,10 +99,10 @@ def _dims(value: Any) -> tuple[Any, ...]:
 def _expression(value: Any) -> sympy.Expr | None:
     """Return onnx-ir's expression for the text of a dimension, or None if it is not an expression."""
     try:
-        found: sympy.Expr | None = value._expr  # the only access to the expression of a computed SymbolicDim
+        expression: sympy.Expr | None = value._expr  # the only access to the expression of a computed SymbolicDim
     except (ValueError, TypeError):
         return None
-    return found
+    return expression
 
 
 def _renamed(expression: sympy.Expr) -> Dim:
@@ -146,9 +146,9 @@ def _written_expression(onnx_ir: Any, dim: Term) -> Any:
     if expression.is_Integer:
         return check_size(int(expression))
     text = str(expression)
-    found = _read_back(onnx_ir, text)
-    if found != from_sympy(expression):
-        read = "one name" if isinstance(found, Symbol) and found.name == text else dim_text(found)
+    read_back = _read_back(onnx_ir, text)
+    if read_back != from_sympy(expression):
+        read = "one name" if isinstance(read_back, Symbol) and read_back.name == text else dim_text(read_back)
         problem = f"onnx-ir, which assumes that every name is at least 1, reads {text!r} as {read}"
         raise DimensionError(dim, problem, "write that if you mean it, or give the axis its own name")
     return onnx_ir.SymbolicDim(text)
@@ -164,5 +164,5 @@ def _check_division(division: Operation, dim: Term) -> None:
 
 
 def _read_back(onnx_ir: Any, text: str) -> Dim:
-    found = read_dim(onnx_ir.SymbolicDim(text))
-    return 0 if found is None else found
+    dim = read_dim(onnx_ir.SymbolicDim(text))
+    return 0 if dim is None else dim

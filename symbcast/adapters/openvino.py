@@ -57,16 +57,16 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 
 def assumptions(*values: object) -> list[sympy.Basic]:
     """Return the bounds of dimensions with a symbol; other dimensions carry their own bounds."""
-    found: dict[sympy.Basic, None] = {}
+    facts: dict[sympy.Basic, None] = {}
     for dim in (d for v in values for d in _dims(v) if d is not ...):
         read_as = from_dim(dim)
         if isinstance(read_as, int) or not dim.has_symbol():
             continue
         low, high = _bounds(dim)
-        found[formula_to_sympy(at_most(low, read_as))] = None
+        facts[formula_to_sympy(at_most(low, read_as))] = None
         if high is not None:
-            found[formula_to_sympy(at_most(read_as, high))] = None
-    return [f for f in found if f != sympy.true]
+            facts[formula_to_sympy(at_most(read_as, high))] = None
+    return [f for f in facts if f != sympy.true]
 
 
 def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> openvino.PartialShape:
@@ -82,22 +82,22 @@ def write_all(
 ) -> list[openvino.PartialShape]:
     """Return several shapes as `PartialShape` with shared labels and assumptions."""
     openvino = load("openvino", "openvino")
-    given = list(shapes)
+    operands = list(shapes)
     # A bare ``...`` has no dimensions to write.
-    settled = resolve_shapes([() if _says_nothing(s) else s for s in given], assume, min_size)
-    settled.refuse_others("OpenVINO")
-    made = {s: _written(openvino, s, *settled.bounds(s, "OpenVINO")) for s in settled.domains}
+    resolved = resolve_shapes([() if _says_nothing(s) else s for s in operands], assume, min_size)
+    resolved.refuse_others("OpenVINO")
+    dimensions = {s: _written(openvino, s, *resolved.bounds(s, "OpenVINO")) for s in resolved.domains}
     return [
         openvino.PartialShape.dynamic()
         if _says_nothing(s)
-        else openvino.PartialShape([_checked(d, made) for d in dims])
-        for s, dims in zip(given, (s.dims for s in settled.shapes), strict=True)
+        else openvino.PartialShape([_checked(d, dimensions) for d in dims])
+        for s, dims in zip(operands, (s.dims for s in resolved.shapes), strict=True)
     ]
 
 
-def _says_nothing(given: ShapeLike) -> bool:
+def _says_nothing(text: ShapeLike) -> bool:
     """Return whether a shape is an unnamed sequence of axes and nothing else."""
-    return shape(given) == _DYNAMIC
+    return shape(text) == _DYNAMIC
 
 
 _DYNAMIC = shape("...")
@@ -107,11 +107,11 @@ def _dims(value: Any) -> tuple[Any, ...]:
     openvino = load("openvino", "openvino")
     if isinstance(value, openvino.Dimension):
         return (value,)
-    found = value if isinstance(value, openvino.PartialShape) else _shape_of(value)
-    if isinstance(found, openvino.PartialShape) and found.rank.is_dynamic:
+    dims = value if isinstance(value, openvino.PartialShape) else _shape_of(value)
+    if isinstance(dims, openvino.PartialShape) and dims.rank.is_dynamic:
         return (...,)
     try:
-        return tuple(found)
+        return tuple(dims)
     except TypeError:
         raise ShapeTypeError(value, "a shape of OpenVINO", "pass a PartialShape, or an output that has one") from None
 
@@ -132,13 +132,13 @@ def _bounds(dimension: Any) -> tuple[int, int | None]:
     return dimension.get_min_length(), None if high < 0 else high
 
 
-def _read_symbol(held: Any, unknowns: int) -> Symbol:
-    if held in _named:
-        return _named[held]
-    known = _dims_by_symbol.get(held)
+def _read_symbol(label: Any, unknowns: int) -> Symbol:
+    if label in _named:
+        return _named[label]
+    known = _dims_by_symbol.get(label)
     if known is None:
-        known = _dims_by_symbol[held] = Unknown(f"?{unknowns}")
-        _symbols_by_unknown[known] = held
+        known = _dims_by_symbol[label] = Unknown(f"?{unknowns}")
+        _symbols_by_unknown[known] = label
     return known
 
 
@@ -151,19 +151,19 @@ def _written(openvino: Any, s: Symbol, low: int, high: int | None) -> Any:
 def _symbol(openvino: Any, s: Symbol) -> Any:
     if isinstance(s, Unknown):
         if s not in _symbols_by_unknown:
-            held = _symbols_by_unknown[s] = openvino.Symbol()
-            _dims_by_symbol[held] = s
+            label = _symbols_by_unknown[s] = openvino.Symbol()
+            _dims_by_symbol[label] = s
         return _symbols_by_unknown[s]
     if s not in _symbols_by_name:
-        held = _symbols_by_name[s] = openvino.Symbol()
-        _named[held] = s
+        label = _symbols_by_name[s] = openvino.Symbol()
+        _named[label] = s
     return _symbols_by_name[s]
 
 
-def _checked(dim: Dim, made: dict[Symbol, Any]) -> Any:
+def _checked(dim: Dim, dimensions: dict[Symbol, Any]) -> Any:
     if isinstance(dim, int):
         return dim
     if not isinstance(dim, Symbol):
         problem = "a PartialShape holds only sizes and symbols, not expressions"
         raise DimensionError(dim, problem, "write '?' or a name for this axis, and keep the relation as an assumption")
-    return made[dim]
+    return dimensions[dim]

@@ -76,32 +76,32 @@ def _operation(kind: Kind, args: list[sympy.Expr]) -> sympy.Expr:
 
 
 def _floor(dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr:
-    found = _exact("//", dividend, divisor)
-    if found is not None:
-        return found
+    exact = _exact("//", dividend, divisor)
+    if exact is not None:
+        return exact
     quotient = dividend / divisor
     return sympy.floor(quotient, evaluate=bool(quotient.is_number))
 
 
 def _remainder(dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr:
-    found = _exact("%", dividend, divisor)
-    return dividend - divisor * _floor(dividend, divisor) if found is None else found
+    remainder = _exact("%", dividend, divisor)
+    return dividend - divisor * _floor(dividend, divisor) if remainder is None else remainder
 
 
 def _exact(kind: Literal["//", "%"], dividend: sympy.Expr, divisor: sympy.Expr) -> sympy.Expr | None:
     """Return a division as a sympy expression, or None if sympy would evaluate it wrongly."""
     try:
-        found = operate(kind, (term(from_sympy(dividend)), term(from_sympy(divisor)))).dim()
+        dim = operate(kind, (term(from_sympy(dividend)), term(from_sympy(divisor)))).dim()
     except DimensionError:  # it contains a Piecewise for a join
         return None
-    written = sympy.sympify(to_sympy(found))
+    written = sympy.sympify(to_sympy(dim))
     return None if written.has(floordiv, mod, broadcast) else written
 
 
 def _extremum(function: type[sympy.Expr], args: list[sympy.Expr]) -> sympy.Expr:
     # sympy may compare symbols and numbers; its reasoning about a floor or a Piecewise is slow or wrong.
-    made: sympy.Expr = function(*args, evaluate=all(a.is_Atom for a in args))
-    return made
+    extremum: sympy.Expr = function(*args, evaluate=all(a.is_Atom for a in args))
+    return extremum
 
 
 def _join(members: list[sympy.Expr]) -> sympy.Expr:

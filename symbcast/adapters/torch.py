@@ -120,11 +120,11 @@ def _read_power(expr: Any, leaf: Leaf) -> Term:
 def _read_rounding(kind: str, inner: Any, leaf: Leaf) -> Term:
     if kind in ("CeilToInt", "ceiling"):
         return -_read_quotient_of_negated(inner, leaf)
-    found = _read_quotient(inner, leaf)
-    low = found.lower_bound
+    quotient = _read_quotient(inner, leaf)
+    low = quotient.lower_bound
     if kind == "TruncToInt" and (low is None or low < 0):
         raise DimensionError(inner, "rounding towards zero is a floor only for a value that is not negative")
-    return found
+    return quotient
 
 
 def _read_quotient_of_negated(inner: Any, leaf: Leaf) -> Term:
@@ -191,18 +191,20 @@ def assumptions(*values: object) -> list[sympy.Basic]:
     Facts that are not comparisons of sizes are left out: the answer then covers more sizes, and is still right.
     """
     dims = [d for v in values for d in (_dims(v) if not _is_program(v) else _program_dims(v))]
-    found: dict[sympy.Basic, None] = {}
+    facts: dict[sympy.Basic, None] = {}
     for dim in dims:
         if _is_export_dim(dim):
             root = getattr(dim, "root", dim)
-            found.update(dict.fromkeys(_range(symbol(root.__name__), root.min, root.max)))
-    wanted: dict[Any, set[Any]] = {}
+            facts.update(dict.fromkeys(_range(symbol(root.__name__), root.min, root.max)))
+    symbols_by_env: dict[Any, set[Any]] = {}
     for dim in dims:
         if _has_symbol(dim):
-            wanted.setdefault(dim.node.shape_env, set()).update(dim.node._expr.free_symbols, dim.node.expr.free_symbols)
-    for env, symbols in wanted.items():
-        found.update(dict.fromkeys(_facts(env, symbols)))
-    return [f for f in found if f != sympy.true]
+            symbols_by_env.setdefault(dim.node.shape_env, set()).update(
+                dim.node._expr.free_symbols, dim.node.expr.free_symbols
+            )
+    for env, symbols in symbols_by_env.items():
+        facts.update(dict.fromkeys(_facts(env, symbols)))
+    return [f for f in facts if f != sympy.true]
 
 
 def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> tuple[int | torch.export.Dim, ...]:
@@ -218,11 +220,11 @@ def write_all(
 ) -> list[tuple[int | torch.export.Dim, ...]]:
     """Return several shapes in which one symbol is one `torch.export.Dim`."""
     export = load("torch.export", "torch")
-    settled = resolve_shapes(shapes, assume, min_size)
-    settled.refuse_others("torch.export")
-    names = identifiers(settled.names, "torch.export")
-    made = {s: _written_symbol(export, settled, s, names[s]) for s in settled.domains}
-    return [tuple(_written(d, made) for d in s.dims) for s in settled.shapes]
+    resolved = resolve_shapes(shapes, assume, min_size)
+    resolved.refuse_others("torch.export")
+    names = identifiers(resolved.names, "torch.export")
+    dims = {s: _written_symbol(export, resolved, s, names[s]) for s in resolved.domains}
+    return [tuple(_written(d, dims) for d in s.dims) for s in resolved.shapes]
 
 
 def _dims(value: Any) -> tuple[Any, ...]:
@@ -279,8 +281,8 @@ def _leaf(env: Any) -> Any:
     """Return a function that maps the symbols of a `ShapeEnv` to ours."""
 
     def leaf(s: sympy.Symbol) -> Symbol:
-        held = env.var_to_range.get(s)
-        if not s.is_nonnegative and (held is None or held.lower < 0):
+        bounds = env.var_to_range.get(s)
+        if not s.is_nonnegative and (bounds is None or bounds.lower < 0):
             raise DimensionError(s, "it may be negative, so it is not a size", f"call torch._check({s} >= 0) first")
         return _scopes.symbol(env, s.name)
 
@@ -295,13 +297,13 @@ def _facts(env: Any, symbols: set[Any]) -> Iterator[sympy.Basic]:
     grown = True
     while grown:
         tied = [f for f in facts if not symbols.isdisjoint(f.free_symbols)]
-        found = symbols.union(*(f.free_symbols for f in tied))
-        grown, symbols = found != symbols, found
+        connected = symbols.union(*(f.free_symbols for f in tied))
+        grown, symbols = connected != symbols, connected
     leaf = _leaf(env)
     for s in sorted(symbols, key=str):
-        held = env.var_to_range.get(s)
-        if held is not None and held.lower >= 0:
-            yield from _range(_scopes.symbol(env, s.name), held.lower, held.upper)
+        bounds = env.var_to_range.get(s)
+        if bounds is not None and bounds.lower >= 0:
+            yield from _range(_scopes.symbol(env, s.name), bounds.lower, bounds.upper)
     for fact in tied:
         try:
             yield formula_to_sympy(read_formula(fact, leaf))
@@ -340,25 +342,25 @@ def _program_dims(program: Any) -> list[Any]:
     return [d for value in _inputs(program).values() for d in value.shape]
 
 
-def _written_symbol(export: Any, settled: ResolvedShapes, s: Symbol, name: str) -> Any:
+def _written_symbol(export: Any, resolved: ResolvedShapes, s: Symbol, name: str) -> Any:
     if isinstance(s, Unknown):
         raise DimensionError(s, "a torch.export.Dim has a name", "write a name instead of ?")
-    low, high = settled.bounds(s, "torch.export.Dim")
+    low, high = resolved.bounds(s, "torch.export.Dim")
     return export.Dim(name, min=low, max=high)
 
 
-def _written(dim: Dim, made: dict[Symbol, Any]) -> Any:
+def _written(dim: Dim, dims: dict[Symbol, Any]) -> Any:
     if isinstance(dim, int):
         return dim
     factor, s, offset = _linear(dim)
     if factor == 1 and offset == 0:
-        return made[s]
-    if factor * made[s].min + offset < 0:
-        raise DimensionError(dim, f"it is negative if {s} is {made[s].min}", f"assume '{s} >= {-(offset // factor)}'")
-    if made[s].__name__ in sympy.__all__:
+        return dims[s]
+    if factor * dims[s].min + offset < 0:
+        raise DimensionError(dim, f"it is negative if {s} is {dims[s].min}", f"assume '{s} >= {-(offset // factor)}'")
+    if dims[s].__name__ in sympy.__all__:
         # torch parses the name with sympify, where N and S, for example, mean something else.
         raise DimensionError(dim, f"torch does no arithmetic on a Dim called {s}", "give it another name")
-    scaled = factor * made[s] if factor > 1 else made[s]
+    scaled = factor * dims[s] if factor > 1 else dims[s]
     return scaled + offset if offset else scaled
 
 

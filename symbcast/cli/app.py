@@ -117,11 +117,11 @@ def _several(text: str, arguments: Sequence[str]) -> str:
 
         is_cut = options[0] in RELATIONS and re.fullmatch(r"[^\W\d][\w.]*", text)
         return f'. Quote it whole, as in {options[0]} "{text} >= 2": the shell reads > and < itself' if is_cut else ""
-    found = [part.strip() for part in _BETWEEN.split(text)]
-    if len(found) < 2 or not _WORDS.isdisjoint(found) or not all(map(is_shape, found)):
+    parts = [part.strip() for part in _BETWEEN.split(text)]
+    if len(parts) < 2 or not _WORDS.isdisjoint(parts) or not all(map(is_shape, parts)):
         return ""
-    quoted = " ".join(f'"{part}"' for part in found)
-    return f". If these are {len(found)} shapes, quote each: {quoted}"
+    quoted = " ".join(f'"{part}"' for part in parts)
+    return f". If these are {len(parts)} shapes, quote each: {quoted}"
 
 
 def _discard_output() -> None:

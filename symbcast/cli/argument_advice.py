@@ -77,8 +77,8 @@ def functions_in(path: str) -> list[str]:
         tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):
         return []
-    found = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return [name for name in found if not name.startswith("_")] or found
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [name for name in names if not name.startswith("_")] or names
 
 
 def source_with(function: str) -> str:
@@ -193,8 +193,8 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
     if word in _IN_PYTHON:
         name = word if word in ("explore", "plot", "survey") else "plot"
         operands = ", ".join(f'"{a}"' for a in rest if is_shape(a)) or '"N, 3", "M, 1"'
-        given = operands if name == "explore" else f"symbcast.broadcast({operands})"
-        return f"{text}; in Python, or a notebook: symbcast.notebook.{name}({given})"
+        arguments = operands if name == "explore" else f"symbcast.broadcast({operands})"
+        return f"{text}; in Python, or a notebook: symbcast.notebook.{name}({arguments})"
     operation = _operation(word, rest)
     if operation:
         return operation
@@ -214,8 +214,8 @@ def _about_file(file: str, word: str, rest: Sequence[str], commands: Sequence[st
     close = closest(word, commands) if word and word not in _OTHERS else None
     if file.endswith(".py"):
         return f"did you mean {command_line('lint', rest)}?" if close == "lint" else for_source(file)
-    meant = load_command(close) if close else None
-    subject = meant.subject if meant and meant.most_arguments != 0 else ""
+    command = load_command(close) if close else None
+    subject = command.subject if command and command.most_arguments != 0 else ""
     if close and (subject == "models" or (subject == "other" and (close != "lint" or not is_model(file)))):
         return f"did you mean {command_line(close, rest)}?"
     if word in _OF_MODELS:
@@ -305,17 +305,18 @@ def _as_in(module: str, name: str) -> str:
 
 def _called(text: str) -> str:
     """Return the command line for a call written as in Python; empty for any other text."""
-    found = re.fullmatch(r"([\w./\\]+)[:.]([^\W\d]\w*)(\(.*\))", text, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"([\w./\\]+)[:.]([^\W\d]\w*)(\(.*\))", text, re.DOTALL)
+    if match is None:
         return ""
     try:
-        call = ast.parse(f"f{found[3]}", mode="eval").body
+        call = ast.parse(f"f{match[3]}", mode="eval").body
     except SyntaxError:
         return ""
     if not isinstance(call, ast.Call):
         return ""
-    given = [*((a, "") for a in call.args), *((k.value, k.arg or "") for k in call.keywords)]
-    return command_line("trace", f"{module_of(found[1])}:{found[2]}", [_argument(node, name) for node, name in given])
+    arguments = [*((a, "") for a in call.args), *((k.value, k.arg or "") for k in call.keywords)]
+    function = f"{module_of(match[1])}:{match[2]}"
+    return command_line("trace", function, [_argument(node, name) for node, name in arguments])
 
 
 def _argument(node: ast.expr, name: str) -> str:
@@ -351,7 +352,7 @@ def call_fault(function: Callable[..., Any], text: str, arguments: Sequence[str]
         if name in AXIS_NAMES and re.fullmatch(r"\s*-?[0-9]+\s*", argument):
             number = argument.strip()
             return f"{name}={argument} is an array of shape ({number},); for the number, write ={number}"
-    names = [found[1] for a in arguments if (found := re.match(r"([^\W\d]\w*)=", a))]
+    names = [match[1] for a in arguments if (match := re.match(r"([^\W\d]\w*)=", a))]
     unknown = next((name for name in names if name not in taken), "")
     if not unknown:
         return ""
@@ -368,11 +369,11 @@ def call_fault(function: Callable[..., Any], text: str, arguments: Sequence[str]
 
 def is_method(owner: type, name: str) -> bool:
     """Return whether an attribute of a class is a method that takes an instance, by the name of its first parameter."""
-    found = inspect.getattr_static(owner, name)
-    if isinstance(found, staticmethod | classmethod) or not callable(found):
+    attribute = inspect.getattr_static(owner, name)
+    if isinstance(attribute, staticmethod | classmethod) or not callable(attribute):
         return False
     try:
-        return next(iter(inspect.signature(found).parameters), "") == "self"
+        return next(iter(inspect.signature(attribute).parameters), "") == "self"
     except (TypeError, ValueError):
         return False
 

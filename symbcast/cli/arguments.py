@@ -118,7 +118,7 @@ def read_arguments(
         fault = split_value_fault(option, value, _following(option, value, before), command.name, positional)
         if fault:
             raise UsageError(fault)
-        _check(option, value, command.name, options)
+        _check(option, value, options)
     keywords = _keywords(pairs, positional)
     for argument in others:
         if not _is_positional(argument, command):
@@ -199,8 +199,8 @@ def _refuse_option(
     """Raise the `UsageError` for an option that a command does not have."""
     from symbcast.cli.option_advice import UnknownOption, unknown_option
 
-    found = _OPTION.fullmatch(argument)
-    name, value = (found[1], found[2]) if found else ("", None)
+    match = _OPTION.fullmatch(argument)
+    name, value = (match[1], match[2]) if match else ("", None)
     if value is None:
         value = next((b for a, b in pairwise((*arguments, "")) if a == argument), "")
     rule = value_of("--rule", arguments) or "numpy"
@@ -273,17 +273,17 @@ def _check_quoted(command: str, shapes: Sequence[str]) -> None:
 
 def _is_equation(text: str) -> bool:
     """Return whether an argument is a size and its value with a single ``=``, and not an attribute of a rule."""
-    found = _EQUATION.fullmatch(text)
-    return found is not None and not takers_of(found[1])
+    match = _EQUATION.fullmatch(text)
+    return match is not None and not takers_of(match[1])
 
 
 def _check_no_relation(others: Iterable[str], equations: Sequence[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
         may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not path_exists(text)
-        meant = meant_relation(text) if may_be else ""
-        if meant:
-            said = argument_text(meant)
+        relation = meant_relation(text) if may_be else ""
+        if relation:
+            said = argument_text(relation)
             if is_to_prove:
                 raise UsageError(f"{said} is a relation; write --that {said} to prove it")
             raise UsageError(f"{said} is an assumption; write --assume {said}: each has its own --assume")
@@ -301,16 +301,16 @@ def value_of(option: str, arguments: Sequence[str]) -> str | None:
     >>> value_of("--rule", ["N", "--rule=none", "--rule", "pdpd"])
     'pdpd'
     """
-    found = None
+    value = None
     for argument, following in zip(arguments, (*arguments[1:], None), strict=False):
         if argument == option:
-            found = following
+            value = following
         elif argument.startswith(f"{option}="):
-            found = argument.partition("=")[2]
-    return found
+            value = argument.partition("=")[2]
+    return value
 
 
-def _check(option: Option, value: str, command: str, options: Options) -> None:
+def _check(option: Option, value: str, options: Options) -> None:
     """Raise `UsageError` for a value that an option does not accept."""
     name = option.names[0]
     if not value and not option.is_switch:
@@ -328,7 +328,7 @@ def _check(option: Option, value: str, command: str, options: Options) -> None:
         )
     if option.number is not None and not _is_number(value, option.number):
         kind = "a whole number" if option.number is int else "a number"
-        raise UsageError(number_fault(name, value, _example(option), command, kind))
+        raise UsageError(number_fault(name, value, _example(option), kind))
 
 
 def _is_number(value: str, kind: type[int] | type[float]) -> bool:

@@ -225,8 +225,8 @@ def load_command(name: str) -> Command:
     if name not in (*command_names(), INSTALL):
         raise KeyError(name)
     file = name.removeprefix("--").replace("-", "_")
-    found: Command = getattr(import_module(f"symbcast.cli.commands.{file}"), file)
-    return found
+    loaded: Command = getattr(import_module(f"symbcast.cli.commands.{file}"), file)
+    return loaded
 
 
 class OptionsByCommand(Mapping[str, Options]):

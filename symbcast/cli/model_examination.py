@@ -69,28 +69,29 @@ def examine(job: CheckJob) -> FileOutcome:
     try:
         opened = _opened(job)
         names = opened.names(job)
-        found = _examined(job, opened, names)
+        outcome = _examined(job, opened, names)
     except MissingExtraError:
         raise
     except ModelError as error:
-        found = FileOutcome(job.source, names=names, problem=Problem(error.problem, error.hint))
+        outcome = FileOutcome(job.source, names=names, problem=Problem(error.problem, error.hint))
     except OSError as error:
-        found = FileOutcome(job.source, names=names, problem=Problem(error.strerror or " ".join(str(error).split())))
+        outcome = FileOutcome(job.source, names=names, problem=Problem(error.strerror or " ".join(str(error).split())))
     except SymbcastError as error:
-        found = FileOutcome(job.source, names=names, problem=Problem(" ".join(str(error).split())))
+        outcome = FileOutcome(job.source, names=names, problem=Problem(" ".join(str(error).split())))
     except Exception as error:
-        found = FileOutcome(job.source, names=names, problem=_fault(error))
-    status: Status = "checked" if found.problem is None or found.verdict else "failed"
-    return replace(found, seconds=perf_counter() - start, stamp=stamp, status=status)
+        outcome = FileOutcome(job.source, names=names, problem=_fault(error))
+    status: Status = "checked" if outcome.problem is None or outcome.verdict else "failed"
+    return replace(outcome, seconds=perf_counter() - start, stamp=stamp, status=status)
 
 
 def without_answer(job: CheckJob, ending: Ending[CheckJob, FileOutcome], timeout: float | None) -> FileOutcome:
     """Return the outcome of a file whose process died or exceeded its time limit."""
-    found = FileOutcome(job.source, status="died", stamp=Stamp.of(job.path))
+    outcome = FileOutcome(job.source, status="died", stamp=Stamp.of(job.path))
     if ending.kind == "timed out" and timeout is not None:
         problem = Problem(f"the check took more than {timeout:g} seconds", "allow more time with --timeout")
-        return replace(found, problem=problem, status="timed out", seconds=timeout)
-    return replace(found, problem=Problem(f"the process that checked it ended with {ending.text}", "is it too large?"))
+        return replace(outcome, problem=problem, status="timed out", seconds=timeout)
+    text = f"the process that checked it ended with {ending.text}"
+    return replace(outcome, problem=Problem(text, "is it too large?"))
 
 
 def _fault(error: Exception) -> Problem:
@@ -113,11 +114,11 @@ class _Opened(NamedTuple):
     model: Model
     runtime: str
 
-    def check(self, **asked: Any) -> GraphReport:
+    def check(self, **question_options: Any) -> GraphReport:
         """Return the answer about the model."""
         from symbcast.graphs.check import check_graph, read_question
 
-        question = read_question(self.front_end, runtime=self.runtime, **asked)
+        question = read_question(self.front_end, runtime=self.runtime, **question_options)
         return self.front_end.report(check_graph(self.front_end, self.model, question))
 
     def names(self, job: CheckJob) -> ModelNames:
@@ -128,9 +129,9 @@ class _Opened(NamedTuple):
         from symbcast.graphs.known_inputs import read_known_inputs
 
         inputs = self.model.input_names
-        given = read_known_inputs(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))
-        found = names_in(self.front_end, self.model, given)
-        return ModelNames(found.sizes, found.inputs)
+        known = read_known_inputs(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))
+        names = names_in(self.front_end, self.model, known)
+        return ModelNames(names.sizes, names.inputs)
 
 
 def _opened(job: CheckJob) -> _Opened:
@@ -169,7 +170,7 @@ def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
     if later:  # about sizes that data decide, whose names only the check knows
         report = under_name(ask(assume=[*taken, *later]), job.source)
     confirmed = cast("Any", report).confirm() if job.confirm else ()
-    found = FileOutcome(
+    outcome = FileOutcome(
         job.source,
         report.verdict.value,
         names=names._replace(sizes=(*names.sizes, *report.data_sizes)) if job.assume else names,
@@ -178,22 +179,22 @@ def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
         confirmed=tuple(_runtime_run(run, report) for run in confirmed),
     )
     if job.target is not None:
-        found = _written(found, cast("Any", report).annotate(), job, Path(job.target))
+        outcome = _written(outcome, cast("Any", report).annotate(), job, Path(job.target))
     if job.html is not None:
-        found = _pictured(found, report, Path(job.html))
+        outcome = _pictured(outcome, report, Path(job.html))
     if job.guard is not None:
         left = sorted({left.node for left in report.unanalysed})
         remarks = [f"the guard does not cover {prose_list(left, limit=3)}: not analysed"] if left else []
-        return replace(found, guard=guard_text(report, job.guard, job.format), remarks=(*found.remarks, *remarks))
+        return replace(outcome, guard=guard_text(report, job.guard, job.format), remarks=(*outcome.remarks, *remarks))
     match job.format:
         case "text":
-            return replace(found, document=report._document())
+            return replace(outcome, document=report._document())
         case "json":
-            return replace(found, data=report.to_dict())
+            return replace(outcome, data=report.to_dict())
         case _:
             from symbcast.graphs.report.presentation import notices_of
 
-            return replace(found, notices=(*notices_of(report), *_disagreements(confirmed)))
+            return replace(outcome, notices=(*notices_of(report), *_disagreements(confirmed)))
 
 
 def _disagreements(confirmed: Iterable[Confirmation]) -> Iterable[Notice]:
@@ -204,9 +205,9 @@ def _disagreements(confirmed: Iterable[Confirmation]) -> Iterable[Notice]:
     return disagreements(confirmed)
 
 
-def _of(given: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:
+def _of(pairs: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:
     """Return the given facts about the names that a model has."""
-    return {name: told for name, told in given if name in names}
+    return {name: text for name, text in pairs if name in names}
 
 
 def _runtime_run(run: Confirmation, report: GraphReport) -> RuntimeRun:
@@ -216,18 +217,18 @@ def _runtime_run(run: Confirmation, report: GraphReport) -> RuntimeRun:
     return RuntimeRun(run.sizes, run.expected, run.happened, run.agrees, run.reason, text)
 
 
-def _pictured(found: FileOutcome, report: GraphReport, target: Path) -> FileOutcome:
+def _pictured(outcome: FileOutcome, report: GraphReport, target: Path) -> FileOutcome:
     """Write the page of a model."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         report.plot().save(target)
     except OSError as error:
         problem = Problem(f"the page cannot be written to {target}: {error.strerror or error}")
-        return replace(found, problem=problem)
-    return replace(found, remarks=(*found.remarks, f"the page is {target}"))
+        return replace(outcome, problem=problem)
+    return replace(outcome, remarks=(*outcome.remarks, f"the page is {target}"))
 
 
-def _written(found: FileOutcome, model: Any, job: CheckJob, target: Path) -> FileOutcome:
+def _written(outcome: FileOutcome, model: Any, job: CheckJob, target: Path) -> FileOutcome:
     """Write the annotated model, completely or not at all."""
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -237,11 +238,11 @@ def _written(found: FileOutcome, model: Any, job: CheckJob, target: Path) -> Fil
             draft.replace(target)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        return replace(found, problem=Problem(f"the annotated model cannot be written to {target}: {why}"))
+        return replace(outcome, problem=Problem(f"the annotated model cannot be written to {target}: {why}"))
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return replace(found, remarks=tuple(_moved(model, job, target)))
+    return replace(outcome, remarks=tuple(_moved(model, job, target)))
 
 
 def _moved(model: Any, job: CheckJob, target: Path) -> list[str]:

@@ -81,8 +81,8 @@ def model_on_stdin(name: str) -> Iterator[str]:
 def _ending(data: bytes) -> str:
     """Return the file extension for model data, as determined by how the data begin."""
     start = data[:1000].lstrip()
-    found = next((ending for begins, ending in _BEGINNINGS if start.startswith(begins)), ENDING)
-    return found if found != ENDING or b"ir_version:" not in start else ".textproto"
+    recognized = next((ending for begins, ending in _BEGINNINGS if start.startswith(begins)), ENDING)
+    return recognized if recognized != ENDING or b"ir_version:" not in start else ".textproto"
 
 
 def model_files(arguments: Sequence[str]) -> list[str]:
@@ -105,10 +105,10 @@ def _files(argument: str) -> Iterator[str]:
         yield argument
         return
     closed: list[str] = []
-    found = list(closed)
+    files = list(closed)
     for folder, _, names in os.walk(argument, onerror=lambda error: closed.append(str(error.filename))):
-        found += [str(Path(folder, name)) for name in names if _is_model(Path(folder, name))]
-    yield from sorted([*found, *closed], key=lambda path: Path(path).parts) or [argument]
+        files += [str(Path(folder, name)) for name in names if _is_model(Path(folder, name))]
+    yield from sorted([*files, *closed], key=lambda path: Path(path).parts) or [argument]
 
 
 def _is_model(path: Path) -> bool:
@@ -134,8 +134,8 @@ def near_file(path: str) -> str:
         return ""
     name = Path(path).name
     same = [n for n in names if Path(n).stem == name]
-    found = same[0] if len(same) == 1 else closest(name, names)
-    return str(Path(path).parent / found) if found else ""
+    near = same[0] if len(same) == 1 else closest(name, names)
+    return str(Path(path).parent / near) if near else ""
 
 
 def output_paths(output: str, files: Sequence[str], arguments: Sequence[str], overwrite: bool) -> Mapping[str, str]:
@@ -157,15 +157,15 @@ def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwr
     is_named = output.lower().endswith(ENDING) and not Path(output).is_dir()
     is_folder = output.endswith(("/", os.sep)) or any(Path(p).is_dir() for p in (output, *arguments))
     if len(files) == 1 and (is_named or not is_folder):
-        found = {files[0]: output}
+        targets = {files[0]: output}
     elif is_named or Path(output).is_file():
         raise UsageError(f"--output {output} is a file; name a folder for several models or a folder of models")
     else:
         common = Path(os.path.commonpath([Path(f).absolute().parent for f in files]))
-        found = {f: str(Path(output) / _named(Path(f).absolute().relative_to(common))) for f in files}
+        targets = {f: str(Path(output) / _named(Path(f).absolute().relative_to(common))) for f in files}
     read = {Path(f).resolve(): f for f in files}
     written: dict[str, str] = {}
-    for file, target in found.items():
+    for file, target in targets.items():
         if Path(target).resolve() in read:
             over = read[Path(target).resolve()]
             another = f"name another {'file' if output == target else 'folder'}"
@@ -177,7 +177,7 @@ def _targets(output: str, files: Sequence[str], arguments: Sequence[str], overwr
     if there and not overwrite:
         others = f", and {len(there) - 1} more" if len(there) > 1 else ""
         raise UsageError(f"--output: {there[0]} already exists{others}; name another, or add --overwrite")
-    return found
+    return targets
 
 
 def _named(path: Path) -> Path:
@@ -261,14 +261,14 @@ def _pickled(path: Path) -> Iterator[tuple[str, str]]:
 
 def bound_sizes(texts: Sequence[str], min_size: int) -> tuple[tuple[str, int], ...]:
     """Return the sizes that are fixed by name, as ``--bind`` gives them."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for text in texts:
         name, size = _bound(text)
         if size < min_size:
             raise UsageError(f"--bind {text}: sizes are at least {min_size}; add --min-size {size}")
-        if found.setdefault(name, size) != size:
-            raise UsageError(f"--bind {text}: {name} is {found[name]} already")
-    return tuple(found.items())
+        if sizes.setdefault(name, size) != size:
+            raise UsageError(f"--bind {text}: {name} is {sizes[name]} already")
+    return tuple(sizes.items())
 
 
 _BOUND = re.compile(r"\s*(.*?[^=:<>!\s])\s*(={1,2}|:|\s)\s*([+-]?[0-9]+)\s*", re.DOTALL)
@@ -277,13 +277,13 @@ _BETWEEN = re.compile(r"\s*(.*?[^=:\s])\s*(?:={1,2}|:)\s*\[?([0-9]+)\s*(?:\.\.|-
 
 def _bound(text: str) -> tuple[str, int]:
     """Return a name and its size."""
-    found = _BOUND.fullmatch(text)
-    if found is not None and found[2] == "=" and found[3].isdecimal():
-        return found[1], int(found[3])
-    if found is not None and found[3].startswith("-"):
-        raise UsageError(f"--bind {text}: a size is not negative; write a number, as in --bind {found[1]}=4")
-    if found is not None:
-        raise UsageError(f"--bind {text}: write --bind {argument_text(f'{found[1]}={int(found[3])}')}")
+    match = _BOUND.fullmatch(text)
+    if match is not None and match[2] == "=" and match[3].isdecimal():
+        return match[1], int(match[3])
+    if match is not None and match[3].startswith("-"):
+        raise UsageError(f"--bind {text}: a size is not negative; write a number, as in --bind {match[1]}=4")
+    if match is not None:
+        raise UsageError(f"--bind {text}: write --bind {argument_text(f'{match[1]}={int(match[3])}')}")
     ends = _BETWEEN.fullmatch(text)
     if ends is not None:
         relation = f"{ends[2]} <= {ends[1]} <= {ends[3]}"
@@ -316,32 +316,32 @@ def inputs_given(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ..
     """Return the given facts about inputs by name; they are parsed here, before any model is read."""
     from symbcast.graphs.known_inputs import read_known_inputs
 
-    found: dict[str, str] = {}
+    texts_by_input: dict[str, str] = {}
     for text in texts:
-        name, equals, told = (part.strip() for part in text.partition("="))
-        if not name or not equals or not told:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not name or not equals or not value:
             example = '"x=N, 3, H, W"' if option == "shapes" else "steps=4,N//2"
             raise UsageError(
                 f"--{option} {text}: write an input and what is known about it, as in --{option} {example}"
             )
-        if found.setdefault(name, told) != told:
-            raise UsageError(f"--{option} {text}: {name} is {found[name]} already")
+        if texts_by_input.setdefault(name, value) != value:
+            raise UsageError(f"--{option} {text}: {name} is {texts_by_input[name]} already")
     if option == "values":
-        for name, told in found.items():
-            _check_numbers(name, told)
-    _ = read_known_inputs(shapes=found) if option == "shapes" else read_known_inputs(values=found)
-    return tuple(found.items())
+        for name, value in texts_by_input.items():
+            _check_numbers(name, value)
+    _ = read_known_inputs(shapes=texts_by_input) if option == "shapes" else read_known_inputs(values=texts_by_input)
+    return tuple(texts_by_input.items())
 
 
-def _check_numbers(name: str, told: str) -> None:
+def _check_numbers(name: str, value: str) -> None:
     """Raise `UsageError` for numbers that are no integers, as other tools write them."""
     scale = {"k": 1000, "m": 1_000_000}
-    counted = re.fullmatch(r"\s*([0-9]+)\s*([kKmM])\s*", told)
+    counted = re.fullmatch(r"\s*([0-9]+)\s*([kKmM])\s*", value)
     if counted:
         number = int(counted[1]) * scale[counted[2].lower()]
-        raise UsageError(f"--values {name}={told}: write --values {name}={number}")
-    if re.search(r"(?<![\w.])[0-9]*\.[0-9]+(?![\w.])|\b[0-9]+e-?[0-9]+", told):
+        raise UsageError(f"--values {name}={value}: write --values {name}={number}")
+    if re.search(r"(?<![\w.])[0-9]*\.[0-9]+(?![\w.])|\b[0-9]+e-?[0-9]+", value):
         raise UsageError(
-            f"--values {name}={told}: values are for inputs of integers, so leave it out for an input of floats; "
+            f"--values {name}={value}: values are for inputs of integers, so leave it out for an input of floats; "
             f"elements are whole numbers or sizes, as in --values {name}=4,N//2"
         )

@@ -111,15 +111,15 @@ class Workers(NamedTuple):
 
 
 def outcomes_of(
-    asked: Sequence[CheckJob], means: Workers, advance: Callable[[], None], is_ordered: bool = True
+    jobs: Sequence[CheckJob], means: Workers, advance: Callable[[], None], is_ordered: bool = True
 ) -> Generator[FileOutcome, None, None]:
     """Yield the outcomes of files, in order or as they arrive; ``advance`` is called for each."""
     from symbcast.cli.model_examination import examine, without_answer
     from symbcast.cli.model_files import front_end_for
 
-    is_alone = means.processes == 1 or len(asked) <= 1
+    is_alone = means.processes == 1 or len(jobs) <= 1
     if is_alone and means.timeout is None and means.dask is None:
-        for job in asked:
+        for job in jobs:
             outcome = examine(job)
             advance()
             yield outcome
@@ -127,43 +127,43 @@ def outcomes_of(
     from symbcast.core.isolation import load_nothing
     from symbcast.graphs.jobs import run_jobs
 
-    processes = max(1, min(means.processes, len(asked)))
-    prepare = front_end_for(asked[0].path).load().prepare if asked else load_nothing
+    processes = max(1, min(means.processes, len(jobs)))
+    prepare = front_end_for(jobs[0].path).load().prepare if jobs else load_nothing
     with RaiseFirstInterrupt(), ExitStack() as stack:
         executor = stack.enter_context(dask_executor(means.dask)) if means.dask is not None else None
         ask = partial(run_jobs, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)
         endings: Iterator[Ending[CheckJob, FileOutcome]]
         if is_ordered:
-            endings = in_order(stack.enter_context(closing(ask(numbered(examine), enumerate(asked)))), advance)
+            endings = in_order(stack.enter_context(closing(ask(numbered(examine), enumerate(jobs)))), advance)
         else:
-            endings = stack.enter_context(closing(ask(examine, asked)))
+            endings = stack.enter_context(closing(ask(examine, jobs)))
         for ending in endings:
             if not is_ordered:
                 advance()
             yield ending.answer or without_answer(ending.job, ending, means.timeout)
 
 
-def known_outcomes(outcomes: Iterator[FileOutcome], wanted: ModelNames) -> Iterator[FileOutcome]:
+def known_outcomes(outcomes: Iterator[FileOutcome], names_to_find: ModelNames) -> Iterator[FileOutcome]:
     """Yield the outcomes once every name that the user mentioned was found in a model.
 
     Raises `UsageError` if a name is in no model: the answer would otherwise ignore it silently.
     """
-    missing = [set(names) for names in wanted]
-    met: list[dict[str, None]] = [{} for _ in wanted]
-    held: list[FileOutcome] = []
+    missing = [set(names) for names in names_to_find]
+    names_seen: list[dict[str, None]] = [{} for _ in names_to_find]
+    waiting: list[FileOutcome] = []
     for outcome in outcomes:
-        for names, left, seen in zip(outcome.names, missing, met, strict=True):
+        for names, left, seen in zip(outcome.names, missing, names_seen, strict=True):
             left.difference_update(names)
             seen.update(dict.fromkeys(names))
-        held.append(outcome)
+        waiting.append(outcome)
         if not any(missing):
-            yield from held
-            held.clear()
-    if any(o.verdict for o in held):
-        for what, left, seen in zip(("size", "input"), missing, met, strict=True):
+            yield from waiting
+            waiting.clear()
+    if any(o.verdict for o in waiting):
+        for what, left, seen in zip(("size", "input"), missing, names_seen, strict=True):
             if left:
                 raise UsageError(_unknown(what, sorted(left)[0], list(seen)))
-    yield from held
+    yield from waiting
 
 
 def _unknown(what: str, name: str, names: Sequence[str]) -> str:
@@ -179,30 +179,30 @@ def _unknown(what: str, name: str, names: Sequence[str]) -> str:
 
 
 def recorded(
-    asked: Sequence[CheckJob], means: Workers, wanted: ModelNames, path: Path, resume: bool
+    jobs: Sequence[CheckJob], means: Workers, names: ModelNames, path: Path, resume: bool
 ) -> list[FileOutcome]:
     """Check files, record each result as it arrives, print the table, and return all outcomes in order.
 
     With ``resume``, results in the file are kept: see `symbcast.graphs.jobs`. Files that timed out are checked again
     if the time limit is longer now, and files whose process died are always checked again.
     """
-    journal = Journal(path, _question(asked))
-    kept = journal.resume(lambda row: _is_kept(row, means.timeout)) if resume else {}
-    done = {job.path: _outcome(kept[job.path]) for job in asked if job.path in kept}
-    left = [job for job in asked if job.path not in done]
+    journal = Journal(path, _question(jobs))
+    previous = journal.resume(lambda row: _is_kept(row, means.timeout)) if resume else {}
+    done = {job.path: _outcome(previous[job.path]) for job in jobs if job.path in previous}
+    left = [job for job in jobs if job.path not in done]
     with journal, Bar(len(left), "checking") as bar, closing(outcomes_of(left, means, bar.advance, False)) as outcomes:
         written = _written(outcomes, journal)
         # Names that occur only in files already done are not mistakes.
-        for outcome in known_outcomes(written, wanted) if not done else written:
+        for outcome in known_outcomes(written, names) if not done else written:
             with bar.away():
                 if outcome.problem is not None:
                     print_wrapped(harmless(f"symbcast: {outcome.source}: {outcome.problem}"), sys.stderr)
                 remark(outcome)
             done[outcome.source] = outcome
-    found = [done[job.path] for job in asked]
-    show_summary(found)
-    print_text(f"results: {path}" + (f" ({len(kept)} of them from before)" if kept else ""))
-    return found
+    recorded_outcomes = [done[job.path] for job in jobs]
+    show_summary(recorded_outcomes)
+    print_text(f"results: {path}" + (f" ({len(previous)} of them from before)" if previous else ""))
+    return recorded_outcomes
 
 
 def _written(outcomes: Iterable[FileOutcome], journal: Journal) -> Iterator[FileOutcome]:
@@ -214,11 +214,11 @@ def _written(outcomes: Iterable[FileOutcome], journal: Journal) -> Iterator[File
         yield replace(outcome, data=None)
 
 
-def _question(asked: Sequence[CheckJob]) -> dict[str, Any]:
+def _question(jobs: Sequence[CheckJob]) -> dict[str, Any]:
     """Return the question about every file as data for JSON, with the version that answers it."""
-    if not asked:
+    if not jobs:
         return {}
-    question = asked[0]._asdict()
+    question = jobs[0]._asdict()
     return {
         **{key: question[key] for key in question if key not in ("path", "target", "called", "html")},
         "symbcast": __version__,

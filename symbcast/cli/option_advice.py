@@ -165,58 +165,54 @@ _LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTA
 """Text that Python reads as a value, and that a shape of one axis is seldom written as."""
 
 
-def unknown_option(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+def unknown_option(typed: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return the error for an option that a command does not have, with the likely intended one."""
-    command, name = found.command, found.name
-    what = "shape" if found.is_of_shapes else "file"
+    command, name = typed.command, typed.name
+    what = "shape" if typed.is_of_shapes else "file"
     behind = f'write a {what} that begins with "-" after "--"'
-    if not name and found.argument in EQUALS and found.following:
-        return sign_among(command, [*found.others, found.argument, found.following], ())
+    if not name and typed.argument in EQUALS and typed.following:
+        return sign_among(command, [*typed.others, typed.argument, typed.following], ())
     if not name:
-        said = argument_text(found.argument)
+        said = argument_text(typed.argument)
         return f"{said} looks like an option; {behind}: symbcast {command} -- {said}"
     text = f"{command} has no option {argument_text(name)}"
-    if found.is_of_shapes and found.word in OPERATIONS:
+    if typed.is_of_shapes and typed.word in OPERATIONS:
         return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
-    if "help" in found.words:
-        return f"{text}; did you mean symbcast {command} -h?"
-    chosen = _chosen(found, commands[command])
+    chosen = _chosen(typed, commands[command])
     if command == "rules":
-        if found.word in ("rule", "list", "name", "all"):
-            return f"{text}; symbcast rules lists every rule"
-        own = _meant(found, commands[command]) or _misspelt(name, commands[command])
+        own = _meant(typed, commands[command]) or _misspelt(name, commands[command])
         return f"{text}; {f'did you mean {chosen or own[0]}?' if chosen or own else 'its only one is --format'}"
-    is_of_function = found.subject == "function"
-    is_argument = is_of_function and len(found.word) == 1 and found.following != ""
-    note = "" if chosen or is_argument or _pair(found) else noted(found.words, command, name)
+    is_of_function = typed.subject == "function"
+    is_argument = is_of_function and len(typed.word) == 1 and typed.following != ""
+    note = "" if chosen or is_argument or _pair(typed) else noted(typed.words, command, name)
     if note:
         return f"{text}: {note}"
     hint = (
         (f"did you mean {chosen}?" if chosen else "")
-        or _command_meant(found, commands)
-        or _other_command(found)
-        or _bounds_meant(found)
-        or _pairs_meant(found)
+        or _command_meant(typed, commands)
+        or _other_command(typed)
+        or _bounds_meant(typed)
+        or _pairs_meant(typed)
         or (
-            _size_meant(found)
-            if _pair(found) or (found.subject == "function" and found.word not in _NOT_ARGUMENTS)
+            _size_meant(typed)
+            if _pair(typed) or (typed.subject == "function" and typed.word not in _NOT_ARGUMENTS)
             else ""
         )
-        or _own_option(found, commands)
-        or ("" if is_of_function else _size_meant(found))
-        or _similar(found, commands)
-        or (_listed(found, commands[command]) if name.startswith("--") else behind)
+        or _own_option(typed, commands)
+        or ("" if is_of_function else _size_meant(typed))
+        or _similar(typed, commands)
+        or (_listed(typed, commands[command]) if name.startswith("--") else behind)
     )
     return f"{text}; {hint}"
 
 
-def _chosen(found: UnknownOption, options: Options) -> str:
+def _chosen(typed: UnknownOption, options: Options) -> str:
     """Return the option with the value that is written as an option, such as ``--format json`` for ``--json``."""
-    other = CHOICES.get(found.word, "")
-    pairs = ((o.names[0], word) for word in (found.word, other) for o in options if word in o.choices)
+    other = CHOICES.get(typed.word, "")
+    pairs = ((o.names[0], word) for word in (typed.word, other) for o in options if word in o.choices)
     option, value = next(pairs, ("", ""))
-    if not option and is_rule_name(found.word) and any("--rule" in o.names for o in options):
-        return f"--rule {found.word}"
+    if not option and is_rule_name(typed.word) and any("--rule" in o.names for o in options):
+        return f"--rule {typed.word}"
     return f"{option} {value}" if option else ""
 
 
@@ -224,49 +220,42 @@ _TAKING = {"solve": "--out", "prove": "--that", "compare": "--rule"}
 """Commands on shapes with the option that they need."""
 
 
-def _command_meant(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+def _command_meant(typed: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return the line of a command that is written as an option; empty if the option is no command."""
-    word = found.word
-    if word not in commands or word in {found.command, "rules"}:
+    word = typed.word
+    if word not in commands or word in {typed.command, "rules"}:
         return ""
-    if (load_command(word).subject == "shapes") != found.is_of_shapes:
+    if (load_command(word).subject == "shapes") != typed.is_of_shapes:
         return ""
     option = _TAKING.get(word, "")
-    if not option or not found.following:
-        own = [a for a in found.arguments if not a.startswith("-")]
+    if not option or not typed.following:
+        own = [a for a in typed.arguments if not a.startswith("-")]
         return f"did you mean {command_line(word, own)}?"
-    rules = ["--rule", found.rule] if word == "compare" else []
-    return f"did you mean {command_line(word, found.others, rules, option, found.following)}?"
+    rules = ["--rule", typed.rule] if word == "compare" else []
+    return f"did you mean {command_line(word, typed.others, rules, option, typed.following)}?"
 
 
-def _pair(found: UnknownOption) -> re.Match[str] | None:
+def _pair(typed: UnknownOption) -> re.Match[str] | None:
     """Return the size and its value that follow an option which gives sizes; None for any other."""
-    return _SIZE.fullmatch(found.following) if found.word in _SIZES else None
+    return _SIZE.fullmatch(typed.following) if typed.word in _SIZES else None
 
 
-def _pairs_meant(found: UnknownOption) -> str:
+def _pairs_meant(typed: UnknownOption) -> str:
     """Return what to write for an option that gives several sizes with their values; empty for any other."""
-    given = [_SIZE.fullmatch(part) for part in re.split("[,;]", found.following)] if found.word in _SIZES else []
-    sizes = [(pair[1], pair[2]) for pair in given if pair]
-    if len(sizes) < 2 or len(sizes) < len(given):
+    matches = [_SIZE.fullmatch(part) for part in re.split("[,;]", typed.following)] if typed.word in _SIZES else []
+    sizes = [(pair[1], pair[2]) for pair in matches if pair]
+    if len(sizes) < 2 or len(sizes) < len(matches):
         return ""
-    if found.subject == "models":
+    if typed.subject == "models":
         option = "--bind" if all(value.isdecimal() for _, value in sizes) else "--range"
         return f"write {repeated_option(option, [f'{size}={value}' for size, value in sizes])}"
     return f"write {' '.join(_assumed(size, value).removeprefix('write ') for size, value in sizes)}"
 
 
-def _listed(found: UnknownOption, options: Options) -> str:
-    """Return which option has the word in its help, or all options of the command."""
-    own = [o for o in options if not found.is_of_shapes or _is_for_rule(o.names[0], found.rule)]
-    about = [o.names[0] for o in own for word in found.words if len(word) > 3 and _is_about(word, o.help)]
-    if len(set(about)) in (1, 2):
-        return f"did you mean {prose_list(list(dict.fromkeys(about)), 'or')}?"
+def _listed(typed: UnknownOption, options: Options) -> str:
+    """Return all options of the command that its rule takes."""
+    own = [o for o in options if not typed.is_of_shapes or _is_for_rule(o.names[0], typed.rule)]
     return f"its options are {prose_list([o.names[0] for o in own], limit=30)}"
-
-
-def _is_about(word: str, text: str) -> bool:
-    return re.search(rf"\b{re.escape(word.removesuffix('s'))}s?\b", text, re.IGNORECASE) is not None
 
 
 _BOUNDS = {"min": ">=", "opt": "==", "max": "<=", "least": ">=", "most": "<=", "minimum": ">=", "maximum": "<="}
@@ -274,22 +263,22 @@ _COMMON_SIZES = ("batch", "height", "width", "seq", "sequence", "length", "time"
 _BOUND = re.compile(r"([^\W\d][\w.]*)\s*[=:]\s*([0-9]+)")
 
 
-def _bounds_meant(found: UnknownOption) -> str:
+def _bounds_meant(typed: UnknownOption) -> str:
     """Return what to write for an option that gives one end of the range of a size; empty for any other."""
-    ends = [word for word in found.words if word in _BOUNDS]
-    given = _BOUND.fullmatch(found.following)
-    named = next((word for word in found.words[1:] if word in _COMMON_SIZES), "")
-    if ends and named and found.following.isdecimal() and found.subject == "models":
-        given = _BOUND.fullmatch(f"{named}={found.following}")
-    if found.command == "contract" and ends and "x" in found.following and ":" in found.following:
+    ends = [word for word in typed.words if word in _BOUNDS]
+    bound = _BOUND.fullmatch(typed.following)
+    named = next((word for word in typed.words[1:] if word in _COMMON_SIZES), "")
+    if ends and named and typed.following.isdecimal() and typed.subject == "models":
+        bound = _BOUND.fullmatch(f"{named}={typed.following}")
+    if typed.command == "contract" and ends and "x" in typed.following and ":" in typed.following:
         return 'give the range of each size by its name, as in --range "H=64..1280"; --to trtexec writes such shapes'
-    if not ends or given is None:
+    if not ends or bound is None:
         return ""
-    size, value = given[1], given[2]
-    if found.command != "contract":
+    size, value = bound[1], bound[2]
+    if typed.command != "contract":
         relation = argument_text(f"{size} {_BOUNDS[ends[0]]} {value}")
         return f"write --assume {relation}"
-    text = " ".join(found.arguments)
+    text = " ".join(typed.arguments)
     if named:
         return f"write --range {size}={f'1..{value}' if _BOUNDS[ends[0]] == '<=' else f'{value}..4096'}"
     low, high = (re.search(rf"--?{end}\w*[ =]{re.escape(size)}\s*[=:]\s*([0-9]+)", text) for end in ("min", "max"))
@@ -298,54 +287,52 @@ def _bounds_meant(found: UnknownOption) -> str:
     return f"give both ends: {ended}{f' --typical {size}={typical[1]}' if typical else ''}"
 
 
-def _other_command(found: UnknownOption) -> str:
+def _other_command(typed: UnknownOption) -> str:
     """Return the whole line of another command that has the option; empty if none is meant."""
-    wanted = found.following
-    is_output = found.word in OUTPUTS and ("," in wanted or is_numbers(wanted)) and is_shape(wanted)
-    if found.is_of_shapes and found.command != "solve" and is_output:
-        return f"write {command_line('solve', found.others, '--out', found.following)}"
-    ending = found.following.rpartition(".")[2].casefold() if "." in found.following else ""
-    if found.command == "model" and ending in _ANSWERS:
+    output = typed.following
+    is_output = typed.word in OUTPUTS and ("," in output or is_numbers(output)) and is_shape(output)
+    if typed.is_of_shapes and typed.command != "solve" and is_output:
+        return f"write {command_line('solve', typed.others, '--out', typed.following)}"
+    ending = typed.following.rpartition(".")[2].casefold() if "." in typed.following else ""
+    if typed.command == "model" and ending in _ANSWERS:
         form = f" --format {_ANSWERS[ending]}" if _ANSWERS[ending] else ""
-        return f"the answer goes to standard output: add{form} > {argument_text(found.following)}"
-    if found.command in ("contract", "trace", "lint") and found.word in ("o", "output", "out", "save"):
+        return f"the answer goes to standard output: add{form} > {argument_text(typed.following)}"
+    if typed.command in ("contract", "trace", "lint") and typed.word in ("o", "output", "out", "save"):
         return "the answer goes to standard output: add > FILE"
-    is_source = any(a.partition("=")[0] in ("--guard", "--format") for a in found.arguments)
-    if found.command == "model" and is_source and found.word in OUTPUTS:
-        return f"the answer goes to standard output: add > {argument_text(found.following or 'FILE')}"
-    if found.command == "compare" and takers_of(found.word.replace("-", "_")):
-        rule = next((r for r in (found.rule, *takers_of(found.word)) if _is_for_rule(found.name, r)), found.rule)
-        meant = f"{rule.partition('(')[0]}({found.word.replace('-', '_')}={found.following or '...'})"
-        return f"attributes follow the rule in parentheses: --rule {argument_text(meant)}"
-    if found.is_of_shapes and found.word in ("output", "save", "o") and "." in found.following:
-        return f"the answer goes to standard output: add > {argument_text(found.following)}"
-    is_shape_given = any(word in _ARGUMENTS for word in found.words[-2:]) and not {*found.words} & {*OUTPUTS}
-    is_letter = len(found.word) == 1 and found.name.startswith("--") and is_shape(found.following)
-    is_letter = is_letter and not _is_size(found.name[2:], found.others) and not is_rule_name(found.following)
-    if found.is_of_shapes and (is_shape_given or is_letter):
-        return f"shapes are arguments: leave {found.name} out"
-    if found.subject == "function" and found.name == "-m" and found.following:
-        function = next((a for a in found.others if a.isidentifier()), "FUNCTION")
-        others = [a for a in found.others if a != function]
-        return f"write {command_line('trace', f'{module_of(found.following)}:{function}', others)}"
-    if found.subject == "function" and found.word in ("rule", "rules"):
-        return f"the function's own code is run, by no other rule: leave {found.name} out"
-    if found.command == "contract" and found.word in _ARGUMENTS:
-        return 'fix a size by --bind batch=4, or give its range by --range "H=64..1280"'
-    if found.subject == "function" and found.word in _ARGUMENTS:
-        return f"arguments follow the function: leave {found.name} out"
+    is_source = any(a.partition("=")[0] in ("--guard", "--format") for a in typed.arguments)
+    if typed.command == "model" and is_source and typed.word in OUTPUTS:
+        return f"the answer goes to standard output: add > {argument_text(typed.following or 'FILE')}"
+    if typed.command == "compare" and takers_of(typed.word.replace("-", "_")):
+        rule = next((r for r in (typed.rule, *takers_of(typed.word)) if _is_for_rule(typed.name, r)), typed.rule)
+        rule_text = f"{rule.partition('(')[0]}({typed.word.replace('-', '_')}={typed.following or '...'})"
+        return f"attributes follow the rule in parentheses: --rule {argument_text(rule_text)}"
+    if typed.is_of_shapes and typed.word in ("output", "save", "o") and "." in typed.following:
+        return f"the answer goes to standard output: add > {argument_text(typed.following)}"
+    is_shape_given = any(word in _ARGUMENTS for word in typed.words[-2:]) and not {*typed.words} & {*OUTPUTS}
+    is_letter = len(typed.word) == 1 and typed.name.startswith("--") and is_shape(typed.following)
+    is_letter = is_letter and not _is_size(typed.name[2:], typed.others) and not is_rule_name(typed.following)
+    if typed.is_of_shapes and (is_shape_given or is_letter):
+        return f"shapes are arguments: leave {typed.name} out"
+    if typed.subject == "function" and typed.name == "-m" and typed.following:
+        function = next((a for a in typed.others if a.isidentifier()), "FUNCTION")
+        others = [a for a in typed.others if a != function]
+        return f"write {command_line('trace', f'{module_of(typed.following)}:{function}', others)}"
+    if typed.subject == "function" and typed.word in ("rule", "rules"):
+        return f"the function's own code is run, by no other rule: leave {typed.name} out"
+    if typed.subject == "function" and typed.word in _ARGUMENTS:
+        return f"arguments follow the function: leave {typed.name} out"
     return ""
 
 
-def _size_meant(found: UnknownOption) -> str:
+def _size_meant(typed: UnknownOption) -> str:
     """Return what to write instead of an option that is named by a size, or that gives sizes; empty for any other."""
-    command, following = found.command, found.following
-    pair = _SIZE.fullmatch(following) if found.subject != "function" else _pair(found)
-    parts = re.split("[-_]", found.name.lstrip("-"))
+    command, following = typed.command, typed.following
+    pair = _SIZE.fullmatch(following) if typed.subject != "function" else _pair(typed)
+    parts = re.split("[-_]", typed.name.lstrip("-"))
     written = "-".join(part for part in parts if part not in _ABOUT_SIZES) if parts[1:] else parts[0]
     size, value = (pair[1], pair[2]) if pair else (written, following)
     if (
-        found.subject == "function"
+        typed.subject == "function"
         and size.isidentifier()
         and following
         and (following[0] != "-" or _LITERAL.match(following))
@@ -355,18 +342,18 @@ def _size_meant(found: UnknownOption) -> str:
         equals = "==" if _LITERAL.fullmatch(following) else "="
         return f"write an argument by its name as {argument_text(f'{written}{equals}{following}')}"
     ends = _RANGE.fullmatch(value)
-    if pair is None and found.word in _SIZES[:-3] and found.word != "batch":
+    if pair is None and typed.word in _SIZES[:-3] and typed.word != "batch":
         return ""
     value = f"{ends[1]}..{ends[2]}" if ends else value
-    if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(found.name) < 3):
+    if not (ends or re.fullmatch(r"[0-9]+", value)) or (pair is None and len(typed.name) < 3):
         return ""
-    if found.is_of_shapes and pair is None and not _is_size(size, found.others):
+    if typed.is_of_shapes and pair is None and not _is_size(size, typed.others):
         return ""
     if command == "contract":
         return f"write --range {size}={value}"
     if command == "model":
-        return f"write --bind {size}={value}" if ends is None else _contract_or_assume(found, size, value)
-    return _assumed(size, value) if found.is_of_shapes else ""
+        return f"write --bind {size}={value}" if ends is None else _assumed(size, value)
+    return _assumed(size, value) if typed.is_of_shapes else ""
 
 
 def _is_size(name: str, shapes: Sequence[str]) -> bool:
@@ -380,46 +367,41 @@ def _assumed(size: str, value: str) -> str:
     return f'write --assume "{relation}"'
 
 
-def _contract_or_assume(found: UnknownOption, size: str, value: str) -> str:
-    contract = command_line("contract", found.others or ["MODEL"], "--range", f"{size}={value}")
-    return f"{contract} finds ranges; {_assumed(size, value)} to ask about these sizes only"
-
-
-def _own_option(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+def _own_option(typed: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return which of the command's own options is meant by another word; empty if none is."""
-    close = _meant_by_value(found, commands[found.command]) or _meant(
-        found, commands[found.command], is_elsewhere=bool(_having(found.name, commands))
+    close = _meant_by_value(typed, commands[typed.command]) or _meant(
+        typed, commands[typed.command], is_elsewhere=bool(_having(typed.name, commands))
     )
-    return _instead(found, close, commands[found.command])
+    return _instead(typed, close, commands[typed.command])
 
 
-def _meant_by_value(found: UnknownOption, options: Options) -> list[str]:
+def _meant_by_value(typed: UnknownOption, options: Options) -> list[str]:
     """Return the option that takes such a value, where the value tells: a relation, or the name of a rule."""
     names = [option.names[0] for option in options]
-    said = {o for word in found.words for o in OTHER_WORDS.get(word, "").split()}
-    is_comparison = re.search(r"[<>=!]=|[<>]", found.following) is not None and is_relation(found.following)
+    said = {o for word in typed.words for o in OTHER_WORDS.get(word, "").split()}
+    is_comparison = re.search(r"[<>=!]=|[<>]", typed.following) is not None and is_relation(typed.following)
     if is_comparison and "--assume" in names and not said & {"assume", "that"}:
-        is_to_prove = "--that" in names and not any(a.startswith("--that") for a in found.arguments)
+        is_to_prove = "--that" in names and not any(a.startswith("--that") for a in typed.arguments)
         return ["--that" if is_to_prove else "--assume"]
-    return ["--rule"] if "--rule" in names and is_rule_name(found.following.partition("(")[0]) else []
+    return ["--rule"] if "--rule" in names and is_rule_name(typed.following.partition("(")[0]) else []
 
 
-def _instead(found: UnknownOption, close: Sequence[str], options: Options) -> str:
+def _instead(typed: UnknownOption, close: Sequence[str], options: Options) -> str:
     """Return what to write instead of an option that means one of some others; several rules are given one by one."""
-    several = several_rules(found.following, found.others) if list(close) == ["--rule"] else []
+    several = several_rules(typed.following, typed.others) if list(close) == ["--rule"] else []
     if len(several) > 1:
         option = next(o for o in options if "--rule" in o.names)
-        advice = separated(option, several, found.command, found.others)
+        advice = separated(option, several, typed.command, typed.others)
         return f"write {advice}" if option.repeats else advice
     return f"did you mean {prose_list(close, 'or')}?" if close else ""
 
 
-def _similar(found: UnknownOption, commands: Mapping[str, Options]) -> str:
+def _similar(typed: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return which other commands have an option, or which own option has a similar name; empty if none has."""
-    others = _having(found.name, commands)
-    close = [] if others else _misspelt(found.name, commands[found.command])
+    others = _having(typed.name, commands)
+    close = [] if others else _misspelt(typed.name, commands[typed.command])
     if close:
-        return _instead(found, close, commands[found.command])
+        return _instead(typed, close, commands[typed.command])
     have = "has" if len(others) == 1 else "have"
     return f"{prose_list([f'symbcast {other}' for other in others[:3]])} {have} it" if others else ""
 
@@ -428,28 +410,28 @@ def _having(name: str, commands: Mapping[str, Options]) -> list[str]:
     return [c for c, options in commands.items() if any(name in o.names for o in options)]
 
 
-def _meant(found: UnknownOption, options: Options, is_elsewhere: bool = False) -> list[str]:
+def _meant(typed: UnknownOption, options: Options, is_elsewhere: bool = False) -> list[str]:
     """Return the options that the user may have meant by an unknown name."""
     names = [n for option in options for n in option.names if n.startswith("--")]
-    word, following = found.word, found.following
+    word, following = typed.word, typed.following
     if len(word) == 1:
         short = [o for o in options if o.names[0][2] == word]
         if short:
             return [o.names[0] for o in ([o for o in short if following in o.choices] or short)][:3]
-    near = _misspelt(found.name, options)
+    near = _misspelt(typed.name, options)
     following = following if any(following in o.choices for o in options) else CHOICES.get(following, following)
     taking = [o.names[0] for o in options if following and following in o.choices]
     is_near = any(o.names[0] in near and (following in o.choices or not o.choices) for o in options)
     if taking and not is_near:
         return [f"{taking[0]} {following}"]
-    said = ([f"--{o}" for o in OTHER_WORDS.get(w, "").split()] for w in found.words)
+    said = ([f"--{o}" for o in OTHER_WORDS.get(w, "").split()] for w in typed.words)
     others = next(filter(None, ([n for n in own if n in names] for own in said)), [f"--{word}"])
     tests: tuple[Callable[[str], bool], ...] = (
         lambda n: n in others,
         *(() if is_elsewhere else (lambda n: n.startswith(f"--{word}"), lambda n: word in n[2:].split("-"))),
     )
     likely = next(filter(None, ([n for n in names if test(n)] for test in tests)), [])
-    fitting = [n for n in likely if _is_for_rule(n, found.rule)] if found.is_of_shapes else likely
+    fitting = [n for n in likely if _is_for_rule(n, typed.rule)] if typed.is_of_shapes else likely
     return (fitting or likely)[:3]
 
 

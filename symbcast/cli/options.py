@@ -64,22 +64,22 @@ AttributeText: TypeAlias = int | str | list[str] | None
 _EXAMPLES = {Kind.INTEGERS: "0,2", Kind.WORD: "WORD"}
 
 
-def rule_of(rule: str, given: Mapping[str, AttributeText]) -> dict[str, Any]:
+def rule_of(rule: str, attributes: Mapping[str, AttributeText]) -> dict[str, Any]:
     """Return a rule with its attributes as keywords of `symbcast.broadcast`.
 
     The attributes are in parentheses after the rule's name, as `symbcast compare` writes them, or options. Raises
     `UsageError` if they are both.
     """
-    meant = _written(rule)
-    if meant:
+    corrected = _written(rule)
+    if corrected:
         raise UsageError(
-            f"--rule {argument_text(rule)}: attributes are in parentheses; write --rule {argument_text(meant)}"
+            f"--rule {argument_text(rule)}: attributes are in parentheses; write --rule {argument_text(corrected)}"
         )
     if "(" not in rule:
-        return {"rule": rule, **_attributes_of(rule, given)}
+        return {"rule": rule, **_attributes_of(rule, attributes)}
     from symbcast.answers.comparison.rule_answers import read_rule
 
-    option = next((name for name, value in given.items() if value is not None), None)
+    option = next((name for name, value in attributes.items() if value is not None), None)
     if option is not None:
         raise UsageError(f"--rule {rule} has its attributes in parentheses; leave {flag_of(option)} out")
     return {"rule": read_rule(rule)}
@@ -91,16 +91,16 @@ def _written(rule: str) -> str:
     >>> _written("pdpd axis=1"), _written("pdpd:1"), _written("numpy")
     ('pdpd(axis=1)', 'pdpd(axis=1)', '')
     """
-    found = re.fullmatch(r"\s*([\w-]*\w)\s*[\s:,/=]\s*([^()]+)", rule)
-    own = parameters_of(found[1]) if found else ()
-    if found is None or not own:
+    match = re.fullmatch(r"\s*([\w-]*\w)\s*[\s:,/=]\s*([^()]+)", rule)
+    own = parameters_of(match[1]) if match else ()
+    if match is None or not own:
         return ""
-    rest = found[2].strip()
+    rest = match[2].strip()
     listed_axes = f"({rest})" if "," in rest else rest
-    return f"{found[1]}({rest})" if "=" in rest else f"{found[1]}({own[0].name}={listed_axes})"
+    return f"{match[1]}({rest})" if "=" in rest else f"{match[1]}({own[0].name}={listed_axes})"
 
 
-def _attributes_of(rule: str, given: Mapping[str, AttributeText]) -> dict[str, AttributeValue]:
+def _attributes_of(rule: str, attributes: Mapping[str, AttributeText]) -> dict[str, AttributeValue]:
     """Return the attributes that options give a rule, each read as the rule declares it.
 
     Raises `UsageError` for text that cannot be read. An attribute that the rule does not have is also returned: the
@@ -108,13 +108,13 @@ def _attributes_of(rule: str, given: Mapping[str, AttributeText]) -> dict[str, A
     """
     own = {p.name: p for p in parameters_of(rule)}
     if is_rule_name(rule):
-        _check_attributes(rule, own, [name for name, value in given.items() if value is not None])
-    return {name: _read(rule, name, own.get(name), value) for name, value in given.items() if value is not None}
+        _check_attributes(rule, own, [name for name, value in attributes.items() if value is not None])
+    return {name: _read(rule, name, own.get(name), value) for name, value in attributes.items() if value is not None}
 
 
-def _check_attributes(rule: str, own: Mapping[str, Parameter], given: Sequence[str]) -> None:
+def _check_attributes(rule: str, own: Mapping[str, Parameter], names: Sequence[str]) -> None:
     """Raise `UsageError` for options that a rule does not take, or for missing options that it needs."""
-    for name in given:
+    for name in names:
         if name not in own:
             takers = takers_of(name)
             default = f": write --rule {takers[0]} (without --rule, the rule is numpy)" if rule == "numpy" else ""
@@ -122,7 +122,7 @@ def _check_attributes(rule: str, own: Mapping[str, Parameter], given: Sequence[s
                 f"rule {rule!r} has no attribute {name!r}; {flag_of(name)} is for {prose_list(takers)}{default}"
             )
     for name, parameter in own.items():
-        if parameter.default is REQUIRED and name not in given:
+        if parameter.default is REQUIRED and name not in names:
             raise UsageError(f"rule {rule!r} needs {flag_of(name)}; write {flag_of(name)} {_example(parameter)}")
 
 
@@ -159,10 +159,10 @@ def result_for_shapes(  # noqa: PLR0913, PLR0917 - the options of the commands
 
     checked("--min-size", check_min_size, min_size)
     operands = shapes_of(shapes, command)
-    given = rule_of(rule, attributes)
-    found = broadcast(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
+    rule_keywords = rule_of(rule, attributes)
+    result = broadcast(*operands, assume=assume or (), min_size=min_size, budget=None, **rule_keywords)
     note_unknown_names(assume, operands)
-    return found
+    return result
 
 
 def shapes_of(shapes: Sequence[str], command: str, is_blank_read: bool = False) -> list[str]:

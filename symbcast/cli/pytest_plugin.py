@@ -56,7 +56,7 @@ class AnnotatedFile(pytest.File):
             raise self.CollectError(str(error)) from None
         for function in functions:
             yield AnnotatedFunction.from_parent(
-                self, name=function.name, found=(source, function, options), child=self._child()
+                self, name=function.name, target=(source, function, options), child=self._child()
             )
 
     def _child(self) -> ChildProcess:
@@ -77,23 +77,23 @@ class AnnotatedFunction(pytest.Item):
     """A function with shape annotations: it passes if nothing is wrong, and is skipped if nothing is known."""
 
     def __init__(
-        self, *, found: tuple[SourceFile, SourceFunction, LintConfig], child: ChildProcess, **kwargs: Any
+        self, *, target: tuple[SourceFile, SourceFunction, LintConfig], child: ChildProcess, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self._source, self._function, self._options = found
+        self._source, self._function, self._options = target
         self._child = child
 
     def runtest(self) -> None:
         """Trace the function in a child process. Raises `BrokenAnnotation`."""
         from symbcast.linting.running import check_one_function
 
-        found = check_one_function(self._child, self._source, self._function, self._options)
-        if found is None or found.status in ("unknown", "skipped"):
-            pytest.skip("" if found is None else found.reason)
-        if found.findings:
+        checked = check_one_function(self._child, self._source, self._function, self._options)
+        if checked is None or checked.status in ("unknown", "skipped"):
+            pytest.skip("" if checked is None else checked.reason)
+        if checked.findings:
             folder = self.config.invocation_params.dir
             shown = self.path.relative_to(folder) if self.path.is_relative_to(folder) else self.path
-            raise BrokenAnnotation("\n".join(str(replace(f, path=str(shown))) for f in found.findings))
+            raise BrokenAnnotation("\n".join(str(replace(f, path=str(shown))) for f in checked.findings))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the findings without a traceback."""

@@ -137,7 +137,7 @@ def harmless(text: str) -> str:
     >>> harmless("a\x1b[2Jb")
     'a\\x1b[2Jb'
     """
-    return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _STEERING.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def print_json(data: Any) -> None:
@@ -233,8 +233,8 @@ def command_line(command: str, *arguments: str | Iterable[str]) -> str:
     >>> command_line("check", ["N, 3", "M, 1"], "--rule", "numpy")
     'symbcast check "N, 3" "M, 1" --rule numpy'
     """
-    given = [text for a in arguments for text in ([a] if isinstance(a, str) else a)]
-    return " ".join(["symbcast", command, *map(argument_text, given)])
+    words = [text for a in arguments for text in ([a] if isinstance(a, str) else a)]
+    return " ".join(["symbcast", command, *map(argument_text, words)])
 
 
 def repeated_option(option: str, values: Iterable[str]) -> str:
@@ -307,10 +307,10 @@ def read_shapes(shapes: Sequence[str], is_blank_read: bool) -> list[str]:
 
 def _lines() -> list[str]:
     lines = [line.strip() for line in read_stdin().decode("utf-8", "surrogateescape").splitlines()]
-    found = [line for line in lines if line]
-    if not found:
+    shapes = [line for line in lines if line]
+    if not shapes:
         raise UsageError("- reads shapes from standard input, which is empty; write one per line")
-    return found
+    return shapes
 
 
 def show_result(result: Result, format: Format) -> None:

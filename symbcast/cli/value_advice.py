@@ -57,8 +57,8 @@ def split_value_fault(option: Option, value: str, after: Sequence[str], command:
     name = option.names[0]
     if name == "--that" and _OUTPUT.match(value):
         rest = _OUTPUT.sub("", value).strip("\"'")
-        wanted = command_line("solve", [s for s in shapes if s not in after] or ["N, 3", "M, 1"], "--out", rest)
-        return f"--that {argument_text(value)}: a relation is between sizes; for an output, write {wanted}"
+        solved = command_line("solve", [s for s in shapes if s not in after] or ["N, 3", "M, 1"], "--out", rest)
+        return f"--that {argument_text(value)}: a relation is between sizes; for an output, write {solved}"
     words = list(after[: next((n for n, a in enumerate(after) if a.startswith("-") and not is_number(a)), len(after))])
     several = _several(name, value, words)
     if len(several) > 1:
@@ -88,14 +88,14 @@ def several_rules(value: str, others: Sequence[str]) -> list[str]:
 def _several(name: str, value: str, words: Sequence[str]) -> list[str]:
     """Return the values in one: divided by commas, or followed by others of the same kind."""
     if name in _PAIRS:
-        found = _NEXT_PAIR.split(value)
-        return [*found, *_leading(words, lambda w: bool(_PAIR.fullmatch(w)) and not path_exists(w))]
+        values = _NEXT_PAIR.split(value)
+        return [*values, *_leading(words, lambda w: bool(_PAIR.fullmatch(w)) and not path_exists(w))]
     if name in _LISTS:
-        found = [part for part in (_BETWEEN_RULES if name == "--rule" else _COMMA).split(value) if part]
-        if name == "--rule" and not all(is_rule_name(part.partition("(")[0]) for part in found[1:]):
-            found = [value]
+        values = [part for part in (_BETWEEN_RULES if name == "--rule" else _COMMA).split(value) if part]
+        if name == "--rule" and not all(is_rule_name(part.partition("(")[0]) for part in values[1:]):
+            values = [value]
         is_alike = is_rule_name if name == "--rule" else lambda w: bool(_CODE.fullmatch(w))
-        return [*found, *_leading(words, lambda w: is_alike(w.partition("(")[0]))]
+        return [*values, *_leading(words, lambda w: is_alike(w.partition("(")[0]))]
     return [value]
 
 
@@ -111,15 +111,11 @@ def _whole(name: str, value: str, words: Sequence[str], option: Option, shapes: 
         return _relation(value, words)
     if name in _PAIRS and "=" not in value:
         return _pair(name, value, words)
-    if value.rstrip().endswith(","):
-        return _joined([value, *words])[0]
     if option.repeats and is_number(value) and is_number(words[0]) and (len(shapes) > 2 or name not in _AXES):
         return ",".join([value, *_leading(words, is_number)])
     if name == "--shapes" and "=" in value:
         dims = _leading(words, lambda w: bool(_DIMENSION.fullmatch(w)) and not path_exists(w) and "." not in w)
         return ", ".join([value, *(d.rstrip(",") for d in dims)]) if dims else ""
-    if name == "--values" and "=" in value and is_number(words[0]):
-        return ",".join([value, *_leading(words, is_number)])
     return ""
 
 
@@ -129,13 +125,13 @@ _CONNECTIVES = {"and": "and", "or": "or", "&&": "and", "||": "or", "&": "and", "
 def _pair(option: str, name: str, words: Sequence[str]) -> str:
     """Return a name and the values after it as one value of an option, such as ``N=1..8``; empty if there are none."""
     name, numbers = name.rstrip(":"), _leading(words, lambda w: _NUMBER_OR_RANGE.fullmatch(w.strip("=,")) is not None)
-    given = [number.strip("=,") for number in numbers if number.strip("=,")]
-    if not given or not re.fullmatch(r"[^\W\d][\w.:/]*", name):
+    sizes = [number.strip("=,") for number in numbers if number.strip("=,")]
+    if not sizes or not re.fullmatch(r"[^\W\d][\w.:/]*", name):
         return ""
-    if option == "--range" and len(given) in (2, 3) and all(map(str.isdecimal, given)):
-        step = f" step {given[2]}" if given[2:] else ""
-        return f"{name}={given[0]}..{given[1]}{step}"
-    return f"{name}={', '.join(given)}" if option == "--shapes" else f"{name}={','.join(given)}"
+    if option == "--range" and len(sizes) in (2, 3) and all(map(str.isdecimal, sizes)):
+        step = f" step {sizes[2]}" if sizes[2:] else ""
+        return f"{name}={sizes[0]}..{sizes[1]}{step}"
+    return f"{name}={', '.join(sizes)}" if option == "--shapes" else f"{name}={','.join(sizes)}"
 
 
 _NUMBER_OR_RANGE = re.compile(r"(?:-?[0-9]+(?:\.\.[0-9]+)?(?:,\s*|$))*")
@@ -152,9 +148,9 @@ def _relation(value: str, words: Sequence[str]) -> str:
         said = [_CONNECTIVES.get(word.casefold(), word) for word in words[:count]]
         return " ".join([value, *said])
     for count in range(len(words), 0, -1):
-        meant = meant_relation(" ".join([value, *words[:count]]))
-        if meant:
-            return meant
+        relation = meant_relation(" ".join([value, *words[:count]]))
+        if relation:
+            return relation
     is_cut = _TERM.fullmatch(value) and re.fullmatch(r"\d+|[^\W\d]\w?", words[0])
     return f"{value} >= {words[0]}" if is_cut else ""
 
@@ -169,10 +165,10 @@ def sign_among(command: str, shapes: Sequence[str], options: Sequence[str]) -> s
     own = [text for text in shapes if text.strip() not in (*SIGNS, *EQUALS)]
     if sign in EQUALS and shapes[-2:-1] == [sign] and len(own) > 1:
         return f"{sign} precedes an output: {command_line('solve', own[:-1], '--out', own[-1])}"
-    given = [part for option in options for part in option.split("=", 1)]
-    return (
-        f"shapes are separate arguments: leave {sign} out: {command_line(command, own, given)}" if sign and own else ""
-    )
+    if not sign or not own:
+        return ""
+    words = [part for option in options for part in option.split("=", 1)]
+    return f"shapes are separate arguments: leave {sign} out: {command_line(command, own, words)}"
 
 
 def _joined(words: Sequence[str]) -> tuple[str, int]:
@@ -186,16 +182,16 @@ def unquoted_shapes(command: str, arguments: Sequence[str]) -> str:
 
     ``(N,)`` is a tuple of Python, and ``N,`` alone is one too: only a comma before an argument without commas tells.
     """
-    found: list[str] = []
+    joined: list[str] = []
     rest = list(arguments)
     while rest:
         text, count = _joined(rest)
-        found.append(text)
+        joined.append(text)
         rest = rest[count:]
     ends = next((a for a, b in pairwise(arguments) if _is_open(a) and _is_end(b)), "")
-    if not ends or len(found) == len(arguments):
+    if not ends or len(joined) == len(arguments):
         return ""
-    shapes = found if len(found) > 1 else ["N, 3", "M, 1"]
+    shapes = joined if len(joined) > 1 else ["N, 3", "M, 1"]
     return f"{_quoted(ends)} ends with a comma: quote each shape: symbcast {command} {' '.join(map(_quoted, shapes))}"
 
 
@@ -238,11 +234,11 @@ def rule_among(others: Sequence[str], rules: Sequence[str]) -> str:
     own = [text for text in others if text not in named and text not in SIGNS]
     if not named or (not own and len(named) < 2):
         return ""
-    asked = list(dict.fromkeys((*rules, *named)))
-    asked += ["pdpd" if asked[0] == "numpy" else "numpy"] if len(asked) == 1 else []
+    compared = list(dict.fromkeys((*rules, *named)))
+    compared += ["pdpd" if compared[0] == "numpy" else "numpy"] if len(compared) == 1 else []
     own = own or ["N, 3", "M, 1"]
-    given = [part for rule in asked for part in ("--rule", rule)]
-    return f"compare takes shapes, and rules by --rule: {command_line('compare', own, given)}"
+    option_words = [part for rule in compared for part in ("--rule", rule)]
+    return f"compare takes shapes, and rules by --rule: {command_line('compare', own, option_words)}"
 
 
 def attributes_among(others: Sequence[str], rules: Sequence[str]) -> str:
@@ -251,28 +247,24 @@ def attributes_among(others: Sequence[str], rules: Sequence[str]) -> str:
     >>> attributes_among(["N, 3", "axis=0"], ["pdpd"])
     'axis=0 is not a shape; an attribute follows the rule in parentheses: --rule "pdpd(axis=0)"'
     """
-    pairs = [found for text in others if (found := re.fullmatch(r"\s*(\w+)\s*=(?!=)\s*(.+)", text, re.DOTALL))]
-    given = [(p[1], p[2].strip()) for p in pairs if takers_of(p[1])]
-    if not given:
+    pairs = [pair for text in others if (pair := re.fullmatch(r"\s*(\w+)\s*=(?!=)\s*(.+)", text, re.DOTALL))]
+    attributes = [(p[1], p[2].strip()) for p in pairs if takers_of(p[1])]
+    if not attributes:
         return ""
-    takers = takers_of(given[0][0])
-    rule = next((r for r in reversed(rules) if given[0][0] in [p.name for p in parameters_of(r.partition("(")[0])]), "")
+    takers = takers_of(attributes[0][0])
+    first = attributes[0][0]
+    rule = next((r for r in reversed(rules) if first in [p.name for p in parameters_of(r.partition("(")[0])]), "")
     name, _, own = (rule or takers[0]).partition("(")
-    inside = ", ".join([*filter(None, [own.rstrip(") ")]), *(f"{n}={v}" for n, v in given)])
-    problem = f"{argument_text('='.join(given[0]))} is not a shape; an attribute follows the rule in parentheses"
+    inside = ", ".join([*filter(None, [own.rstrip(") ")]), *(f"{n}={v}" for n, v in attributes)])
+    problem = f"{argument_text('='.join(attributes[0]))} is not a shape; an attribute follows the rule in parentheses"
     return f'{problem}: --rule "{name}({inside})"'
 
 
-def number_fault(name: str, value: str, example: str, command: str, kind: str) -> str:
+def number_fault(name: str, value: str, example: str, kind: str) -> str:
     """Return the error for a value that is no number."""
     said = f"{name} {argument_text(value)}: write {kind}, as in {example}"
-    digits = re.match(r"[0-9]+(?=\s*(?:s|sec|seconds|\.0*)?$)", value)
-    if digits and digits[0] == value:
+    if value.isdecimal():
         return f"{name} {argument_text(value)}: is too large; write {kind}, as in {example}"
-    if digits:
-        return f"{name} {argument_text(value)}: write {name} {digits[0]}"
     if value.casefold() in ("all", "none", "any", "inf", "unlimited", "max", "no"):
-        if name == "--limit" and command == "repair":
-            return f"{name} {argument_text(value)}: write {kind}, as in {name} 100"
         return f"{said}, or leave {name} out"
     return said

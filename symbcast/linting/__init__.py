@@ -48,21 +48,21 @@ def lint(  # noqa: PLR0913 - the options of the command
     ```
     """
     functions = [w for w in what if not isinstance(w, (str, PathLike))]
-    wanted = [_place(f) for f in functions]
+    places = [_place(f) for f in functions]
     paths = [fspath(w) for w in what if isinstance(w, (str, PathLike))]
-    config = read_config(Path.cwd()).given(
-        paths=(*paths, *dict.fromkeys(p for p, _ in wanted)) if what else None,
+    config = read_config(Path.cwd()).with_options(
+        paths=(*paths, *dict.fromkeys(p for p, _ in places)) if what else None,
         exclude=None if exclude is None else tuple(exclude),
         select=None if select is None else tuple(select),
         ignore=None if ignore is None else tuple(ignore),
         min_size=min_size,
         jobs=jobs,
         timeout=timeout,
-        cache=False if wanted else cache,
+        cache=False if places else cache,
     )
-    if not wanted:
+    if not places:
         return run(config, since)
-    named = set(wanted)
+    named = set(places)
     return run(config, since, lambda path, name: path in paths or (path, name) in named)
 
 

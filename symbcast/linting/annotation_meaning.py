@@ -82,18 +82,18 @@ def forms_of(
     Raises `NoArgumentError` if no argument can be made.
     """
     first = _ArgumentMaker({}, dtypes, numbers or {})
-    found = [first.form(specs)]
+    forms = [first.form(specs)]
     count = 1
     for key, options in first.options.items():
         count *= options
         for option in range(1, options):
-            if len(found) < MAX_FORMS:
+            if len(forms) < MAX_FORMS:
                 try:
-                    found.append(_ArgumentMaker({key: option}, dtypes, numbers or {}).form(specs))
+                    forms.append(_ArgumentMaker({key: option}, dtypes, numbers or {}).form(specs))
                 except NoArgumentError:
-                    found[0].samples.append(key)
-    is_all = count == len(found) and not any(f.samples for f in found) and not any(f.ranks for f in found)
-    return found, is_all
+                    forms[0].samples.append(key)
+    is_all = count == len(forms) and not any(f.samples for f in forms) and not any(f.ranks for f in forms)
+    return forms, is_all
 
 
 class _ArgumentMaker:
@@ -162,8 +162,8 @@ class _ArgumentMaker:
         if spec.rest is None:
             return tuple(self._made(p, f"{place}[{n}]") for n, p in enumerate(spec.parts))
         self.made.samples.append(place)
-        made = [self._made(spec.rest, f"{place}[{n}]") for n in range(2)]
-        return made if spec.is_list else tuple(made)
+        items = [self._made(spec.rest, f"{place}[{n}]") for n in range(2)]
+        return items if spec.is_list else tuple(items)
 
     # Axes.
 
@@ -209,10 +209,10 @@ class _ArgumentMaker:
         return name_for(f"{name}_{self._fresh}")
 
     def _term(self, text: str) -> str:
-        found = term_text(text, self.made)
-        if found is None:
+        size = term_text(text, self.made)
+        if size is None:
             raise NoArgumentError(f"the axis {text!r}: it is computed from a value that is not known")
-        return found
+        return size
 
 
 def term_text(text: str, form: ArgumentForm) -> str | None:
@@ -220,10 +220,10 @@ def term_text(text: str, form: ArgumentForm) -> str | None:
 
     ``{self.n}`` is the size of that name, or the value of the argument.
     """
-    found = re.sub(r"\{([^{}]*)\}", lambda part: _value(part[1].strip(), form), text)
-    found = re.sub(r"[A-Za-z_]\w*", lambda part: form.sizes.get(part[0], (name_for(part[0]),))[0], found)
+    substituted = re.sub(r"\{([^{}]*)\}", lambda part: _value(part[1].strip(), form), text)
+    substituted = re.sub(r"[A-Za-z_]\w*", lambda part: form.sizes.get(part[0], (name_for(part[0]),))[0], substituted)
     try:
-        return found if "None" not in found and len(shape(f"{found}, 1").dims) == 2 else None
+        return substituted if "None" not in substituted and len(shape(f"{substituted}, 1").dims) == 2 else None
     except (SymbcastError, TypeError):
         return None
 
@@ -259,9 +259,9 @@ class SizesOfAxes:
 
     def copy(self) -> SizesOfAxes:
         """Return a copy with the names bound so far."""
-        made = SizesOfAxes(self.form, self.at)
-        made.bound = dict(self.bound)
-        return made
+        copy = SizesOfAxes(self.form, self.at)
+        copy.bound = dict(self.bound)
+        return copy
 
     def term(self, text: str) -> Dim | None:
         """Return the value of an expression; None if it mentions a name without a size."""
@@ -269,10 +269,10 @@ class SizesOfAxes:
         from symbcast.core.algebra.terms import symbols_of
         from symbcast.core.shapes import shape
 
-        made = term_text(text, self.form)
-        if made is None:
+        text_or_size = term_text(text, self.form)
+        if text_or_size is None:
             return None
-        (dim,) = shape(f"{made},").dims
+        (dim,) = shape(f"{text_or_size},").dims
         known = {s: self.at.get(s.name, self.bound.get(s.name, (None,))[0]) for s in symbols_of((dim,))}
         sizes = {s: size for s, size in known.items() if size is not None}
         return replace_symbols(dim, sizes) if len(sizes) == len(known) else None
@@ -292,16 +292,16 @@ def promise_condition(value: Any, spec: Spec, sizes: SizesOfAxes) -> Formula:
         case TupleSpec(parts, rest):
             if not _is_sequence(value):
                 return FALSE
-            asked = [rest] * len(value) if rest is not None else list(parts)
-            if len(asked) != len(value):
+            specs = [rest] * len(value) if rest is not None else list(parts)
+            if len(specs) != len(value):
                 return FALSE
-            return all_of(promise_condition(v, s, sizes) for v, s in zip(value, asked, strict=True) if s is not None)
+            return all_of(promise_condition(v, s, sizes) for v, s in zip(value, specs, strict=True) if s is not None)
         case TreeSpec(leaf):
             return all_of(_of_leaf(v, leaf, sizes, n) for n, v in enumerate(leaves(value)))
         case ObjectSpec(fields=fields):
-            found = value if isinstance(value, Mapping) else {n: getattr(value, n, None) for n in fields}
+            values = value if isinstance(value, Mapping) else {n: getattr(value, n, None) for n in fields}
             return all_of(
-                promise_condition(found.get(n), s, sizes) for n, s in fields.items() if isinstance(s, ArraySpec)
+                promise_condition(values.get(n), s, sizes) for n, s in fields.items() if isinstance(s, ArraySpec)
             )
     return TRUE
 
@@ -344,27 +344,27 @@ def _of_leaf(value: Any, leaf: Spec, sizes: SizesOfAxes, number: int) -> Formula
         own = sizes.at.get(f"{name}_{number}")
         if own is not None and isinstance(leaf, ArraySpec) and any(a.is_of_leaf and a.text == name for a in leaf.axes):
             inner.bound[name] = (own,)
-    found = promise_condition(value, leaf, inner)
+    condition = promise_condition(value, leaf, inner)
     known = [] if not isinstance(leaf, ArraySpec) else [a.text for a in leaf.axes if not a.is_of_leaf]
     sizes.bound.update({n: d for n, d in inner.bound.items() if n.lstrip("*") in known})
-    return found
+    return condition
 
 
 def _one_of(value: Any, parts: Sequence[Spec], sizes: SizesOfAxes) -> Formula:
-    found: list[Formula] = []
+    conditions: list[Formula] = []
     first: SizesOfAxes | None = None
     for part in parts:
         if isinstance(part, ValueSpec):
             is_fitting = value in part.values if value is None or isinstance(value, (bool, str)) else part.is_sample
-            found.append(TRUE if is_fitting and (value is None or dims_in(value) in (None, ())) else FALSE)
+            conditions.append(TRUE if is_fitting and (value is None or dims_in(value) in (None, ())) else FALSE)
             continue
         inner = sizes.copy()
-        asked = promise_condition(value, part, inner)
-        found.append(asked)
-        first = first or (inner if asked != FALSE else None)
+        condition = promise_condition(value, part, inner)
+        conditions.append(condition)
+        first = first or (inner if condition != FALSE else None)
     if first is not None:
         sizes.bound = first.bound
-    return any_of(found)
+    return any_of(conditions)
 
 
 def _axes(dims: tuple[Dim, ...], spec: ArraySpec, sizes: SizesOfAxes) -> Formula:
@@ -377,22 +377,22 @@ def _axes(dims: tuple[Dim, ...], spec: ArraySpec, sizes: SizesOfAxes) -> Formula
     if len(dims) < many + after:
         return FALSE
     stop = len(dims) - after
-    found = [_axis(d, a, sizes) for d, a in zip(dims[:many], spec.axes[:many], strict=True)]
-    found += [_axis(d, a, sizes) for d, a in zip(dims[stop:], spec.axes[many + 1 :], strict=True)]
-    return all_of([*found, _many(dims[many:stop], spec.axes[many], sizes)])
+    conditions = [_axis(d, a, sizes) for d, a in zip(dims[:many], spec.axes[:many], strict=True)]
+    conditions += [_axis(d, a, sizes) for d, a in zip(dims[stop:], spec.axes[many + 1 :], strict=True)]
+    return all_of([*conditions, _many(dims[many:stop], spec.axes[many], sizes)])
 
 
 def _axis(dim: Dim, axis: AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
-    asked: Dim | None
+    promised: Dim | None
     if axis.kind == "any":
         return TRUE
     if axis.kind == "fixed":
-        asked = int(axis.text)
+        promised = int(axis.text)
     elif axis.kind == "term":
-        asked = sizes.term(axis.text)
+        promised = sizes.term(axis.text)
     else:
-        asked = sizes.bound.setdefault(axis.text, (dim,))[0]
-    return _is(dim, asked, axis.can_stretch)
+        promised = sizes.bound.setdefault(axis.text, (dim,))[0]
+    return _is(dim, promised, axis.can_stretch)
 
 
 def _many(dims: tuple[Dim, ...], axis: AnnotatedAxis, sizes: SizesOfAxes) -> Formula:
@@ -406,11 +406,11 @@ def _many(dims: tuple[Dim, ...], axis: AnnotatedAxis, sizes: SizesOfAxes) -> For
     return all_of(_is(d, b, axis.can_stretch) for d, b in zip(dims, bound, strict=True))
 
 
-def _is(dim: Dim, asked: Dim | None, can_stretch: bool) -> Formula:
-    if asked is None or dim == asked:
+def _is(dim: Dim, promised: Dim | None, can_stretch: bool) -> Formula:
+    if promised is None or dim == promised:
         return TRUE
-    found = _equal(dim, asked)
-    return any_of([found, _equal(dim, 1)]) if can_stretch else found
+    condition = _equal(dim, promised)
+    return any_of([condition, _equal(dim, 1)]) if can_stretch else condition
 
 
 def _equal(a: Dim, b: Dim) -> Formula:

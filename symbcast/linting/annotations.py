@@ -349,9 +349,9 @@ def read(annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _
         return inner(args[0])
     if origin is not None and not isinstance(annotation, type) and hasattr(origin, "__value__"):
         return inner(origin.__value__)
-    found = array_spec(annotation) or ndarray_spec(annotation)
-    if found is not None:
-        return found
+    spec = array_spec(annotation) or ndarray_spec(annotation)
+    if spec is not None:
+        return spec
     if _is_tree(annotation):
         leaf = getattr(annotation, "leaftype", None)
         return UnknownSpec("PyTree") if leaf is None else TreeSpec(inner(leaf))
@@ -415,31 +415,32 @@ def _annotated(annotation: Any, inner: Callable[[Any], Spec]) -> Spec:
     for note in annotation.__metadata__:
         if isinstance(note, Shape):
             return shape_spec(note, base)
-        found = array_spec(note)
-        if found is not None:
-            return found
+        spec = array_spec(note)
+        if spec is not None:
+            return spec
     return inner(base)
 
 
 def _union(parts: Sequence[Spec]) -> Spec:
     """Return the union of some parts; arrays that differ only by their library are one."""
-    found: list[Spec] = []
+    distinct: list[Spec] = []
     for part in parts:
         more = part.parts if isinstance(part, UnionSpec) else (part,)
         for one in more:
-            alike = [f for f in found if isinstance(f, ArraySpec) and isinstance(one, ArraySpec) and f.axes == one.axes]
+            axes = one.axes if isinstance(one, ArraySpec) else None
+            alike = [s for s in distinct if isinstance(s, ArraySpec) and s.axes == axes]
             if alike:
-                found[found.index(alike[0])] = dataclasses.replace(alike[0], library="")
-            elif one not in found:
-                found.append(one)
-    arrays = [f for f in found if isinstance(f, ArraySpec)]
+                distinct[distinct.index(alike[0])] = dataclasses.replace(alike[0], library="")
+            elif one not in distinct:
+                distinct.append(one)
+    arrays = [f for f in distinct if isinstance(f, ArraySpec)]
     if any(a.dtype == "key" for a in arrays):  # which raw keys fit depends on JAX's default generator
         raw = [a for a in arrays if a.dtype == "uint32"]
-        found = [f for f in found if f not in raw] + [UnknownSpec("raw key")] * bool(raw)
+        distinct = [f for f in distinct if f not in raw] + [UnknownSpec("raw key")] * bool(raw)
     scalars = (SizeSpec(), *_SAMPLES.values(), *map(UnknownSpec, ("bool", "number", "generic")))
     if any(not a.axes for a in arrays) or any(a.axes[0].is_many for a in arrays if a.axes):
-        found = [f for f in found if f not in scalars]  # a number is an array without axes
-    return found[0] if len(found) == 1 else UnionSpec(tuple(found))
+        distinct = [f for f in distinct if f not in scalars]  # a number is an array without axes
+    return distinct[0] if len(distinct) == 1 else UnionSpec(tuple(distinct))
 
 
 def _sequence(origin: Any, args: tuple[Any, ...], inner: Callable[[Any], Spec]) -> Spec:
@@ -487,10 +488,10 @@ def object_spec(kind: type, inner: Callable[[Any], Spec]) -> Spec:
         fields[field.name] = spec
 
     def make(values: Mapping[str, Any]) -> Any:
-        made: Any = object.__new__(kind)
+        instance: Any = object.__new__(kind)
         for name, value in values.items():
-            object.__setattr__(made, name, value)
-        return made
+            object.__setattr__(instance, name, value)
+        return instance
 
     return ObjectSpec(kind.__name__, fields, make)
 
@@ -505,15 +506,15 @@ def _default(field: dataclasses.Field[Any]) -> Spec | None:
 
 def _hints(kind: type) -> dict[str, Any]:
     """Return the annotations of a class and its bases, evaluated one by one: one may name what is not there."""
-    found: dict[str, Any] = {}
+    hints: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         space = {**vars(sys.modules.get(base.__module__, types)), **vars(base)}
         for name, value in vars(base).get("__annotations__", {}).items():
             try:
-                found[name] = _evaluated(value, space)
+                hints[name] = _evaluated(value, space)
             except Exception:
-                found[name] = Any
-    return found
+                hints[name] = Any
+    return hints
 
 
 def _text(annotation: Any) -> str:

@@ -33,24 +33,20 @@ from symbcast.linting.annotation_meaning import (
     promise_condition,
 )
 from symbcast.linting.annotations import ArraySpec, Spec, TupleSpec, UnionSpec, ValueSpec, arrays_in, split_expression
-from symbcast.linting.findings import (
-    ANNOTATION,
-    EQUAL,
-    FAILS,
-    NEVER,
-    PROMISE,
-    SPACES,
-    STRETCHED,
-    Checked,
-    CheckStatus,
-    Code,
-    Finding,
-)
+from symbcast.linting.findings import Checked, CheckStatus, Code, Finding, declare_code
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
 from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of
 from symbcast.linting.sources import Position, SourceFunction
 from symbcast.paths.places import CodePlace
 from symbcast.paths.real_calls import RaisedError
+
+PROMISE = declare_code("SYM101", "broken-promise", "A function must return the shapes that its annotation promises.")
+FAILS = declare_code("SYM102", "failing-sizes", "A function must work for all sizes that its annotations allow.")
+NEVER = declare_code("SYM103", "never-holds", "An annotation must hold for some sizes.")
+STRETCHED = declare_code("SYM104", "paired-size", "A broadcast must not put one size on two axes unnoticed.", "warning")
+EQUAL = declare_code("SYM105", "equal-names", "Axes that must always have equal sizes must have one name.", "warning")
+SPACES = declare_code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
+ANNOTATION = declare_code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
 
 # Compare a trace with the annotations, and confirm each difference by a call.
 
@@ -79,14 +75,14 @@ def compare_with_annotations(
     path: str, function: SourceFunction, signature: FunctionSignature, form: ArgumentForm, traced: LibraryTrace
 ) -> AnnotationFindings:
     """Return what a trace says about the annotations of a function."""
-    found = AnnotationFindings(reason=traced.reason)
-    about = _AnnotationCheck(path, function, signature, form, traced, found)
+    findings = AnnotationFindings(reason=traced.reason)
+    about = _AnnotationCheck(path, function, signature, form, traced, findings)
     about.failures()
     if signature.returns is not None:
         about.promises(signature.returns)
-    if not found.drafts:  # else the pair is part of another mistake
+    if not findings.drafts:  # else the pair is part of another mistake
         about.pairs()
-    return found
+    return findings
 
 
 _OF_SHAPES = re.compile(
@@ -103,17 +99,17 @@ class _AnnotationCheck:
     signature: FunctionSignature
     form: ArgumentForm
     traced: LibraryTrace
-    found: AnnotationFindings
+    findings: AnnotationFindings
 
     # Failing sizes.
 
     def failures(self) -> None:
         """Add what fails at sizes that the annotations allow."""
         for failure in self.traced.failures:
-            self.found.is_proved = False
+            self.findings.is_proved = False
             draft = self._failing(failure)
             if draft is not None:
-                self.found.drafts.append(draft)
+                self.findings.drafts.append(draft)
 
     def _failing(self, failure: TraceFailure) -> FindingDraft | None:
         if failure.at is None or self._is_intended(failure):
@@ -123,7 +119,7 @@ class _AnnotationCheck:
         if names & self.form.integers or not names <= set(self.traced.own.values()):
             return None  # an integer argument is not a size, and data may be suitable
         if self.signature.numbers is not None and _equal_names(failure.formula, self.traced.names) is None:
-            self.found.reason = "it may fail because of the numbers that its object was made with"
+            self.findings.reason = "it may fail because of the numbers that its object was made with"
             return None
         if is_never and not (_OF_SHAPES.search(failure.error.lower()) and not self.form.samples):
             return None
@@ -180,16 +176,16 @@ class _AnnotationCheck:
     def promises(self, returns: Spec) -> None:
         """Add what a function returns in another shape than promised."""
         at: dict[str, Dim] = {name: symbol for symbol, name in self.traced.names.items()}
-        asked: list[tuple[Formula, Formula]] = []
+        conditions: list[tuple[Formula, Formula]] = []
         for when, value in self.traced.cases:
-            asked.append((when, promise_condition(value, returns, SizesOfAxes(self.form, at))))
-        for (when, formula), (_, value) in zip(asked, self.traced.cases, strict=True):
+            conditions.append((when, promise_condition(value, returns, SizesOfAxes(self.form, at))))
+        for (when, formula), (_, value) in zip(conditions, self.traced.cases, strict=True):
             decided = Decision(self.traced.knowledge, [any_of([negate(when), formula])])
             if decided.verdict is Verdict.ALWAYS:
                 continue
-            self.found.is_proved = False
+            self.findings.is_proved = False
             if decided.verdict is Verdict.UNKNOWN:
-                self.found.reason = self.found.reason or decided.reason
+                self.findings.reason = self.findings.reason or decided.reason
             sizes = decided.counterexample()
             is_own = (
                 self.signature.numbers is not None
@@ -198,9 +194,9 @@ class _AnnotationCheck:
             )
             draft = None if sizes is None or is_own else self._broken(formula, sizes, returns, value)
             if draft is not None:
-                self.found.drafts.append(draft)
-            elif not self.found.reason:
-                self.found.reason = "no call confirmed that its result differs from its annotation"
+                self.findings.drafts.append(draft)
+            elif not self.findings.reason:
+                self.findings.reason = "no call confirmed that its result differs from its annotation"
 
     def _broken(self, formula: Formula, sizes: Mapping[Symbol, int], returns: Spec, value: Any) -> FindingDraft | None:
         at = {name: sizes[s] for s, name in self.traced.own.items() if s in sizes}
@@ -248,13 +244,13 @@ class _AnnotationCheck:
             namer = Namer.of(self.traced.names)
             written = " with ".join(shape_text(dims, namer) for dims in short)
             message = f"{self.function.name} broadcasts {written}, which puts {name} on two axes"
-            self.found.drafts.append(FindingDraft(STRETCHED, self._place(place), message))
+            self.findings.drafts.append(FindingDraft(STRETCHED, self._place(place), message))
 
     def _is_annotated(self, dim: Symbol, is_first: bool = False) -> bool:
         """Return whether an argument is annotated with this size and an axis of size 1, which may have to be first."""
         name = self.traced.names.get(dim)
-        given = [[a.text for a in spec.axes] for s in self.signature.parameters.values() for spec in arrays_in(s)]
-        return any(name in axes and ("1" in axes[:1] if is_first else "1" in axes) for axes in given)
+        annotated = [[a.text for a in spec.axes] for s in self.signature.parameters.values() for spec in arrays_in(s)]
+        return any(name in axes and ("1" in axes[:1] if is_first else "1" in axes) for axes in annotated)
 
 
 def _named(shapes: tuple[tuple[Dim, ...], ...]) -> Iterator[Symbol]:
@@ -312,9 +308,9 @@ def annotation_text(spec: Spec) -> str:
 
 def check_promise(path: str, module: ModuleType, function: SourceFunction) -> Checked | None:
     """Return what was found out about the promise of a function of a module; None if it has none."""
-    found: Any = getattr(module, function.name, None)
-    promise = promise_of(found)
-    return None if promise is None else _promise_result(path, function, found, promise)
+    value: Any = getattr(module, function.name, None)
+    promise = promise_of(value)
+    return None if promise is None else _promise_result(path, function, value, promise)
 
 
 def has_promise(module: ModuleType, function: SourceFunction) -> bool:
@@ -322,14 +318,14 @@ def has_promise(module: ModuleType, function: SourceFunction) -> bool:
     return promise_of(getattr(module, function.name, None)) is not None
 
 
-def _promise_result(path: str, function: SourceFunction, found: Any, promise: Promise) -> Checked:
+def _promise_result(path: str, function: SourceFunction, value: Any, promise: Promise) -> Checked:
     name, place = function.name, function.place
 
     def finding(code: Code, message: str) -> Finding:
         return Finding(path, place.line, place.column, code.id, message, name)
 
     try:
-        faults = list(faults_of(promise, promise.call().of(found)))
+        faults = list(faults_of(promise, promise.call().of(value)))
     except SymbcastError as error:
         text = error.message() if isinstance(error, ShapeSyntaxError) else " ".join(str(error).split())
         fault = finding(ANNOTATION, f"the promise of {name}: {text}")
@@ -356,10 +352,10 @@ class FunctionToCheck:
     min_size: int = 1
 
 
-def check_function(module: ModuleType, asked: FunctionToCheck) -> Checked | None:
+def check_function(module: ModuleType, request: FunctionToCheck) -> Checked | None:
     """Return what was found out about a function; None if it has no promise, and its annotations have no shapes."""
-    promise = check_promise(asked.path, module, asked.function)
-    annotated = _annotated(module, asked)
+    promise = check_promise(request.path, module, request.function)
+    annotated = _annotated(module, request)
     if promise is None or annotated is None:
         return promise or annotated
     worst = min(promise, annotated, key=lambda c: _WORST.index(c.status))
@@ -369,84 +365,84 @@ def check_function(module: ModuleType, asked: FunctionToCheck) -> Checked | None
 _WORST: tuple[CheckStatus, ...] = ("finding", "unknown", "skipped", "partly", "proved")
 
 
-def _annotated(module: ModuleType, asked: FunctionToCheck) -> Checked | None:
+def _annotated(module: ModuleType, request: FunctionToCheck) -> Checked | None:
     """Return what was found out about the annotations of a function; None if they say nothing about shapes."""
-    divided = tuple(_divided(asked))
+    divided = tuple(_divided(request))
     try:
-        signature = signature_of(module, asked.function.name)
+        signature = signature_of(module, request.function.name)
     except NotFoundError as error:
-        return _checked(asked, "skipped", str(error), divided) if divided else None
+        return _checked(request, "skipped", str(error), divided) if divided else None
     except Exception as error:
-        text = f"an annotation of {asked.function.name} cannot be read: {type(error).__name__}: {error}"
-        finding = finding_without_sizes(asked, ANNOTATION, asked.function.place, " ".join(text.split()))
-        return _checked(asked, "finding", "", (*divided, finding))
+        text = f"an annotation of {request.function.name} cannot be read: {type(error).__name__}: {error}"
+        finding = finding_without_sizes(request, ANNOTATION, request.function.place, " ".join(text.split()))
+        return _checked(request, "finding", "", (*divided, finding))
     if not signature.is_shaped:
         return None
     if divided:
-        return _checked(asked, "finding", "", divided)
-    return _traced(asked, signature)
+        return _checked(request, "finding", "", divided)
+    return _traced(request, signature)
 
 
-def has_shapes(module: ModuleType, asked: FunctionToCheck) -> bool:
+def has_shapes(module: ModuleType, request: FunctionToCheck) -> bool:
     """Return whether there is anything to check about a function."""
-    if any(_divided(asked)) or has_promise(module, asked.function):
+    if any(_divided(request)) or has_promise(module, request.function):
         return True
     try:
-        return signature_of(module, asked.function.name).is_shaped
+        return signature_of(module, request.function.name).is_shaped
     except NotFoundError:
         return False
     except Exception:
         return True  # the check reports it
 
 
-def finding_without_sizes(asked: FunctionToCheck, code: Code, place: Position, message: str) -> Finding:
+def finding_without_sizes(request: FunctionToCheck, code: Code, place: Position, message: str) -> Finding:
     """Return a finding without sizes."""
-    return Finding(asked.path, place.line, place.column, code.id, message, asked.function.name)
+    return Finding(request.path, place.line, place.column, code.id, message, request.function.name)
 
 
-def _divided(asked: FunctionToCheck) -> Iterator[Finding]:
-    for text, place in asked.function.texts:
+def _divided(request: FunctionToCheck) -> Iterator[Finding]:
+    for text, place in request.function.texts:
         whole = split_expression(text)
         if whole:
             message = f"spaces divide {whole!r} into {len(whole.split())} axes: write {''.join(whole.split())!r}"
-            yield finding_without_sizes(asked, SPACES, place, message)
+            yield finding_without_sizes(request, SPACES, place, message)
 
 
 def _checked(
-    asked: FunctionToCheck, status: CheckStatus, reason: str = "", findings: tuple[Finding, ...] = (), forms: int = 0
+    request: FunctionToCheck, status: CheckStatus, reason: str = "", findings: tuple[Finding, ...] = (), forms: int = 0
 ) -> Checked:
-    place = asked.function.place
-    found = "finding" if findings else status
-    return Checked(asked.path, asked.function.name, place.line, found, reason, forms, findings=findings)
+    place = request.function.place
+    outcome = "finding" if findings else status
+    return Checked(request.path, request.function.name, place.line, outcome, reason, forms, findings=findings)
 
 
-def _traced(asked: FunctionToCheck, signature: FunctionSignature) -> Checked:
+def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
     library = _library(signature.library)
     try:
         forms, is_all = forms_of(signature.parameters, library.dtype, signature.numbers)
     except NoArgumentError as error:
-        return _checked(asked, "skipped", f"no argument can be made for {error}")
+        return _checked(request, "skipped", f"no argument can be made for {error}")
     drafts: list[tuple[ArgumentForm, FindingDraft]] = []
     reasons: list[str] = []
     is_proved = True
     for form in forms:
         positional, named = _arguments(form, signature)
         try:
-            traced: LibraryTrace = library.traced(signature.function, positional, named, asked.min_size)
-            found = compare_with_annotations(asked.path, asked.function, signature, form, traced)
-            drafts += [(form, d) for d in found.drafts]
+            traced: LibraryTrace = library.traced(signature.function, positional, named, request.min_size)
+            findings_of_form = compare_with_annotations(request.path, request.function, signature, form, traced)
+            drafts += [(form, d) for d in findings_of_form.drafts]
         except (SymbcastError, EffortSpentError) as error:
             reasons.append(" ".join(str(error).split()))
             continue
-        if found.reason:
-            reasons.append(found.reason)
-        is_proved = is_proved and found.is_proved and traced.is_proved
-    findings = tuple(_findings(asked, forms, drafts))
+        if findings_of_form.reason:
+            reasons.append(findings_of_form.reason)
+        is_proved = is_proved and findings_of_form.is_proved and traced.is_proved
+    findings = tuple(_findings(request, forms, drafts))
     if findings:
-        return _checked(asked, "finding", reasons[0] if reasons else "", findings, len(forms))
+        return _checked(request, "finding", reasons[0] if reasons else "", findings, len(forms))
     if reasons:
-        return _checked(asked, "unknown", reasons[0], forms=len(forms))
-    return _checked(asked, "proved" if is_proved and is_all else "partly", forms=len(forms))
+        return _checked(request, "unknown", reasons[0], forms=len(forms))
+    return _checked(request, "proved" if is_proved and is_all else "partly", forms=len(forms))
 
 
 def _library(name: str) -> Any:
@@ -455,9 +451,9 @@ def _library(name: str) -> Any:
 
 def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments by position and by name; text is wrapped, because text means a shape to a trace."""
-    found = {n: _as_value(v) if isinstance(v, str) else v for n, v in form.arguments.items()}
-    positional = [v for n, v in found.items() if n not in signature.keywords]
-    return positional, {n: v for n, v in found.items() if n in signature.keywords}
+    values = {n: _as_value(v) if isinstance(v, str) else v for n, v in form.arguments.items()}
+    positional = [v for n, v in values.items() if n not in signature.keywords]
+    return positional, {n: v for n, v in values.items() if n in signature.keywords}
 
 
 def _as_value(value: Any) -> BuiltArgument:
@@ -465,7 +461,7 @@ def _as_value(value: Any) -> BuiltArgument:
 
 
 def _findings(
-    asked: FunctionToCheck, forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]]
+    request: FunctionToCheck, forms: list[ArgumentForm], drafts: list[tuple[ArgumentForm, FindingDraft]]
 ) -> Iterator[Finding]:
     """Yield one finding for each code and condition, and for each code and line.
 
@@ -484,12 +480,12 @@ def _findings(
         sizes: Mapping[str, int] = draft.sizes
         text = f"{draft.message}{where}"
         yield Finding(
-            asked.path,
+            request.path,
             draft.place.line,
             draft.place.column,
             draft.code.id,
             text,
-            asked.function.name,
+            request.function.name,
             sizes,
             draft.called,
         )

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from symbcast.answers.program_report import Format
 
 
-# The codes of findings; each has a section in the README of this folder.
+# Codes of findings; each has a section in the README of this folder.
 
 
 class Code(NamedTuple):
-    """A code: its identifier, its name, and what a finding of this code says, in a sentence."""
+    """A code: its identifier, its name, what a finding of this code says, in a sentence, and how bad that is."""
 
     id: str
     name: str
     description: str
+    level: Level = "error"
 
     @property
     def both(self) -> tuple[str, str]:
@@ -32,17 +33,16 @@ class Code(NamedTuple):
         return self.id, self.name
 
 
-PROMISE = Code("SYM101", "broken-promise", "A function must return the shapes that its annotation promises.")
-FAILS = Code("SYM102", "failing-sizes", "A function must work for all sizes that its annotations allow.")
-NEVER = Code("SYM103", "never-holds", "An annotation must hold for some sizes.")
-STRETCHED = Code("SYM104", "paired-size", "A broadcast must not put one size on two axes unnoticed.")
-EQUAL = Code("SYM105", "equal-names", "Axes that must always have equal sizes must have one name.")
-SPACES = Code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
-DIED = Code("SYM201", "killed-process", "A function must not kill the process that runs it.")
-IMPORT = Code("SYM202", "not-imported", "A file with annotated functions must be importable.")
-ANNOTATION = Code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
+CODES: list[Code] = []
+"""All codes. Each is declared next to its check; `symbcast.linting` loads all checks."""
 
-CODES = (PROMISE, FAILS, NEVER, STRETCHED, EQUAL, SPACES, DIED, IMPORT, ANNOTATION)
+
+def declare_code(id: str, name: str, description: str, level: Level = "error") -> Code:
+    """Declare a code."""
+    declared = Code(id, name, description, level)
+    CODES.append(declared)
+    CODES.sort()
+    return declared
 
 
 # The findings of lint, and what was found out about each function, as plain data.
@@ -140,22 +140,22 @@ class LintReport(Guessable):
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings, by file and line."""
-        found = [f for c in self.functions for f in c.findings]
-        return tuple(sorted(found, key=lambda f: (f.path, f.line, f.column, f.code)))
+        findings = [f for c in self.functions for f in c.findings]
+        return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.code)))
 
     @property
     def counts(self) -> dict[str, int]:
         """How many functions have each status, in order of `Status`."""
-        found = Counter(c.status for c in self.functions if c.function)
-        return {s: found[s] for s in ("proved", "partly", "finding", "unknown", "skipped")}
+        statuses = Counter(c.status for c in self.functions if c.function)
+        return {s: statuses[s] for s in ("proved", "partly", "finding", "unknown", "skipped")}
 
     @property
     def summary(self) -> str:
         """The counts in one line."""
-        count, found = sum(self.counts.values()), len(self.findings)
+        count, findings = sum(self.counts.values()), len(self.findings)
         parts = ", ".join(f"{n} {_WORDS[s]}" for s, n in self.counts.items() if n)
         said = f": {parts}" if parts else ""
-        return f"{count} annotated function{'s' * (count != 1)}{said}; {found} finding{'s' * (found != 1)}"
+        return f"{count} annotated function{'s' * (count != 1)}{said}; {findings} finding{'s' * (findings != 1)}"
 
     @property
     def unproved(self) -> tuple[str, ...]:
@@ -197,9 +197,10 @@ class LintReport(Guessable):
     def _outcomes(self) -> list[CheckOutcome]:
         from symbcast.answers.outcomes import CheckOutcome, CodeLine, Notice, NoticeKind
 
-        kinds = {c.id: NoticeKind(c.id, c.description, _level(c.id)) for c in CODES}
+        levels = {c.id: c.level for c in CODES}
+        kinds = {c.id: NoticeKind(c.id, c.description, c.level) for c in CODES}
         notices = (
-            Notice(kinds[f.code], _level(f.code), f.function, f.code, f.message, CodeLine.of(f.path, f.line, f.column))
+            Notice(kinds[f.code], levels[f.code], f.function, f.code, f.message, CodeLine.of(f.path, f.line, f.column))
             for f in self.findings
         )
         return [CheckOutcome("", notices=tuple(notices), subject="a file")]
@@ -215,7 +216,3 @@ _WORDS = {
     "unknown": "unknown",
     "skipped": "not traced",
 }
-
-
-def _level(code: str) -> Level:
-    return "warning" if code in (EQUAL.id, STRETCHED.id) else "error"

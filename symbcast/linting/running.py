@@ -25,7 +25,7 @@ from typing import Any, Protocol
 from symbcast.core import __version__
 from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 from symbcast.linting.checks import FunctionToCheck, check_function, finding_without_sizes, has_shapes
-from symbcast.linting.findings import CODES, DIED, IMPORT, Checked, CheckStatus, Finding, LintReport
+from symbcast.linting.findings import CODES, Checked, CheckStatus, Finding, LintReport, declare_code
 from symbcast.linting.sources import (
     LintConfig,
     Position,
@@ -37,6 +37,9 @@ from symbcast.linting.sources import (
     read_source,
     root_of,
 )
+
+DIED = declare_code("SYM201", "killed-process", "A function must not kill the process that runs it.")
+IMPORT = declare_code("SYM202", "not-imported", "A file with annotated functions must be importable.")
 
 # The part of lint that runs in a child process: it imports users' modules and traces their functions.
 
@@ -84,39 +87,39 @@ def _unchanged(function: Any = None, **options: Any) -> Any:
     return (lambda inner: inner) if function is None else function
 
 
-def import_in_child(asked: FunctionToCheck) -> None:
+def import_in_child(request: FunctionToCheck) -> None:
     """Import the module of a function. Raises `NotImportedError`."""
     with _silence():
-        _module(asked.path, asked.module)
+        _module(request.path, request.module)
 
 
-def check_in_child(asked: FunctionToCheck) -> Checked | None:
+def check_in_child(request: FunctionToCheck) -> Checked | None:
     """Return what was found out about a function; None if its annotations say nothing about shapes.
 
     Raises `NotImportedError` if its module cannot be imported.
     """
     with _silence():
-        module = _module(asked.path, asked.module)
+        module = _module(request.path, request.module)
         start = time.process_time()
-        found = check_function(module, asked)
+        checked = check_function(module, request)
         seconds = time.process_time() - start
-    return found and Checked(**{**vars(found), "seconds": round(seconds, 4)})
+    return checked and Checked(**{**vars(checked), "seconds": round(seconds, 4)})
 
 
-def has_shapes_in_child(asked: FunctionToCheck) -> bool:
+def has_shapes_in_child(request: FunctionToCheck) -> bool:
     """Return whether the annotations of a function say anything about shapes.
 
     Raises `NotImportedError` if its module cannot be imported.
     """
     with _silence():
-        return has_shapes(_module(asked.path, asked.module), asked)
+        return has_shapes(_module(request.path, request.module), request)
 
 
 def imported_files(root: str) -> list[str]:
     """Return the source files under a folder that were imported in this process."""
     files = (getattr(m, "__file__", None) for m in list(sys.modules.values()))
-    found = {str(Path(f).resolve()) for f in files if f and f.endswith(".py")}
-    return sorted(f for f in found if f.startswith(root + os.sep) and "site-packages" not in f[len(root) :])
+    paths = {str(Path(f).resolve()) for f in files if f and f.endswith(".py")}
+    return sorted(f for f in paths if f.startswith(root + os.sep) and "site-packages" not in f[len(root) :])
 
 
 @cache
@@ -144,15 +147,15 @@ def _module(path: str, name: str) -> ModuleType:
 
 
 def _imported(path: str, name: str) -> ModuleType:
-    found = import_module(name)
-    if _is_same(found, path):
-        return found
+    module = import_module(name)
+    if _is_same(module, path):
+        return module
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(path)
-    found = sys.modules[name] = module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    module = sys.modules[name] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _is_same(module: ModuleType, path: str) -> bool:
@@ -231,8 +234,8 @@ def digest(path: str) -> str:
 @cache
 def _installed() -> str:
     """Return the installed distributions with their versions, by the names of their folders."""
-    found = (e.name for p in sys.path if p and Path(p).is_dir() for e in Path(p).iterdir())
-    return _hash(" ".join(sorted(n for n in found if n.endswith((".dist-info", ".egg-info")))))
+    entries = (e.name for p in sys.path if p and Path(p).is_dir() for e in Path(p).iterdir())
+    return _hash(" ".join(sorted(n for n in entries if n.endswith((".dist-info", ".egg-info")))))
 
 
 def _hash(text: str) -> str:
@@ -287,8 +290,8 @@ def run(
 
     def checked(path: str) -> list[Checked]:
         with turns.one():
-            found = _of_file(path, config, cache, selected, children)
-        return [_without_ignored(c, config) for c in found]
+            functions = _of_file(path, config, cache, selected, children)
+        return [_without_ignored(c, config) for c in functions]
 
     by_file = _all(checked, files, turns, children, watch or SilentObserver())
     return LintReport(files, [c for path in files for c in by_file[path]])
@@ -302,20 +305,20 @@ def _all(
     watch: RunObserver,
 ) -> dict[str, list[Checked]]:
     """Return the results of all files; the observer is notified as each file is done."""
-    found: dict[str, list[Checked]] = {}
+    checked_by_file: dict[str, list[Checked]] = {}
     watch.begin(len(files))
     with ThreadPoolExecutor(min(turns.count + _MORE, len(files)) or 1) as threads:
         try:
             paths = {threads.submit(checked, path): path for path in files}
             for done in as_completed(paths):
-                functions = found[paths[done]] = done.result()
+                functions = checked_by_file[paths[done]] = done.result()
                 watch.done(sorted(functions, key=lambda c: c.line))
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise
         finally:
             children.end()
-    return found
+    return checked_by_file
 
 
 _MORE = 4
@@ -403,22 +406,22 @@ def _of_file(
     known = cache.get(path) if len(functions) == len(source.functions) else None
     if known is not None:
         return [_in_source(c, source) for c in known]
-    found: list[Checked] = []
+    results: list[Checked] = []
     for number, function in enumerate(functions):
         child = children.of(root_of(path))
-        asked = function_to_check(path, function, config)
-        stop = _not_imported(child, asked, config.timeout)
+        request = function_to_check(path, function, config)
+        stop = _not_imported(child, request, config.timeout)
         if stop is not None:
             if stop.status == "unknown":  # it would take as long for each function
-                found += [_unknown(function_to_check(path, f, config), stop.reason) for f in functions[number:]]
+                results += [_unknown(function_to_check(path, f, config), stop.reason) for f in functions[number:]]
             else:
-                found.append(stop)
-            return [_in_source(c, source) for c in found]
-        result = _ask_child(child, asked, config.timeout)
-        found += [] if result is None else [result]
-    if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in found):
-        cache.put(path, children.of(root_of(path)).ask(imported_files, root_of(path)), found)
-    return [_in_source(c, source) for c in found]
+                results.append(stop)
+            return [_in_source(c, source) for c in results]
+        result = _ask_child(child, request, config.timeout)
+        results += [] if result is None else [result]
+    if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in results):
+        cache.put(path, children.of(root_of(path)).ask(imported_files, root_of(path)), results)
+    return [_in_source(c, source) for c in results]
 
 
 def _unread(path: str, error: Exception) -> Checked:
@@ -438,9 +441,9 @@ def check_one_function(
     child: ChildProcess, source: SourceFile, function: SourceFunction, config: LintConfig
 ) -> Checked | None:
     """Return what is reported about one function of a file; None if its annotations have no shapes."""
-    asked = function_to_check(source.path, function, config)
-    found = _not_imported(child, asked, config.timeout) or _ask_child(child, asked, config.timeout)
-    return None if found is None else _without_ignored(_in_source(found, source), config)
+    request = function_to_check(source.path, function, config)
+    checked = _not_imported(child, request, config.timeout) or _ask_child(child, request, config.timeout)
+    return None if checked is None else _without_ignored(_in_source(checked, source), config)
 
 
 def shaped_functions(child: ChildProcess, source: SourceFile, config: LintConfig) -> list[SourceFunction]:
@@ -457,42 +460,42 @@ _IMPORTS = 2
 """How many times as long as a function an import may take."""
 
 
-def _not_imported(child: ChildProcess, asked: FunctionToCheck, timeout: float) -> Checked | None:
+def _not_imported(child: ChildProcess, request: FunctionToCheck, timeout: float) -> Checked | None:
     """Import the file of a function; return why that cannot be done, None if it is done."""
     try:
-        child.ask(import_in_child, asked, _IMPORTS * timeout)
+        child.ask(import_in_child, request, _IMPORTS * timeout)
     except NotImportedError as error:
-        return _of_module(asked.path, Position(1, 1), f"the file cannot be imported: {error}")
+        return _of_module(request.path, Position(1, 1), f"the file cannot be imported: {error}")
     except DiedError as error:
-        return _of_module(asked.path, Position(1, 1), f"importing the file killed the process: {error}")
+        return _of_module(request.path, Position(1, 1), f"importing the file killed the process: {error}")
     except TimedOutError as error:
-        return _unknown(asked, f"{error}: the import of its file")
+        return _unknown(request, f"{error}: the import of its file")
     except Exception as error:
-        return _unknown(asked, f"{type(error).__name__}: {error}")
+        return _unknown(request, f"{type(error).__name__}: {error}")
     return None
 
 
-def _ask_child(child: ChildProcess, asked: FunctionToCheck, timeout: float) -> Checked | None:
+def _ask_child(child: ChildProcess, request: FunctionToCheck, timeout: float) -> Checked | None:
     """Ask a child process about a function; if it dies, that is a finding of this function."""
-    name, place = asked.function.name, asked.function.place
+    name, place = request.function.name, request.function.place
     try:
-        return child.ask(check_in_child, asked, timeout)
+        return child.ask(check_in_child, request, timeout)
     except DiedError as error:
-        finding = finding_without_sizes(asked, DIED, place, f"{name} killed the process that traced it: {error}")
-        return Checked(asked.path, name, place.line, "finding", findings=(finding,))
+        finding = finding_without_sizes(request, DIED, place, f"{name} killed the process that traced it: {error}")
+        return Checked(request.path, name, place.line, "finding", findings=(finding,))
     except TimedOutError as error:
-        return _unknown(asked, str(error))
+        return _unknown(request, str(error))
     except Exception as error:  # an unforeseen error leaves this function unknown, and not all others
-        return _unknown(asked, f"{type(error).__name__}: {error}")
+        return _unknown(request, f"{type(error).__name__}: {error}")
 
 
-def _unknown(asked: FunctionToCheck, reason: str) -> Checked:
-    return Checked(asked.path, asked.function.name, asked.function.place.line, "unknown", reason)
+def _unknown(request: FunctionToCheck, reason: str) -> Checked:
+    return Checked(request.path, request.function.name, request.function.place.line, "unknown", reason)
 
 
-def _is_by_clock(found: Checked) -> bool:
+def _is_by_clock(checked: Checked) -> bool:
     """Return whether a result may be another one on a faster machine."""
-    return found.status == "unknown" and found.reason.startswith("took more than")
+    return checked.status == "unknown" and checked.reason.startswith("took more than")
 
 
 def _of_module(path: str, place: Position, message: str) -> Checked:
@@ -500,22 +503,22 @@ def _of_module(path: str, place: Position, message: str) -> Checked:
     return Checked(path, "", place.line, "finding", findings=(finding,))
 
 
-def _in_source(found: Checked, source: SourceFile) -> Checked:
+def _in_source(checked: Checked, source: SourceFile) -> Checked:
     """Return a result without the findings that comments ignore, on their line or on that of the function."""
 
     def is_kept(finding: Finding) -> bool:
         (codes,) = (c.both for c in CODES if c.id == finding.code)
-        return not any(source.is_ignored(line, codes) for line in (finding.line, found.line))
+        return not any(source.is_ignored(line, codes) for line in (finding.line, checked.line))
 
-    return _with(found, tuple(f for f in found.findings if is_kept(f)))
-
-
-def _without_ignored(found: Checked, config: LintConfig) -> Checked:
-    return _with(found, tuple(f for f in found.findings if config.is_wanted(f.code)))
+    return _with(checked, tuple(f for f in checked.findings if is_kept(f)))
 
 
-def _with(found: Checked, findings: tuple[Finding, ...]) -> Checked:
-    if len(findings) == len(found.findings):
-        return found
+def _without_ignored(checked: Checked, config: LintConfig) -> Checked:
+    return _with(checked, tuple(f for f in checked.findings if config.is_wanted(f.code)))
+
+
+def _with(checked: Checked, findings: tuple[Finding, ...]) -> Checked:
+    if len(findings) == len(checked.findings):
+        return checked
     status: CheckStatus = "finding" if findings else "partly"
-    return replace(found, findings=findings, status=status, reason=found.reason or "findings are ignored")
+    return replace(checked, findings=findings, status=status, reason=checked.reason or "findings are ignored")

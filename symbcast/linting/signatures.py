@@ -34,7 +34,7 @@ _WIDTHS = (8, 12, 16, 20, 24, 28)
 def instance_of(kind: type, space: Mapping[str, Any]) -> tuple[Any, dict[str, int]] | None:
     """Return an object of a class, and the integers that it was made with; None if it cannot be made."""
     numbers: dict[str, int] = {}
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     try:
         for name, said in inspect.signature(kind).parameters.items():
             if said.kind in (said.VAR_POSITIONAL, said.VAR_KEYWORD) or said.default is not said.empty:
@@ -42,12 +42,12 @@ def instance_of(kind: type, space: Mapping[str, Any]) -> tuple[Any, dict[str, in
             spec = read(said.annotation, space) if said.annotation is not said.empty else SizeSpec()
             if isinstance(spec, SizeSpec):
                 numbers[name] = 2 if _FEW.search(name) else _WIDTHS[len(numbers) % len(_WIDTHS)]
-                given[name] = numbers[name]
+                values[name] = numbers[name]
             elif isinstance(spec, ValueSpec):
-                given[name] = spec.values[0]
+                values[name] = spec.values[0]
             else:
                 return None
-        return kind(**given), numbers
+        return kind(**values), numbers
     except Exception:  # the numbers need not suit the class
         return None
 
@@ -71,10 +71,12 @@ def missing_attribute(kind: type, method: Callable[..., Any]) -> str:
             continue
         seen.add(function.__code__)
         for name in _read_from_self(function.__code__):
-            found = inspect.getattr_static(kind, name, _MISSING)
-            if found is _MISSING:
+            attribute = inspect.getattr_static(kind, name, _MISSING)
+            if attribute is _MISSING:
                 return name
-            left += [f for f in (getattr(found, "__func__", found), getattr(found, "fget", None)) if callable(f)]
+            left += [
+                f for f in (getattr(attribute, "__func__", attribute), getattr(attribute, "fget", None)) if callable(f)
+            ]
     return ""
 
 
@@ -117,8 +119,8 @@ class FunctionSignature:
     @property
     def arrays(self) -> list[ArraySpec]:
         """The arrays in the annotations of parameters and result."""
-        found = [a for s in self.parameters.values() for a in arrays_in(s)]
-        return found + ([] if self.returns is None else arrays_in(self.returns))
+        arrays = [a for s in self.parameters.values() for a in arrays_in(s)]
+        return arrays + ([] if self.returns is None else arrays_in(self.returns))
 
     @property
     def is_shaped(self) -> bool:
@@ -191,9 +193,9 @@ def _own(owner: type, function: Callable[..., Any], space: Mapping[str, Any]) ->
     if hasattr(owner, "__dataclass_fields__"):
         return object_spec(owner, lambda a: _field(a, space)), None
     if any(base.__module__.startswith("torch.nn.") for base in owner.__mro__):
-        found = instance_of(owner, space)
-        if found is not None:
-            return ValueSpec((found[0],), is_sample=True), found[1]
+        instance = instance_of(owner, space)
+        if instance is not None:
+            return ValueSpec((instance[0],), is_sample=True), instance[1]
     if is_plain(owner):
         missing = missing_attribute(owner, function)
         if missing:

@@ -46,18 +46,18 @@ class LintConfig:
     timeout: float = 60.0
     cache: bool = True
 
-    def given(self, **options: Any) -> LintConfig:
+    def with_options(self, **options: Any) -> LintConfig:
         """Return the configuration with the options that are not None. Raises `ShapeTypeError` for unknown codes."""
-        found = replace(self, **{n: v for n, v in options.items() if v is not None})
+        config = replace(self, **{n: v for n, v in options.items() if v is not None})
         known = {text for code in CODES for text in code.both}
-        for text in (*found.select, *found.ignore):
+        for text in (*config.select, *config.ignore):
             if text not in known:
                 same = next((other for other in known if other.casefold() == text.casefold().replace("_", "-")), "")
                 one = same or f"one of {', '.join(c.id for c in CODES)}, or its name"
                 raise ShapeTypeError(text, "a code", f"write {one}")
-        if found.min_size < 0:
-            raise ShapeTypeError(found.min_size, "a minimum size", "write 0 or more")
-        return found
+        if config.min_size < 0:
+            raise ShapeTypeError(config.min_size, "a minimum size", "write 0 or more")
+        return config
 
     def is_wanted(self, code: str) -> bool:
         """Return whether findings of a code are reported."""
@@ -82,17 +82,17 @@ def read_config(folder: Path) -> LintConfig:
 
 def _config(table: Mapping[str, Any], folder: Path) -> LintConfig:
     kinds: dict[str, Any] = {f.name: f.default for f in fields(LintConfig)}
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for key, value in table.items():
         name = key.replace("-", "_")
         if name not in kinds:
             names = ", ".join(n.replace("_", "-") for n in kinds)
             raise ShapeTypeError(key, "an option of tool.symbcast.lint", f"write one of {names}")
-        found[name] = _read(key, value, kinds[name])
+        options[name] = _read(key, value, kinds[name])
     for name in ("paths", "exclude"):
-        if name in found:
-            found[name] = tuple(_relative(folder / p) for p in found[name])
-    return LintConfig().given(**found)
+        if name in options:
+            options[name] = tuple(_relative(folder / p) for p in options[name])
+    return LintConfig().with_options(**options)
 
 
 def _read(key: str, value: Any, default: Any) -> Any:
@@ -125,14 +125,14 @@ def python_files(paths: Iterable[str], exclude: Sequence[str] = ()) -> list[str]
     Hidden folders and virtual environments inside a folder are left out, as are files that match a pattern of
     ``exclude``. Raises `ShapeTypeError` for a path that does not exist.
     """
-    found: dict[Path, str] = {}
+    files: dict[Path, str] = {}
     for path in map(Path, paths):
         if not path.exists():
             raise ShapeTypeError(str(path), "a file or a folder", "write a path that exists")
         for file in _below(path) if path.is_dir() else [path]:
             if not any(fnmatch(str(file), p) or fnmatch(file.name, p) or _is_inside(file, p) for p in exclude):
-                found.setdefault(file.resolve(), str(file))
-    return sorted(found.values())
+                files.setdefault(file.resolve(), str(file))
+    return sorted(files.values())
 
 
 def _is_inside(file: Path, folder: str) -> bool:
@@ -173,9 +173,9 @@ def changed_lines(commit: str) -> dict[str, list[range]]:
 
     Raises `ShapeTypeError` if git does not know the commit.
     """
-    top = Path(_git("rev-parse", "--show-toplevel", wanted=commit).strip())
-    changes = _git("diff", "--unified=0", "--no-color", "--no-ext-diff", commit, "--", "*.py", wanted=commit)
-    found: dict[str, list[range]] = {}
+    top = Path(_git("rev-parse", "--show-toplevel", commit=commit).strip())
+    changes = _git("diff", "--unified=0", "--no-color", "--no-ext-diff", commit, "--", "*.py", commit=commit)
+    lines_by_file: dict[str, list[range]] = {}
     file = ""
     for line in changes.splitlines():
         if line.startswith("+++ "):
@@ -183,22 +183,22 @@ def changed_lines(commit: str) -> dict[str, list[range]]:
         hunk = re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line)
         if hunk:
             start, count = int(hunk[1]), int(hunk[2] or 1)
-            found.setdefault(file, []).append(range(start, start + max(count, 1) + (count == 0)))
+            lines_by_file.setdefault(file, []).append(range(start, start + max(count, 1) + (count == 0)))
     for name in _git("ls-files", "--others", "--exclude-standard", "--full-name", "--", "*.py").splitlines():
-        found[str((top / name).resolve())] = [range(1, 1 << 31)]
-    return found
+        lines_by_file[str((top / name).resolve())] = [range(1, 1 << 31)]
+    return lines_by_file
 
 
-def _git(*arguments: str, wanted: str = "") -> str:
+def _git(*arguments: str, commit: str = "") -> str:
     try:
         done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=True)
     except FileNotFoundError:
-        raise ShapeTypeError(wanted, "a commit", "install git, which finds what changed") from None
+        raise ShapeTypeError(commit, "a commit", "install git, which finds what changed") from None
     except subprocess.CalledProcessError as error:
         said = error.stderr.strip().splitlines()[0]
         is_outside = "not a git repository" in said
         hint = "this folder is not in a git repository" if is_outside else f"git says: {said}"
-        raise ShapeTypeError(wanted, "a commit", hint) from None
+        raise ShapeTypeError(commit, "a commit", hint) from None
     return done.stdout
 
 
@@ -254,8 +254,8 @@ class SourceFile:
 
     def is_ignored(self, line: int, codes: tuple[str, ...]) -> bool:
         """Return whether a comment on a line ignores one of some codes."""
-        found = self.ignored.get(line, frozenset())
-        return "*" in found or not found.isdisjoint(codes)
+        codes_of_line = self.ignored.get(line, frozenset())
+        return "*" in codes_of_line or not codes_of_line.isdisjoint(codes)
 
 
 MOST_BYTES = 4_000_000
@@ -310,9 +310,9 @@ def _is_empty(node: ast.stmt) -> bool:
 
 def _is_annotated(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Return whether an annotation of a function, or its class, may say something about arrays."""
-    given = [a.annotation for a in _parameters(node) if a.annotation is not None]
-    given += [node.returns] if node.returns is not None else []
-    return any(_may_be_array(a) for a in given)
+    annotations = [a.annotation for a in _parameters(node) if a.annotation is not None]
+    annotations += [node.returns] if node.returns is not None else []
+    return any(_may_be_array(a) for a in annotations)
 
 
 def _may_be_promised(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -341,7 +341,7 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Sour
     keyword = "async def " if isinstance(node, ast.AsyncFunctionDef) else "def "
     place = Position(node.lineno, node.col_offset + len(keyword) + 1)
     annotations = {a.arg: a.annotation or a for a in _parameters(node)}
-    given = [a for a in [*annotations.values(), node.returns] if isinstance(a, ast.expr)]
+    expressions = [a for a in [*annotations.values(), node.returns] if isinstance(a, ast.expr)]
     return SourceFunction(
         f"{prefix}{node.name}",
         place,
@@ -349,7 +349,7 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef, prefix: str) -> Sour
         node.end_lineno or node.lineno,
         place if node.returns is None else _position(node.returns),
         {name: _position(a) for name, a in annotations.items()},
-        tuple((t, p) for a in given for t, p in _texts(a)),
+        tuple((t, p) for a in expressions for t, p in _texts(a)),
         any(map(_is_expanding, ast.walk(node))),
     )
 
@@ -389,10 +389,10 @@ _COMMENT = re.compile(r"#\s*symbcast:\s*ignore(?:\[([^\]]*)\])?")
 
 
 def _ignored(text: str) -> dict[int, frozenset[str]]:
-    found: dict[int, frozenset[str]] = {}
+    codes_by_line: dict[int, frozenset[str]] = {}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         matched = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
         if matched:
             codes = frozenset(c.strip() for c in (matched[1] or "*").split(","))
-            found[token.start[0]] = codes
-    return found
+            codes_by_line[token.start[0]] = codes
+    return codes_by_line

@@ -44,10 +44,10 @@ def informative_symbols(names: Mapping[Symbol, str], condition: Sequence[Formula
         return
     seen: set[tuple[Symbol, ...]] = set()
     for pair in _pairs(place, condition):
-        found = tuple(sorted(pair, key=place.__getitem__))
-        if found not in seen and found[0] is not found[1]:
-            seen.add(found)
-            yield found
+        ordered = tuple(sorted(pair, key=place.__getitem__))
+        if ordered not in seen and ordered[0] is not ordered[1]:
+            seen.add(ordered)
+            yield ordered
 
 
 def _pairs(place: Mapping[Symbol, int], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, Symbol]]:
@@ -156,8 +156,9 @@ class SurveyGrid:
 
     def sizes(self, dim: OutputDim) -> Values:
         """Return the size of an output axis at every point; None where it has no size."""
-        given = dict.fromkeys(members_of(dim))
-        members = tuple(replace_symbols(d, self.following) for d in given) if self.following else tuple(given)
+        members = tuple(dict.fromkeys(members_of(dim)))
+        if self.following:
+            members = tuple(replace_symbols(d, self.following) for d in members)
         return self.values(symbols_of(members), lambda order: _join_function(members, order))
 
 
@@ -190,8 +191,8 @@ def _join_function(members: Sequence[Dim], order: tuple[Symbol, ...]) -> Callabl
 Point = Mapping["Symbol", int]
 
 MOST_LOOKED_AT = 40
-"""The most choices of symbols to examine; the solver is called for the first `MOST_ASKED` of them."""
-MOST_ASKED = 8
+"""The most choices of symbols to examine; the solver is called for the first `MOST_PAIRS` of them."""
+MOST_PAIRS = 8
 NEAR = 64
 """Sizes up to this are checked first: in most pictures the smallest failure is there, however far they go."""
 
@@ -200,12 +201,12 @@ class Ranges(NamedTuple):
     """The range of sizes in a picture.
 
     ``up_to`` is the largest size unless both outcomes need a larger one, ``most`` is the maximum number of sizes on an
-    axis, and ``given`` holds the caller's sizes for the first and the second symbol, None for automatic ones.
+    axis, and ``sizes`` holds the caller's sizes for the first and the second symbol, None for automatic ones.
     """
 
     up_to: int
     most: int
-    given: tuple[tuple[int, ...] | None, tuple[int, ...] | None] = (None, None)
+    sizes: tuple[tuple[int, ...] | None, tuple[int, ...] | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -231,49 +232,49 @@ def stepped(up_to: int, most: int, needed: Iterable[int] = ()) -> tuple[int, ...
     return tuple(sorted({*range(0, up_to + 1, step), *needed}))
 
 
-def section(asked: SurveySubject, chosen: Sequence[Symbol] | None, fixed: Point, ranges: Ranges) -> Section | None:
+def section(subject: SurveySubject, chosen: Sequence[Symbol] | None, fixed: Point, ranges: Ranges) -> Section | None:
     """Return the section to show, over the ``chosen`` symbols or else the most informative; None if none is left.
 
     ``fixed`` holds the sizes that the caller fixes. Unless chosen, symbols are in the order of the answer.
     """
-    free = {s: name for s, name in asked.names.items() if s not in fixed}
-    groups = [tuple(chosen)] if chosen is not None else informative_symbols(free, asked.condition())
-    return _Search(asked, fixed, ranges).found(groups)
+    free = {s: name for s, name in subject.names.items() if s not in fixed}
+    groups = [tuple(chosen)] if chosen is not None else informative_symbols(free, subject.condition())
+    return _Search(subject, fixed, ranges).best(groups)
 
 
-def plain_section(asked: SurveySubject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
+def plain_section(subject: SurveySubject, chosen: Sequence[Symbol], fixed: Point, ranges: Ranges) -> Section:
     """Return a section over some symbols, the others at the least sizes that the assumptions allow; no solver call."""
-    return _Search(asked, fixed, ranges, decided=False).first(tuple(chosen))
+    return _Search(subject, fixed, ranges, decided=False).first(tuple(chosen))
 
 
 class _Search:
     """A search for sections that contain working and failing points."""
 
-    def __init__(self, asked: SurveySubject, fixed: Point, ranges: Ranges, decided: bool = True) -> None:
-        self._asked = asked
-        self._given = fixed
+    def __init__(self, subject: SurveySubject, fixed: Point, ranges: Ranges, decided: bool = True) -> None:
+        self._subject = subject
+        self._fixed = fixed
         self._ranges = ranges
-        self._works, self._fails = asked.evidence(fixed) if decided else (None, None)
-        self._least = self._works or asked.least(fixed)
+        self._works, self._fails = subject.evidence(fixed) if decided else (None, None)
+        self._least = self._works or subject.least(fixed)
         self._equations = [
-            f for f in normal_conjuncts(asked.assumed) if isinstance(f, Comparison) and f.operator == "=="
+            f for f in normal_conjuncts(subject.assumed) if isinstance(f, Comparison) and f.operator == "=="
         ]
         self._unmet: list[Formula] | None = None
-        self._users = {s: [] for s in asked.names}  # type: dict[Symbol, list[tuple[bool, Formula]]]
-        for is_asked, formulas in ((True, asked.asked), (False, asked.assumed)):
+        self._users = {s: [] for s in subject.names}  # type: dict[Symbol, list[tuple[bool, Formula]]]
+        for is_required, formulas in ((True, subject.requirements), (False, subject.assumed)):
             for formula in formulas:
                 for s in symbols_in(formula):
                     if s in self._users:
-                        self._users[s].append((is_asked, formula))
+                        self._users[s].append((is_required, formula))
 
-    def found(self, groups: Iterable[tuple[Symbol, ...]]) -> Section | None:
+    def best(self, groups: Iterable[tuple[Symbol, ...]]) -> Section | None:
         """Return the first section over some groups of symbols that shows both outcomes, else the first section."""
         looked_at = list(islice(groups, MOST_LOOKED_AT if self._works and self._fails else 1))
         if not looked_at:
             return None
         if self._works and self._fails:
             sections = chain(self._through_evidence(looked_at), self._between_evidence(looked_at))
-            for section in chain(sections, self._asked_for(looked_at[:MOST_ASKED])):
+            for section in chain(sections, self._through_closest_pair(looked_at[:MOST_PAIRS])):
                 fails_at = self._failing_cell(section)
                 if fails_at is not None:
                     return Section(section.axes, section.fixed, section.following, fails_at)
@@ -294,15 +295,15 @@ class _Search:
     def _between_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
         """Yield the sections that contain both the witness and the counterexample."""
         assert self._works and self._fails
-        differing = {s for s in self._asked.names if self._works[s] != self._fails[s]}
+        differing = {s for s in self._subject.names if self._works[s] != self._fails[s]}
         for group in groups:
             if differing <= {*group, *self._following(group)}:
                 yield self._section(group, self._works, self._fails)
 
-    def _asked_for(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
+    def _through_closest_pair(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
         """Yield the sections that contain the smallest pair of a working and a failing point."""
         for group in groups:
-            points = self._asked.pair({*group, *self._following(group)}, self._given)
+            points = self._subject.pair({*group, *self._following(group)}, self._fixed)
             if points is not None:
                 yield self._section(group, *points)
 
@@ -310,15 +311,15 @@ class _Search:
         following = self._following(group)
         sizes = (self._sizes(s, n, [p[s] for p in points]) for n, s in enumerate(group))
         axes = dict(zip(group, sizes, strict=True))
-        return Section(axes, {s: points[0][s] for s in self._asked.names if s not in {*axes, *following}}, following)
+        return Section(axes, {s: points[0][s] for s in self._subject.names if s not in {*axes, *following}}, following)
 
     def _sizes(self, s: Symbol, place: int, needed: Sequence[int]) -> tuple[int, ...]:
         """Return the sizes of an axis: the given ones, else the symbol's first valid sizes plus the needed ones."""
-        given = self._ranges.given[place]
-        if given is not None:
-            return given
+        sizes = self._ranges.sizes[place]
+        if sizes is not None:
+            return sizes
         up_to, most = self._ranges.up_to, self._ranges.most
-        first = self._asked.first_sizes(s, up_to)
+        first = self._subject.first_sizes(s, up_to)
         if len(needed) < 2 or set(needed) <= set(first):
             return first
         low, high = min(needed), max(needed)
@@ -328,18 +329,18 @@ class _Search:
 
     def _following(self, group: tuple[Symbol, ...]) -> dict[Symbol, Dim]:
         """Return the other symbols that the assumptions express in terms of the varying ones."""
-        found: dict[Symbol, Dim] = {}
-        others = [s for s in self._asked.names if s not in group and s not in self._given]
+        values: dict[Symbol, Dim] = {}
+        others = [s for s in self._subject.names if s not in group and s not in self._fixed]
         for equation in self._equations:
-            formula = replace_in_formula(equation, found) if found else equation
+            formula = replace_in_formula(equation, values) if values else equation
             mentioned = symbols_in(formula)
             for s in reversed(others):
-                value = solved_for(formula, s) if s in mentioned and s not in found else None
+                value = solved_for(formula, s) if s in mentioned and s not in values else None
                 if value is not None:
-                    found = {t: replace_symbols(d, {s: value}) for t, d in found.items()}
-                    found[s] = value
+                    values = {t: replace_symbols(d, {s: value}) for t, d in values.items()}
+                    values[s] = value
                     break
-        return {s: d for s, d in found.items() if not set(group).isdisjoint(symbols_of((d,)))}
+        return {s: d for s, d in values.items() if not set(group).isdisjoint(symbols_of((d,)))}
 
     def _touching(self, group: tuple[Symbol, ...], point: Point) -> set[Formula]:
         moved = (*group, *self._following(group))
@@ -349,16 +350,16 @@ class _Search:
         if point is self._works:
             return []
         if self._unmet is None:
-            self._unmet = self._asked.broken(point)
+            self._unmet = self._subject.broken(point)
         return self._unmet
 
     def _failing_cell(self, section: Section) -> tuple[int, ...] | None:
         """Return the smallest failing sizes in a section, if possible without 0; None unless other sizes work."""
         near = {s: tuple(size for size in sizes if size <= NEAR) for s, sizes in section.axes.items()}
         if all(near.values()):
-            found = self._failing_in(replace(section, axes=near))
-            if found is not None and 0 not in found and sum(found) <= NEAR:
-                return found  # all other failing cells have a larger sum
+            cell = self._failing_in(replace(section, axes=near))
+            if cell is not None and 0 not in cell and sum(cell) <= NEAR:
+                return cell  # all other failing cells have a larger sum
         return self._failing_in(section)
 
     def _failing_in(self, section: Section) -> tuple[int, ...] | None:
@@ -369,9 +370,9 @@ class _Search:
         moved = (*section.axes, *section.following)
         touching = dict.fromkeys(chain.from_iterable(self._users[s] for s in moved))
         grid = SurveyGrid(section.axes, section.fixed, section.following)
-        fits = [grid.allowed(s, self._asked.min_size) for s in moved]
-        fits += [grid.where(f) for is_asked, f in touching if not is_asked]
-        holding = [grid.where(f) for is_asked, f in touching if is_asked]
+        fits = [grid.allowed(s, self._subject.min_size) for s in moved]
+        fits += [grid.where(f) for is_required, f in touching if not is_required]
+        holding = [grid.where(f) for is_required, f in touching if is_required]
         works, failing = False, []
         along = [*section.axes.values(), (None,)][1]
         for j, y in enumerate(along):

@@ -54,31 +54,31 @@ NOT_FOLLOWED = FailureSource("not followed")
 class SurveySubject:
     """A question about sizes, in the form that surveys use.
 
-    ``asked`` holds the formulas that must hold; ``blamed`` maps the positions of failing ones to positions in
+    ``requirements`` holds the formulas that must hold; ``blamed`` maps the positions of failing ones to positions in
     ``blames``. ``assumed`` holds the assumptions other than ``min_size`` and the symbols' own bounds; ``output`` is the
     output shape if all formulas hold, None for a program; ``condition`` returns the simplified formulas that must hold;
-    ``found`` returns the answer's own witness and counterexample.
+    ``own_evidence`` returns the answer's own witness and counterexample.
     """
 
     names: Mapping[Symbol, str]
     min_size: int
     assumed: tuple[Formula, ...]
-    asked: tuple[Formula, ...]
+    requirements: tuple[Formula, ...]
     blames: tuple[FailureSource, ...]
     blamed: Callable[[Sequence[int]], tuple[int, ...]]
     condition: Callable[[], Sequence[Formula]]
     output: tuple[OutputDim, ...] | None = None
-    found: Callable[[], tuple[Mapping[str, int] | None, Mapping[str, int] | None]] | None = None
+    own_evidence: Callable[[], tuple[Mapping[str, int] | None, Mapping[str, int] | None]] | None = None
 
-    def evidence(self, given: Mapping[Symbol, int]) -> tuple[Mapping[Symbol, int] | None, Mapping[Symbol, int] | None]:
+    def evidence(self, fixed: Mapping[Symbol, int]) -> tuple[Mapping[Symbol, int] | None, Mapping[Symbol, int] | None]:
         """Return the smallest witness and the smallest counterexample that include the given sizes.
 
         Each is None if it does not exist, or was not found.
         """
-        if self.found is not None and not given:
-            works, fails = self.found()
+        if self.own_evidence is not None and not fixed:
+            works, fails = self.own_evidence()
             return self._by_symbol(works), self._by_symbol(fails)
-        known = self._known(given)
+        known = self._known(fixed)
         if known is None:
             return None, None
         decision = Decision(known, self.condition())
@@ -87,14 +87,14 @@ class SurveySubject:
     def _by_symbol(self, sizes: Mapping[str, int] | None) -> dict[Symbol, int] | None:
         return None if sizes is None else {s: sizes[name] for s, name in self.names.items()}
 
-    def least(self, given: Mapping[Symbol, int]) -> dict[Symbol, int]:
+    def least(self, fixed: Mapping[Symbol, int]) -> dict[Symbol, int]:
         """Return the smallest sizes that the assumptions allow, given some of the sizes.
 
         If the assumptions contradict the given sizes, return the least size that each other symbol allows by itself.
         """
-        known = self._known(given)
-        found = (known and Decision(known, ()).witness()) or {}
-        return {s: given.get(s, found.get(s, own_set(s, self.min_size).least(1) or 0)) for s in self.names}
+        known = self._known(fixed)
+        witness = (known and Decision(known, ()).witness()) or {}
+        return {s: fixed.get(s, witness.get(s, own_set(s, self.min_size).least(1) or 0)) for s in self.names}
 
     def first_sizes(self, s: Symbol, up_to: int) -> tuple[int, ...]:
         """Return the sizes from 0 to ``up_to``; if the symbol must be larger, return as many sizes from its least one.
@@ -111,31 +111,33 @@ class SurveySubject:
 
     def broken(self, sizes: Mapping[Symbol, int]) -> list[Formula]:
         """Return the requirements that fail at some sizes."""
-        return [f for f in self.asked if not predicate(f, used := tuple(symbols_in(f)))(*(sizes[s] for s in used))]
+        return [
+            f for f in self.requirements if not predicate(f, used := tuple(symbols_in(f)))(*(sizes[s] for s in used))
+        ]
 
     def pair(
-        self, moved: Collection[Symbol], given: Mapping[Symbol, int]
+        self, moved: Collection[Symbol], fixed: Mapping[Symbol, int]
     ) -> tuple[Mapping[Symbol, int], Mapping[Symbol, int]] | None:
         """Return the smallest pair of working and failing sizes that differ only in the moved symbols."""
         other: dict[Symbol, Symbol] = {s: Unknown(f"?{n}") for n, s in enumerate(moved)}
         own = {s: own_set(s, self.min_size) for s in self.names}
-        premises = [*self.assumed, *(equal(s, size) for s, size in given.items()), *self.condition()]
+        premises = [*self.assumed, *(equal(s, size) for s, size in fixed.items()), *self.condition()]
         assumed = [replace_in_formula(f, other) for f in self.assumed if not other.keys().isdisjoint(symbols_in(f))]
         try:
             domains = {**own, **{there: own[s] for s, there in other.items()}}
             known = AssumptionSet(tuple(domains), domains, [*premises, *assumed])
         except ContradictionError:
             return None
-        found = Decision(known, [replace_in_formula(f, other) for f in self.condition()]).counterexample()
-        if found is None:
+        counterexample = Decision(known, [replace_in_formula(f, other) for f in self.condition()]).counterexample()
+        if counterexample is None:
             return None
-        return {s: found[s] for s in self.names}, {s: found[other.get(s, s)] for s in self.names}
+        return {s: counterexample[s] for s in self.names}, {s: counterexample[other.get(s, s)] for s in self.names}
 
-    def _known(self, given: Mapping[Symbol, int]) -> AssumptionSet | None:
+    def _known(self, fixed: Mapping[Symbol, int]) -> AssumptionSet | None:
         """Return the assumptions combined with the given sizes; None if they contradict each other."""
         own = {s: own_set(s, self.min_size) for s in self.names}
         try:
-            return AssumptionSet(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in given.items())])
+            return AssumptionSet(tuple(own), own, [*self.assumed, *(equal(s, size) for s, size in fixed.items())])
         except ContradictionError:
             return None
 
@@ -148,29 +150,30 @@ def subject_of(value: Result | ShapeEnv | PathsAnswer | ModelReport) -> SurveySu
     if isinstance(value, Result):
         call = call_of(value)
         call.check_ranks("a plot")
-        found = _of_call(call) if call.scope is not None else None
+        subject = _of_call(call) if call.scope is not None else None
     elif isinstance(value, ShapeEnv):
         program = program_of(value)
         program.check_ranks("a plot")
-        found = _of_program(program)
+        subject = _of_program(program)
     elif isinstance(value, PathsAnswer):
-        found = _of_paths(value)
+        subject = _of_paths(value)
     else:
-        found = _of_report(value)
-    if found is None or not found.names:
+        subject = _of_report(value)
+    if subject is None or not subject.names:
         raise BindingError(
             "all sizes here are integers", "there is nothing to vary: write a name such as 'N' for a size"
         )
-    return found
+    return subject
 
 
 def _of_call(call: BroadcastCall) -> SurveySubject:
     assert call.scope is not None
     constraints = call.constraints
     alignment = Alignment(call)
-    laid = [_blames(c, alignment) for c in constraints]
-    blames = tuple(sorted({b for found in laid for b in found}, key=lambda b: (b.axis is not None, b.axis)))
-    positions = [tuple(blames.index(b) for b in found) for found in laid]
+    blames_of_each = [_blames(c, alignment) for c in constraints]
+    all_blames = {blame for blames_of_one in blames_of_each for blame in blames_of_one}
+    blames = tuple(sorted(all_blames, key=lambda b: (b.axis is not None, b.axis)))
+    positions = [tuple(map(blames.index, blames_of_one)) for blames_of_one in blames_of_each]
     sized = [_dim_of_size(c, call) for c in constraints]
     about = [set(dims_of(c.requirement)) if d is None else set() for c, d in zip(constraints, sized, strict=True)]
 
@@ -183,12 +186,12 @@ def _of_call(call: BroadcastCall) -> SurveySubject:
         names=call.scope.names,
         min_size=call.scope.min_size,
         assumed=tuple(a.formula for a in call.assumptions),
-        asked=tuple(c.requirement for c in constraints),
+        requirements=tuple(c.requirement for c in constraints),
         blames=blames,
         blamed=blamed,
         condition=lambda: call.clauses,
         output=call.emission.output,
-        found=lambda: (call.witness(), call.counterexample()),
+        own_evidence=lambda: (call.witness(), call.counterexample()),
     )
 
 
@@ -214,22 +217,22 @@ def _axis_label(axis: int, rank: int) -> str:
 
 
 def _of_program(env: Program) -> SurveySubject:
-    asking = [(op, asked) for op in env.operations if (asked := operation_requirements(op))]
-    formulas = list(dict.fromkeys(f for _, asked in asking for f in asked))
+    asking = [(op, requirements) for op in env.operations if (requirements := operation_requirements(op))]
+    formulas = list(dict.fromkeys(f for _, requirements in asking for f in requirements))
     place = {f: n for n, f in enumerate(formulas)}
     labels = {op.name: None for op, _ in asking}
     number = {label: n for n, label in enumerate(labels)}
-    operations = [(number[op.name], {place[f] for f in asked}) for op, asked in asking]
+    operations = [(number[op.name], {place[f] for f in requirements}) for op, requirements in asking]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:
         # A program stops at the first operation that fails: later ones are not reached.
-        return next(((blame,) for blame, asked in operations if not asked.isdisjoint(failing)), ())
+        return next(((blame,) for blame, requirements in operations if not requirements.isdisjoint(failing)), ())
 
     return SurveySubject(
         names=env.shown,
         min_size=env.min_size,
         assumed=tuple(a.formula for a in env.assumptions),
-        asked=tuple(formulas),
+        requirements=tuple(formulas),
         blames=tuple(map(FailureSource, labels)),
         blamed=blamed,
         condition=lambda: env.clauses,
@@ -246,18 +249,18 @@ def _of_paths(answer: PathsAnswer) -> SurveySubject:
             regions.setdefault(FailureSource(label), []).append(case.condition.formula)
     if not answer.complete:
         regions[NOT_FOLLOWED] = [answer.unexplored.formula]
-    asked = tuple(negate(any_of(region)) for region in regions.values())
-    if any(s not in scope.names for f in asked for s in symbols_in(f)):
+    requirements = tuple(negate(any_of(region)) for region in regions.values())
+    if any(s not in scope.names for f in requirements for s in symbols_in(f)):
         raise BindingError("for which sizes the function works depends on data", "see its .condition")
     shapes = [case.value for case in answer.cases if case.works]
     return SurveySubject(
         names=scope.names,
         min_size=scope.min_size,
         assumed=tuple(a.formula for a in scope.assumptions),
-        asked=asked,
+        requirements=requirements,
         blames=tuple(regions),
         blamed=tuple,
-        condition=lambda: asked,
+        condition=lambda: requirements,
         output=shapes[0].dims if len(shapes) == 1 and isinstance(shapes[0], Shape) else None,
     )
 
@@ -266,8 +269,8 @@ def _of_report(report: Any) -> SurveySubject:
     from symbcast.onnx.report import ModelReport
 
     if not isinstance(report, ModelReport):
-        wanted = "a result, an environment, a traced function or a model's report"
-        raise ShapeTypeError(report, wanted, "call symbcast.broadcast(...), ShapeEnv or symbcast.onnx.check first")
+        expected = "a result, an environment, a traced function or a model's report"
+        raise ShapeTypeError(report, expected, "call symbcast.broadcast(...), ShapeEnv or symbcast.onnx.check first")
     checked = report._checked
     decided_by_data = checked.asker.origins.keys()
     if not decided_by_data:
@@ -280,21 +283,21 @@ def _of_open_model(report: ModelReport, decided_by_data: frozenset[Symbol]) -> S
     env = report._checked.env
     findings = [f for f in report.findings if not f.is_about_data]
     labels = list(dict.fromkeys(f.node for f in findings))
-    asked = [f.formula for f in findings if f.formula is not None]
+    requirements = [f.formula for f in findings if f.formula is not None]
     if report.verdict is Verdict.NEVER:
         # The findings are the nodes that conflict; each of them may hold on its own.
-        asked = [FALSE]
+        requirements = [FALSE]
 
     def blamed(failing: Sequence[int]) -> tuple[int, ...]:
-        nodes = labels if asked == [FALSE] else [findings[n].node for n in failing]
+        nodes = labels if requirements == [FALSE] else [findings[n].node for n in failing]
         return tuple(sorted({labels.index(node) for node in nodes}))
 
     return SurveySubject(
         names={s: name for s, name in env.shown.items() if s not in decided_by_data},
         min_size=env.min_size,
         assumed=tuple(a.formula for a in env.assumptions if decided_by_data.isdisjoint(symbols_in(a.formula))),
-        asked=tuple(asked),
+        requirements=tuple(requirements),
         blames=tuple(map(FailureSource, labels)),
         blamed=blamed,
-        condition=lambda: asked,
+        condition=lambda: requirements,
     )

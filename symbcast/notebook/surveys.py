@@ -116,31 +116,31 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
     >>> found.names, found.fixed, sorted(outcome.value for outcome in found.outcomes)
     (('T', 'S'), {'batch': 1, 'heads': 1, 'P': 1}, ['fails', 'works'])
     """
-    asked = subject_of(subject)
+    question = subject_of(subject)
     if y is not None and not _is_name(y):
         if sizes is not None:
             raise BindingError(f"{y!r:.80} is not the name of a size", "write a name such as 'M', or None")
         sizes, y = y, None  # type: ignore[assignment]
-    chosen = _chosen(asked, x, y)
-    across, along = _given_sizes(asked, chosen, sizes, y_sizes)
-    known = _known(asked, chosen, fixed)
-    found = section(asked, chosen, known, Ranges(UP_TO, MOST_SIZES, (across, along)))
-    if found is None:
+    chosen = _chosen(question, x, y)
+    across, along = _given_sizes(question, chosen, sizes, y_sizes)
+    known = _known(question, chosen, fixed)
+    chosen_section = section(question, chosen, known, Ranges(UP_TO, MOST_SIZES, (across, along)))
+    if chosen_section is None:
         raise BindingError("no symbol is left for the first axis", "name one: x='N'")
-    _check_cells(found)
-    return survey_of(asked, found)
+    _check_cells(chosen_section)
+    return survey_of(question, chosen_section)
 
 
-def survey_of(asked: SurveySubject, chosen: Section) -> Survey:
+def survey_of(subject: SurveySubject, chosen: Section) -> Survey:
     """Return the survey of the sizes of a section."""
-    names = asked.names
+    names = subject.names
     return Survey(
         names=tuple(names[s] for s in chosen.axes),
         sizes=tuple(chosen.axes.values()),
         fixed={names[s]: size for s, size in chosen.fixed.items()},
         following={names[s]: _renamed(dim, names) for s, dim in chosen.following.items()},
-        blames=asked.blames,
-        rows=tuple(_rows(asked, SurveyGrid(chosen.axes, chosen.fixed, chosen.following))),
+        blames=subject.blames,
+        rows=tuple(_rows(subject, SurveyGrid(chosen.axes, chosen.fixed, chosen.following))),
     )
 
 
@@ -152,37 +152,39 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) or hasattr(type(value), "free_symbols")
 
 
-def _chosen(asked: SurveySubject, x: Any, y: Any) -> tuple[Symbol, ...] | None:
+def _chosen(subject: SurveySubject, x: Any, y: Any) -> tuple[Symbol, ...] | None:
     """Return the symbols to vary; None if none is named."""
     if x is None:
         if y is not None:
             raise BindingError("no symbol is left for the first axis", "name one: x='N'")
         return None
-    first = _symbol(asked, x)
+    first = _symbol(subject, x)
     if y is None:
         return (first,)
-    second = _symbol(asked, y)
+    second = _symbol(subject, y)
     if first == second:
-        raise BindingError(f"{asked.names[first]} is named for both axes", "name two symbols, or leave the second out")
+        raise BindingError(
+            f"{subject.names[first]} is named for both axes", "name two symbols, or leave the second out"
+        )
     return first, second
 
 
-def _symbol(asked: SurveySubject, given: Any) -> Symbol:
+def _symbol(subject: SurveySubject, name_or_symbol: Any) -> Symbol:
     try:
-        (name,) = read_given_sizes(asked.names, {given: 0}, {})
+        (name,) = read_given_sizes(subject.names, {name_or_symbol: 0}, {})
     except TypeError:
-        raise BindingError(f"{given!r:.80} is not the name of a size", "write a name such as 'N'") from None
-    return next(s for s, called in asked.names.items() if called == name)
+        raise BindingError(f"{name_or_symbol!r:.80} is not the name of a size", "write a name such as 'N'") from None
+    return next(s for s, called in subject.names.items() if called == name)
 
 
 def _given_sizes(
-    asked: SurveySubject, chosen: tuple[Symbol, ...] | None, xs: Any, ys: Any
+    subject: SurveySubject, chosen: tuple[Symbol, ...] | None, xs: Any, ys: Any
 ) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Return the given sizes for the first symbol and for the second; None for sizes that are not given."""
     if ys is not None and chosen is not None and len(chosen) == 1:
         raise BindingError("sizes were given for a second symbol, but no second symbol", "name it: y='M'")
     first, second = (
-        [asked.names[s] for s in (*(chosen or asked.names), *asked.names)][:2]
+        [subject.names[s] for s in (*(chosen or subject.names), *subject.names)][:2]
         if xs is not None or ys is not None
         else ("", "")
     )
@@ -191,11 +193,11 @@ def _given_sizes(
     return across, across if ys is None else _sizes(second, ys)
 
 
-def _sizes(name: str, given: Any) -> tuple[int, ...]:
+def _sizes(name: str, values: Any) -> tuple[int, ...]:
     """Return the sizes of an axis, without consuming an infinite iterable."""
-    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-        raise BindingError(f"{given!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
-    sizes = tuple(check_size(read_given_size(name, size)) for size in islice(given, MAX_CELLS + 1))
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise BindingError(f"{values!r:.80} are not sizes of {name}", "write range(17), or a list of sizes")
+    sizes = tuple(check_size(read_given_size(name, size)) for size in islice(values, MAX_CELLS + 1))
     if not sizes:
         raise BindingError(f"the sizes of {name} are empty", "write range(17), or a list of sizes")
     if len(sizes) > MAX_CELLS:
@@ -214,24 +216,24 @@ def _too_many(problem: str) -> BindingError:
     return BindingError(problem, hint)
 
 
-def _known(asked: SurveySubject, chosen: tuple[Symbol, ...] | None, given: Sizes | None) -> dict[Symbol, int]:
+def _known(subject: SurveySubject, chosen: tuple[Symbol, ...] | None, fixed: Sizes | None) -> dict[Symbol, int]:
     """Return the given sizes of symbols that do not vary."""
-    sizes = read_given_sizes(asked.names, given, {})
+    sizes = read_given_sizes(subject.names, fixed, {})
     for s in chosen or ():
-        name = asked.names[s]
+        name = subject.names[s]
         if name in sizes:
             raise BindingError(
                 f"{name} cannot both vary and be fixed at {sizes[name]}", "give it as an axis or as fixed, not both"
             )
-    return {s: sizes[name] for s, name in asked.names.items() if name in sizes}
+    return {s: sizes[name] for s, name in subject.names.items() if name in sizes}
 
 
-def _rows(asked: SurveySubject, grid: SurveyGrid) -> Iterator[tuple[Cell, ...]]:
+def _rows(subject: SurveySubject, grid: SurveyGrid) -> Iterator[tuple[Cell, ...]]:
     """Yield the survey's rows of cells."""
-    by_itself = (grid.allowed(s, asked.min_size) for s in asked.names)
-    allowed = [v for v in (*by_itself, *map(grid.where, asked.assumed)) if not _is_all_true(v)]
-    holding = {n: v for n, v in enumerate(map(grid.where, asked.asked)) if not _is_all_true(v)}
-    output = None if asked.output is None else [grid.sizes(d) for d in asked.output]
+    by_itself = (grid.allowed(s, subject.min_size) for s in subject.names)
+    allowed = [v for v in (*by_itself, *map(grid.where, subject.assumed)) if not _is_all_true(v)]
+    holding = {n: v for n, v in enumerate(map(grid.where, subject.requirements)) if not _is_all_true(v)}
+    output = None if subject.output is None else [grid.sizes(d) for d in subject.output]
     positions = tuple(holding)
 
     @cache
@@ -241,15 +243,15 @@ def _rows(asked: SurveySubject, grid: SurveyGrid) -> Iterator[tuple[Cell, ...]]:
     @cache
     def fails(holds: tuple[bool, ...]) -> Cell:
         failing = [n for n, it_holds in zip(positions, holds, strict=True) if not it_holds]
-        return Cell(Outcome.FAILS, None, asked.blamed(failing))
+        return Cell(Outcome.FAILS, None, subject.blamed(failing))
 
     for j in range(grid.height):
         fits = _points([v[j] for v in allowed], grid.width)
-        held = _points([v[j] for v in holding.values()], grid.width)
+        holding_at = _points([v[j] for v in holding.values()], grid.width)
         shapes = [None] * grid.width if output is None else _points([v[j] for v in output], grid.width)
         yield tuple(
             (works(shape) if all(holds) else fails(holds)) if all(fit) else _EXCLUDED
-            for fit, holds, shape in zip(fits, held, shapes, strict=True)
+            for fit, holds, shape in zip(fits, holding_at, shapes, strict=True)
         )
 
 

@@ -46,8 +46,8 @@ def condition_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> st
     if isinstance(subject, Result):
         return _where(subject.clauses, Namer(call_of(subject)))
     if isinstance(subject, PathsAnswer):
-        found = conclusions_of(subject)
-        where = _where(clauses(found.formula), Namer.of(found.names))
+        conclusions = conclusions_of(subject)
+        where = _where(clauses(conclusions.formula), Namer.of(conclusions.names))
         return where if subject.complete else f"as far as it was traced, {where}"
     env = program_of(subject) if isinstance(subject, ShapeEnv) else subject._env
     return _where(env.clauses, Namer.of(env.shown))
@@ -114,33 +114,33 @@ def sizes_shown(sizes: Sequence[int]) -> str:
     return f"{ends}, {_STEPS.get(step, f'every {step}th size')}" if step > 1 else f"{ends}, {len(sizes)} sizes"
 
 
-def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, found: Survey) -> str:
+def missing_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport, survey: Survey) -> str:
     """Return why a survey shows only one of two possible outcomes, and where the other occurs; else an empty string."""
-    wanted = {Outcome.WORKS, Outcome.FAILS}
-    if found.outcomes >= wanted:
+    both = {Outcome.WORKS, Outcome.FAILS}
+    if survey.outcomes >= both:
         return ""
     works, fails = subject.witness(), subject.counterexample()
     if not works or not fails:
         return ""
-    if Outcome.FAILS not in found.outcomes and Outcome.WORKS not in found.outcomes:
+    if Outcome.FAILS not in survey.outcomes and Outcome.WORKS not in survey.outcomes:
         return f"everything here is excluded; it works at {sizes_text(works)} and fails at {sizes_text(fails)}"
-    if Outcome.FAILS not in found.outcomes:
+    if Outcome.FAILS not in survey.outcomes:
         return f"nothing fails at these sizes; it fails at {sizes_text(fails)}"
     return f"nothing works at these sizes; it works at {sizes_text(works)}"
 
 
-def description(question: str, condition: str, found: Survey) -> str:
+def description(question: str, condition: str, survey: Survey) -> str:
     """Return a description of a picture of a survey, for people who cannot see it."""
-    cells = [cell for row in found.rows for cell in row]
+    cells = [cell for row in survey.rows for cell in row]
     counts = [(outcome.value, sum(c.outcome is outcome for c in cells)) for outcome in Outcome]
-    shown = [f"{name} ({sizes_shown(sizes)})" for name, sizes in zip(found.names, found.sizes, strict=True)]
-    others = fixed_text(found.fixed, found.following)
+    shown = [f"{name} ({sizes_shown(sizes)})" for name, sizes in zip(survey.names, survey.sizes, strict=True)]
+    others = fixed_text(survey.fixed, survey.following)
     where = f"for sizes of {prose_list(shown)}{f', with {others}' if others else ''}"
     parts = [f"Plot of where it works and where it fails, {where}", f"{question} {condition}"]
-    told = prose_list([f"{count} {_VERBS[value]}" for value, count in counts if count])
-    parts.append(f"Of {len(cells)} {'cell' if len(cells) == 1 else 'cells'}, {told}")
+    outcomes = prose_list([f"{count} {_VERBS[value]}" for value, count in counts if count])
+    parts.append(f"Of {len(cells)} {'cell' if len(cells) == 1 else 'cells'}, {outcomes}")
     kinds = dict.fromkeys(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)
-    said = [fails_text([found.blames[n] for n in blamed]) for blamed in list(kinds)[:4]]
+    said = [fails_text([survey.blames[n] for n in blamed]) for blamed in list(kinds)[:4]]
     if said:
         parts.append(f"It {prose_list(said, 'or')}")
     return visible(". ".join(parts) + ".")
@@ -182,10 +182,10 @@ def categories(surveys: Iterable[Survey], blames: Sequence[FailureSource]) -> li
     cells = (cell for survey in surveys for row in survey.rows for cell in row)
     counts = Counter(cell.blamed for cell in cells if cell.outcome is Outcome.FAILS)
     common = sorted(counts, key=lambda blamed: (-counts[blamed], blamed))
-    for kept in range(min(MOST, len(common)), -1, -1):
-        alone, rest = sorted(common[:kept]), common[kept:]
+    for common_count in range(min(MOST, len(common)), -1, -1):
+        alone, rest = sorted(common[:common_count]), common[common_count:]
         firsts = sorted({blamed[0] for blamed in rest})
-        if kept + len(firsts) <= MOST:
+        if common_count + len(firsts) <= MOST:
             groups = [[blamed for blamed in rest if blamed[0] == first] for first in firsts]
             break
     else:
@@ -196,9 +196,9 @@ def categories(surveys: Iterable[Survey], blames: Sequence[FailureSource]) -> li
         alone = []
         groups = [[blamed for blamed in common if blamed[0] == first] for first in chosen]
         groups.append([blamed for blamed in common if blamed[0] not in chosen])
-    found = [FailureCategory(fails_text([blames[n] for n in blamed]), frozenset([blamed])) for blamed in alone]
-    found += [FailureCategory(_group_label(group, blames), frozenset(group)) for group in groups]
-    return sorted(found, key=lambda category: min(category.blamed, key=lambda blamed: (len(blamed), blamed)))
+    categories = [FailureCategory(fails_text([blames[n] for n in blamed]), frozenset([blamed])) for blamed in alone]
+    categories += [FailureCategory(_group_label(group, blames), frozenset(group)) for group in groups]
+    return sorted(categories, key=lambda category: min(category.blamed, key=lambda blamed: (len(blamed), blamed)))
 
 
 def _group_label(group: Sequence[tuple[int, ...]], blames: Sequence[FailureSource]) -> str:

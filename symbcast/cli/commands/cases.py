@@ -53,13 +53,13 @@ def cases(  # noqa: PLR0913 - each is an option
     """
     if limit is not None:
         checked("--limit", check_limit, limit)
-    found = result_for_shapes("cases", shapes, rule, assume, min_size, attributes).cases(limit)
+    listed = result_for_shapes("cases", shapes, rule, assume, min_size, attributes).cases(limit)
     if dispatch is not None:
-        print_text((found.to_python() if dispatch == "python" else found.to_cpp()).rstrip("\n"))
+        print_text((listed.to_python() if dispatch == "python" else listed.to_cpp()).rstrip("\n"))
     elif format == "json":
-        print_json(found.to_dict())
+        print_json(listed.to_dict())
     else:
         from symbcast.answers.cases.cases import cases_document
 
-        show(cases_document(found))
-    return Exit.ALWAYS if len(found) else Exit.FAILS
+        show(cases_document(listed))
+    return Exit.ALWAYS if len(listed) else Exit.FAILS

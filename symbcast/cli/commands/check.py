@@ -55,9 +55,9 @@ def check(  # noqa: PLR0913 - each is an option
 
     texts = shapes_of(shapes, "check", dialect in _SPACED)
     checked("--min-size", check_min_size, min_size)
-    given = rule_of(rule, attributes)
+    rule_keywords = rule_of(rule, attributes)
     operands = [from_text(s, dialect) if dialect else s for s in texts]
-    result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **given)
+    result = ask(*operands, assume=assume or (), min_size=min_size, budget=None, **rule_keywords)
     note_unknown_names(assume, operands)
     if guard is None:
         show_result(result, format)

@@ -71,29 +71,29 @@ def _related(first: str, second: str, rank: int, format: Format) -> list[Order]:
     from symbcast.answers.comparison import relation
     from symbcast.answers.comparison.comparison_document import relation_document
 
-    found = relation(first, second, rank)
+    answer = relation(first, second, rank)
     if format == "json":
-        print_json(found.to_dict())
+        print_json(answer.to_dict())
     else:
-        show(relation_document(found))
-    return [found.order]
+        show(relation_document(answer))
+    return [answer.order]
 
 
 def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: int, format: Format) -> list[Order]:
     from symbcast.answers.comparison import compare as ask
     from symbcast.answers.comparison.comparison_document import comparison_document
 
-    found = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
+    comparison = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     if len(rules) == 1:
         other = "pdpd" if rules[0].startswith("numpy") else "numpy"
         both = command_line("compare", shapes, "--rule", rules[0], "--rule", other)
         raise UsageError(f"compare needs two or more rules, such as {both}")
     note_unknown_names(assume, shapes)
     if format == "json":
-        print_json(found.to_dict())
+        print_json(comparison.to_dict())
     else:
-        show(comparison_document(found))
-    return [pair.order for pair in found.pairs]
+        show(comparison_document(comparison))
+    return [pair.order for pair in comparison.pairs]
 
 
 def _status(orders: list[Order], fail_on: FailOn) -> int:

@@ -100,17 +100,17 @@ def contract(  # noqa: PLR0913 - each is an option
         raise UsageError("--check says whether ranges work, and --to writes a contract: give one of them")
     checked("--min-size", check_min_size, min_size)
     ranges = dict(_range(text, form) for text in range or ())
-    wanted = {name: _sizes(text, sizes) for text, (name, sizes) in ((t, _named("--typical", t)) for t in typical or ())}
+    typical_sizes = dict(_typical(text) for text in typical or ())
     bound = dict(bound_sizes(bind or (), min_size))
     (file,) = files
     with model_on_stdin("stdin") if file == STDIN else nullcontext(file) as path:
         report = _report(path, assume or (), bound, min_size, runtime)
         shortener = Shortener(report.aliases)
         with counted_call():
-            found = _contract_of(report, ranges, form, wanted, most)
+            proposal = _contract_of(report, ranges, form, typical_sizes, most)
             if check:
-                return _checked(found, ranges, shortener)
-            return _shown(found, shortener) if to is None else _written(found, to, shortener)
+                return _checked(proposal, ranges, shortener)
+            return _shown(proposal, shortener) if to is None else _written(proposal, to, shortener)
 
 
 def _contract_of(
@@ -157,10 +157,10 @@ def _range(text: str, form: Form) -> tuple[str, str]:
         raise UsageError(f"--range {argument_text(text)}: write both ends: --range {bound[1]}={ends}")
     name, value = _named("--range", text)
     name = name.rstrip("= ")
-    meant = range_in_other_notation(value)
-    if meant:
-        steps = " --form steps" if " step " in meant and form == "box" else ""
-        raise UsageError(f"--range {text}: write --range {argument_text(f'{name}={meant}')}{steps}")
+    corrected = range_in_other_notation(value)
+    if corrected:
+        steps = " --form steps" if " step " in corrected and form == "box" else ""
+        raise UsageError(f"--range {text}: write --range {argument_text(f'{name}={corrected}')}{steps}")
     reverse = re.fullmatch(r"([0-9]+)\s*\.\.\s*([0-9]+)", value)
     if reverse and int(reverse[1]) > int(reverse[2]):
         order = f"{name}={reverse[2]}..{reverse[1]}"
@@ -176,11 +176,13 @@ def _range(text: str, form: Form) -> tuple[str, str]:
     return name, value
 
 
-def _sizes(text: str, sizes: str) -> list[int]:
+def _typical(text: str) -> tuple[str, list[int]]:
+    """Return a size and its typical values, as typed."""
+    name, sizes = _named("--typical", text)
     parts = [part.strip() for part in sizes.split(",")]
     if not all(part.isascii() and part.isdecimal() for part in parts):
         raise UsageError(f"--typical {text}: write numbers, as in --typical H=640,960")
-    return list(map(int, parts))
+    return name, list(map(int, parts))
 
 
 def _report(
@@ -193,35 +195,36 @@ def _report(
     check_readable(path)
     check_front_ends([path], runtime, confirm=False)
     front_end = front_end_for(path).load()
-    asked = read_question(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
-    return front_end.report(checked_model(front_end, front_end.read(path, asked.runtime), asked))
+    question = read_question(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
+    return front_end.report(checked_model(front_end, front_end.read(path, question.runtime), question))
 
 
-def _shown(found: Contract, shortener: Shortener) -> Exit:
-    print_text(_explanation(found.explain(), shortener))
-    return status_of(found.verdict)
+def _shown(contract: Contract, shortener: Shortener) -> Exit:
+    print_text(_explanation(contract.explain(), shortener))
+    return status_of(contract.verdict)
 
 
-def _written(found: Contract, target: str, shortener: Shortener) -> Exit:
+def _written(contract: Contract, target: str, shortener: Shortener) -> Exit:
     """Print the text for a target, and on standard error what it leaves out; the whole answer if it is not ALWAYS."""
-    text = found.explain() if found.verdict is not Verdict.ALWAYS else "\n".join([*_open(found), *found.omissions()])
+    is_proved = contract.verdict is Verdict.ALWAYS
+    text = "\n".join([*_open(contract), *contract.omissions()]) if is_proved else contract.explain()
     if text:
         print_text(_explanation(text, shortener), sys.stderr)
-    if target != "json" and (not found.boxes or found.verdict is Verdict.UNKNOWN):
-        return status_of(found.verdict)
+    if target != "json" and (not contract.boxes or contract.verdict is Verdict.UNKNOWN):
+        return status_of(contract.verdict)
     try:
-        print_text(found.to(target))
+        print_text(contract.to(target))
     except TargetError as error:
         print_text(f"symbcast: {error}", sys.stderr)
         return Exit.FAILS
-    return status_of(found.verdict)
+    return status_of(contract.verdict)
 
 
-def _open(found: Contract) -> list[str]:
-    return [f"open         {found.reason}"] if found.reason else []
+def _open(contract: Contract) -> list[str]:
+    return [f"open         {contract.reason}"] if contract.reason else []
 
 
-def _checked(found: Contract, ranges: dict[str, str], shortener: Shortener) -> Exit:
-    answer = found.check(ranges)
+def _checked(contract: Contract, ranges: dict[str, str], shortener: Shortener) -> Exit:
+    answer = contract.check(ranges)
     print_text(_explanation(answer.explain(), shortener))
     return status_of(answer.verdict)

@@ -50,13 +50,13 @@ def expand(
 
     result = result_for_shapes("expand", shapes, rule, assume, min_size, attributes)
     never = result.verdict is Verdict.NEVER
-    found = () if never else all_expansions(call_of(result))
+    expansions = () if never else all_expansions(call_of(result))
     if format == "stablehlo":
         print_text(result.to_stablehlo().rstrip("\n"))  # raises the reason if no sizes are valid
     elif format == "json":
-        print_json({"verdict": result.verdict.value, "expansions": [e.to_dict() for e in found]})
+        print_json({"verdict": result.verdict.value, "expansions": [e.to_dict() for e in expansions]})
     else:
-        show(expansion_document(call_of(result), found))
+        show(expansion_document(call_of(result), expansions))
     if never:
         return Exit.FAILS
-    return Exit.UNDECIDED if any(e.verdict is Verdict.UNKNOWN for e in found) else Exit.ALWAYS
+    return Exit.UNDECIDED if any(e.verdict is Verdict.UNKNOWN for e in expansions) else Exit.ALWAYS

@@ -86,7 +86,7 @@ def lint(  # noqa: PLR0913 - each is an option
     from symbcast.linting.running import run
     from symbcast.linting.sources import read_config
 
-    config = read_config(Path.cwd()).given(
+    config = read_config(Path.cwd()).with_options(
         paths=paths or None,
         select=None if select is None else tuple(select),
         ignore=None if ignore is None else tuple(ignore),
@@ -102,8 +102,8 @@ def lint(  # noqa: PLR0913 - each is an option
         print_text(report.report(format))
     left = report.unproved if strict else ()
     if format == "text":
-        for told in left:
-            print_text(told)
+        for line in left:
+            print_text(line)
         print_text(report.summary)
     if report.findings:
         return Exit.FAILS

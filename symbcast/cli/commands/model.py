@@ -134,21 +134,21 @@ def model(  # noqa: PLR0913 - each is an option
     check_named(shapes or (), partial(_inputs_of, files))
     known = inputs_given("shapes", shapes or ()), inputs_given("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
-    wanted = ModelNames(sizes, tuple(dict.fromkeys(name for given in known for name, _ in given)))
+    names = ModelNames(sizes, tuple(dict.fromkeys(name for paths in known for name, _ in paths)))
     told_in: str = format if results is None else "json"
     with model_on_stdin("stdin") if STDIN in files else nullcontext("") as piped:
         # Workers elsewhere have other working directories.
-        given = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
-        found = model_files(given)
-        if guard is not None and len(found) != 1:
-            raise UsageError(f"--guard is the guard of one model: {len(found)} are given")
+        paths = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
+        models = model_files(paths)
+        if guard is not None and len(models) != 1:
+            raise UsageError(f"--guard is the guard of one model: {len(models)} are given")
         if html is not None:
-            check_page(html, found, overwrite)
-        means = Workers(_processes(jobs, found), timeout, dask)
-        check_front_ends(found, runtime, confirm)
-        written = output_paths(output, found, files, overwrite) if output is not None else {}
+            check_page(html, models, overwrite)
+        means = Workers(_processes(jobs, models), timeout, dask)
+        check_front_ends(models, runtime, confirm)
+        written = output_paths(output, models, files, overwrite) if output is not None else {}
         called = STDIN if piped else ""
-        asked = [
+        jobs_to_run = [
             CheckJob(
                 path,
                 tuple(assume or ()),
@@ -164,13 +164,13 @@ def model(  # noqa: PLR0913 - each is an option
                 guard,
                 html,
             )
-            for path, target in ((path, written.get(path)) for path in found)
+            for path, target in ((path, written.get(path)) for path in models)
         ]
         if results is None:
-            return _status(_report_outcomes(asked, means, wanted, guard or format), fail_on)
+            return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)
         from symbcast.cli.model_runs import recorded
 
-        return _status(recorded(asked, means, wanted, Path(results), resume), fail_on)
+        return _status(recorded(jobs_to_run, means, names, Path(results), resume), fail_on)
 
 
 def check_page(html: str, files: Sequence[str], overwrite: bool) -> None:
@@ -235,15 +235,15 @@ def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     yield from Program(list(texts), min_size).shown.values()
 
 
-def _report_outcomes(asked: Sequence[CheckJob], means: Workers, wanted: ModelNames, format: str) -> list[FileOutcome]:
+def _report_outcomes(jobs: Sequence[CheckJob], means: Workers, names: ModelNames, format: str) -> list[FileOutcome]:
     """Check the files and report their outcomes in order, each as it comes if the format allows."""
     from symbcast.cli.model_outcomes import OUTCOME_WRITERS
     from symbcast.cli.terminal import Bar
 
-    teller = OUTCOME_WRITERS[format](len(asked))
+    teller = OUTCOME_WRITERS[format](len(jobs))
     done = []
-    with Bar(len(asked), "checking") as bar, closing(outcomes_of(asked, means, bar.advance)) as outcomes:
-        for outcome in known_outcomes(outcomes, wanted):
+    with Bar(len(jobs), "checking") as bar, closing(outcomes_of(jobs, means, bar.advance)) as outcomes:
+        for outcome in known_outcomes(outcomes, names):
             with bar.away():
                 teller.tell(outcome)
             done.append(outcome)
@@ -255,10 +255,10 @@ def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
     """Return the exit status of all files: a file that could not be read comes first, then a model that fails."""
     if any(o.problem is not None for o in outcomes):
         return Exit.USAGE
-    found = {status_of(Verdict(o.verdict), fail_on) for o in outcomes if o.verdict}
-    if Exit.FAILS in found or any(c.agrees is False for o in outcomes for c in o.confirmed):
+    statuses = {status_of(Verdict(o.verdict), fail_on) for o in outcomes if o.verdict}
+    if Exit.FAILS in statuses or any(c.agrees is False for o in outcomes for c in o.confirmed):
         return Exit.FAILS
-    return Exit.UNDECIDED if Exit.UNDECIDED in found else Exit.ALWAYS
+    return Exit.UNDECIDED if Exit.UNDECIDED in statuses else Exit.ALWAYS
 
 
 def _inputs_of(files: Sequence[str]) -> Sequence[str]:

@@ -51,11 +51,11 @@ def prove(
     if not that:
         raise UsageError(f"say what to prove: {command_line('prove', shapes or ('N, 3', 'M, 1'), '--that', 'N == M')}")
     call = call_of(result_for_shapes("prove", shapes, rule, assume, min_size, attributes))
-    found = [prove_relations(call, relation) for relation in that]
+    proofs = [prove_relations(call, relation) for relation in that]
     if format == "json":
-        print_json(relations_data(call, found))
+        print_json(relations_data(call, proofs))
     else:
-        show(relations_document(call, found))
-    if any(p.sizes is not None for p in found):
+        show(relations_document(call, proofs))
+    if any(p.sizes is not None for p in proofs):
         return Exit.FAILS
-    return Exit.UNDECIDED if any(p.reason for p in found) else Exit.ALWAYS
+    return Exit.UNDECIDED if any(p.reason for p in proofs) else Exit.ALWAYS

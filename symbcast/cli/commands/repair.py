@@ -50,15 +50,15 @@ def repair(
 
     checked("--limit", check_limit, limit)
     result = result_for_shapes("repair", shapes, rule, assume, min_size, attributes)
-    found = result.repairs(limit)
+    repairs = result.repairs(limit)
     if format == "json":
         from symbcast.answers.show.broadcast import repairs_data
 
-        print_json(repairs_data(call_of(result), found))
+        print_json(repairs_data(call_of(result), repairs))
     else:
         from symbcast.answers.show.broadcast import repairs_document
 
-        show(repairs_document(call_of(result), found))
+        show(repairs_document(call_of(result), repairs))
     if result.verdict is Verdict.UNKNOWN:
         return Exit.UNDECIDED
-    return Exit.ALWAYS if found or result.verdict is Verdict.ALWAYS else Exit.FAILS
+    return Exit.ALWAYS if repairs or result.verdict is Verdict.ALWAYS else Exit.FAILS

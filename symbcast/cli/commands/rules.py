@@ -32,11 +32,11 @@ def rules(*, format: Format = "text") -> int:
 
     for problem in plugin_problems():
         print_text(f"symbcast: {problem}", sys.stderr)
-    found = listed_rules()
+    listed = listed_rules()
     if format == "json":
-        print_json([_rule_data(rule) for rule in found])
+        print_json([_rule_data(rule) for rule in listed])
     else:
-        print_wrapped("\n\n".join("\n".join(_rule_lines(rule)) for rule in found), indent=17)
+        print_wrapped("\n\n".join("\n".join(_rule_lines(rule)) for rule in listed), indent=17)
     return Exit.ALWAYS
 
 
@@ -71,11 +71,11 @@ def _rule_lines(rule: RuleInfo) -> list[str]:
 
 def _meanings(rule: RuleInfo) -> dict[str, list[str]]:
     """Return a rule's other names, grouped by remark: where its law is documented and how many shapes it takes."""
-    found: dict[str, list[str]] = {}
+    names_by_remark: dict[str, list[str]] = {}
     for alias in rule.meanings:
         count = f", of {_count(alias)}" if rule.variadic else ""
-        found.setdefault(f": {alias.document}{count}" if alias.document else "", []).append(alias.name)
-    return found
+        names_by_remark.setdefault(f": {alias.document}{count}" if alias.document else "", []).append(alias.name)
+    return names_by_remark
 
 
 def _count(alias: Alias) -> str:

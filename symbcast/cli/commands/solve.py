@@ -63,11 +63,11 @@ def solve(
         )
     checked("--min-size", check_min_size, min_size)
     operands = shapes_of(shapes, "solve")
-    given = rule_of(rule, attributes)
-    found = ask(*operands, out=out, assume=assume or (), min_size=min_size, budget=None, **given)
+    rule_keywords = rule_of(rule, attributes)
+    solution = ask(*operands, out=out, assume=assume or (), min_size=min_size, budget=None, **rule_keywords)
     note_unknown_names(assume, [*operands, out])
     if format == "json":
-        print_json(found.to_dict())
+        print_json(solution.to_dict())
     else:
-        show(solution_document(call_with_output(found)))
-    return status_of(found.verdict, "never")
+        show(solution_document(call_with_output(solution)))
+    return status_of(solution.verdict, "never")

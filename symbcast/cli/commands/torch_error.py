@@ -38,15 +38,15 @@ def torch_error(log: str = STDIN, /, *, format: TextOrJson = "text") -> int:
     """
     from symbcast.torch import read_error
 
-    found = read_error(_text(log))
-    is_read = any(error.messages for error in found.errors) or bool(found.recompiles.recompilations)
+    reading = read_error(_text(log))
+    is_read = any(error.messages for error in reading.errors) or bool(reading.recompiles.recompilations)
     if format == "json":
-        recompiled = {"recompiles": found.recompiles.explain()} if found.recompiles.recompilations else {}
+        recompiled = {"recompiles": reading.recompiles.explain()} if reading.recompiles.recompilations else {}
         print_json(
-            [*(error.to_dict() for error in found.errors if error.messages), *([recompiled] if recompiled else [])]
+            [*(error.to_dict() for error in reading.errors if error.messages), *([recompiled] if recompiled else [])]
         )
     else:
-        print_wrapped(harmless(found.explain()), indent=4)
+        print_wrapped(harmless(reading.explain()), indent=4)
     return Exit.ALWAYS if is_read else Exit.FAILS
 
 

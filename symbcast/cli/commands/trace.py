@@ -100,12 +100,12 @@ def trace(  # noqa: PLR0913 - each is an option
     if fault:
         raise UsageError(fault)
     checked("--max-paths", _check_paths, max_paths)
-    asked = TraceRequest(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
+    request = TraceRequest(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
     with ChildProcess() as child:
         try:
-            verdict, answer = child.ask(answer_in_child, asked)
+            verdict, answer = child.ask(answer_in_child, request)
         except DiedError as error:
-            verdict, answer = _unanswered(asked, error)
+            verdict, answer = _unanswered(request, error)
     _show(answer)
     return status_of(verdict, fail_on)
 
@@ -138,50 +138,50 @@ class TraceRequest:
         from symbcast.arrays.child_process import TraceCall
 
         positional = tuple(_argument(a) for a in self.arguments if not _KEYWORD.match(a))
-        found = [(m[1], _named(m[1], m[2])) for m in map(_KEYWORD.match, self.arguments) if m]
-        if len(found) > len(dict(found)):
+        named = [(m[1], _named(m[1], m[2])) for m in map(_KEYWORD.match, self.arguments) if m]
+        if len(named) > len(dict(named)):
             raise UsageError("an argument is given twice by its name; give it once")
-        return TraceCall(positional, dict(found), self.assume, self.min_size, self.max_paths)
+        return TraceCall(positional, dict(named), self.assume, self.min_size, self.max_paths)
 
 
-def answer_in_child(asked: TraceRequest) -> Answer:
+def answer_in_child(request: TraceRequest) -> Answer:
     """Return the verdict on a function and the displayed answer. This runs in a process that the function may kill."""
     with redirect_stdout(sys.stderr):
-        function = _function_named(asked.function)
+        function = _function_named(request.function)
         try:
-            call = asked.call()
+            call = request.call()
         except UsageError as error:
-            raise UsageError(call_fault(function, asked.function, asked.arguments) or str(error)) from error
+            raise UsageError(call_fault(function, request.function, request.arguments) or str(error)) from error
         try:
             report = call.of(function)
         except BindingError as error:
-            raise UsageError(call_fault(function, asked.function, asked.arguments) or str(error)) from error
-        note_unknown_names(asked.assume, _shapes(call))
-        for note in notes(asked.arguments, function, report.verdict):
+            raise UsageError(call_fault(function, request.function, request.arguments) or str(error)) from error
+        note_unknown_names(request.assume, _shapes(call))
+        for note in notes(request.arguments, function, report.verdict):
             print_wrapped(f"symbcast: {note}", sys.stderr)
-        return _answer(report, asked)
+        return _answer(report, request)
 
 
 def _shapes(call: TraceCall) -> list[Any]:
     """Return the shapes and sizes among the arguments of a call."""
     from symbcast.arrays.arguments import ArrayArgument, SizeArgument
 
-    found = [*call.arguments, *call.named.values()]
-    arrays = [a.shape if isinstance(a, ArrayArgument) else a for a in found if isinstance(a, str | ArrayArgument)]
-    return [*arrays, *([a.text] for a in found if isinstance(a, SizeArgument))]
+    values = [*call.arguments, *call.named.values()]
+    arrays = [a.shape if isinstance(a, ArrayArgument) else a for a in values if isinstance(a, str | ArrayArgument)]
+    return [*arrays, *([a.text] for a in values if isinstance(a, SizeArgument))]
 
 
-def _unanswered(asked: TraceRequest, error: DiedError) -> Answer:
+def _unanswered(request: TraceRequest, error: DiedError) -> Answer:
     from symbcast.arrays.child_process import report_of_crash
 
-    return _answer(report_of_crash(asked.call(), asked.function, error), asked)
+    return _answer(report_of_crash(request.call(), request.function, error), request)
 
 
-def _answer(report: TraceReport, asked: TraceRequest) -> Answer:
-    if asked.guard is not None:
-        return report.verdict, guard_text(report, asked.guard, asked.format)
-    if asked.format != "text":
-        return report.verdict, report.report(asked.format)
+def _answer(report: TraceReport, request: TraceRequest) -> Answer:
+    if request.guard is not None:
+        return report.verdict, guard_text(report, request.guard, request.format)
+    if request.format != "text":
+        return report.verdict, report.report(request.format)
     from symbcast.paths.document import document
 
     return report.verdict, document(report)
@@ -194,29 +194,29 @@ def _function_named(text: str) -> Any:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        found: Any = import_module(module_name)
+        value: Any = import_module(module_name)
     except ImportError as error:
         raise UsageError(f"{module_name} cannot be imported: {error}") from error
     except (Exception, SystemExit) as error:
         raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
     owner: Any = None
     for part in name.split("."):
-        if not hasattr(found, part):
-            there = [n for n in dir(found) if not n.startswith("_")]
+        if not hasattr(value, part):
+            there = [n for n in dir(value) if not n.startswith("_")]
             close = closest(part, there)
-            own = [n for n in there if isfunction(getattr(found, n)) and getattr(found, n).__module__ == module_name]
+            own = [n for n in there if isfunction(getattr(value, n)) and getattr(value, n).__module__ == module_name]
             hint = f"did you mean {close}?" if close else f"it has {prose_list(own, limit=6)}" if own else ""
             raise UsageError(f"{module_name} has no {name}{f'; {hint}' if hint else ''}")
-        owner, found = found, getattr(found, part)
+        owner, value = value, getattr(value, part)
     if isclass(owner) and is_method(owner, name.rpartition(".")[2]):
-        made = f"{owner.__name__.lower()} = {owner.__name__}()"
+        example = f"{owner.__name__.lower()} = {owner.__name__}()"
         raise UsageError(
             f"{text} is a method, which needs an instance: name a function, or an object that the module makes, "
-            f"such as {made}: {module_name}:{owner.__name__.lower()}.{name.rpartition('.')[2]}"
+            f"such as {example}: {module_name}:{owner.__name__.lower()}.{name.rpartition('.')[2]}"
         )
-    if not callable(found):
+    if not callable(value):
         raise UsageError(f"{text} is not a function")
-    return found
+    return value
 
 
 def _argument(text: str) -> Any:
@@ -277,8 +277,8 @@ def _named(name: str, text: str) -> Any:
         raise UsageError(f"{name}={number}: write {name}=={number} for the number{array_of}")
     if _VALUE.fullmatch(text):
         raise UsageError(f"{name}={text}: {text} is no shape; for a value, write {name}=={text.strip()}")
-    found = _argument(text)
-    return array(found) if isinstance(found, str) and found == text else found
+    value = _argument(text)
+    return array(value) if isinstance(value, str) and value == text else value
 
 
 def _show(answer: Document | str) -> None:

@@ -32,12 +32,12 @@ def traced(
 ) -> LibraryTrace:
     """Trace a function; real calls are calls of `jax.eval_shape`."""
     report = trace(function, *positional, min_size=max(1, min_size), **named)
-    given = TraceArguments(positional, named, dtype="float32")
-    call = JaxCall(function, given, conclusions_of(report).scope.shapes)
-    found = trace_of_paths(report, call.results)
+    arguments = TraceArguments(positional, named, dtype="float32")
+    call = JaxCall(function, arguments, conclusions_of(report).scope.shapes)
+    result = trace_of_paths(report, call.results)
     if report.verdict in (Verdict.ALWAYS, Verdict.SOMETIMES):
-        found = replace(found, pairs=list(_pairs(call, found.own)))
-    return found
+        result = replace(result, pairs=list(_pairs(call, result.own)))
+    return result
 
 
 def _pairs(call: JaxCall, names: Mapping[Symbol, str]) -> Iterator[tuple[CodePlace, tuple[tuple[Dim, ...], ...]]]:

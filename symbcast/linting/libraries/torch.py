@@ -46,9 +46,9 @@ def traced(
     The example has pairwise different sizes. If the function fails there, it is exported with two equal sizes, with
     which it works. Raises `ModelError` if torch cannot export it.
     """
-    given = TraceArguments(positional, named)
-    scope = Scope(given.shapes, given.is_fresh, [], max(1, min_size))
-    calls = _Calls(function, given, scope)
+    arguments = TraceArguments(positional, named)
+    scope = Scope(arguments.shapes, arguments.is_fresh, [], max(1, min_size))
+    calls = _Calls(function, arguments, scope)
     at = dict(zip(scope.names, _PRIMES, strict=False))
     if len(at) < len(scope.names):
         raise ModelError(_name(function), "it has more sizes than an example is made for")
@@ -65,8 +65,8 @@ def traced(
 class _Calls:
     """Calls of a function with real tensors."""
 
-    def __init__(self, function: Callable[..., Any], given: TraceArguments, scope: Scope) -> None:
-        self.function, self.given, self.scope = function, given, scope
+    def __init__(self, function: Callable[..., Any], arguments: TraceArguments, scope: Scope) -> None:
+        self.function, self.arguments, self.scope = function, arguments, scope
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the result of the function, or the error, each time with tensors of other data.
@@ -82,7 +82,7 @@ class _Calls:
                 array = np.asarray(fill([size_at(d, at) for d in dims], kind))
                 return torch.from_numpy(array).to(getattr(torch, dtype))
 
-            args, options = self.given.build(self.scope.shapes, filled, lambda dim: size_at(dim, at))
+            args, options = self.arguments.build(self.scope.shapes, filled, lambda dim: size_at(dim, at))
             try:
                 with torch.no_grad():
                     result = self.function(*args, **options)
@@ -107,10 +107,10 @@ class _Calls:
 def _exported(calls: _Calls, scope: Scope, at: Mapping[Symbol, int]) -> TorchReport:
     import torch
 
-    given, function = calls.given, calls.function
-    modules = [v for v in [*given.positional, *given.named.values()] if isinstance(v, torch.nn.Module)]
-    tensors = [v for v in given.symbolic if isinstance(v, ArrayArgument)]
-    if len(tensors) < len(given.symbolic):
+    arguments, function = calls.arguments, calls.function
+    modules = [v for v in [*arguments.positional, *arguments.named.values()] if isinstance(v, torch.nn.Module)]
+    tensors = [v for v in arguments.symbolic if isinstance(v, ArrayArgument)]
+    if len(tensors) < len(arguments.symbolic):
         raise ModelError(_name(function), "torch exports integer arguments as constants")
 
     class Wrapper(torch.nn.Module):
@@ -120,7 +120,7 @@ def _exported(calls: _Calls, scope: Scope, at: Mapping[Symbol, int]) -> TorchRep
 
         def forward(self, arrays: list[Any]) -> Any:
             rest = iter(arrays)
-            args, options = given.build(scope.shapes, lambda dims, dtype: next(rest), int)
+            args, options = arguments.build(scope.shapes, lambda dims, dtype: next(rest), int)
             return function(*args, **options)
 
     dims = {s: torch.export.Dim(f"s_{n}") for n, s in enumerate(scope.names)}
@@ -181,13 +181,13 @@ def _failing(calls: _Calls, scope: Scope, at: Mapping[Symbol, int], first: Raise
     sizes = {scope.names[s]: n for s, n in at.items()}
     error = f"{type(first.error).__name__}: {first.error}"
     failure = TraceFailure(FALSE, "", "", error, places[-1] if places else NOWHERE, "call", sizes)
-    found = assumption_set(tuple(scope.names), [], scope.min_size)
+    known = assumption_set(tuple(scope.names), [], scope.min_size)
     return LibraryTrace(
         False,
         "no example with which it can be exported was found",
         scope.names,
         scope.names,
-        found,
+        known,
         [],
         [failure],
         calls.by_name,
@@ -203,11 +203,11 @@ def _pairs(report: TorchReport, place: CodePlace) -> Iterator[tuple[CodePlace, t
     for node in report.program.graph.nodes:
         if node.op != "call_function" or "pointwise" not in str(getattr(node.target, "tags", "")):
             continue
-        found = [shapes.get(a.name) for a in node.args if hasattr(a, "name")]
+        dims = [shapes.get(a.name) for a in node.args if hasattr(a, "name")]
         output = shapes.get(node.name)
-        if len(found) != 2 or output is None or any(s is None for s in found):
+        if len(dims) != 2 or output is None or any(s is None for s in dims):
             continue
-        operands = tuple(tuple(s.dims) for s in found if s is not None)
+        operands = tuple(tuple(s.dims) for s in dims if s is not None)
         sizes = [d for d in dict.fromkeys(output.dims) if isinstance(d, Symbol)]
         if any(output.dims.count(d) > max(o.count(d) for o in operands) for d in sizes):
             yield place, operands
@@ -218,8 +218,8 @@ def _file(function: Callable[..., Any]) -> str:
 
 
 def _code(function: Callable[..., Any]) -> CodeType:
-    found: CodeType = inspect.unwrap(function).__code__
-    return found
+    code: CodeType = inspect.unwrap(function).__code__
+    return code
 
 
 def _name(function: Callable[..., Any]) -> str:

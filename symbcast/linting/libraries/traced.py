@@ -59,8 +59,8 @@ class LibraryTrace:
 
 def trace_of_paths(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], Iterator[Any]]) -> LibraryTrace:
     """Return the trace that an answer about paths describes."""
-    found = conclusions_of(answer)
-    symbols = {name: s for s, name in found.scope.names.items()}
+    conclusions = conclusions_of(answer)
+    symbols = {name: s for s, name in conclusions.scope.names.items()}
 
     def called(at: Mapping[str, int]) -> Iterator[Any]:
         return real({symbols[n]: size for n, size in at.items() if n in symbols})
@@ -68,13 +68,13 @@ def trace_of_paths(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], I
     return LibraryTrace(
         answer.verdict is Verdict.ALWAYS,
         answer.account.reason,
-        found.names,
-        found.scope.names,
-        found.knowledge,
+        conclusions.names,
+        conclusions.scope.names,
+        conclusions.knowledge,
         [(c.condition.formula, c.value) for c in answer.cases if c.works],
         list(map(_failure, answer.findings)),
         called,
-        [pair for o in found.exploration.outcomes if o.works for pair in o.pairs],
+        [pair for o in conclusions.exploration.outcomes if o.works for pair in o.pairs],
     )
 
 

@@ -57,10 +57,10 @@ def explore(  # noqa: PLR0913 - the question's arguments are those of `broadcast
     Raises a `SymbcastError` if a shape is neither text nor a shape, if a rule or attribute is unknown, or if sizes are
     invalid; raises `MissingExtraError` without the extra ``notebook``.
     """
-    made = explorer_class("explore")
+    kind = explorer_class("explore")
     question = _question(shapes, rule, assume, min_size, attributes)
     other = "" if compare_with is None else rule_text(read_rule(compare_with))
-    return made(
+    return kind(
         replace(question, compare_with=other),
         sizes=_sizes(sizes),
         over=[_name(symbol) for symbol in over],
@@ -105,16 +105,16 @@ def _question(
     is_text = isinstance(assumed, Iterable) and all(isinstance(t, str) for t in (*shapes, *assumed))
     if not is_text or isinstance(rule, Rule):
         return question_of(broadcast(*shapes, rule=rule, assume=assume, min_size=min_size, **attributes))
-    found = find_rule(rule, dict(attributes))
+    rule_info = find_rule(rule, dict(attributes))
     joined = assumed[0] if len(assumed) == 1 else " and ".join(f"({text})" for text in assumed)
-    return ExplorerQuestion(tuple(shapes) or _EXAMPLE, found.name, _attribute_texts(found), joined, min_size)
+    return ExplorerQuestion(tuple(shapes) or _EXAMPLE, rule_info.name, _attribute_texts(rule_info), joined, min_size)
 
 
-def _sizes(given: Sizes | None) -> dict[str, int]:
+def _sizes(field_value: Sizes | None) -> dict[str, int]:
     """Return sizes by name; raise `BindingError` if they are invalid or too large for a page."""
-    if given is not None and not isinstance(given, Mapping):
-        raise BindingError(f"{given!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
-    sizes = {_name(size): read_given_size(_name(size), value) for size, value in (given or {}).items()}
+    if field_value is not None and not isinstance(field_value, Mapping):
+        raise BindingError(f"{field_value!r:.80} is not a mapping of names to sizes", "write {'N': 2}")
+    sizes = {_name(size): read_given_size(_name(size), value) for size, value in (field_value or {}).items()}
     for name, size in sizes.items():
         if size > LARGEST_SIZE:
             raise BindingError(f"{name}={size} is too large for a page", f"the largest is {LARGEST_SIZE}")

@@ -103,20 +103,20 @@ class ExplorerQuestion:
 
     def arguments(self) -> list[str]:
         """Return the arguments of a call that asks this question, as Python."""
-        found = [quoted(text) for text in self.shapes]
+        texts = [quoted(text) for text in self.shapes]
         if self.rule != "numpy":
-            found.append(f"rule={quoted(self.rule)}")
+            texts.append(f"rule={quoted(self.rule)}")
         for name, text in self.attributes.items():
             parameter = self._parameter(name)
             if parameter is not None and text.strip():
                 value = parameter.read(self.rule, text)
                 if value != parameter.default:
-                    found.append(f"{name}={quoted(value) if isinstance(value, str) else repr(value)}")
+                    texts.append(f"{name}={quoted(value) if isinstance(value, str) else repr(value)}")
         if self._assumptions():
-            found.append(f"assume={quoted(self.assume.strip())}")
+            texts.append(f"assume={quoted(self.assume.strip())}")
         if self.min_size:
-            found.append(f"min_size={self.min_size}")
-        return found
+            texts.append(f"min_size={self.min_size}")
+        return texts
 
     def _answer(self, attributes: Mapping[str, Any]) -> tuple[Result | None, dict[str, FieldError]]:
         try:
@@ -149,10 +149,10 @@ def quoted(text: str) -> str:
 
 def rule_info(rule: str) -> RuleInfo:
     """Return the description of a rule by name or alias; raise `UnknownRuleError` if there is none."""
-    found = next((r for r in listed_rules() if rule in (r.name, *r.aliases)), None)
-    if found is None:
+    info = next((r for r in listed_rules() if rule in (r.name, *r.aliases)), None)
+    if info is None:
         raise UnknownRuleError(rule, [r.name for r in listed_rules()])
-    return found
+    return info
 
 
 def _read(text: str) -> Shape:

@@ -102,59 +102,59 @@ def view_data(
     scope = call_of(result).scope
     if scope is None or not scope.names:
         return {"sizes": [], "bound": "", "map": None, "working": ""}
-    asked = subject_of(result)
-    chosen = section_to_show(asked, looking, decided, sections)
+    subject = subject_of(result)
+    chosen = section_to_show(subject, looking, decided, sections)
     sizes = _sizes(scope, looking, chosen)
     return {
         "sizes": [[name, visible(shorten_middle(name, _NAME)), str(sizes[name])] for name in scope.names.values()],
         "bound": visible(sizes_text(sizes)),
-        "map": _map(result, survey_of(asked, chosen), looking, decided),
+        "map": _map(result, survey_of(subject, chosen), looking, decided),
         "working": html.render(working.axis_steps_document(axis_steps_at(call_of(result), sizes))),
     }
 
 
 def section_to_show(
-    asked: SurveySubject, looking: ViewSettings, decided: bool, kept: dict[Any, Section] | None = None
+    subject: SurveySubject, looking: ViewSettings, decided: bool, cache: dict[Any, Section] | None = None
 ) -> Section:
     """Return the map's sizes: of the selected symbols, else of the most informative ones once the answer is decided."""
-    kept = {} if kept is None else kept
-    wanted = _axes(asked, looking, decided, kept)
-    fixed = {s: looking.sizes[name] for s, name in asked.names.items() if s not in wanted and name in looking.sizes}
-    ranges = _ranges(asked, looking, wanted)
+    cache = {} if cache is None else cache
+    axes = _axes(subject, looking, decided, cache)
+    fixed = {s: looking.sizes[name] for s, name in subject.names.items() if s not in axes and name in looking.sizes}
+    ranges = _ranges(subject, looking, axes)
     if not decided:
-        return plain_section(asked, wanted, fixed, ranges)
-    key = (tuple(wanted), tuple(fixed.items()), ranges)
-    if key not in kept:
-        found = section(asked, wanted, fixed, ranges)
-        assert found is not None
-        kept[key] = found
-    return kept[key]
+        return plain_section(subject, axes, fixed, ranges)
+    key = (tuple(axes), tuple(fixed.items()), ranges)
+    if key not in cache:
+        chosen = section(subject, axes, fixed, ranges)
+        assert chosen is not None
+        cache[key] = chosen
+    return cache[key]
 
 
-def _axes(asked: SurveySubject, looking: ViewSettings, decided: bool, kept: dict[Any, Section]) -> list[Symbol]:
+def _axes(subject: SurveySubject, looking: ViewSettings, decided: bool, cache: dict[Any, Section]) -> list[Symbol]:
     """Return the symbols of the map."""
-    by_name = {name: s for s, name in asked.names.items()}
-    wanted = [by_name[name] for name in dict.fromkeys(looking.over) if name in by_name][:2]
-    if len(wanted) == min(2, len(by_name)):
-        return wanted
+    by_name = {name: s for s, name in subject.names.items()}
+    axes = [by_name[name] for name in dict.fromkeys(looking.over) if name in by_name][:2]
+    if len(axes) == min(2, len(by_name)):
+        return axes
     telling = [*by_name.values()]
     if decided:
         key = looking.up_to
-        if key not in kept:
-            chosen = section(asked, None, {}, _ranges(asked, looking, ()))
+        if key not in cache:
+            chosen = section(subject, None, {}, _ranges(subject, looking, ()))
             assert chosen is not None
-            kept[key] = chosen
-        telling = [*kept[key].axes, *telling]
-    return [*wanted, *(s for s in dict.fromkeys(telling) if s not in wanted)][: min(2, len(by_name))]
+            cache[key] = chosen
+        telling = [*cache[key].axes, *telling]
+    return [*axes, *(s for s in dict.fromkeys(telling) if s not in axes)][: min(2, len(by_name))]
 
 
-def _ranges(asked: SurveySubject, looking: ViewSettings, axes: Sequence[Symbol]) -> Ranges:
+def _ranges(subject: SurveySubject, looking: ViewSettings, axes: Sequence[Symbol]) -> Ranges:
     """Return the range of the map; if set, it starts at 0, or at a symbol's least size if that is beyond the range."""
     up_to = looking.up_to
     if up_to is None:
         return Ranges(MAP_UP_TO, MOST_SIZES)
     sizes = stepped(up_to, MOST_SIZES)
-    first = [asked.first_sizes(s, min(up_to, MOST_SIZES - 1)) for s in axes]
+    first = [subject.first_sizes(s, min(up_to, MOST_SIZES - 1)) for s in axes]
     across, along = ([*(f if f[0] > up_to else sizes for f in first), None, None])[:2]
     return Ranges(up_to, MOST_SIZES, (across, along))
 
@@ -166,30 +166,30 @@ def _sizes(scope: Scope, looking: ViewSettings, chosen: Section) -> dict[str, in
     small sizes that differ.
     """
     names, known = scope.names, scope.knowledge
-    found: dict[str, int] = {}
+    shown: dict[str, int] = {}
     # Sizes that the assumptions make equal move together with the one that is set.
     moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}
     start = dict(zip(chosen.axes, chosen.fails_at or (), strict=False))
     for place, symbol in enumerate((*chosen.axes, *(s for s in names if s not in chosen.axes))):
         name, stands = names[symbol], known.values.get(symbol, symbol)
         if name in looking.sizes:
-            found[name] = looking.sizes[name]
+            shown[name] = looking.sizes[name]
         elif isinstance(stands, int):
-            found[name] = stands
+            shown[name] = stands
         elif stands in moved:
-            found[name] = moved[stands]
+            shown[name] = moved[stands]
         elif symbol in chosen.following:
-            found[name] = max(
-                0, size_at(chosen.following[symbol], {s: found[n] for s, n in names.items() if n in found})
+            shown[name] = max(
+                0, size_at(chosen.following[symbol], {s: shown[n] for s, n in names.items() if n in shown})
             )
         elif symbol in chosen.fixed:
-            found[name] = chosen.fixed[symbol]
+            shown[name] = chosen.fixed[symbol]
         elif symbol in start:
-            found[name] = start[symbol]
+            shown[name] = start[symbol]
         else:
             sizes = chosen.axes[symbol]
-            found[name] = next((size for size in sizes if size >= 2 + place), sizes[-1])
-    return {name: found[name] for name in names.values()}
+            shown[name] = next((size for size in sizes if size >= 2 + place), sizes[-1])
+    return {name: shown[name] for name in names.values()}
 
 
 def answer_data(result: Result, comparison: Comparison | None) -> dict[str, Any]:
@@ -219,38 +219,38 @@ def explorer_call(question: ExplorerQuestion, state: Mapping[str, Any]) -> str:
             text = repr(value)
         more.append(f"{name}={text}")
     # Without shapes the call would use the example's shapes, so the call then passes the answer itself.
-    asked = question.arguments() if question.shapes else [question.call()]
-    return f"sb.notebook.explore({', '.join([*asked, *more])})"
+    arguments = question.arguments() if question.shapes else [question.call()]
+    return f"sb.notebook.explore({', '.join([*arguments, *more])})"
 
 
-def _map(result: Result, found: Survey, looking: ViewSettings, decided: bool) -> dict[str, Any]:
-    rank = len(next(iter(found.shapes), ()))
-    axis = looking.shade if looking.shade in range(rank) else informative_axis([found.shapes])
-    kinds = categories([found], found.blames)
+def _map(result: Result, survey: Survey, looking: ViewSettings, decided: bool) -> dict[str, Any]:
+    rank = len(next(iter(survey.shapes), ()))
+    axis = looking.shade if looking.shade in range(rank) else informative_axis([survey.shapes])
+    kinds = categories([survey], survey.blames)
     kind_of = {blamed: n for n, kind in enumerate(kinds) for blamed in kind.blamed}
     return {
-        "axes": list(found.names),
-        "sizes": [list(sizes) for sizes in found.sizes],
+        "axes": list(survey.names),
+        "sizes": [list(sizes) for sizes in survey.sizes],
         "steps": "; ".join(
             f"{visible(shorten_middle(n, _NAME))}: {sizes_shown(s)}"
-            for n, s in zip(found.names, found.sizes, strict=True)
+            for n, s in zip(survey.names, survey.sizes, strict=True)
         ),
-        "up_to": max(map(max, found.sizes)),
-        "fixed": visible(fixed_text(found.fixed, found.following)),
-        "note": visible(_note(result, found)) if decided else "",
-        "rows": [[_cell(cell, axis, kind_of) for cell in row] for row in found.rows],
-        "blames": _blames(found, kinds),
+        "up_to": max(map(max, survey.sizes)),
+        "fixed": visible(fixed_text(survey.fixed, survey.following)),
+        "note": visible(_note(result, survey)) if decided else "",
+        "rows": [[_cell(cell, axis, kind_of) for cell in row] for row in survey.rows],
+        "blames": _blames(survey, kinds),
         "words": {"works": works_text(axis), "excluded": visible(shorten_end(excluded_text(assumed_text(result)), 80))},
         "shade": axis,
         "rank": rank,
     }
 
 
-def _note(result: Result, found: Survey) -> str:
+def _note(result: Result, survey: Survey) -> str:
     """Return the reason why a map shows only one outcome, if it does."""
     if result.verdict in (Verdict.ALWAYS, Verdict.NEVER):
         return condition_text(result)
-    return missing_text(result, found)
+    return missing_text(result, survey)
 
 
 def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) -> list[Any]:
@@ -265,15 +265,15 @@ def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) 
             return ["excluded"]
 
 
-def _blames(found: Survey, kinds: Sequence[FailureCategory]) -> list[dict[str, Any]]:
+def _blames(survey: Survey, kinds: Sequence[FailureCategory]) -> list[dict[str, Any]]:
     """Return the name of each kind of failure, and a mark: the axis, or a letter if there is not just one axis."""
     letters = iter("abcdefghijklmnopqrstuvwxyz")
-    made = []
+    rows = []
     for kind in kinds:
-        axes = {found.blames[n].axis for blamed in kind.blamed for n in blamed}
+        axes = {survey.blames[n].axis for blamed in kind.blamed for n in blamed}
         axis = next(iter(axes)) if len(axes) == 1 else None
-        made.append({"label": visible(kind.label), "mark": next(letters) if axis is None else str(axis)})
-    return made
+        rows.append({"label": visible(kind.label), "mark": next(letters) if axis is None else str(axis)})
+    return rows
 
 
 def palette_data() -> dict[str, Any]:
@@ -301,18 +301,18 @@ def _picture(result: Result, looking: ViewSettings) -> str:
     try:
         from symbcast.notebook.figures.layout import image
 
-        made = picture_of(result, looking)
+        picture = picture_of(result, looking)
     except ImportError:
         # The text is complete without the picture.
         return html.element("div", html.text(str(MissingExtraError("the picture", "notebook"))))
-    return image(b64encode(made.as_png()), "image/png", made.description)
+    return image(b64encode(picture.as_png()), "image/png", picture.description)
 
 
 def picture_of(result: Result, looking: ViewSettings) -> Picture:
     """Return the map of a result that has symbols as a figure; raises `ImportError` without matplotlib."""
     from symbcast.notebook.figures.layout import picture
 
-    found = survey_of(asked := subject_of(result), section_to_show(asked, looking, decided=True))
-    rank = len(next(iter(found.shapes), ()))
-    axis = looking.shade if looking.shade in range(rank) else informative_axis([found.shapes])
-    return picture(result, found, axis)
+    survey = survey_of(subject := subject_of(result), section_to_show(subject, looking, decided=True))
+    rank = len(next(iter(survey.shapes), ()))
+    axis = looking.shade if looking.shade in range(rank) else informative_axis([survey.shapes])
+    return picture(result, survey, axis)

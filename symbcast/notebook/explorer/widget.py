@@ -172,10 +172,10 @@ class Explorer(AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Return the widget, and static HTML for notebooks that are displayed without running."""
-        made = super()._repr_mimebundle_(**kwargs)
-        if made is not None and self._result is not None:
-            made[0]["text/html"] = page(self._result, self._looking(), self._comparison)
-        return made
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is not None and self._result is not None:
+            bundle[0]["text/html"] = page(self._result, self._looking(), self._comparison)
+        return bundle
 
     def _looking(self) -> ViewSettings:
         return ViewSettings(self.sizes, self.over, self.up_to, self.shade)
@@ -183,6 +183,6 @@ class Explorer(AnyWidget):
     def __repr__(self) -> str:
         if self._result is None:
             field, (message, *_) = next(iter(self.checked["faults"].items()))
-            asked = f"{self.rule} of {', '.join(map(repr, self.shapes))}"
-            return visible(f"<Explorer {shorten_end(asked, 120)}; {field}: {shorten_end(message, 80)}>")
+            question = f"{self.rule} of {', '.join(map(repr, self.shapes))}"
+            return visible(f"<Explorer {shorten_end(question, 120)}; {field}: {shorten_end(message, 80)}>")
         return f"<Explorer {one_line_summary(call_of(self._result))}>"

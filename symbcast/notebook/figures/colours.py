@@ -104,10 +104,10 @@ class AnyPage(Page):
     def line(self, mark: FailureStyle) -> Colour:
         """Return the colour of a hatch, which must be visible on the tint."""
         colour = to_rgb(mark.colour)
-        found, middle = lightness(colour), 0.46
-        if found > middle:
-            return mixed(colour, BLACK, middle / found)
-        return mixed(colour, WHITE, (1 - middle) / (1 - found))
+        light, middle = lightness(colour), 0.46
+        if light > middle:
+            return mixed(colour, BLACK, middle / light)
+        return mixed(colour, WHITE, (1 - middle) / (1 - light))
 
     @property
     def border(self) -> Translucent:
@@ -169,8 +169,8 @@ class Shading:
 
     def __init__(self, surveys: Iterable[Survey], axis: int | None, page: Page) -> None:
         self.axis = axis
-        found = {self.value(c) for s in surveys for row in s.rows for c in row if c.outcome is Outcome.WORKS}
-        self.sizes: list[int] = sorted(found)
+        values = {self.value(c) for s in surveys for row in s.rows for c in row if c.outcome is Outcome.WORKS}
+        self.sizes: list[int] = sorted(values)
         self.cmap: Colormap = page.works
         shades = list(map(as_float, self.sizes))
         self.norm: Normalize = Normalize(min(shades, default=0.0), max(shades, default=1.0))

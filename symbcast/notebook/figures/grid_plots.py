@@ -58,12 +58,12 @@ def plot(  # noqa: PLR0913 - what a caller may want otherwise
     _check_axes(ax)
     from symbcast.notebook.figures.layout import draw_one, page_style
 
-    found = survey(subject, x, y, sizes, y_sizes=y_sizes, fixed=fixed)
-    shaded = _output_axis(subject, axis, [found])
+    points = survey(subject, x, y, sizes, y_sizes=y_sizes, fixed=fixed)
+    shaded = _output_axis(subject, axis, [points])
     if ax is not None:
-        return draw_one(subject, found, shaded, ax)
+        return draw_one(subject, points, shaded, ax)
     with page_style():
-        return draw_one(subject, found, shaded, None)
+        return draw_one(subject, points, shaded, None)
 
 
 @with_advice
@@ -91,15 +91,15 @@ def plots(  # noqa: PLR0913
     from symbcast.notebook.figures.layout import draw_many, page_style
 
     named = _each(subject, each)
-    given = read_given_sizes(subject_of(subject).names, fixed, {})
+    fixed_at = read_given_sizes(subject_of(subject).names, fixed, {})
     for name in named:
-        if name in given:
-            raise BindingError(f"{name} is both in each and fixed at {given[name]}", "give it only once")
+        if name in fixed_at:
+            raise BindingError(f"{name} is both in each and fixed at {fixed_at[name]}", "give it only once")
     # Copy sizes from one-shot iterators, so that every plot can use them.
     sizes = tuple(sizes) if isinstance(sizes, Iterable) and not isinstance(sizes, (str, range)) else sizes
     y_sizes = tuple(y_sizes) if isinstance(y_sizes, Iterable) and not isinstance(y_sizes, (str, range)) else y_sizes
     panels = [dict(zip(named, point, strict=True)) for point in product(*named.values())]
-    surveys = _alike([survey(subject, x, y, sizes, y_sizes=y_sizes, fixed={**given, **p}) for p in panels], subject)
+    surveys = _alike([survey(subject, x, y, sizes, y_sizes=y_sizes, fixed={**fixed_at, **p}) for p in panels], subject)
     columns = len(list(named.values())[-1]) if len(named) > 1 else min(len(panels), 4)
     with page_style():
         return draw_many(subject, surveys, panels, min(columns, 6), _output_axis(subject, axis, surveys))
@@ -140,21 +140,21 @@ def _each(subject: Any, each: Any) -> dict[str, list[int]]:
         raise BindingError(
             f"{each!r:.80} does not map names to the sizes to show side by side", "write each={'K': (1, 2, 3)}"
         )
-    found: dict[str, list[int]] = {}
+    sizes_by_name: dict[str, list[int]] = {}
     count = 1
     for key, sizes in each.items():
         (name,) = read_given_sizes(subject_of(subject).names, {key: 0}, {})
         if isinstance(sizes, str) or not isinstance(sizes, Iterable):
             raise BindingError(f"{sizes!r:.80} are not sizes of {name}", "write each={'K': (1, 2, 3)}")
-        found[name] = []
+        sizes_by_name[name] = []
         for size in sizes:
-            found[name].append(read_given_size(name, size))
-            if len(found[name]) * count > MOST_PANELS:
+            sizes_by_name[name].append(read_given_size(name, size))
+            if len(sizes_by_name[name]) * count > MOST_PANELS:
                 raise BindingError(f"each would give more than {MOST_PANELS} plots", "give fewer sizes")
-        count *= len(found[name])
+        count *= len(sizes_by_name[name])
     if not count:
         raise BindingError("each has no sizes", "write each={'K': (1, 2, 3)}")
-    return found
+    return sizes_by_name
 
 
 def _output_axis(subject: Any, axis: Any, surveys: Sequence[Survey]) -> int | None:

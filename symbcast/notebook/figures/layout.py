@@ -75,9 +75,9 @@ class Picture(Figure):
         bundle: dict[str, Any] = {"text/plain": self.description}
         metadata: dict[str, Any] = {}
         for kind in _IMAGES:
-            made = formatters[kind](self) if kind in formatters else None
-            if made is not None:
-                bundle[kind], own = made if isinstance(made, tuple) else (made, {})
+            data = formatters[kind](self) if kind in formatters else None
+            if data is not None:
+                bundle[kind], own = data if isinstance(data, tuple) else (data, {})
                 metadata[kind] = {**own, "alt": self.description}
         if not metadata:
             bundle["image/png"] = b64encode(self.as_png()).decode()
@@ -93,8 +93,8 @@ def image(data: str | bytes, kind: str, description: str, width: int | None = No
         data = b64encode(data if isinstance(data, bytes) else data.encode())
     text = data.decode() if isinstance(data, bytes) else data
     # Concatenate without escaping: the data are long, and base64 needs no escaping.
-    given = {"alt": description, **({"width": str(width)} if width else {})}
-    tag = element("img", "", "max-width:100%;height:auto", **given).removesuffix("></img>")
+    metadata = {"alt": description, **({"width": str(width)} if width else {})}
+    tag = element("img", "", "max-width:100%;height:auto", **metadata).removesuffix("></img>")
     return f'{tag} src="data:{kind};base64,{text.strip()}">'
 
 
@@ -128,14 +128,14 @@ def page_style() -> Iterator[None]:
         and to_rgb(rcParams["text.color"]) == BLACK
     )
     changed = NEUTRAL if is_default else {}
-    kept = {key: rcParams[key] for key in changed}
+    before = {key: rcParams[key] for key in changed}
     # rc_context would also revert settings of a backend that is loaded inside it: the notebook backend makes pyplot
     # interactive, and without that shows no second figure.
     rcParams.update(changed)
     try:
         yield
     finally:
-        rcParams.update(kept)
+        rcParams.update(before)
 
 
 def picture(subject: Any, survey: Survey, axis: int | None) -> Picture:

@@ -221,16 +221,16 @@ def handles(look: PanelStyle, surveys: Iterable[Survey], assumed: str, are_writt
     ``are_written`` says that sizes are written in the cells, ``has_bar`` that a colour bar explains the shades.
     """
     shading, page = look.shading, look.page
-    found: list[Patch] = []
+    patches: list[Patch] = []
     if shading.sizes:
         middle = shading.sizes[len(shading.sizes) // 2]
-        found.append(Patch(facecolor=shading.colour(middle), label=_works(look, are_written, has_bar)))
+        patches.append(Patch(facecolor=shading.colour(middle), label=_works(look, are_written, has_bar)))
     for category, mark in zip(look.categories, MARKS, strict=False):
         patch = Patch(facecolor=page.tint(mark), label=plain(category.label))
-        found.append(hatched(patch, mark, page.line(mark)))
+        patches.append(hatched(patch, mark, page.line(mark)))
     if any(c.outcome is Outcome.EXCLUDED for s in surveys for row in s.rows for c in row):
-        found.append(Patch(facecolor=page.excluded, label=shorten_end(excluded_text(plain(assumed)), LONGEST)))
-    return found
+        patches.append(Patch(facecolor=page.excluded, label=shorten_end(excluded_text(plain(assumed)), LONGEST)))
+    return patches
 
 
 def draw_legend(make: Callable[..., Any], patches: Sequence[Patch], points: float, **options: Any) -> Any:
