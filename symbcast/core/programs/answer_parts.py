@@ -345,6 +345,7 @@ class _BandSearch(NamedTuple):
         if decision is None and is_decided:
             return []
         band = None if decision is None else _Band(low, high, SmallCase.of((*region, *here), decision))
+        # A long answer for a band may only list its values: divided, each part can be short.
         if band is not None and (low == high or band.length <= _SHORT):
             return [band]
         if is_spent():
@@ -382,6 +383,7 @@ class _BandSearch(NamedTuple):
         is_whole = counts == (len(self.cases), len(self.unanalysed))
         if is_whole and sum({b.case.clauses: b.length for b in parts}.values()) < band.length:
             return parts
+        # The parts are no shorter: the band stands, and what dividing it added is taken back.
         del self.cases[counts[0] :], self.unanalysed[counts[1] :]
         return [band]
 

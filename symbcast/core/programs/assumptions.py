@@ -241,6 +241,7 @@ def _assumption_set(symbols: tuple[Symbol, ...], formulas: Iterable[Formula], mi
 
 
 def _contradiction(symbols: tuple[Symbol, ...], needed: list[Assumption], min_size: int) -> AssumptionError:
+    # One by one: what is left is irreducible, though a smaller clash may exist.
     for assumption in list(needed):
         fewer = [a for a in needed if a is not assumption]
         if _assumption_set(symbols, [a.formula for a in fewer], min_size) is None:

@@ -192,6 +192,7 @@ class RankedSizes:
         self._names, self._sequences = names, sequences_of(names)
         self._assumptions, self._min_size = assumptions
         formulas = [*required, *mentioned, *(a.formula for a in self._assumptions)]
+        # Unrolled twice: only the first tells how many axes there can be; if few, each gets a symbol of its own.
         first = self._unrolled(formulas)
         check_cuts(question, first)
         known = self._known(first)

@@ -350,6 +350,7 @@ class BroadcastCall:
         """Why the verdict is unknown or a clause is unproven; empty if nothing is open."""
         if self._tier != GENERAL or self._stopped:
             return self._stopped
+        # Asking may run out of time itself, which `_stopped` says afterwards.
         bound = "" if self._open is None else self._open.reason
         return self._ask(lambda decision: decision.reason) or self._stopped or bound
 

@@ -168,6 +168,7 @@ class PointVerdict:
             return point
         from symbcast.core.solver.evaluation import value_at
 
+        # An equality may use a name that another one determines, so a round for each.
         for _ in self._equal:
             for name, other in self._equal.items():
                 value = value_at(other, point)
@@ -181,6 +182,7 @@ class PointVerdict:
         if all(kind == JOINS for kind, _ in self._relations):
             return point
         fixed: dict[Any, int] = {}
+        # A size that one relation fixes may fix another one: at most one more in each round.
         for _ in range(len(self._relations)):
             before = len(fixed)
             for kind, sizes in self._relations:

@@ -149,7 +149,7 @@ class Prover:
         for formulas in questions:
             answer = self._session.check(formulas)
             if answer is Satisfiability.SATISFIABLE:
-                point = self._session.model()
+                point = self._session.sizes
                 shown = ", ".join(f"{s.name}={size}" for s, size in point.items())
                 return Claim(text, Proof.REFUTED, f"at {shown}" if shown else "")
             if answer is Satisfiability.UNKNOWN:

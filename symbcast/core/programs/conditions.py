@@ -363,11 +363,13 @@ class Statement:
     def _together(self, value: ConditionLike) -> tuple[Self, Self]:
         """Return this condition and another one, with labels of unknowns that mean the same in both."""
         ours, theirs = type(self)(self), type(self)(value)
+        # An unknown that text only mentions means the one with its label on the other side.
         for by, to in ((ours, theirs), (theirs, ours)):
             labelled = {u.name: u for u in to._unknowns}
             bound = {u: labelled.get(u.name, u) for u in by._unknowns if u in by._spoken}
             by._spoken = frozenset(u for u, other in bound.items() if other is u or other in to._spoken)
             by._put({u: other for u, other in bound.items() if other is not u})
+        # The others are different sizes, so no two of them may share a label.
         apart = distinct_labels([*ours._unknowns, *theirs._unknowns])
         ours._put(apart)
         theirs._put(apart)

@@ -113,6 +113,7 @@ class RequirementGroups:
         length = len(growing)
         symbols: set[Symbol] = set()
         ahead, done = list(tied), set(tied)
+        # A formula brings its symbols, and each symbol the formulas that waited for it.
         while ahead:
             formula = ahead.pop()
             growing.add(formula)
@@ -133,6 +134,7 @@ class RequirementGroups:
         answer = Satisfiability.UNKNOWN
         with suppress(EffortSpentError), budget_share(DECIDED):
             answer = growing.can_hold()
+        # An undecided conjunction counts as possible: an operation is refused only with proof.
         if answer is Satisfiability.UNSATISFIABLE:
             growing.shrink(length)
             return False

@@ -108,6 +108,7 @@ def _equivalent(first: Answer, second: Answer) -> bool:
             return False
     if not (isinstance(first, BroadcastCall) and isinstance(second, BroadcastCall)):
         return True
+    # Outputs are compared only where both are valid: elsewhere there is none.
     same = _put(same_output(first.emission.output, second.emission.output), {**theirs, **ours})
     return _never(Decision(sizes, [left, negate(same)]))
 

@@ -250,6 +250,7 @@ class Facts:
 
     def join(self, members: Iterable[Any]) -> Dim:
         """Return the join of sizes, which is known to be defined, with the fewest members."""
+        # A join that grows name by name is looked at only where it grows.
         longest, *others = sorted(members, key=lambda d: -len(join_members(d)))
         if self._is_simple(longest) and len(others) == 1 and len(join_members(others[0])) == 1:
             added = self.dim(others[0])

@@ -84,6 +84,7 @@ class NamesState:
             done = self._done.get(key)
         except TypeError:  # a size that is not hashable
             key, done = tuple([shape(s).raw for s in shapes]), None
+        # Equal keys may differ in type: (True, 3) == (1, 3).
         if done is None or done.kinds != _kinds(key):
             done = self._new(key, shapes)
             if done is None:

@@ -265,6 +265,7 @@ class Program(ProgramRecord):
     @property
     def decided_reason(self) -> str:
         """Why something is unknown or unproven for all sizes at once."""
+        # Asking may run out of time itself: so this looks again afterwards.
         return self._stopped or self.ask(lambda answers: answers.reason) or self._stopped
 
     @property

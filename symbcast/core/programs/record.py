@@ -85,6 +85,7 @@ class ProgramRecord:
         """Return a program of recorded operations; the given sizes come first."""
         program = cls._empty(min_size, on_conflict, budget)
         program._names, names = None, NameTable()
+        # The sizes come first, so that they keep their order and names.
         names.bind(shape_of(symbols))
         program._general = ProgramState.replayed(ops, min_size, names)
         check_sizes(program._general, 0)
@@ -164,6 +165,7 @@ class ProgramRecord:
         """The answers about the program so far, from its general state."""
         state = self.state
         answers = self._answers
+        # A new size that no operation has yet changes the witness.
         if answers is None or answers.state is not state or answers.extent != program_extent(state):
             answers = self._answers = ProgramAnswers(state, self._known_decision)
         return answers
@@ -218,6 +220,7 @@ class ProgramRecord:
             key = None
         with self._all_or_nothing() as state:
             symbols = (s for shape, _ in operands for s in symbols_of(shape.dims))
+            # Before anything is bound: a dummy must not take the name of another symbol in the operation.
             state.names.tell_apart(symbols, [value for _, value in operands])
             known = len(state.names.order)
             bound = state.names.bind_all([(shape, isinstance(value, Shape)) for shape, value in operands])
@@ -231,6 +234,7 @@ class ProgramRecord:
     def add_formula(self, kind: Kind, origin: str | None, read: Assumption) -> None:
         """Add a requirement or an assumption."""
         with self._locked():
+            # A least size of 1 changes nothing that masks say: see `NamesState`.
             if kind == "assume" and self._names is not None and self._names.assume(read):
                 return
             if any(map(mentions_rest, dims_of(read.formula))):

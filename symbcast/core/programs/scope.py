@@ -252,6 +252,7 @@ class NameTable:
                 own = self._meet(s)
             if own is not s:
                 replaced[s] = own
+                # What was known of the replaced symbol, such as a lower bound, becomes an assumption.
                 if not own_set(own, 0) <= own_set(s, 0):
                     self.brought.append(set_formula(own, own_set(s, 0)))
         return replaced
@@ -288,6 +289,7 @@ class NameTable:
         if own is not None:
             return own
         own = self._labels.get(s.name, s)
+        # Text such as ?a means the unknown that is shown by this label, not a new one.
         if s.is_spoken and own is not s:
             return own if own in self.order else self._meet(own)
         s.is_spoken = False  # from now on, a caller holds it

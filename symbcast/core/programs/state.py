@@ -126,6 +126,7 @@ class ProgramState:
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
             output = self._shape(op, columns, can_hold)
+        # Only a replayed operation comes with an output, which may have been edited.
         if output is not None and len(output.dims) != len(columns) and not is_open(output):
             raise DimensionError(str(output), f"must have rank {len(columns)}, like the output of {op.name}")
         op = op._replace(output=output)

@@ -98,6 +98,7 @@ class ValidSizes:
         return self._known[question]
 
     def _stretched(self, sizes: Sequence[Dim], output: OutputDim) -> AxisStretch:
+        # What the decision fixes needs no further question: most axes are decided so.
         known_sizes = sizes if self._decision is None else [self._decision.fixed(size) for size in sizes]
         sames = [same_size(output, size) for size in known_sizes]
         ones = [equal(size, 1) if not isinstance(size, int) else TRUE if size == 1 else FALSE for size in known_sizes]

@@ -194,6 +194,7 @@ def answer_within_budget(
     """
     with counted_call(operations) as counter:
         was_cut, counter.is_cut = counter.is_cut, False
+        # A question that had the whole counter would be cut again at the same place: its answer is kept.
         is_alone = counter.left >= counter.limit
         with within_optional(seconds) as budget:
             answer = question()

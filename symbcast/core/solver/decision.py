@@ -206,6 +206,7 @@ class Decision:
     def _decide(self, constraints: Sequence[Formula]) -> bool:
         """Create the parts; return whether the constraints are unsatisfiable."""
         charge(_FORMULA * (2 + len(constraints)))
+        # Sets first: what they decide ties no symbols together, so the groups after them are smaller.
         tied = self._take(constraints)
         self._is_clash = tied is None
         if tied is None:
@@ -452,6 +453,7 @@ class Decision:
         """Create a part for each group of symbols that formulas tie together, and for each remaining symbol."""
         groups = TiedSymbols(self.knowledge.domains)
         groups.tie(tied)
+        # Assumptions tie symbols too: sizes that they exclude together are no evidence.
         groups.tie(self.knowledge.others)
         constrained, assumed = groups.sorted(tied), groups.sorted(self.knowledge.others)
         for first, symbols in groups.all():

@@ -198,6 +198,7 @@ def predicate(formula: Formula, symbols: tuple[Symbol, ...]) -> Callable[..., bo
     A comparison with an undefined side does not hold.
     """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
+    # Compiled code would raise at a divisor of 0, where the comparison does not hold.
     guarded = with_values(formula) if may_be_undefined(formula) else formula
     return _function(dims_of(guarded), names, lambda named: formula_source(guarded, named))
 

@@ -8,7 +8,7 @@ neighbourhood of the new formulas, not as much as the whole conjunction.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most, equal
@@ -37,7 +37,8 @@ class GrowingConjunction:
 
     def __init__(self, formulas: Iterable[Formula] = ()) -> None:
         self._network = FormulaNetwork()
-        self._sizes: dict[Symbol, int] = {}
+        self.sizes: dict[Symbol, int] = {}
+        """The sizes at which all formulas were last found to hold."""
         self._holding = 0
         self._clashing: int | None = None
         self._open: set[int] = set()
@@ -51,11 +52,6 @@ class GrowingConjunction:
             setattr(copied, name, value.copy() if hasattr(value, "copy") else value)
         return copied
 
-    @property
-    def sizes(self) -> Mapping[Symbol, int]:
-        """The sizes at which all formulas were last found to hold."""
-        return self._sizes
-
     def __len__(self) -> int:
         return len(self._network.formulas)
 
@@ -65,7 +61,7 @@ class GrowingConjunction:
 
     def start(self, symbol: Symbol, size: int) -> None:
         """Start the search at a given size of a symbol that no formula mentions yet; the default is 1."""
-        self._sizes.setdefault(symbol, size)
+        self.sizes.setdefault(symbol, size)
 
     def shrink(self, length: int) -> None:
         """Remove all formulas except the first ``length``."""
@@ -74,7 +70,7 @@ class GrowingConjunction:
             self._clashing = None
         self._open = {n for n in self._open if n < length}
         for symbol in self._network.shrink(length):
-            self._sizes.pop(symbol, None)
+            self.sizes.pop(symbol, None)
 
     def can_hold(self) -> Satisfiability:
         """Return whether all formulas can hold, as `check` does."""
@@ -96,7 +92,7 @@ class GrowingConjunction:
             for formula in extra:
                 self._network.add(formula)
             answer = self._make_hold()
-            return answer, dict(self._sizes) if answer is Satisfiability.SATISFIABLE else {}
+            return answer, dict(self.sizes) if answer is Satisfiability.SATISFIABLE else {}
         finally:
             self.shrink(length)
 
@@ -105,7 +101,7 @@ class GrowingConjunction:
 
         The last `check` found that all others can hold.
         """
-        length, sizes = len(self), dict(self._sizes)
+        length, sizes = len(self), dict(self.sizes)
         try:
             for formula in extra:
                 self._network.add(formula)
@@ -124,7 +120,7 @@ class GrowingConjunction:
         """Make the formulas hold at the known sizes, as far as can be decided."""
         if self._clashing is not None:
             return Satisfiability.UNSATISFIABLE
-        formulas, sizes = self._network.formulas, self._sizes
+        formulas, sizes = self._network.formulas, self.sizes
         new = range(self._holding, len(self))
         for position in new:
             for symbol in self._network.symbols[position]:
@@ -142,14 +138,14 @@ class GrowingConjunction:
         if was_stopped():
             # Formulas that the caller's clock stopped are asked about again next time.
             self._holding = min(self._open, default=len(self))
-        self._open = {n for n in self._open if not holds_at(formulas[n], self._sizes)}
+        self._open = {n for n in self._open if not holds_at(formulas[n], self.sizes)}
         return Satisfiability.UNKNOWN if self._open else Satisfiability.SATISFIABLE
 
     def _is_satisfied_alone(self, number: int) -> bool:
         """Return whether a formula determines a symbol that no other formula mentions; that symbol is then set."""
         for symbol, size in self._own_sizes(number):
             if size >= 0:
-                self._sizes[symbol] = size
+                self.sizes[symbol] = size
                 return True
         return False
 
@@ -160,7 +156,7 @@ class GrowingConjunction:
             if network.users[symbol] == [number]:
                 value = solved_for(network.formulas[number], symbol)
                 if value is not None:
-                    yield symbol, size_at(value.dim(), self._sizes)
+                    yield symbol, size_at(value.dim(), self.sizes)
 
     def _make_room(self, broken: Sequence[int]) -> Satisfiability | None:
         """Repair formulas that would make one of their own symbols negative, with room for more like them.
@@ -177,12 +173,12 @@ class GrowingConjunction:
         try:
             for formula in room:
                 self._network.add(formula)
-            repair = self._network.repaired([*broken, *range(length, len(self))], self._open, self._sizes)
+            repair = self._network.repaired([*broken, *range(length, len(self))], self._open, self.sizes)
         finally:
             self._network.shrink(length)
         if repair.answer is not Satisfiability.SATISFIABLE:
             return None
-        self._sizes.update(repair.changed)
+        self.sizes.update(repair.changed)
         return repair.answer
 
     def _repair(self, broken: Sequence[int]) -> Satisfiability:
@@ -190,9 +186,9 @@ class GrowingConjunction:
         if not broken:
             return Satisfiability.SATISFIABLE
         aside = self._open.union(broken)
-        repair = self._network.repaired(broken, aside, self._sizes)
+        repair = self._network.repaired(broken, aside, self.sizes)
         if repair.answer is Satisfiability.SATISFIABLE:
-            self._sizes.update(repair.changed)
+            self.sizes.update(repair.changed)
         if repair.answer is not Satisfiability.UNKNOWN:
             return repair.answer
         if len(broken) == 1:

@@ -289,6 +289,7 @@ class Reduction:
         """Remove clauses that the others imply; return those that they may imply, and whether some can fail."""
         unproven: set[Formula] = set()
         is_needed = False
+        # From the end, so that the clauses of the first operands stay.
         for clause in list(reversed(self._clauses)):
             shown = self._others_open(clause) & ~self.questions.samples.mask(clause)
             needed = self._possible_beside([self.questions.negated(clause)], shown, clause)

@@ -94,6 +94,7 @@ class LinearGroup:
         distinct = list(dict.fromkeys(c for conjuncts in canonical for c in conjuncts))
         self.questions = GroupQuestions(self.symbols, domains, self.assumptions, distinct)
         self.samples = self.questions.samples
+        # The filter above already asked whether the others imply these.
         needed = {conjuncts[0] for conjuncts in canonical if len(conjuncts) == 1} if crowded else ()
         self._reduction = Reduction(self.questions, distinct, needed)
         self.satisfiable = self._reduction.satisfiable

@@ -264,6 +264,7 @@ def descend(question: SmallestPointQuestion, point: Point) -> Point:
     about = {s: [f for f in question.formulas if s in symbols_in(f)] for s in question.symbols}
     left = _POINTS
     is_changed = True
+    # Lowering one size may allow to lower another one, so all are tried again.
     while is_changed and left > 0:
         is_changed = False
         for size in sorted(question.symbols, key=lambda s: -point[s]):

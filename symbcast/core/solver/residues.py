@@ -337,6 +337,7 @@ def mask_of(pattern: Pattern, period: int) -> int:
         return (1 << period) - 1 if pattern else 0
     powers = dict(prime_powers(period))
     pattern = pattern_projection(pattern, [prime for prime in moduli_of(pattern) if prime not in powers])
+    # The pattern may have a higher power of a prime than the period: a residue counts if any size above it belongs.
     full = 1
     for prime, power in moduli_of(pattern).items():
         full *= max(1, power // powers[prime])
@@ -393,6 +394,7 @@ def nearest_member(pattern: Pattern, start: int, by: int, end: int | None = None
         return None
     if not isinstance(pattern, ResidueNode):
         return start
+    # Most patterns have a member nearby: walking there is cheaper than putting residues together.
     for value in range(start, start + by * _WALKED, by):
         if end is not None and (end - value) * by < 0:
             return None

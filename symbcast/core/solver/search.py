@@ -268,6 +268,7 @@ class GroupQuestions:
                     self.reason = self.reason or BEYOND
                     return None
         except GivenUpError:
+            # After a question that was given up, those about the same group get the short limit.
             self._undecided += 1
             self.reason = self.reason or _why(limit or RESOURCE_LIMIT, formulas)
             return None

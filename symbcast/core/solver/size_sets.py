@@ -182,6 +182,7 @@ class SizeSet(Struct):
 
     def same(self, other: SizeSet) -> bool:
         """Return whether two sets contain the same sizes."""
+        # Equal sets may differ in form: several patterns agree up to the end of a segment.
         return self == other or (self <= other <= self)
 
     def least(self, at_least: int = 0) -> int | None:

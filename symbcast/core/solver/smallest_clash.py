@@ -61,6 +61,7 @@ class _HittingSetSearch:
             return False
         if self._apart(unmet) > size - len(chosen):
             return True
+        # The set with the fewest members gives the fewest branches.
         branch = min((self.members[n] for n in bit_positions(unmet)), key=len)
         for number in branch:
             longer = chosen | {number}

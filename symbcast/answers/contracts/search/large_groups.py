@@ -354,7 +354,7 @@ class Growth:
             answer = session.check([equal(s, size) for s, size in fixed.items()])
             self.is_empty = not fixed and answer is Satisfiability.UNSATISFIABLE
             if answer is Satisfiability.SATISFIABLE:
-                model = session.model()
+                model = session.sizes
                 yield tuple(model[s] for s in self.symbols)
 
     def _held(self, point: tuple[int, ...]) -> int:
@@ -435,7 +435,7 @@ class Growth:
             return True
         answer = self._session.check([self._bounded(box)])
         if answer is Satisfiability.SATISFIABLE:
-            model = self._session.model()
+            model = self._session.sizes
             self._outside.append(tuple(model[s] for s in self.symbols))
         elif answer is Satisfiability.UNSATISFIABLE:
             self._inside.append(box)

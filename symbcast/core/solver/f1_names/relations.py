@@ -397,6 +397,7 @@ class RelationSystem:
             return
         sharpened = self._sharpened(self._candidates())
         find = self.classes.find
+        # A two-sided relation that became an equality merges classes, which may sharpen others.
         while merged := [r for r in sharpened if isinstance(r, SameSize) and find(r.left) is not find(r.right)]:
             self.classes.add(*merged)
             sharpened = self._sharpened(self._candidates())
@@ -406,6 +407,7 @@ class RelationSystem:
         """Narrow the set of each size that meets one that cannot be 1; return whether anything changed."""
         classes = self.classes
         learnt = False
+        # If all sizes can have one value other than 1, no size must be 1: that saves a question for each.
         is_loose = classes.may_all_be_one_size()
         for data, target in list(self._one_or_equal()):
             node = classes.find(data)
@@ -497,6 +499,7 @@ class RelationSystem:
 
     def _irredundant(self, candidates: list[Relation]) -> list[Relation]:
         """Drop each relation that the others and the assumptions imply, starting from the end."""
+        # From the end, so that the relations of the first names stay.
         others = self._classes(self.assumed, ())
 
         def needed(low: int, high: int) -> list[Relation]:

@@ -58,6 +58,7 @@ def canonical_comparison(comparison: Comparison) -> Formula:
         return TRUE if {"==": value == 0, "!=": value != 0, "<=": value <= 0}[operator] else FALSE
     common = difference.content
     if operator == "<=":
+        # The constant is rounded up: over the integers, 2*N + 1 <= 0 says no less than N + 1 <= 0.
         difference = Term({m: -(-c // common) if not m else c // common for m, c in difference.coefficients.items()})
         difference = Term({m: c for m, c in difference.coefficients.items() if c})
         if _never_below(difference, 1):
@@ -222,6 +223,7 @@ def _distributed(clause: Formula) -> list[Formula]:
     count = 1
     for choice in choices:
         count *= len(choice)
+    # Distributing multiplies: 64 choices of two would be 2**64 clauses.
     if count > MOST_CLAUSES:
         return [clause]
     products: list[tuple[Formula, ...]] = [()]

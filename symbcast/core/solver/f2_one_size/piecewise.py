@@ -169,6 +169,7 @@ def _chosen(kind: str, left: Sequence[PolynomialPiece], right: Sequence[Polynomi
         for low, sign in runs_within(_trimmed(difference), start, stop):
             takes_first = sign != 0 if kind == "join" else (sign <= 0) == (kind == "min")
             value = a if takes_first else b
+            # Neighbouring pieces with one value are one piece: otherwise nested ones multiply.
             if value != last:
                 yield PolynomialPiece(low, value)
             last = value
@@ -226,6 +227,7 @@ def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:
     >>> sign_runs([6, -5, 1])  # (k - 2)(k - 3)
     [(0, 1), (2, 0), (4, 1)]
     """
+    # Newton's forward difference has one degree less; a constant has no sign changes.
     degree = len(polynomial) - 1
     if degree <= 0:
         return [(0, sign_of(polynomial[0]))]

@@ -89,6 +89,7 @@ def _taken_out(value: Term, symbol: Symbol) -> tuple[Term, Term] | None:
     leading = next(iter(factor.coefficients))
     for rest, parts in by_rest.items():
         times, over = divmod(parts.get(leading, 0), factor.coefficients[leading])
+        # It is a product only if every other part is a whole multiple of the first one.
         if over or factor.scaled(times) != Term(parts):
             return None
         others[rest] = times
@@ -143,6 +144,7 @@ def boxes_of_equal(equation: Comparison, sets: Mapping[Symbol, SizeSet]) -> list
     if len(symbols) != 2:
         return None
     one = constant(1)
+    # How the two numbers are split between the pairs is free: 2*a*c == b*d may compare 2*a with b, or 2*c with d.
     common = gcd(left.number, right.number)
     for a, b in product(divisors(left.number // common), divisors(right.number // common)):
         numbers = ((a, b), (left.number // common // a, right.number // common // b))

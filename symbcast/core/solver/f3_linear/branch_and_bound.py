@@ -471,6 +471,7 @@ class Search:
         """Yield the sizes of a symbol, from the least on, that the rest of the sum and the rows allow."""
         domain, low, weight = self.domains[place], self._low[place], self.weights[place]
         if place == len(self.symbols) - 1:
+            # The last size takes what is left of the sum: there is no choice.
             size = low + left // weight
             if left % weight == 0 and size in domain:
                 yield size

@@ -136,6 +136,7 @@ def _add(matrix: Matrix, bound: DifferenceBound) -> bool:
         return False
     row = matrix[right]
     for out in matrix:
+        # Only paths through the new bound can be shorter: closing again takes the square of the sizes, not the cube.
         reach = out[left] + most
         if reach < inf:
             for j, onwards in enumerate(row):

@@ -32,6 +32,7 @@ def solved_for(literal: Formula, symbol: Symbol, *, is_defined: bool = False) ->
         return None
     coefficients = _difference(literal).coefficients
     coefficient = coefficients.get((symbol,), 0)
+    # With another coefficient the value would be a quotient, which need not be whole.
     if abs(coefficient) != 1:
         return None
     others = {monomial: -coefficient * c for monomial, c in coefficients.items()}
@@ -219,6 +220,7 @@ def satisfiable_last(
     for number, mentioned in symbols.items():
         for symbol in mentioned:
             users.setdefault(symbol, set()).add(number)
+    # Setting one formula aside may leave a symbol to one other formula, which is then ready too.
     ready = [s for s, numbers in users.items() if len(numbers) == 1 and s not in tied]
     last_users: dict[int, Symbol] = {}
     while ready:

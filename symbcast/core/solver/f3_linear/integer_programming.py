@@ -92,6 +92,7 @@ class Tableau:
         for n in self.zero:
             row = self.rows[n]
             if row[0]:
+                # The simplex repairs negative rows: an equation may be turned around.
                 if row[0] > 0:
                     row[:] = [-entry for entry in row]
                 return n
@@ -299,6 +300,7 @@ class _IntegerConjunction:
         if operation.kind not in {"//", "%"}:
             raise GivenUpError
         divisor = operation.args[1]
+        # By a number k > 0, the quotient q of t is the integer with 0 <= t - k*q < k: two linear rows.
         if not divisor.is_constant or divisor.constant < 1:
             raise GivenUpError
         dividend = self._form(operation.args[0].dim())

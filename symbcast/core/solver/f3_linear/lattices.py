@@ -164,6 +164,7 @@ def integer_solutions(
         rest = value - dot_product(row, origin)
         ahead = [(v, vector) for vector in basis if (v := dot_product(row, vector))]
         kernel = [vector for vector in basis if not dot_product(row, vector)]
+        # Euclid's algorithm on the values of the row: one vector keeps their gcd, the others become 0.
         while len(ahead) > 1:
             ahead.sort(key=lambda pair: abs(pair[0]))
             (by, source), *others = ahead
@@ -180,6 +181,7 @@ def integer_solutions(
                 return None
             continue
         ((by, source),) = ahead
+        # The row takes multiples of the divisor only.
         if rest % by:
             return None
         origin = [a + rest // by * b for a, b in zip(origin, source, strict=True)]

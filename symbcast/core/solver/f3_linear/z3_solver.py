@@ -366,7 +366,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 
     def run() -> tuple[Satisfiability, Point]:
         session = Session(symbols, formulas, limit=limit)
-        return session.check(), session.model()
+        return session.check(), session.sizes
 
     answer, sizes = on_worker(run)
     if answer is Satisfiability.UNKNOWN:
@@ -399,7 +399,8 @@ class Session:
         self.solver = z3.SimpleSolver(ctx=context)
         for option, value in OPTIONS.items():
             self.solver.set(option, value)
-        self._sizes: dict[Symbol, int] = {}
+        self.sizes: dict[Symbol, int] = {}
+        """The sizes at which the formulas of the last satisfiable check hold."""
         self._defined = 0
         self._used = 0
         self.reason = ""
@@ -448,7 +449,7 @@ class Session:
             again = Session(self.symbols, [*self.formulas, *formulas], limit=self.limit)
             if again.is_reduced:  # by rows of those formulas
                 answer = again.check()
-                self._sizes, self.reason = again.model(), again.reason
+                self.sizes, self.reason = again.sizes, again.reason
             running_job(self.translator.context)
         return answer
 
@@ -479,7 +480,7 @@ class Session:
             return Satisfiability.UNSATISFIABLE
         model = self.solver.model()
         values = ((s, model.eval(self.translator.symbol(s), model_completion=True)) for s in self.symbols)
-        self._sizes = {s: value.as_long() for s, value in values}
+        self.sizes = {s: value.as_long() for s, value in values}
         return Satisfiability.SATISFIABLE
 
     def _counted_check(self, *marks: Any) -> Any:
@@ -543,14 +544,10 @@ class Session:
             self.solver.pop()
             self._define()
 
-    def model(self) -> dict[Symbol, int]:
-        """Return sizes at which the formulas of the last satisfiable check hold."""
-        return self._sizes
-
     def least(self, weights: Mapping[Symbol, int]) -> dict[Symbol, int]:
         """Return sizes of at least 1 with a small weighted sum, by z3's optimisation; empty if none were found.
 
-        They need not be the smallest. In a model of `check`, a size may have as many digits as a bound allows.
+        They need not be the smallest. In the `sizes` of a check, one may have as many digits as a bound allows.
         """
         context, translate = self.translator.context, self.translator.symbol
         optimize = z3.Optimize(ctx=context)
@@ -663,7 +660,7 @@ class _Least:
                 return Satisfiability.SATISFIABLE
         answer = self.session.check()
         if answer is Satisfiability.SATISFIABLE:
-            self.sizes = self.session.model()
+            self.sizes = self.session.sizes
         return answer
 
     def _sum(self) -> int:
@@ -714,7 +711,7 @@ class _Least:
         """Use sizes at which an additional constraint holds, if z3 finds any."""
         answer = self.session.check_beside(expression)
         if answer is Satisfiability.SATISFIABLE:
-            self.sizes = self.session.model()
+            self.sizes = self.session.sizes
         elif answer is Satisfiability.UNKNOWN:
             self.answer = answer
             self._gave_up += 1

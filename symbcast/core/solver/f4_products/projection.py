@@ -276,6 +276,7 @@ def _eliminated(speaking: Sequence[Formula], size: Symbol) -> list[Formula]:
         if clause is None or len(minimal) >= MAX_CLAUSES:
             break
         charge(_CLAUSE * len(minimal))
+        # A clause with all alternatives of another one says less than it.
         if any(known <= clause for known in minimal):
             continue
         for known in [k for k in minimal if clause < k]:

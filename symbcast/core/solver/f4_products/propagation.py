@@ -155,6 +155,7 @@ def _close(constraints: list[Formula], bounds: Bounds, *, is_case: bool = False)
         if FALSE in simplified:
             return
         facts = _ConstraintFacts(constraints, bounds, is_case)
+        # What changed may simplify the others again.
         position, unchanged = position + len(simplified), 0
 
 

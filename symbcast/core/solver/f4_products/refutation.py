@@ -143,6 +143,7 @@ def _divided(case: _ProductCase, operation: Operation) -> list[_ProductCase]:
     cases = [case.beside([divisor - one])]
     if _least(divisor) < 0:
         cases.append(case.beside([-divisor - one]))
+    # Where the divisor is 0, the operation may have any value: the difference of two sizes is any integer.
     any_value = _new(case.symbols_made) - _new(case.symbols_made + 1)
     without = case._replace(symbols_made=case.symbols_made + 2).put(operation, any_value)
     return [*cases, without.beside(zero=[divisor])]
@@ -207,6 +208,7 @@ def _is_impossible(case: _ProductCase) -> bool:
 
     facts = list(dict.fromkeys(case.positive))
     monomials = {m: None for t in (*facts, *case.zero) for m in t.coefficients if len(m) > 1}
+    # Products of a higher degree than the formulas have would only add symbols.
     degree = max(map(len, monomials), default=0)
     known = dict(monomials)
     symbols = dict.fromkeys(s for t in (*facts, *case.zero) for s in t.symbols())

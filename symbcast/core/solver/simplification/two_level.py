@@ -92,6 +92,7 @@ def _enumerated(table: LiteralTable, literals: Sequence[int], on: int, off: int)
         longer: list[tuple[Cube, int]] = []
         for cube, mask in level:
             for literal in literals:
+                # In rising order, so that each cube is made once.
                 if cube and literal <= cube[-1]:
                     continue
                 steps += 1
@@ -99,6 +100,7 @@ def _enumerated(table: LiteralTable, literals: Sequence[int], on: int, off: int)
                 if steps > _ENUMERATED_AT_MOST:
                     return None
                 narrowed = mask & table.masks[literal]
+                # The literal excludes nothing, or everything that is to be covered.
                 if narrowed == mask or not narrowed & on:
                     continue
                 longer_cube = (*cube, literal)
