@@ -157,9 +157,8 @@ _SPECIAL = {
     "-": r"\text{-}",
 }
 # TeX would merge a space with the one before it.
-_PIECES = re.compile("([" + re.escape("".join(_SPECIAL)) + "]|(?<= ) )")
-_LETTER = re.compile("[A-Za-z]")
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
+_PIECES = "([" + "".join(f"\\{c}" for c in _SPECIAL) + "]|(?<= ) )"
+_WORD = r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*"
 
 
 def text_latex(content: str, longest: int = LONGEST) -> str:
@@ -168,7 +167,7 @@ def text_latex(content: str, longest: int = LONGEST) -> str:
     >>> print(text_latex("50% of a_b"))
     \text{50}\%\text{ of a}\_\text{b}
     """
-    pieces = _PIECES.split(visible(shorten_end(content, longest)))
+    pieces = re.split(_PIECES, visible(shorten_end(content, longest)))
     return "".join(
         _SPECIAL.get(piece) or (r"\ " if piece == " " else rf"\text{{{piece}}}") for piece in pieces if piece
     )
@@ -180,9 +179,9 @@ def name_latex(name: str) -> str:
     >>> print(name_latex("N"), name_latex("max_len"), name_latex("alpha"), name_latex("a b"))
     N \mathrm{max\_len} \mathrm{alpha} \text{'a b'}
     """
-    if _LETTER.fullmatch(name):
+    if len(name) == 1 and name.isascii() and name.isalpha():
         return name
-    if _WORD.fullmatch(name) and len(name) <= LONGEST:
+    if re.fullmatch(_WORD, name) and len(name) <= LONGEST:
         return rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
     latex = text_latex(quoted_name(name))
     return latex if latex.count("\\") == 1 else f"{{{latex}}}"

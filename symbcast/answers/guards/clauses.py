@@ -1,7 +1,7 @@
 """Prepare a condition for any guard: clauses, comments, and identifiers for sizes.
 
 A guard holds exactly where the condition does and all the comparisons that make it true have a value; see
-`symbcast.core.logic.definedness.with_values`. So the condition for each target requires a nonzero divisor and a
+`symbcast.core.algebra.formulas.with_values`. So the condition for each target requires a nonzero divisor and a
 defined join right before the comparison that needs it, and no target has to define the value of an undefined term.
 """
 

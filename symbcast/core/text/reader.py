@@ -163,12 +163,14 @@ class Reader(Tokens):
         closing = self._opening()
         if tokens[self.at] != closing:
             dims.append(self._axis())
+        # A comma before the first size is no separator: it is reported as unexpected.
         while tokens[self.at] == "," and dims:
             self.at += 1
             if tokens[self.at] == closing:
                 break
             dims.append(self._axis())
         if tokens[self.at] != closing:
+            # At the end of a list without round brackets the last size is complete: a comma would not repair it.
             comma = ("COMMA",) if closing == ")" or tokens[self.at] not in ("]", END) else ()
             self.unexpected_after_size({")": "RPAR", "]": "RSQB"}.get(closing, "$END"), *comma)
         if closing:
@@ -208,6 +210,7 @@ class Reader(Tokens):
         """Read one dimension of a shape."""
         tokens, start = self.tokens, self.at
         following = tokens[start + 1]
+        # Most sizes are one token: they skip five calls. A minus alone is no size, and is reported at its end.
         if tokens[start] == ".." or (following == ".." and is_integer(tokens[start])):
             dim: Dim = self._range()
         elif following in AFTER_DIM and tokens[start] != "-":
@@ -216,6 +219,7 @@ class Reader(Tokens):
             dim = self._bounded() if self.is_label(start) else self.dim()
         else:
             dim = self.dim()
+            # `isinstance` first: comparing a term with -1 doubled the time to read a shape.
             if isinstance(dim, int) and dim == -1 and self._is_minus_one(start):
                 dim = MinusOne(-1)
         self.places.append((start, self.at))
@@ -333,6 +337,7 @@ class Reader(Tokens):
 
     def _is_of_formulas(self) -> bool:
         """Return whether the bracket here contains a relation: then it is no bracket of a sum."""
+        # `compatible` and `each` are ordinary names unless a bracket follows: `(compatible + 1) == 2`.
         tokens, place, depth = self.tokens, self.at, 0
         while token := tokens[place]:
             depth += (token == "(") - (token == ")")
@@ -368,6 +373,7 @@ class Reader(Tokens):
         self.partial = None
         self.depth, self.power = 0, 1
         dim = self._sum()
+        # `N - N` is 0, and still a question about N; `(M//N)*0` needs an N other than 0.
         if isinstance(dim, int):
             if names:
                 return mentioning_all(dim, (*names, *(self.partial or ())))
@@ -410,7 +416,7 @@ class Reader(Tokens):
                 continue
             if gathered is not None:
                 left, gathered = self._step(multiply(*gathered), start), None
-            self.depth += 1
+            self.depth += 1  # a//b//c nests: the quotient is the dividend of the next
             left = self._division(token, left, factor, (start, place, self.at))
         return left if gathered is None else self._step(multiply(*gathered), start)
 
@@ -442,6 +448,7 @@ class Reader(Tokens):
         return multiply(-1, atom) if is_negative else atom
 
     def _power(self, base: Dim, start: int) -> Dim:
+        # Only a base in brackets has powers within: `((N**16)**16)**2` would have 512 factors.
         inner = self.inner_power if self.tokens[self.at - 1] == ")" else 1
         self.at += 1
         if not is_integer(self.tokens[self.at]):
@@ -478,6 +485,7 @@ class Reader(Tokens):
     def _integer(self) -> int:
         token = self.tokens[self.at]
         self.at += 1
+        # Python converts at most 4,300 digits: longer runs may be zeros, or are refused.
         return int(token) if len(token) < 20 else read_digits(token, self.span(self.at - 1, self.at))
 
     def _group(self) -> Dim:
@@ -485,6 +493,7 @@ class Reader(Tokens):
         start, depth, power = self.at, self.depth, self.power
         self.depth, self.power = 0, 1
         self.at += 1
+        # Bounds within arithmetic stand in brackets, `2*(?a:2..5)`: without them, the range would end in `5*2`.
         is_bounded = not self.is_formula and self.tokens[start + 2] == ":" and self.is_label(start + 1)
         inside = self._bounded() if is_bounded else self._sum()
         if self.tokens[self.at] != ")":

@@ -43,6 +43,7 @@ _BRACKETS = re.compile(rf"""{QUOTED}|[()\[\]'"]""", re.DOTALL)
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
+# Kinds of text differ in signs: a sign of another kind is an unexpected character, not an unexpected token.
 COMPARISONS = frozenset(("==", "!=", "<=", ">=", "<", ">"))
 OPERATORS = frozenset(("+", "-", "*", "//", "%", "**"))
 _DIM_SIGNS = OPERATORS | set("():,?…") | {"..", "..."}
@@ -75,7 +76,7 @@ def check_limits(text: str) -> None:
 
 def is_integer(token: str) -> bool:
     """Return whether a token is a number."""
-    return "0" <= token < ":"
+    return "0" <= token < ":"  # not `isdecimal`, which takes digits of other scripts
 
 
 def read_digits(digits: str, span: tuple[int, int]) -> int:
@@ -150,7 +151,7 @@ class Tokens:
 
     def unexpected_after_formula(self, closing: str) -> NoReturn:
         tokens, at = self.tokens, self.at
-        if tokens[at] in (")", END):
+        if tokens[at] in (")", END):  # the formula is complete: only what closes it is missing
             self.unexpected(closing)
         comparison = ("COMPARE", "STAR") if tokens[at - 1] not in ("True", "False") else ()
         self.unexpected(closing, "AND", "OR", *comparison)
@@ -177,6 +178,7 @@ class Tokens:
 
     def span(self, start: int, stop: int) -> tuple[int, int]:
         """Return the characters from one token to before another."""
+        # Tokens are found without positions, for speed: only a text with a fault is scanned again.
         spans = [match.span() for match in _TOKEN.finditer(self.text)]
         end = len(self.text.rstrip())
         return (spans[start][0] if start < len(spans) else end), (spans[stop - 1][1] if stop <= len(spans) else end)
@@ -188,6 +190,7 @@ class Tokens:
             return True
         if token[0] in "'\"":
             return re.match(QUOTED, token, re.DOTALL) is not None
+        # A letter of Unicode's identifiers that is no letter of words, such as U+2118, is no name.
         return re.match(r"[^\W\d]|[0-9]|\?|\.\.\.", token) is not None
 
     def is_plain_name(self, place: int) -> bool:
