@@ -88,12 +88,13 @@ class Program(ProgramRecord):
         self.begin()
         try:
             is_numpy = rule == "numpy" and not attributes
-            if self._names is not None and is_numpy:
-                output = self._names.broadcast(shapes, origin)
+            names = self._names
+            if names is not None and is_numpy:
+                output = names.broadcast(shapes, origin)
                 if output is not None:
                     return output
             read = NUMPY if is_numpy else find_rule(rule, dict(attributes))
-            if read is NUMPY and len(shapes) == 2 and self._names is None:
+            if names is None and read is NUMPY and len(shapes) == 2:
                 left, right = shapes
                 if type(left) is Shape and type(right) is Shape:
                     state = self.state
