@@ -26,9 +26,6 @@ from symbcast.operators.values.contents import (
     UINT64,
 )
 
-# Reading model files in the format of their file extension, and recognising other kinds of file.
-
-
 MAX_BYTES = (1 << 31) - 1
 """The largest size of a protobuf message."""
 

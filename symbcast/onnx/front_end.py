@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from symbcast.onnx.schemas import Runtime
 
 
-# ONNX as a front end.
-
-
 def _prepare() -> None:
     from onnx.parser import parse_model
 
@@ -63,9 +60,6 @@ FRONT_END = FrontEnd(
     prepare=_prepare,
     module=__name__,
 )
-
-
-# Define ``symbcast.onnx.check``, which answers one question about a model.
 
 
 @with_advice
@@ -115,9 +109,6 @@ def check(  # noqa: PLR0913 - each is something that is known, or asked
         FRONT_END, assume, min_size, bind=bind, shapes=shapes, values=values, runtime=runtime, budget=budget
     )
     return ModelReport(check_graph(FRONT_END, read(model, runtime), question))
-
-
-# Check many models, in local processes or on any executor, and yield results as they finish.
 
 
 @with_advice

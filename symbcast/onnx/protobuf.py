@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from symbcast.operators.values.contents import Content
 
 
-# Declared types as values, and names of domains.
-
-
 TENSORS = ("tensor_type", "sparse_tensor_type")
 
 DeclaredSizeReader: TypeAlias = "Callable[[Any, int, bool], Dim | None]"
@@ -74,9 +71,6 @@ def _sizes(kind: Any, read: DeclaredSizeReader, is_of_many: bool) -> CommonShape
 def _dtype(kind: Any) -> int:
     which = kind.WhichOneof("value")
     return int(getattr(kind, which).elem_type) if which in TENSORS else 0
-
-
-# Constants of a model: tensors whose numbers are read on first use.
 
 
 EXTERNAL = 1
@@ -245,9 +239,6 @@ def read_array(tensor: Any) -> Any:
         return numpy_helper.to_array(tensor)
     except (ValueError, TypeError, KeyError):
         return None  # a broken tensor: its numbers stay unknown
-
-
-# ONNX graphs for the walk, read from protobuf.
 
 
 _FIELDS = {

@@ -46,11 +46,6 @@ if TYPE_CHECKING:
     from symbcast.onnx.walk import OnnxWalk
 
 
-# Loading models, from a file, a ``ModelProto`` or an ``onnx_ir.Model``, and their inputs.
-#
-# Each dynamic dimension of an input is a size with the model's name for it.
-
-
 _IR_VERSION_WITH_OPSETS = 3
 
 
@@ -230,9 +225,6 @@ def _expression(text: str) -> Dim:
     return replace_symbols(dim, {s: symbol(s.name) for s in symbols_of([dim])})
 
 
-# The graphs of a model: the main graph and those inside nodes.
-
-
 GRAPH, GRAPHS = 5, 10
 
 
@@ -315,9 +307,6 @@ def _declare(graph: Any, name: str, tensor: Any) -> None:
     declared.type.tensor_type.shape.SetInParent()
     for size in tensor.dims:
         declared.type.tensor_type.shape.dim.add().dim_value = size
-
-
-# ONNX models for the walk: loaded, validated, and checked for whether a session opens them.
 
 
 class OnnxModel(Model):

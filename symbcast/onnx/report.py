@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from symbcast.operators.values.value import Value
 
 
-# Annotate a model with the shapes of its values: numbers, names, and expressions as text.
-
-
 _TENSOR = "tensor_type"
 
 
@@ -390,9 +387,6 @@ def _error(result: RunResult) -> str:
     return shorten_end(" ".join(result.error.split()), LONGEST)
 
 
-# Notices for runs that contradict a report.
-
-
 DISAGREEMENT = NoticeKind("disagreement", "ONNX Runtime must agree with the report on a model.", "error")
 
 
@@ -401,9 +395,6 @@ def disagreements(confirmed: Iterable[Confirmation]) -> Iterator[Notice]:
     for run in confirmed:
         if run.agrees is False:
             yield Notice(DISAGREEMENT, DISAGREEMENT.level, "", "", f"ONNX Runtime {run}")
-
-
-# The answer about an ONNX model, as users see it.
 
 
 class ModelReport(GraphReport):

@@ -10,9 +10,6 @@ from symbcast.core.characters import shorten_middle
 from symbcast.errors import ModelError
 from symbcast.onnx.protobuf import canonical_domain
 
-# Errors for malformed models.
-
-
 _LONGEST = 80
 """How many characters of a name are shown."""
 AGAIN = "fix the model, or export it again"
@@ -169,9 +166,7 @@ def _called(functions: Mapping[Key, Any], key: Key) -> Iterator[Key]:
                 pending += [graph.node for graph in attribute.graphs]
 
 
-# Operator schemas of the standard: attributes, inputs, outputs and their element types.
-#
-# Each of onnx's schemas is read once.
+# Operator schemas of the standard, each read once: attributes, inputs, outputs and their element types.
 
 
 KNOWN_DOMAINS = frozenset({"", "ai.onnx.ml"})
@@ -366,9 +361,6 @@ def _name(dtype: int) -> str:
     from onnx import TensorProto
 
     return str(TensorProto.DataType.Name(dtype)).lower()
-
-
-# Check a node against its operator's schema: attributes, number of inputs, number of outputs.
 
 
 FIELDS = (

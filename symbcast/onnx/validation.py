@@ -154,9 +154,6 @@ def _known_types() -> frozenset[int]:
     return frozenset(TensorProto.DataType.values())
 
 
-# Sort nodes so that each value is made before it is used.
-
-
 def with_sorted_nodes(model: Any, source: ModelSource) -> Any:
     """Return a copy of a model with its main graph sorted; raises `ModelError` if the nodes form a cycle.
 
@@ -208,9 +205,6 @@ def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]
     circle = [label(nodes[n]) for n in (n, *reversed(way[places[n] :]))]
     shown = circle if len(circle) <= 6 else [*circle[:5], "...", circle[-1]]
     return f"nodes depend on each other in a cycle: {' -> '.join(shown)}"
-
-
-# Check the numbers of inputs and outputs of the graphs inside If, Loop and Scan.
 
 
 class Count(NamedTuple):
@@ -318,9 +312,6 @@ def _fits(dims: Any, shape: Any) -> bool:
         d.WhichOneof("value") != "dim_value" or d.dim_value < 0 or d.dim_value == n
         for n, d in zip(dims, shape.dim, strict=True)
     )
-
-
-# Check a model's graphs: each name is defined once, before its uses, and each node matches its schema.
 
 
 MAX_DEPTH = 64
@@ -542,9 +533,6 @@ def _first_twice(names: Sequence[str]) -> str:
             break
         seen.add(name)
     return name
-
-
-# Check a whole model before the walk.
 
 
 class ValidModel(NamedTuple):

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from symbcast.graphs.known_inputs import ContentsLike
 
 
-# The walk through an OpenVINO model, and whether data or sizes decide the elements that its nodes compute.
-#
-# OpenVINO's schemas do not separate inputs that supply elements from inputs that describe layout; the tables here do.
+# OpenVINO's schemas do not separate inputs that supply elements from inputs that describe layout; the tables below do.
 
 
 class OpenVinoWalk(Walk):
@@ -150,17 +148,11 @@ def _last_line(error: RuntimeError) -> str:
     return lines[-1] if lines else "it gives no reason"
 
 
-# The report on an OpenVINO model, as users see it.
-
-
 class OpenVinoReport(GraphReport):
     """The input sizes at which a model runs, every shape in it, and the requirements of each node.
 
     Everything is computed on demand, and the model is never changed.
     """
-
-
-# The OpenVINO front end.
 
 
 _LAYOUTS = Layouts.of(
@@ -182,9 +174,6 @@ FRONT_END = FrontEnd(
     layouts=_LAYOUTS,
     module=__name__,
 )
-
-
-# ``symbcast.openvino.check``: check an OpenVINO model.
 
 
 @with_advice

@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from symbcast.operators.values.contents import Content
 
 
-# OpenVINO's element types as the numbers of `TensorProto.DataType` that `symbcast.onnx` uses.
-
-
 NUMBERS = {
     "f32": FLOAT,
     "u8": UINT8,
@@ -66,9 +63,6 @@ NUMBERS = {
 def element_type_number(element_type: Any) -> int:
     """Return the number of an element type; 0 if it is dynamic or unknown to ONNX."""
     return NUMBERS.get(element_type.get_type_name(), 0)
-
-
-# Constants of a model, whose elements are read on demand.
 
 
 _REALS = frozenset({FLOAT, FLOAT16, DOUBLE})
@@ -109,8 +103,6 @@ class OpenVinoConstant(Constant):
         return self.raw.get_data()
 
 
-# An ``ov.Model`` as a graph of named values, in the order of the walk.
-#
 # A value has the name of its tensor; if the tensor has several names, it is the one equal to its node's name. Without
 # a tensor name, it has the friendly name of its node, with ``.0``, ``.1`` appended if the node has several outputs.
 
@@ -295,9 +287,6 @@ def _chosen(names: Set[str], op: Any, index: int) -> str:
 
 BODIES = {"If": ("then_branch", "else_branch"), "Loop": ("body",), "TensorIterator": ("body",)}
 """The operators that contain models, and our names for these models."""
-
-
-# One OpenVINO node with its known inputs, for an operator function.
 
 
 class OpenVinoCall(NodeCall):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from symbcast.openvino.graph import OpenVinoGraph
 
 
-# Load models: from a file that OpenVINO reads, or an ``ov.Model``.
-#
 # OpenVINO's readers end the process on some files, such as ONNX's speaker model of WeSpeaker. So a child process reads
 # a file first, and what it survives is read here.
 
@@ -84,9 +82,6 @@ def probe(source: str) -> str:
     except RuntimeError as error:
         return next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), str(error))
     return ""
-
-
-# The inputs of a model: a size for each dynamic dimension, with OpenVINO's interval for it.
 
 
 class SizeInterval(NamedTuple):
@@ -160,9 +155,6 @@ def _intervals(op: Any, dims: tuple[Dim, ...] | None) -> Iterator[SizeInterval]:
         if not dimension.is_static:
             most = int(dimension.get_max_length())
             yield SizeInterval(dim, int(dimension.get_min_length()), most if most >= 0 else None)
-
-
-# Load OpenVINO models and read their parameters as sizes.
 
 
 class OpenVinoModel(Model):

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from symbcast.stablehlo.graph import HloNode
 
 
-# The walk through a module: constants, the sizes that types promise, and what decides elements.
-
-
 _CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
 
 
@@ -158,9 +155,6 @@ def decider_of_output(name: str, inputs: Sequence[Value | None]) -> Decider:
     return decider_of_result(inputs, is_moving=name in _OF_FIRST or name in _MOVED)
 
 
-# The StableHLO front end.
-
-
 FRONT_END = FrontEnd(
     name="stablehlo",
     read=read,
@@ -176,9 +170,6 @@ FRONT_END = FrontEnd(
     read_function=read,
     module=__name__,
 )
-
-
-# ``symbcast.stablehlo.check``: check a StableHLO module.
 
 
 @with_advice

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from symbcast.operators.values.contents import Content
 
 
-# Functions and regions as graphs of named values.
-#
 # A value has its name in MLIR's text, such as ``%3``; those of functions other than the one that is checked also have
 # the name of their function: ``divmod:%3``. A node has the name in its location, such as ``jit(f)/reshape``, if there
 # is one.
@@ -213,9 +211,6 @@ class Functions:
         return self._kinds.setdefault(key, len(self._kinds) + 1)
 
 
-# One operation with its known inputs: all that an operator function needs.
-
-
 UNASSERTED, ASSERTIONS, HINTED = "unasserted", "assertions", "hinted"
 """The runtimes to ask about for what the operations of a module require alone, its assertions alone, and its hints."""
 
@@ -391,9 +386,6 @@ class HloCall(NodeCall):
         result = Value(shape, kind.dtype, value.content)
         result.decided_by = value.decided_by
         return result
-
-
-# The table of operators by dialect and name, with the constraints of the specification that each implements.
 
 
 OPERATORS: OperatorTable[HloCall] = OperatorTable("stablehlo")

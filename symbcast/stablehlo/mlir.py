@@ -34,9 +34,6 @@ from symbcast.operators.values.contents import (
 )
 from symbcast.operators.values.value import Constant
 
-# The MLIR bindings that ship in jaxlib: contexts that know StableHLO's dialects, and modules parsed in them.
-
-
 _DIALECTS = {"stablehlo": "", "chlo": "", "mhlo": "mhlo_", "sdy": "", "mpmd": ""}
 """The dialects outside MLIR's own registry, each with the infix of the function that registers it."""
 
@@ -208,9 +205,6 @@ def _bounds(kind: Any, rank: int, dynamic: int) -> tuple[int | None, ...]:
     if encoding is None or not str(encoding).startswith("#stablehlo.bounds"):
         return (None,) * rank
     return tuple(None if n == dynamic else n for n in dialect("stablehlo").TypeExtensions(encoding).bounds)
-
-
-# The constants of a module; their elements are read on demand.
 
 
 _LONGEST, _FEW = 1 << 16, 64

@@ -31,10 +31,9 @@ if TYPE_CHECKING:
     from symbcast.graphs.known_inputs import KnownInputs
 
 
-# Modules from files, bytes, text and objects. What comes from outside is parsed in a child process first.
-#
-# MLIR's parser recurses and can overflow the stack: 5,000 nested ``stablehlo.if`` end the process. The child parses
-# with half of the usual stack, so whatever it survives is safe here.
+# What comes from outside is parsed in a child process first: MLIR's parser recurses and can overflow the stack, and
+# 5,000 nested ``stablehlo.if`` end the process. The child parses with half of the usual stack, so whatever it survives
+# is safe here.
 
 
 _STACK = 1 << 22
@@ -199,9 +198,6 @@ def _read_texts(module: Any) -> None:
                 located(argument.location)
         for name in op.attributes:
             attribute_of(op, name)
-
-
-# A module as a model: which function is checked, what its inputs and their sizes are called, and what bounds them.
 
 
 class HloModel(Model):

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from symbcast.stablehlo.graph import HloWalker
 
 
-# What a module states about its sizes, held against what its operations require: assertions and hints.
-
-
 @dataclass(frozen=True)
 class Gap:
     """Sizes at which the assertions of a module and the requirements of its operations differ.
@@ -161,9 +158,6 @@ def _holds(env: Program, formula: Formula) -> bool:
     program = env.fork()
     program.require(Assumption(formula))
     return program.verdict is Verdict.ALWAYS
-
-
-# The report on a StableHLO module, as users see it.
 
 
 _SHOWN = 2

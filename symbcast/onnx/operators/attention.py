@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Attention and rotary embeddings, as ONNX itself has them from opset 23 on.
-
-
 _MASK, _PAST_KEY, _LENGTHS = 3, 4, 6
 
 

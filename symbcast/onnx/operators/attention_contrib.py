@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Attention in ONNX Runtime's own domain, over queries, keys and values in one tensor or in several.
-
-
 _DEVICES = "not checked: the device must support this layout, which the CPU does not"
 
 

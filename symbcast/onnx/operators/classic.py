@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Classic machine learning operators of the domain ``ai.onnx.ml``: a row of features for each batch element.
-
-
 declare("Binarizer Imputer", "X -> X", domain=ML)
 
 

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# If: a node that runs one of two graphs.
-
-
 @operator("If")
 def if_(call: NodeCall) -> Sequence[Value]:
     """The outputs of either branch; a branch's requirements apply only where it is taken."""
@@ -44,9 +41,6 @@ def if_(call: NodeCall) -> Sequence[Value]:
         lambda: within(graphs["then_branch"], call.scope, ()),
         lambda: within(graphs["else_branch"], call.scope, ()),
     )
-
-
-# Loop and Scan.
 
 
 _FOREVER = 1 << 31

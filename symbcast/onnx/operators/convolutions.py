@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Sliding windows: reading them from a node's attributes, and the requirements on the node's other operands.
-
-
 SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 
 

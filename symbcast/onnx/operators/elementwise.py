@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     pass
 
 
-# Elementwise operators on one tensor, or on several that are broadcast together.
-
-
 def _of_each(call: NodeCall, dtype: int) -> Content | None:
     return of_each(call.node.op_type, call.value(0), call.bounds)
 

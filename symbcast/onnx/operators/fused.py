@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Operators that ONNX Runtime's optimiser fuses from others: products, activations, embeddings, norms.
-
-
 declare("BiasSoftmax", "X, * -> X", domain=MICROSOFT, note="not checked: the shape of the bias")
 declare(
     "BiasDropout",

@@ -432,9 +432,6 @@ def reverse_sequence(call: NodeCall) -> Value:
     return Value(dims, call.dtype())
 
 
-# Operators of detectors: non-maximum suppression.
-
-
 NMS_THRESHOLDS = RuntimeDifference(
     "NonMaxSuppression",
     "uses the first of several thresholds",

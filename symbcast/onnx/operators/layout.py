@@ -70,9 +70,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Operators that change the shape or order of elements.
-
-
 def _required_axes(call: NodeCall) -> list[int]:
     axes = call.axes("axes", 1, 13)
     if not axes:  # without a list of axes, the shape depends on all axes
@@ -202,9 +199,6 @@ def infer_size_beside_zero(call: NodeCall, context: Context, data: Dims, target:
         return beside_zero
     name, text = f"{call.place.name}_worked_out", "the size for -1, which depends on whether another size is 0"
     return call.asker.by_cases(name, text, empty, beside_zero, beside_others)
-
-
-# Reshape and Flatten: the same elements in the same order, in another shape.
 
 
 RESHAPE_BESIDE_ZERO = RuntimeDifference(
@@ -401,9 +395,6 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     if call.integer("num_outputs") != count:
         call.refuse(f"{call.integer('num_outputs')} parts are requested, but {count} taken")
     return split_rounded_up(call, size, count)
-
-
-# Slice: a part of a tensor, from a start to an end, in steps.
 
 
 SLICE_GREATEST_END = RuntimeDifference(

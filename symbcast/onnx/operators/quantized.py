@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Operators that quantize, dequantize, and work on quantized elements.
-
-
 _SCALE, _ZERO = 1, 2
 
 

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Matrix products, and Einsum.
-
-
 def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     return find_operator("matmul", {}).reaches([s or () for s in shapes])
 
@@ -365,9 +362,6 @@ def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
     check_channels(call, dims)
     group_norm(call, dims[1], groups, known_shapes(call, 1, 2), is_per_group=call.version < 21)
     return Value(dims, call.dtype())
-
-
-# Losses: how far class scores are from the target classes.
 
 
 LOSS_FUNCTION = RuntimeDifference(

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Operators that resample a tensor to another size.
-
-
 class ResizedAxis(NamedTuple):
     """A resized axis: its new size, and the formulas for scale = 1 and scale >= 1; None if not known."""
 

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from symbcast.onnx.session.types import ValueType
 
 
-# Operators by their schemas in onnx, and whether a definition of an operator by others applies.
-
-
 class OperatorSchema:
     """A version of an operator, read once for all its nodes: the fields of a schema take long to read.
 

@@ -9,9 +9,6 @@ from typing import Any, NamedTuple, TypeAlias
 from symbcast.onnx.protobuf import StoredTensor
 from symbcast.operators.values.value import Value
 
-# The types of values as ONNX Runtime keeps them while it opens a model: declared ones, merged with inferred ones.
-
-
 TENSOR, SPARSE = "tensor_type", "sparse_tensor_type"
 
 
@@ -210,9 +207,6 @@ def _merge_size(new: Any, old: Any) -> None:
         old.CopyFrom(new)
 
 
-# Types as values of a walk, for findings, and values as types.
-
-
 def value_of_type(type_: ValueType | None) -> Value | None:
     """Return the value of a type, with its shape where all its sizes are numbers; None for an input left out."""
     if type_ is None:
@@ -238,9 +232,6 @@ def type_of_value(value: Value) -> ValueType:
             if isinstance(size, int):
                 dim.dim_value = size
     return ValueType.of(proto)
-
-
-# Types and constants of a graph's values while ONNX Runtime opens a model.
 
 
 Sizes: TypeAlias = "tuple[int, ...] | int"
@@ -373,9 +364,6 @@ class TypeScope:
         before, type_ = self.values.get(name), tensor_type(tensor.data_type, tensor.dims)
         unfolded, sizes = (None, None) if before is None else (before.unfolded or before.type, before.sizes)
         self.values[name] = KnownValue(type_, unfolded, StoredTensor(tensor), is_folded=True, sizes=sizes)
-
-
-# Refusals: why ONNX Runtime does not open a model.
 
 
 class SessionRefusal(NamedTuple):

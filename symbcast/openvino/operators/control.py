@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from symbcast.openvino.graph import OpenVinoGraph
 
 
-# If: a node that runs one of two subgraphs.
-
-
 @operator("If")
 def if_(call: OpenVinoCall) -> Sequence[Value]:
     """The outputs of the body that runs; a body's requirements apply only where it is taken."""

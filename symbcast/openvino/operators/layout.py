@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from symbcast.operators.values.contents import Element
 
 
-# Operators that reshape, reorder, repeat, split or join tensors.
-
-
 def _unsqueeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     return [reach_beside_new(required_numbers(call, 1))]
 
@@ -212,9 +209,6 @@ def slice_(call: OpenVinoCall) -> Value:
         call.give_up("the start or end of the slice is not known")
     value = slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps))
     return call.output(value.shape, value.content)
-
-
-# StridedSlice.
 
 
 class _Masks(NamedTuple):

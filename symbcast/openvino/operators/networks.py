@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Matrix products, attention, reductions and normalisation.
-
-
 def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     left, right = find_operator("matmul", {}).reaches([s or () for s in shapes])
     return [Reach(last=2, is_written=True) if call.integer("transpose_a") else left, right]

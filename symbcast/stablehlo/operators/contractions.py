@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-# Products of tensors.
-
-
 Pair: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
 """Axes of the two operands that belong together."""
 

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim, Symbol
 
 
-# Calls.
-
-
 @operator("func.call", "composite")
 def call_(call: HloCall) -> Sequence[Value]:
     """The function that it names."""

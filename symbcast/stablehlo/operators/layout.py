@@ -24,8 +24,6 @@ from symbcast.stablehlo.mlir import tensor_type_of
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
-# Broadcasts.
-
 
 @operator("broadcast_in_dim", constraints="C5")
 def broadcast_in_dim(call: HloCall) -> Value:
