@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from symbcast.errors import ModelError
+from symbcast.onnx.protobuf import EXTERNAL
 from symbcast.operators.values.contents import (
     BOOL,
     DOUBLE,
@@ -198,7 +199,6 @@ MAX_EXTERNAL_BYTES = 1 << 20
 MAX_REALS = 1024
 """How many real numbers are read: the scales of a few axes decide shapes; longer tensors are weights."""
 
-_EXTERNAL = 1
 _BYTES_OF_WHOLE = {UINT8: 1, INT8: 1, UINT16: 2, INT16: 2, INT32: 4, INT64: 8, BOOL: 1, UINT32: 4, UINT64: 8}
 _BYTES_OF_REAL = {FLOAT: 4, FLOAT16: 2, DOUBLE: 8}
 
@@ -209,7 +209,7 @@ def read_external_data(tensors: Iterator[Any], folders: Sequence[Path]) -> None:
     A tensor whose data are missing, not all there or outside of the folders stays as it is.
     """
     for tensor in tensors:
-        if tensor.data_location == _EXTERNAL:
+        if tensor.data_location == EXTERNAL:
             data = _data(tensor, folders)
             if data is not None:
                 tensor.raw_data = data

@@ -74,6 +74,7 @@ def _dtype(kind: Any) -> int:
 
 
 EXTERNAL = 1
+"""The location of data outside the model, of ``TensorProto.DataLocation``."""
 
 _SHORT = 16
 """Largest number of elements to read without numpy; importing numpy takes longer than reading them."""
@@ -254,7 +255,8 @@ _FIELDS = {
     13: "tp",
 }
 """The kinds of attributes, and the field that each is in."""
-_TENSOR, _GRAPH, _GRAPHS = 4, 5, 10
+TENSOR_KIND, GRAPH_KIND, GRAPHS_KIND = 4, 5, 10
+"""Types of attributes, of ``AttributeProto.AttributeType``."""
 _SCOPES = "pkg.torch.onnx.name_scopes"
 """The paths of all modules around a node, as a Python list that ends with the node."""
 
@@ -282,7 +284,9 @@ class OnnxNode(Node):
     def attributes(self) -> Mapping[str, Any]:
         """The attributes by name; texts are bytes, as they need not be of any encoding."""
         if self._attributes is None:
-            self._attributes = {a.name: _value(a) for a in self.raw.attribute if a.type not in (_GRAPH, _GRAPHS)}
+            self._attributes = {
+                a.name: _value(a) for a in self.raw.attribute if a.type not in (GRAPH_KIND, GRAPHS_KIND)
+            }
         return self._attributes
 
     @property
@@ -295,9 +299,9 @@ class OnnxNode(Node):
     def _read_graphs(self) -> Mapping[str, Graph]:
         graphs = {}
         for attribute in self.raw.attribute:
-            if attribute.type == _GRAPH:
+            if attribute.type == GRAPH_KIND:
                 graphs[attribute.name] = OnnxGraph(attribute.g, self.versions)
-            elif attribute.type == _GRAPHS:
+            elif attribute.type == GRAPHS_KIND:
                 graphs.update(
                     (f"{attribute.name}.{n}", OnnxGraph(g, self.versions)) for n, g in enumerate(attribute.graphs)
                 )
@@ -327,7 +331,7 @@ def _written(attributes: Sequence[Any]) -> tuple[bytes, ...] | None:
     """Return attributes as bytes; None if they hold graphs."""
     written = []
     for attribute in attributes[:]:  # a list is faster to go through than the container
-        if attribute.type in (_GRAPH, _GRAPHS):
+        if attribute.type in (GRAPH_KIND, GRAPHS_KIND):
             return None
         written.append(attribute.SerializeToString())  # no field is a map, so the order is fixed
     return tuple(written)
@@ -402,7 +406,7 @@ def walkable_nodes(protos: Iterable[Any], versions: Mapping[str, int]) -> list[O
         if op_type == "Constant":
             if not domain and len(attributes) == 1:
                 (attribute,) = attributes
-                if attribute.name == "value" and attribute.type == _TENSOR:
+                if attribute.name == "value" and attribute.type == TENSOR_KIND:
                     node.tensor = read(attribute.t)
             continue
         written = _written(attributes) if attributes else ()
@@ -444,7 +448,7 @@ def _called(node: Any, attributes: Mapping[str, Any], absent: Set[str]) -> Any:
 def _leave_out(node: Any, absent: Set[str]) -> None:
     """Remove the names ``absent`` from the inputs of a node and of inner nodes that do not shadow them."""
     node.input[:] = ["" if name in absent else name for name in node.input]
-    for graph in _graphs(node):
+    for graph in graphs_in(node):
         own = {t.name for t in (*graph.initializer, *graph.input)} | {name for n in graph.node for name in n.output}
         for inner in graph.node:
             _leave_out(inner, absent - own)
@@ -453,12 +457,13 @@ def _leave_out(node: Any, absent: Set[str]) -> None:
 def _with_inner(node: Any) -> Iterator[Any]:
     """Yield a node and the nodes of the graphs that it holds."""
     yield node
-    for graph in _graphs(node):
+    for graph in graphs_in(node):
         for inner in graph.node:
             yield from _with_inner(inner)
 
 
-def _graphs(node: Any) -> Iterator[Any]:
+def graphs_in(node: Any) -> Iterator[Any]:
+    """Yield the graphs that a node holds, such as the branches of If."""
     for attribute in node.attribute:
         yield from (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs)
 

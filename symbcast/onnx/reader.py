@@ -26,10 +26,11 @@ from symbcast.onnx.protobuf import (
     OnnxNode,
     canonical_domain,
     declared_value,
+    graphs_in,
     number,
     walkable_nodes,
 )
-from symbcast.onnx.schemas import KNOWN_DOMAINS, Runtime, SuspectedFaults, check_types, other_outputs
+from symbcast.onnx.schemas import IR_WITH_OPSETS, KNOWN_DOMAINS, Runtime, SuspectedFaults, check_types, other_outputs
 from symbcast.onnx.session.initialization import session_refusal
 from symbcast.onnx.session.types import SessionRefusal, value_of_type
 from symbcast.onnx.validation import ValidModel, validated
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     from symbcast.graphs.walking.requirements import NodePlace, Requirements
     from symbcast.graphs.walking.walk import Walk
     from symbcast.onnx.walk import OnnxWalk
-
-
-_IR_VERSION_WITH_OPSETS = 3
 
 
 def load_model(model: Any) -> tuple[str, Any]:
@@ -114,7 +112,7 @@ def _checked(source: str, model: Any) -> tuple[str, Any]:
         raise ModelError(source, "is empty, or not an ONNX model", "give the file of the model itself")
     if not model.HasField("graph"):
         raise ModelError(source, "the model holds no graph", again)
-    if not model.opset_import and not 0 < model.ir_version < _IR_VERSION_WITH_OPSETS:
+    if not model.opset_import and not 0 < model.ir_version < IR_WITH_OPSETS:
         raise ModelError(source, "the model names no operator set", again)
     return source, model
 
@@ -126,15 +124,8 @@ def _tensors(graph: Any) -> Iterator[Any]:
         for attribute in node.attribute:
             if attribute.HasField("t"):
                 yield attribute.t
-        for inner in _graphs(node):
+        for inner in graphs_in(node):
             yield from _tensors(inner)
-
-
-def _graphs(node: Any) -> Iterator[Any]:
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
 
 
 def external_locations(model: Any) -> Iterator[str]:
@@ -225,9 +216,6 @@ def _expression(text: str) -> Dim:
     return replace_symbols(dim, {s: symbol(s.name) for s in symbols_of([dim])})
 
 
-GRAPH, GRAPHS = 5, 10
-
-
 def graphs_of(graph: Any) -> Iterator[Any]:
     """Yield a graph and all graphs nested in it."""
     pending = [graph]
@@ -236,17 +224,6 @@ def graphs_of(graph: Any) -> Iterator[Any]:
         yield inner
         for node in inner.node:
             pending.extend(graphs_in(node))
-
-
-def graphs_in(node: Any) -> list[Any]:
-    """Return the graphs that a node holds, such as the branches of If."""
-    graphs = []
-    for attribute in node.attribute:
-        if attribute.type == GRAPH:
-            graphs.append(attribute.g)
-        elif attribute.type == GRAPHS:
-            graphs.extend(attribute.graphs)
-    return graphs
 
 
 # The element types of the values of a model, as onnx infers them.

@@ -11,6 +11,7 @@ from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, FORMULA_KINDS, TRUE
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.onnx.protobuf import definition_of, with_defaults
+from symbcast.onnx.schemas import onnx_schema
 from symbcast.operators.values.contents import (
     BOOL,
     FLOATS,
@@ -62,7 +63,7 @@ def infer(call: NodeCall) -> Sequence[Value]:
     """Return the outputs of a node, by the standard's definition of its operator or by onnx's inference."""
     if call.node.domain not in DOMAINS:
         call.give_up(f"unknown operator of domain {call.node.domain}")
-    schema = _schema(call.node.op_type, call.version, call.node.domain)
+    schema = onnx_schema(call.node.op_type, call.version, call.node.domain)
     if schema is None:
         call.give_up(f"the operator is not in version {call.version} of {call.node.domain or 'ONNX'}")
     body = definition_of(schema, call.node.raw, call.version, [_type_of(v, {}) for v in call.inputs])
@@ -87,17 +88,6 @@ def _completed(call: NodeCall, schema: Any, outputs: Sequence[Value]) -> Sequenc
         return outputs
     # A definition has all outputs of the operator; a node may have fewer.
     return [b if a in open_ones else a for a, b in zip(outputs, inferred, strict=False)]
-
-
-@lru_cache(maxsize=1024)
-def _schema(op_type: str, version: int, domain: str) -> Any:
-    """Return onnx's schema of an operator; None if it has none."""
-    from onnx import defs
-
-    try:
-        return defs.get_schema(op_type, version, "" if domain == "ai.onnx" else domain)
-    except defs.SchemaError:
-        return None
 
 
 def _inferred(call: NodeCall, schema: Any) -> Sequence[Value]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from symbcast.core.characters import shorten_middle
 from symbcast.errors import ModelError
-from symbcast.onnx.protobuf import canonical_domain
+from symbcast.onnx.protobuf import canonical_domain, graphs_in
 
 _LONGEST = 80
 """How many characters of a name are shown."""
@@ -47,7 +47,7 @@ class ModelSource:
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 """What to follow: the documents or ONNX Runtime."""
 
-_WITH_OPSETS = 3
+IR_WITH_OPSETS = 3
 """The first version of the IR in which a model imports operator sets."""
 _IMPORTED_BY_RUNTIME = frozenset({"com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc"})
 """ONNX Runtime's own domains, each with a single version, which it imports implicitly (seen with 1.31)."""
@@ -75,7 +75,7 @@ def newest() -> Mapping[str, int]:
     return {"": defs.onnx_opset_version(), "ai.onnx.ml": defs.onnx_ml_opset_version()}
 
 
-def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: int = _WITH_OPSETS) -> dict[str, int]:
+def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: int = IR_WITH_OPSETS) -> dict[str, int]:
     """Return the version of each imported domain; raises `ModelError` for a version that does not exist.
 
     If a model does not import ONNX's domain or one of ONNX Runtime's own, the runtime uses the newest version of that
@@ -97,7 +97,7 @@ def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: in
                 f"version {version} of the operators of {name} is imported, and the installed onnx knows {known}",
                 "install a newer onnx, or export the model for an older version",
             )
-    if 0 < ir_version < _WITH_OPSETS:
+    if 0 < ir_version < IR_WITH_OPSETS:
         imported.setdefault("", 1)
     if runtime == "onnxruntime":
         imported = {**newest(), **dict.fromkeys(_IMPORTED_BY_RUNTIME, 1), **imported}
@@ -160,10 +160,7 @@ def _called(functions: Mapping[Key, Any], key: Key) -> Iterator[Key]:
             called = function_key(node.domain, node.op_type, node)
             if called in functions:
                 yield called
-            for attribute in node.attribute:
-                if attribute.HasField("g"):
-                    pending.append(attribute.g.node)
-                pending += [graph.node for graph in attribute.graphs]
+            pending += [graph.node for graph in graphs_in(node)]
 
 
 # Operator schemas of the standard, each read once: attributes, inputs, outputs and their element types.
@@ -232,13 +229,23 @@ class Schema(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def schema(op_type: str, version: int, domain: str) -> Schema | None:
-    """Return the schema of an operator; None if the version does not have it."""
-    from onnx import AttributeProto, defs
+def onnx_schema(op_type: str, version: int, domain: str) -> Any:
+    """Return onnx's ``OpSchema`` of an operator; None if the version does not have it."""
+    from onnx import defs
 
     try:
-        definition: Any = defs.get_schema(op_type, version, domain)
+        return defs.get_schema(op_type, version, domain)
     except defs.SchemaError:
+        return None
+
+
+@lru_cache(maxsize=4096)
+def schema(op_type: str, version: int, domain: str) -> Schema | None:
+    """Return the schema of an operator; None if the version does not have it."""
+    from onnx import AttributeProto
+
+    definition = onnx_schema(op_type, version, domain)
+    if definition is None:
         return None
     return Schema(
         definition.since_version,
@@ -265,7 +272,15 @@ def _tensor_types(texts: Any) -> list[int]:
     return [] if None in numbers else [n for n in numbers if n is not None]
 
 
-@lru_cache(maxsize=1)
+@cache
+def element_type_numbers() -> frozenset[int]:
+    """Return the numbers of all element types, and 0."""
+    from onnx import TensorProto
+
+    return frozenset(TensorProto.DataType.values())
+
+
+@cache
 def _type_numbers() -> Mapping[str, int]:
     from onnx import TensorProto
 
@@ -341,23 +356,23 @@ def check_types(source: str, model: Any, suspects: SuspectedFaults, known: Mappi
         places = (position,) if other is None else (position, other)
         if any(dtypes.get(node.input[p]) != types[p] for p in places):
             continue
-        wrong = (
-            f"{label(node)} takes {quote(node.input[position])} of type {_name(types[position])} as input {position}"
-        )
+        kind = dtype_name(types[position])
+        wrong = f"{label(node)} takes {quote(node.input[position])} of type {kind} as input {position}"
         what = f"{node.op_type} does not accept that type there"
         if other is not None:
-            what = f"it must have the type of {quote(node.input[other])}, which is {_name(types[other])}"
+            what = f"it must have the type of {quote(node.input[other])}, which is {dtype_name(types[other])}"
         raise ModelSource(source).fault(f"{wrong}; {what}", "put a Cast before it")
     for output in model.graph.output:
         declared, real = output.type.tensor_type.elem_type, known.get(output.name, 0)
         if output.name in suspects.outputs and real == suspects.outputs[output.name]:
             raise ModelSource(source).fault(
-                f"the output {quote(output.name)} is declared as {_name(declared)}, but is {_name(real)}"
+                f"the output {quote(output.name)} is declared as {dtype_name(declared)}, but is {dtype_name(real)}"
             )
 
 
 @cache
-def _name(dtype: int) -> str:
+def dtype_name(dtype: int) -> str:
+    """Return the name of an element type, such as ``float``."""
     from onnx import TensorProto
 
     return str(TensorProto.DataType.Name(dtype)).lower()

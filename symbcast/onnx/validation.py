@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.errors import ModelError
-from symbcast.onnx.protobuf import Initializers
+from symbcast.onnx.protobuf import EXTERNAL, GRAPH_KIND, GRAPHS_KIND, TENSOR_KIND, Initializers, graphs_in
 from symbcast.onnx.schemas import (
     DAMAGED,
     FIELDS,
@@ -16,6 +15,7 @@ from symbcast.onnx.schemas import (
     Runtime,
     check_attribute_value,
     check_node,
+    element_type_numbers,
     function_key,
     functions_of,
     label,
@@ -28,7 +28,6 @@ from symbcast.operators.values.contents import STRING
 # Check that a model's tensors have the amount of data that their shapes require.
 
 
-_EXTERNAL = 1
 _MAX_READ = 1 << 16
 """The largest tensor, in bytes, whose data are counted: protobuf copies them, and weights are large."""
 _MAX_EMBEDDED = 1 << 31
@@ -68,12 +67,12 @@ def tensor_problem(tensor: Any) -> str | None:
     'has 8 bytes of data, and its shape (2, 3) takes 24'
     """
     dtype = tensor.data_type
-    if dtype not in _BITS and dtype != STRING and (not dtype or dtype not in _known_types()):
+    if dtype not in _BITS and dtype != STRING and (not dtype or dtype not in element_type_numbers()):
         return f"has the unknown element type {dtype}"
     dims = tensor.dims
     if dims and min(dims) < 0:
         return f"has the shape {_shape(dims)}: no size can be negative"
-    if tensor.data_location == _EXTERNAL:
+    if tensor.data_location == EXTERNAL:
         is_located = any(entry.key == "location" for entry in tensor.external_data)
         return None if is_located else "has its data in another file, but does not name it"
     return _of_data(tensor, _count(dims)) if dtype in _BITS or dtype == STRING else None
@@ -122,7 +121,7 @@ def _of_places(tensor: Any, count: int) -> str | None:
     """Return the problem of a sparse tensor with an index outside its shape; None if there is none."""
     from onnx import numpy_helper
 
-    if tensor.indices.data_location == _EXTERNAL or count > _MAX_READ:
+    if tensor.indices.data_location == EXTERNAL or count > _MAX_READ:
         return None
     sizes = list(tensor.dims) if len(tensor.indices.dims) > 1 else [_count(tensor.dims)]
     for place in numpy_helper.to_array(tensor.indices).reshape(-1, len(sizes)):
@@ -145,13 +144,6 @@ def _count(dims: Any) -> int:
 def _shape(dims: Any) -> str:
     shown = ", ".join(map(str, dims[:8])) + (", ..." if len(dims) > 8 else "," if len(dims) == 1 else "")
     return f"({shown})"
-
-
-@cache
-def _known_types() -> frozenset[int]:
-    from onnx import TensorProto
-
-    return frozenset(TensorProto.DataType.values())
 
 
 def with_sorted_nodes(model: Any, source: ModelSource) -> Any:
@@ -188,9 +180,8 @@ def _used(node: Any) -> Iterator[str]:
     while pending:
         inner = pending.pop()
         yield from inner.input
-        for attribute in inner.attribute:
-            for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
-                pending.extend(graph.node)
+        for graph in graphs_in(inner):
+            pending.extend(graph.node)
 
 
 def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]) -> str:
@@ -316,9 +307,8 @@ def _fits(dims: Any, shape: Any) -> bool:
 
 MAX_DEPTH = 64
 """How many levels of nested graphs are examined; `symbcast.graphs.walking.walk` follows fewer."""
-_OVERRIDABLE = 4
+OVERRIDABLE = 4
 """The first version of the IR in which constants need not be inputs."""
-_TENSOR, _GRAPH, _GRAPHS = 4, 5, 10
 _ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
 """The types of attributes that are numbers or texts, by how many they hold."""
 
@@ -381,7 +371,7 @@ class GraphChecker:
         known = self._names_at_start(graph, tensors)
         if self._of_runtime:
             check_declared(graph, tensors, self._source)
-            if 0 < self._model.ir_version < _OVERRIDABLE:
+            if 0 < self._model.ir_version < OVERRIDABLE:
                 check_unused(graph, self._source)
         self._nodes(nodes, known, around)
         if bytes in set(map(type, known)):
@@ -489,15 +479,15 @@ class GraphChecker:
         """Check the attributes of a node that hold tensors or graphs, or a value that does not match their type."""
         for attribute in attributes:
             kind = attribute.type
-            if kind == _TENSOR and attribute.HasField("t"):
+            if kind == TENSOR_KIND and attribute.HasField("t"):
                 problem = tensor_problem(attribute.t)
                 if problem is not None:
                     raise self._source.fault(f"the tensor in {quote(attribute.name)} of {label(node)} {problem}")
                 continue
             check_attribute_value(node, attribute, self._source)
-            if kind in (_GRAPH, _GRAPHS):
+            if kind in (GRAPH_KIND, GRAPHS_KIND):
                 check_bodies(node, self._versions.get("", 1), self._source)
-                for graph in [attribute.g] if kind == _GRAPH else attribute.graphs:
+                for graph in [attribute.g] if kind == GRAPH_KIND else attribute.graphs:
                     nodes = self._read(graph.node, self._versions)
                     self._graph(graph, around, nodes, Initializers.of(graph.initializer))
 
@@ -599,14 +589,7 @@ def _check_inputs(graph: Any, source: ModelSource) -> None:
                 raise source.fault(f"the input {quote(declared.name)} has no type")
         elif kind == "tensor_type":
             tensor = declared.type.tensor_type
-            if tensor.elem_type not in _element_types():
+            if not tensor.elem_type or tensor.elem_type not in element_type_numbers():
                 raise source.fault(f"the input {quote(declared.name)} has the unknown element type {tensor.elem_type}")
             if any(isinstance(d.dim_param, bytes) for d in tensor.shape.dim):
                 raise source.fault(*DAMAGED)
-
-
-@cache
-def _element_types() -> frozenset[int]:
-    from onnx import TensorProto
-
-    return frozenset(TensorProto.DataType.values()) - {0}

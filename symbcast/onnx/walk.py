@@ -17,7 +17,7 @@ from symbcast.graphs.walking.walk import MAX_DEPTH, CalledBody, Walk, Walkable
 from symbcast.onnx.operators.declarations import OPERATORS
 from symbcast.onnx.protobuf import StoredTensor, TensorConstant, body_of, canonical_domain, walkable_nodes
 from symbcast.onnx.reference import with_contents
-from symbcast.onnx.schemas import TypeMismatch, function_key, mismatch
+from symbcast.onnx.schemas import TypeMismatch, function_key, mismatch, onnx_schema
 from symbcast.operators.values.value import UNKNOWN, Decider, Value, decider_of_result, join_deciders
 
 if TYPE_CHECKING:
@@ -225,9 +225,5 @@ class _Signature:
 
 @lru_cache(maxsize=1024)
 def _signature(op_type: str, version: int, domain: str) -> _Signature | None:
-    from onnx import defs
-
-    try:
-        return _Signature(defs.get_schema(op_type, version, domain))
-    except defs.SchemaError:
-        return None
+    schema = onnx_schema(op_type, version, domain)
+    return None if schema is None else _Signature(schema)

@@ -21,7 +21,7 @@ from symbcast.onnx.operators.declarations import (
 )
 from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.context import Dims
-from symbcast.operators.reach import Reach, reach_of
+from symbcast.operators.reach import reach_of
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import (
     BOOL,
@@ -48,10 +48,6 @@ def _of_each(call: NodeCall, dtype: int) -> Content | None:
 
 def _cast(call: NodeCall, dtype: int) -> Content | None:
     return cast(call.value(0), dtype, call.asker)
-
-
-def _cast_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return intervals.cast(call.value(0), outputs[position].dtype, call.bounds)
 
 
 @operator("Identity", interval=interval_of_first)
@@ -89,10 +85,6 @@ CUMULATED_AXIS = RuntimeDifference(
 )
 
 
-def _cumulated_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_of(required_numbers(call, 1))]
-
-
 def _cumulated_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     axes = call.numbers(1)
     if not axes or call.node.op_type != "CumSum":
@@ -101,7 +93,12 @@ def _cumulated_interval(call: NodeCall, outputs: Sequence[Value], position: int)
     return intervals.summed_along(call.value(0), axes[0], call.bounds, is_exclusive=is_exclusive)
 
 
-@operator("CumProd", "CumSum", reaches=_cumulated_reach, interval=_cumulated_interval)
+@operator(
+    "CumProd",
+    "CumSum",
+    reaches=lambda call, shapes: [reach_of(required_numbers(call, 1))],
+    interval=_cumulated_interval,
+)
 def cumulated(call: NodeCall) -> Value:
     """Cumulative sums or products along an axis, which is an input."""
     dims = call.shape(0)
@@ -254,11 +251,11 @@ def variadic(call: NodeCall) -> Value:
     return Value(shape, call.dtype(), of_several(step, values, shape, call.asker))
 
 
-def _where_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return intervals.chosen([call.value(1), call.value(2)], call.bounds)
-
-
-@operator("Where", reaches=reaches_broadcast, interval=_where_interval)
+@operator(
+    "Where",
+    reaches=reaches_broadcast,
+    interval=lambda call, outputs, n: intervals.chosen([call.value(1), call.value(2)], call.bounds),
+)
 def where(call: NodeCall) -> Value:
     """Elements of one tensor or the other, selected by a condition; all three are broadcast together."""
     shape = call.broadcast(call.shape(0), call.shape(1), call.shape(2))
@@ -302,7 +299,13 @@ declare(
 declare("Abs Neg Sign", "X -> X", content=_of_each, interval=interval_of_elements)
 declare("IsInf IsNaN Not", "X -> X", BOOL, content=_of_each)
 declare("BitCast", "X -> X", "to")
-declare("Cast", "* -> *", "to", content=_cast, interval=_cast_interval)
+declare(
+    "Cast",
+    "* -> *",
+    "to",
+    content=_cast,
+    interval=lambda call, outputs, n: intervals.cast(call.value(0), outputs[n].dtype, call.bounds),
+)
 declare("CastLike", "*, T -> *", "#1", content=_cast, reaches=reaches_nothing)
 declare("Bernoulli RandomNormalLike RandomUniformLike", "X -> X", "dtype")
 declare("SwiGLU", "X, X -> X")

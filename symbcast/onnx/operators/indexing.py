@@ -204,16 +204,12 @@ def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) 
 # Operators that take elements out of a tensor, or put them in, by index.
 
 
-def _gather_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_of([call.integer("axis")]), ANY]
-
-
 def _gather_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     axis = call.integer("axis") % len(call.shape(0))
     return intervals.gathered(call.value(0), call.value(1), axis, call.bounds)
 
 
-@operator("Gather", reaches=_gather_reach, interval=_gather_interval)
+@operator("Gather", reaches=lambda call, shapes: [reach_of([call.integer("axis")]), ANY], interval=_gather_interval)
 def gather_(call: NodeCall) -> Value:
     """Slices of the data along ``axis``, selected by indices."""
     data, indices = call.shape(0), call.shape(1)
@@ -380,11 +376,7 @@ ONE_HOT_DEPTH = RuntimeDifference(
 )
 
 
-def _one_hot_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_beside_new([call.integer("axis", -1)])]
-
-
-@operator("OneHot", reaches=_one_hot_reach)
+@operator("OneHot", reaches=lambda call, shapes: [reach_beside_new([call.integer("axis", -1)])])
 def one_hot_(call: NodeCall) -> Value:
     """A new axis for the classes."""
     dims = call.shape(0)

@@ -77,16 +77,14 @@ def _required_axes(call: NodeCall) -> list[int]:
     return axes
 
 
-def _unsqueeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_beside_new(_required_axes(call))]
-
-
 def _unsqueeze_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     axes = call.axes("axes", 1, 13) or []
     return intervals.with_axes(call.value(0), axes, len(outputs[position].shape or ()), call.bounds)
 
 
-@operator("Unsqueeze", reaches=_unsqueeze_reach, interval=_unsqueeze_interval)
+@operator(
+    "Unsqueeze", reaches=lambda call, shapes: [reach_beside_new(_required_axes(call))], interval=_unsqueeze_interval
+)
 def unsqueeze_(call: NodeCall) -> Value:
     """Insert axes of size 1."""
     call.shape(0)  # if it is unknown, nothing else is checked
@@ -102,15 +100,13 @@ SQUEEZE_NO_AXES = RuntimeDifference(
 )
 
 
-def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_of(_required_axes(call))]
-
-
-def _squeeze_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    return intervals.without_axes(call.value(0), call.axes("axes", 1, 13) or [], call.bounds)
-
-
-@operator("Squeeze", reaches=_squeeze_reach, interval=_squeeze_interval)
+@operator(
+    "Squeeze",
+    reaches=lambda call, shapes: [reach_of(_required_axes(call))],
+    interval=lambda call, outputs, n: intervals.without_axes(
+        call.value(0), call.axes("axes", 1, 13) or [], call.bounds
+    ),
+)
 def squeeze_(call: NodeCall) -> Value:
     """Remove axes of size 1."""
     rank = len(call.shape(0))

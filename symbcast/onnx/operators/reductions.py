@@ -31,18 +31,14 @@ from symbcast.operators.products import einsum, matmul, matrix_product, reduce, 
 from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.values.contents import BOOL, DOUBLE, FLOAT, INT32, INT64, Content, Elements, IndexRamp
 from symbcast.operators.values.elements import BINARY
-from symbcast.operators.values.intervals import UNBOUNDED, Estimate, extent, places, some_of
+from symbcast.operators.values.intervals import UNBOUNDED, extent, places, some_of
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.terms import Dim
 
 
-def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return find_operator("matmul", {}).reaches([s or () for s in shapes])
-
-
-@operator("MatMul", reaches=_matmul_reach)
+@operator("MatMul", reaches=lambda call, shapes: find_operator("matmul", {}).reaches([s or () for s in shapes]))
 def matmul_(call: NodeCall) -> Value:
     """A product of matrices, batch axes broadcast."""
     return Value(matmul(call, call.shape(0), call.shape(1)), call.dtype() or call.dtype(1))
@@ -111,12 +107,15 @@ def _reduced_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Re
     return [] if call.integer("keepdims", 1) or call.integer("noop_with_empty_axes") else [ANY]
 
 
-def _reduced_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    # The runtime's maximum of no elements is the least number of the type.
-    return some_of(input_interval(call, 0)) if call.is_positive(call.shape(0)) else UNBOUNDED
-
-
-@operator("ReduceMax", "ReduceMin", reaches=_reduced_reach, interval=_reduced_interval)
+# ONNX Runtime's maximum of no elements is the least number of the type.
+@operator(
+    "ReduceMax",
+    "ReduceMin",
+    reaches=_reduced_reach,
+    interval=lambda call, outputs, n: (
+        some_of(input_interval(call, 0)) if call.is_positive(call.shape(0)) else UNBOUNDED
+    ),
+)
 @operator(
     *("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum"),
     "ReduceSumSquare",
@@ -210,14 +209,10 @@ ARG_EMPTY = RuntimeDifference(
 )
 
 
-def _searched_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [] if may_be_number(call, shapes) else [reach_of([call.integer("axis")])]
-
-
 @operator(
     "ArgMax",
     "ArgMin",
-    reaches=_searched_reach,
+    reaches=lambda call, shapes: [] if may_be_number(call, shapes) else [reach_of([call.integer("axis")])],
     interval=lambda call, outputs, n: places(call.shape(0)[call.integer("axis")]),
 )
 def arg(call: NodeCall) -> Value:

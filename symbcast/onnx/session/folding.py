@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from math import prod
 from typing import Any, TypeAlias
 
-from symbcast.onnx.protobuf import OnnxNode, StoredTensor
+from symbcast.onnx.protobuf import EXTERNAL, OnnxNode, StoredTensor
 from symbcast.onnx.session.types import (
     KnownValue,
     Sizes,
@@ -138,8 +138,6 @@ def _gathered(sizes: tuple[int, ...], indices: KnownValue | None) -> Sizes | Non
 
 MAX_FOLDED = 64
 """Largest constant to compute, in elements; longer ones are not shapes, scales or bounds."""
-_EXTERNAL = 1
-"""The location of data outside the model, of ``TensorProto.DataLocation``."""
 
 
 _RANDOM = frozenset(
@@ -186,7 +184,7 @@ def _tensor_of(attribute: Any) -> Any:
 
 def is_short(stored: StoredTensor) -> bool:
     """Return whether to compute with a tensor, or pass it to an inference: it is small, and not outside the model."""
-    return not stored.is_long and bool(stored.raw.data_location != _EXTERNAL)
+    return not stored.is_long and bool(stored.raw.data_location != EXTERNAL)
 
 
 def folded_constants(
@@ -328,8 +326,3 @@ def branch_output_types(node: Any, scope: TypeScope) -> dict[str, ValueType]:
     pairs = zip(node.output, taken.output, strict=False)
     types = ((name, ValueType.of(type_.type)) for name, type_ in pairs if name)
     return {name: type_ for name, type_ in types if type_.is_known}
-
-
-def holds_graphs(attribute: Any) -> bool:
-    """Return whether an attribute is a graph, or several."""
-    return bool(attribute.HasField("g") or attribute.graphs)

@@ -67,7 +67,7 @@ from symbcast.onnx.session.types import (
     tensor_type,
     type_of_value,
 )
-from symbcast.onnx.validation import ValidModel
+from symbcast.onnx.validation import OVERRIDABLE, ValidModel
 from symbcast.operators.values.value import NEVER, Value
 
 MAX_DEPTH = 32
@@ -86,7 +86,7 @@ def session_refusal(examined: ValidModel, known: WalkedValues | None = None) -> 
     refusal that depends on it is uncertain, because ONNX Runtime may infer less.
     """
     model = examined.model
-    opening = _Initialization(examined.functions, known, can_override=not 0 < model.ir_version < _OVERRIDABLE)
+    opening = _Initialization(examined.functions, known, can_override=not 0 < model.ir_version < OVERRIDABLE)
     try:
         opening.graph(model.graph, TypeScope(examined.versions), [], examined.nodes, examined.tensors)
     except RefusedSessionError as error:
@@ -98,8 +98,6 @@ _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
 """Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema."""
 _PREVIEW = "ai.onnx.preview"
 """The domain that ONNX Runtime does not know: it does not use the definitions there either."""
-_OVERRIDABLE = 4
-"""The first IR version in which an initializer that is also an input is only its default."""
 
 
 class _Initialization:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.onnx.protobuf import canonical_domain
+from symbcast.onnx.schemas import onnx_schema
 from symbcast.onnx.session.types import ValueType, tensor_type, without_shape
 
 if TYPE_CHECKING:
@@ -46,12 +47,8 @@ class OperatorSchema:
 @lru_cache(maxsize=1024)
 def operator_of(op_type: str, version: int, domain: str) -> OperatorSchema | None:
     """Return an operator of a version; None if that version does not have it."""
-    from onnx import defs
-
-    try:
-        return OperatorSchema(defs.get_schema(op_type, version, domain))
-    except defs.SchemaError:
-        return None
+    schema = onnx_schema(op_type, version, domain)
+    return None if schema is None else OperatorSchema(schema)
 
 
 def is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:

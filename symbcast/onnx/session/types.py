@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.onnx.protobuf import StoredTensor
+from symbcast.onnx.schemas import dtype_name, element_type_numbers
 from symbcast.operators.values.value import Value
 
 TENSOR, SPARSE = "tensor_type", "sparse_tensor_type"
@@ -43,7 +44,7 @@ class ValueType(bytes):
     def is_real(self) -> bool:
         """Whether the element type of a tensor exists; an attribute can hold any number."""
         kind = self.proto.WhichOneof("value")
-        return kind not in (TENSOR, SPARSE) or getattr(self.proto, kind).elem_type in _element_types()
+        return kind not in (TENSOR, SPARSE) or getattr(self.proto, kind).elem_type in element_type_numbers()
 
     @cached_property
     def sizes(self) -> tuple[int | None, ...] | None:
@@ -66,13 +67,6 @@ class ValueType(bytes):
 @lru_cache(maxsize=4096)
 def _interned(written: bytes) -> ValueType:
     return ValueType(written)
-
-
-@cache
-def _element_types() -> frozenset[int]:
-    from onnx import TensorProto
-
-    return frozenset(TensorProto.DataType.values())
 
 
 def tensor_type(dtype: int, dims: Iterable[int]) -> ValueType:
@@ -151,21 +145,14 @@ def stored_type(written: bytes) -> ValueType:
 def _text_of(proto: Any) -> str:
     kind = proto.WhichOneof("value")
     if kind in (TENSOR, SPARSE):
-        return f"{'sparse_' if kind == SPARSE else ''}tensor({_name(getattr(proto, kind).elem_type)})"
+        return f"{'sparse_' if kind == SPARSE else ''}tensor({dtype_name(getattr(proto, kind).elem_type)})"
     if kind == "sequence_type":
         return f"seq({_text_of(proto.sequence_type.elem_type)})"
     if kind == "optional_type":
         return f"optional({_text_of(proto.optional_type.elem_type)})"
     if kind == "map_type":
-        return f"map({_name(proto.map_type.key_type)},{_text_of(proto.map_type.value_type)})"
+        return f"map({dtype_name(proto.map_type.key_type)},{_text_of(proto.map_type.value_type)})"
     return ""
-
-
-@cache
-def _name(dtype: int) -> str:
-    from onnx import TensorProto
-
-    return str(TensorProto.DataType.Name(dtype)).lower()
 
 
 @lru_cache(maxsize=4096)

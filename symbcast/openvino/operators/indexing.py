@@ -16,11 +16,9 @@ from symbcast.graphs.walking.gathering_and_slicing import (
     gathered,
     index_length,
 )
-from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import counted
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.openvino.graph import OpenVinoCall, operator
-from symbcast.operators.context import Dims
 from symbcast.operators.indexing import (
     gather,
     gather_elements,
@@ -31,16 +29,15 @@ from symbcast.operators.indexing import (
     scatter_nd,
     top_k,
 )
-from symbcast.operators.reach import ANY, Reach, reach_of
+from symbcast.operators.reach import ANY, reach_of
 from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value
 
 
-def _gather_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [] if call.integer("batch_dims") else [reach_of(required_numbers(call, 2)), ANY]
-
-
-@operator("Gather", reaches=_gather_reach)
+@operator(
+    "Gather",
+    reaches=lambda call, shapes: [] if call.integer("batch_dims") else [reach_of(required_numbers(call, 2)), ANY],
+)
 def gather_(call: OpenVinoCall) -> Value:
     """Slices of the data along an axis, selected by indices; the first ``batch_dims`` axes are batches."""
     data, indices = call.shape(0), call.shape(1)

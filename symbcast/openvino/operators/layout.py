@@ -40,11 +40,7 @@ if TYPE_CHECKING:
     from symbcast.operators.values.contents import Element
 
 
-def _unsqueeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    return [reach_beside_new(required_numbers(call, 1))]
-
-
-@operator("Unsqueeze", reaches=_unsqueeze_reach)
+@operator("Unsqueeze", reaches=lambda call, shapes: [reach_beside_new(required_numbers(call, 1))])
 def unsqueeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 inserted; an axis given twice is inserted once."""
     rank, numbers = len(call.shape(0)), call.input_numbers(1, "the axes")
