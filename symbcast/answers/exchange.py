@@ -22,8 +22,6 @@ from symbcast.core.text import parse_formula, parse_shape
 from symbcast.errors import ExchangeError, SymbcastError
 from symbcast.operators.operator import find_operator, operator_names
 
-# JSON objects read member by member, with the position of what is wrong.
-
 
 _Value = TypeVar("_Value")
 
@@ -305,9 +303,6 @@ def _read_shape(entry: JsonObject, key: str, text: Any, names: NameTable) -> Sha
 
 def _tuple(value: Any) -> Any:
     return tuple(map(_tuple, value)) if isinstance(value, list) else value
-
-
-# The JSON Schemas of answers to questions: one file of definitions.
 
 
 QuestionKind: TypeAlias = Literal["cases", "solution", "expansion", "proved", "repairs"]

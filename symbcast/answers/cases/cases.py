@@ -253,9 +253,6 @@ def case_lines(cases: CaseDivision) -> list[str]:
     ]
 
 
-# The cases of a broadcast, or of a program, as users see them.
-
-
 __all__ = ["Case", "Cases"]
 
 

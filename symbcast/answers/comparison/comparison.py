@@ -37,8 +37,6 @@ from symbcast.core.shapes import Shape, ShapeLike, shape_of
 from symbcast.core.solver.budget import check_budget, one_call, within_optional
 from symbcast.errors import ShapeTypeError
 
-# Rules compared on some shapes: `compare`, and the `Comparison` that it returns.
-
 
 @with_advice
 @one_call
@@ -98,9 +96,6 @@ class Comparison(Guessable, Explained, RuleAnswers):
 
     def __bool__(self) -> NoReturn:
         raise TypeError("a comparison has no truth value: ask its .pairs for their .order")
-
-
-# How two rules relate on all shapes up to a rank: `relation`.
 
 
 HIGHEST = 8

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from symbcast.core.effort import CostedValue
 
 
-# The sizes at which two rules relate in one way: both accept and agree, only one accepts, and so on.
-
-
 class Region:
     """The sizes, within the assumptions, at which two rules relate in one way, such as both accepting and agreeing."""
 
@@ -200,9 +197,6 @@ class PairAgreements:
         return [self.question.shapes[n].dims[i] for n, i in elements_moved(self._first, self._second)]
 
 
-# Two rules on the same shapes: where both accept and agree, where only one accepts, and where the outputs differ.
-
-
 class Order(Enum):
     """How one rule compares with another; `REFINES`: the other accepts everything that it accepts, and agrees there."""
 
@@ -284,9 +278,6 @@ def order_of(first_within: bool | None, second_within: bool | None, alike: bool 
     return Order.REFINED_BY
 
 
-# How two rules relate on all shapes up to a rank, as plain data.
-
-
 @dataclass(frozen=True)
 class Separation:
     """Shapes on which two rules differ.
@@ -330,9 +321,6 @@ class RankRelation:
     order: Order
     separations: tuple[Separation, ...] = ()
     reason: str = ""
-
-
-# The answers of several rules for some shapes, and each pair of rules compared.
 
 
 class RuleAnswers:

@@ -155,9 +155,6 @@ class ComparisonQuestion:
         return tuple(tuple(size_at(d, values) for d in s.dims) for s in self.shapes)
 
 
-# One rule's answer for the shapes on which rules are compared.
-
-
 @dataclass(frozen=True)
 class RuleAnswer:
     """One rule's answer for the shapes.
@@ -401,13 +398,10 @@ class Outcomes:
             return None
         laws = self.law(first), self.law(second)
         if laws not in self._standings:
-            is_apart = self._are_apart(elements_moved(first, second))
+            moved = elements_moved(first, second)
+            is_apart = [any(shapes[n][i] != 1 for n, i in moved) for shapes in self._shapes]
             self._standings[laws] = _standing(self._of(first), self._of(second), is_apart)
         return self._standings[laws]
-
-    def _are_apart(self, axes: Sequence[tuple[int, int]]) -> list[bool]:
-        """Return for each model whether one of the axes, given by operand and number, has a size other than 1."""
-        return [any(shapes[n][i] != 1 for n, i in axes) for shapes in self._shapes]
 
     def example(self, number: int, first: RuleAnswer, second: RuleAnswer) -> Example:
         """Return a model, by number, and the outputs of two rules there."""

@@ -338,9 +338,6 @@ def _best_added(weights: Weights, known: Sequence[Shape], chosen: Sequence[Shape
     return best if best is not None and saved[best] > 0 else None
 
 
-# `Buckets`: a few padded shapes that cover the sizes of real requests with the least padding.
-
-
 Traffic: TypeAlias = "Mapping[Any, float] | Iterable[Any]"
 """Sizes, or sizes with how often each occurs; for two sizes, pairs."""
 PACKED = 1_500_000

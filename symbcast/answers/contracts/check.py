@@ -292,9 +292,6 @@ def larger_sizes(question: ContractQuestion, failure: ContractFailure, ranges: R
     return FittingAdvice(f"pad {' and '.join(raised)}, for example", None) if raised else None
 
 
-# `Check`: whether every size in some ranges works, where it fails first, and how to make requests fit.
-
-
 _ADVISED = 300_000
 """Units of effort for advice."""
 

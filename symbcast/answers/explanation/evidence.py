@@ -149,13 +149,11 @@ class Alignment:
             return self._refused(origin.operands)
         return list(self.places.of[origin.operands[-1]])
 
-    def _hanging(self) -> list[int]:
-        return [a for a in self.all_axes if not 0 <= a < self.places.rank]
-
     def _refused(self, operands: Sequence[int]) -> list[int]:
         """Return the axes where ranks do not fit: axes outside the output, else axes that some operand lacks."""
         lacking = [a for a in self.all_axes if len(self.cells(a)) < len(operands)]
-        return self._hanging() or lacking or sorted({a for n in operands for a in self.places.of[n]})
+        hanging = [a for a in self.all_axes if not 0 <= a < self.places.rank]
+        return hanging or lacking or sorted({a for n in operands for a in self.places.of[n]})
 
     @lazy_property
     def all_axes(self) -> tuple[int, ...]:

@@ -485,7 +485,8 @@ def _edits(aligned: Alignment) -> Iterator[_Candidate]:
     meetings = [(n, Meeting(shapes, n)) for n in editable]
     for n, meeting in meetings:
         if meeting.may_grow:
-            rank = _known_rank(shapes) if is_open(result.operands[n]) else longest
+            known = (sum(not is_sequence(dim) for dim in dims) for dims in shapes)
+            rank = max(known) if is_open(result.operands[n]) else longest
             edits += [(gained, n, view) for gained, view in views(shapes[n], rank, meeting)]
     if not edits:  # a slice is likely only if no placement of the whole operand is
         for n, meeting in meetings:
@@ -495,11 +496,6 @@ def _edits(aligned: Alignment) -> Iterator[_Candidate]:
         fewest = min([*others[:position], *others[position + 1 :]], default=0)
         cost = _COSTS[edit.kind] - gained * _MEETING + _unlikeliness(edit, fewest, position)
         yield _Candidate(cost, edit.kind, position, partial(_edited, aligned, position, edit))
-
-
-def _known_rank(shapes: Sequence[Sequence[Dim]]) -> int:
-    """Return how many axes of some operand are known."""
-    return max(sum(not is_sequence(dim) for dim in dims) for dims in shapes)
 
 
 def _edited(

@@ -211,9 +211,6 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         return is_valid_exactly_where(self._subject, other)
 
 
-# Answers as StableHLO modules: functions of sizes for the condition, its checks and the output shapes.
-
-
 class ModuleAnswer(Answer):
     """An answer that a StableHLO module can state as functions of sizes."""
 

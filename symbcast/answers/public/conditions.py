@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from symbcast.core.verdicts import Verdict
 
 
-# Conditions on sizes as values: `Condition`.
-
-
 class Condition(Guessable, Statement, GuardMethods, Documented):
     """A condition on sizes, made from text, a sympy Boolean, an answer (where it is valid), or another condition.
 
@@ -119,9 +116,6 @@ class Condition(Guessable, Statement, GuardMethods, Documented):
 
     def _repr_latex_(self) -> str:
         return self._in_latex()
-
-
-# The answer for large sizes, and those for smaller sizes, where the answer for all sizes is undecided or long.
 
 
 class PartialCase(NamedTuple):

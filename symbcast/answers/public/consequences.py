@@ -132,9 +132,6 @@ def _data(relations: Sequence[ProvedRelation]) -> Iterator[ProvedRelationData]:
         yield {"relation": p.relation, "holds": holds, "counterexample": p.sizes, "reason": p.reason}
 
 
-# Where operands are stretched, as users see it: `Expansion`.
-
-
 _SAID = {
     Verdict.ALWAYS: "always stretched",
     Verdict.SOMETIMES: "stretched for some sizes",

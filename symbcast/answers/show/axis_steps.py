@@ -61,7 +61,7 @@ def axis_steps_at(result: BroadcastCall, sizes: Mapping[str, int]) -> AxisSteps:
     try:
         concrete = at_sizes(result, sizes)
     except BindingError as error:
-        if not _all_given(result, sizes):
+        if set(sizes) != set(result.shown.values()):
             raise
         return AxisSteps(names, (), None, error.problem)
     if concrete is None:
@@ -71,10 +71,6 @@ def axis_steps_at(result: BroadcastCall, sizes: Mapping[str, int]) -> AxisSteps:
     if concrete.shape is not None:
         return AxisSteps(names, steps, sizes_of(concrete.shape))
     return AxisSteps(names, steps, None, _refusals(aligned))
-
-
-def _all_given(result: BroadcastCall, sizes: Mapping[str, int]) -> bool:
-    return set(sizes) == set(result.shown.values())
 
 
 def _refusals(aligned: Alignment) -> str:

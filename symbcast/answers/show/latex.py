@@ -22,7 +22,6 @@ from symbcast.answers.show.document import (
     Part,
     Pieces,
     Records,
-    Row,
     Span,
     Table,
     plain,
@@ -466,12 +465,8 @@ def _table(table: Table) -> Iterator[str]:
     before = Part.HEAD
     for shown in table.rows:
         rule = _RULE if rows and shown.part is not before else ""
-        rows.append(f"{rule}{_table_row(shown)}")
+        rows.append(f"{rule}{row((text_latex(shown.label), *map(_span, shown.cells)))}")
         before = shown.part
     yield array(f"l|{columns}", rows)
     if table.legend:
         yield text_latex(table.legend_text)
-
-
-def _table_row(shown: Row) -> str:
-    return row((text_latex(shown.label), *map(_span, shown.cells)))

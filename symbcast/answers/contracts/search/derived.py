@@ -289,12 +289,7 @@ def _is_proved(part: _Part, derived: Derived, best: BestBoxes) -> bool:
     points is a progression of these.
     """
     is_exact = not best.open and len(part.axes) - len(derived) == 1
-    return is_exact and not part.typical and _must_hold(part, derived)
-
-
-def _must_hold(part: _Part, derived: Derived) -> bool:
-    """Return whether the condition implies relations by equalities of its own."""
-    return any(known == derived for known in _forced(part))
+    return is_exact and not part.typical and derived in _forced(part)
 
 
 def _best_line(part: _Part, best: BestBoxes) -> tuple[BestBoxes, bool]:

@@ -429,7 +429,7 @@ class Growth:
 
     def _is_inside(self, box: GrownBox) -> bool:
         charge(1 + len(self._outside) // 8)
-        if any(_contains(box, point) for point in self._outside):
+        if any(all(low <= n <= high for n, (low, high) in zip(point, box, strict=True)) for point in self._outside):
             return False
         if any(_covers(known, box) for known in self._inside):
             return True
@@ -478,10 +478,6 @@ def _is_determined(s: Symbol, group: SizeGroup) -> bool:
     except EffortSpentError:
         return False
     return answer is Satisfiability.UNSATISFIABLE
-
-
-def _contains(box: GrownBox, point: tuple[int, ...]) -> bool:
-    return all(low <= n <= high for n, (low, high) in zip(point, box, strict=True))
 
 
 def _covers(outer: GrownBox, inner: GrownBox) -> bool:
