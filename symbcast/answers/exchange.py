@@ -22,7 +22,6 @@ from symbcast.core.text import parse_formula, parse_shape
 from symbcast.errors import ExchangeError, SymbcastError
 from symbcast.operators.operator import find_operator, operator_names
 
-
 _Value = TypeVar("_Value")
 
 

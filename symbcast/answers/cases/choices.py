@@ -119,6 +119,7 @@ class Choice:
 
     def resolve(self, dim: Dim) -> Dim:
         """Resolve a size under this choice; a join of chosen sizes becomes one of them."""
+        # Before any substitution: the form in which a column wrote it may be recognised only now.
         if dim in self.written_ones:
             return 1
         while not isinstance(dim, int):
@@ -198,6 +199,7 @@ class Choice:
         if left == 1 or right == 1:
             return self.make_one(right if left == 1 else left)
         self.literals.append(equal(left, right))
+        # A symbol in the term that would replace it (N and N//2) cannot be substituted: those terms are united instead.
         for gone, value in ((right, left), (left, right)):
             if not isinstance(gone, int) and gone.is_Symbol and gone not in symbols_of((value,)):
                 return self._bind(gone, value)

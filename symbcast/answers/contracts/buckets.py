@@ -79,6 +79,7 @@ def covers(axis: SearchAxis, size: int, holds: Callable[[int], bool]) -> int | N
     """Return the least size on an axis that is not below a size, and for which ``holds`` is true."""
     mask = axis.mask >> max(0, size - axis.low) << max(0, size - axis.low)
     while mask:
+        # The lowest bit of the mask is the least size that is left.
         first = axis.low + (mask & -mask).bit_length() - 1
         charge(1)
         if holds(first):
@@ -114,6 +115,9 @@ def _of_one(weights: Weights, k: int, axis: SearchAxis, holds: Holds) -> Packing
 
 def _divide(best: Sequence[float], following: list[float], split: list[int], cost: Callable[[int, int], float]) -> None:
     """Add one shape: for each last request, the best request before the run that the new shape serves."""
+    # Covers ascend, so for a <= b <= c <= d: cost(a, c) + cost(b, d) <= cost(a, d) + cost(b, c), the quadrangle
+    # inequality. Best splits therefore ascend too, and that of the middle request bounds those on both sides of it:
+    # n log n steps instead of n * n.
     pending = [(0, len(best) - 1, 0, len(best) - 1)]
     while pending:
         low, high, first, last = pending.pop()
@@ -230,6 +234,8 @@ def _exact(
     left = {h: sum(n * _least_cover(areas, h, w) for w, n in row) for h, row in rows.items()}
     rest = sum(left.values())
     states: dict[tuple[int, State], tuple[float, tuple[Shape, ...]]] = {(0, ()): (0.0, ())}
+    # Heights descend: a shape that is high enough for these requests is so for all later ones. A state therefore needs
+    # only widths and areas, and a shape that is both narrower and larger than another one matters no more.
     for height in sorted(rows, reverse=True):
         for shape in candidates[height]:
             for (used, state), (cost, chosen) in list(states.items()):

@@ -63,6 +63,7 @@ def identifiers(
         if spell(name) == name and not is_refused(name) and name not in taken:
             spellings[size] = name
             taken.add(name)
+    # Only now the others: a valid name is never taken from its size by the spelling of another one.
     for size, name in names.items():
         if size not in spellings:
             spelled = spell(name)
@@ -118,7 +119,7 @@ def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Fo
     (Comparison('!=', N, 0), Comparison('==', 7//N, M))
     """
     check_named(condition, names)
-    return clauses(_settled(with_values(condition)))
+    return clauses(_without_trivial_comparisons(with_values(condition)))
 
 
 def check_named(condition: Formula, names: Mapping[Symbol, str]) -> None:
@@ -175,6 +176,7 @@ def magnitude(value: Term, largest: int = LARGEST_SIZE) -> int:
         product = abs(coefficient)
         for atom in monomial:
             bound, reached = _atom_magnitude(atom, largest) if isinstance(atom, Operation) else (largest, largest)
+            # A factor of 0 must not hide the other factors: they are computed before it is multiplied in.
             product *= max(bound, 1)
             inner = max(inner, reached)
         total += product
@@ -185,6 +187,7 @@ def _atom_magnitude(operation: Operation, largest: int) -> tuple[int, int]:
     """Return a bound on an operation's value and on all intermediate values."""
     bounds = [magnitude(arg, largest) for arg in operation.args]
     reached = max(bounds)
+    # A quotient by a divisor of at least 1 is no larger than the dividend, a remainder is below the divisor.
     return {"//": bounds[0], "%": bounds[-1]}.get(operation.kind, reached), reached
 
 
@@ -192,7 +195,7 @@ def _called(size: Symbol, name: str) -> Symbol:
     return size.renamed(name) if isinstance(size, Unknown) else symbol(name)
 
 
-def _settled(formula: Formula) -> Formula:
+def _without_trivial_comparisons(formula: Formula) -> Formula:
     """Return the formula without comparisons of a term with itself or of constants: compilers warn about them."""
     match formula:
         case Comparison(operator, left, right):
@@ -200,9 +203,9 @@ def _settled(formula: Formula) -> Formula:
                 return TRUE if operator in ("==", "<=") else FALSE
             return (TRUE if holds(formula) else FALSE) if isinstance(left, int) and isinstance(right, int) else formula
         case AllOf(parts):
-            return all_of(map(_settled, parts))
+            return all_of(map(_without_trivial_comparisons, parts))
         case AnyOf(parts):
-            return any_of(map(_settled, parts))
+            return any_of(map(_without_trivial_comparisons, parts))
         case _:
             # Members that are 1, or duplicates, require nothing.
             members = tuple(dict.fromkeys(d for d in formula.dims if d != 1))

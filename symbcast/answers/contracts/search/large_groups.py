@@ -116,6 +116,7 @@ def _of_operation(operation: Operation, modulus: int) -> dict[Symbol, int] | Non
     divisor = operation.args[-1]
     if operation.kind not in ("//", "%") or not divisor.is_constant or divisor.constant < 1:
         return None
+    # x % d depends on x modulo d alone; (x + d*m) // d == x // d + m, so x // d modulo m depends on x modulo d*m.
     if operation.kind == "%":
         return _of_term(operation.args[0], divisor.constant)
     return _of_term(operation.args[0], divisor.constant * modulus) if modulus else None
@@ -166,6 +167,7 @@ def classes_of(group: SizeGroup) -> PeriodicClasses:
         for s, period in part.periods.items() if part else ():
             periods[s] = lcm(periods.get(s, 1), period)
     own = {s: group.axes[s] for s in periods}
+    # Residues can only be listed for few of them; the divisors in the clauses are a guess that needs no list.
     if not own or prod(periods.values()) > _MOST_POINTS:
         return PeriodicClasses([whole, *divisors[:_MOST_CLASSES]])
     formula = all_of(part.formula for part in parts if part is not None)

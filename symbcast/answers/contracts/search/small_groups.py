@@ -71,9 +71,11 @@ class StepSearch:
         best_box: tuple[Score, StepBox] = (self.incumbent[0] if depth == 0 else at_least), ()
         weights = [table_weight(rows) for rows in table]
         for step in range(1, max(2, len(table))):
+            # The larger the step, the fewer members: no later step can do better either.
             if not self._can_beat(best_box[0], max(weights) * _room(table, 0, step), depth):
                 break
             for first in range(len(table)):
+                # A progression that begins here could begin one step earlier and lose nothing.
                 extends = first >= step and is_within(table[first], table[first - step])
                 if weights[first] and not extends:
                     best_box = self._from(table, depth, (first, step), best_box)
@@ -89,6 +91,7 @@ class StepSearch:
             while length < room and is_within(common, table[first + length * step]):
                 length += 1
             points = table_weight(common)
+            # A single member is a progression of every step: it is tried for step 1 only.
             if (length > 1 or step == 1) and self._can_beat(best_box[0], points * length, depth):
                 best_box = self._better(common, depth, (first, length, step), best_box)
             if length == room or not self._can_beat(best_box[0], points * room, depth):
@@ -105,6 +108,7 @@ class StepSearch:
         typical = (
             sum(self._typical[depth] >> position + k * step & 1 for k in range(length)) if any(self._typical) else 0
         )
+        # Without typical sizes, only a box with more points on the other axes makes a larger product.
         least = (0, 0) if any(self._typical) else (0, best_box[0][1] // length)
         score, box = self.best(common, depth + 1, least)
         better = score[0] + typical, score[1] * length

@@ -108,7 +108,8 @@ def longest_run(mask: int, typical: int = 0) -> tuple[int, int]:
 def _longest_chain(mask: int, step: int, at_least: int) -> tuple[int, int]:
     """Return the first longest chain of members, each ``step`` after the one before; length 0 if below a minimum."""
     charge(1 + mask.bit_length() // _WORDS)
-    # starts[k]: the positions where chains of 2**k members begin.
+    # starts[k]: the positions where chains of 2**k members begin. The length then follows bit by bit, from the highest:
+    # as many shifts of the mask as the length has bits.
     starts = [mask]
     while starts[-1]:
         shorter = starts[-1]
@@ -167,6 +168,7 @@ def _with_typical(mask: int, typical_inside: int) -> tuple[int, int, int]:
             seen.update(typical_members)
             if (len(typical_members), len(members)) > key:
                 best, key = (first, len(members), step), (len(typical_members), len(members))
+        # With all typical sizes inside, only more members would be better, and a larger step leaves room for fewer.
         if key[0] == len(positions) and step * key[1] >= width:
             break
     return best
@@ -303,6 +305,7 @@ def _narrowed(formula: Formula, domains: dict[Symbol, SizeSet]) -> list[Formula]
                 return None
             if not _narrows(clause, domains):
                 tied.append(clause)
+        # A size with one value left is a number in the other clauses, which may then be about one size each.
         fixed = {s: size for s, sizes in domains.items() if (size := sizes.only) is not None}
         if len(fixed) == known:
             return tied
