@@ -99,16 +99,16 @@ class EnforcedPromise:
             if dims is not None and len(dims) != len(promised.dims):
                 return _CallDecision(f"an argument has {len(dims)} axes, and {promised} is promised")
             constraints += [equal(d, n) for d, n in zip(promised.dims, dims or (), strict=False) if d != n]
-        if _is_possible(conclusions.knowledge, constraints) is False:
+        if _is_possible(conclusions.assumptions, constraints) is False:
             shapes = ", ".join(map(str, conclusions.scope.shapes))
             return _CallDecision(f"the arguments have the shapes {_text(sizes)}, and {shapes} are promised")
-        is_possible = _is_possible(conclusions.knowledge, [*constraints, conclusions.formula])
+        is_possible = _is_possible(conclusions.assumptions, [*constraints, conclusions.formula])
         if is_possible is False:
             return _CallDecision(
                 f"it works only if {self.report.condition}, and the arguments have the shapes {_text(sizes)}"
             )
         # Outside of the proved sizes, an incomplete trace decides nothing.
-        if self.report.account.open and not _is_possible(conclusions.knowledge, [*constraints, conclusions.works]):
+        if self.report.account.open and not _is_possible(conclusions.assumptions, [*constraints, conclusions.works]):
             return _CallDecision(unknown=unknown or f"the trace is incomplete: {self.report.reason}")
         return _CallDecision(unknown=unknown or ("" if is_possible else "the condition was not decided"))
 
@@ -125,7 +125,7 @@ class EnforcedPromise:
             if dims is None or len(dims) != len(expected):
                 return _CallDecision(f"it returns {_text((dims,))}, and ({promised}) is promised")
             constraints += [equal(d, n) for d, n in zip(expected, dims, strict=True) if d != n]
-        if _is_possible(conclusions.knowledge, constraints) is False:
+        if _is_possible(conclusions.assumptions, constraints) is False:
             shapes, promised = _text(tuple(d for _, d in returned)), ", ".join(str(p) for p, _ in returned)
             return _CallDecision(f"it returns {shapes} for {_text(sizes)}, and ({promised}) is promised")
         return _CallDecision()
@@ -157,8 +157,8 @@ def enforce_promise(function: Callable[..., Any], call: TraceCall, returns: Any)
     return checking
 
 
-def _is_possible(knowledge: Any, constraints: Sequence[Formula]) -> bool | None:
-    return Decision(knowledge, constraints).satisfiable
+def _is_possible(assumptions: Any, constraints: Sequence[Formula]) -> bool | None:
+    return Decision(assumptions, constraints).satisfiable
 
 
 def _bound(promised: Shape, names: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -374,7 +374,7 @@ def faults_of(promise: Promise, report: TraceReport) -> Iterator[PromiseFault]:
                         "not known whether it returns the promised shapes: one has a range of sizes", False
                     )
                     continue
-                decided = Decision(conclusions.knowledge, [any_of([negate(case.condition.formula), formula])])
+                decided = Decision(conclusions.assumptions, [any_of([negate(case.condition.formula), formula])])
                 if decided.verdict is not Verdict.ALWAYS:
                     text = (
                         "its structure differed" if formula == FALSE else Namer.of(conclusions.names).formula(formula)

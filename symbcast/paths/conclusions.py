@@ -64,11 +64,11 @@ class DataSplit(NamedTuple):
 
 
 def split_by_data(
-    whole: Formula, own: frozenset[Symbol], always: Sequence[Formula], knowledge: AssumptionSet
+    whole: Formula, own: frozenset[Symbol], always: Sequence[Formula], assumptions: AssumptionSet
 ) -> DataSplit:
     """Return the requirements of a condition on inputs only, and on data.
 
-    ``own`` are the data-dependent sizes, ``always`` the facts that always hold for them, and ``knowledge`` the
+    ``own`` are the data-dependent sizes, ``always`` the facts that always hold for them, and ``assumptions`` the
     assumptions about the input sizes.
     """
     parts = clauses(whole)
@@ -78,7 +78,7 @@ def split_by_data(
     bounds = [f for s in sorted(own, key=lambda s: str(s.name)) for f in _bounds(s)]
     inputs = all_of(project(parts, own, [*always, *bounds], {}).inputs)
     needs = all_of([*parts, *(f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f)))])
-    return DataSplit(inputs, data, _is_sufficient(inputs, needs, own, knowledge))
+    return DataSplit(inputs, data, _is_sufficient(inputs, needs, own, assumptions))
 
 
 def _bounds(size: Symbol) -> Iterator[Formula]:
@@ -88,7 +88,7 @@ def _bounds(size: Symbol) -> Iterator[Formula]:
         yield Comparison("<=", size, size.upper)
 
 
-def _is_sufficient(inputs: Formula, needs: Formula, own: frozenset[Symbol], knowledge: AssumptionSet) -> bool:
+def _is_sufficient(inputs: Formula, needs: Formula, own: frozenset[Symbol], assumptions: AssumptionSet) -> bool:
     """Return whether, at all input sizes that ``found`` allows, one of the choices satisfies the needs."""
     if inputs == FALSE:
         return True
@@ -101,7 +101,7 @@ def _is_sufficient(inputs: Formula, needs: Formula, own: frozenset[Symbol], know
             return True
         ways.append(part)
     # Each choice is one way to choose the data; that together they cover `inputs` is one question for the solver.
-    return Decision(knowledge, [any_of([negate(inputs), *ways])]).verdict is Verdict.ALWAYS
+    return Decision(assumptions, [any_of([negate(inputs), *ways])]).verdict is Verdict.ALWAYS
 
 
 def _choices(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> list[Dim]:
@@ -210,7 +210,7 @@ class Conclusions:
     def _suitable(self, is_wanted: Callable[[End], bool]) -> DataSplit:
         whole = self._region(is_wanted)
         own = frozenset(self.exploration.data)
-        split = split_by_data(whole, own, self.always, self.input_knowledge) if own else DataSplit(whole)
+        split = split_by_data(whole, own, self.always, self.input_assumptions) if own else DataSplit(whole)
         return split._replace(inputs=self._conditions.short(split.inputs)) if split.data else split
 
     @cached_property
@@ -233,7 +233,7 @@ class Conclusions:
         ends = [Branch(o.steps, end) for o, end in zip(self.exploration.outcomes, kinds, strict=True)]
         others = [b._replace(end=End("value")) for b in self.failing]
         branches = {tuple(s.formula for s in b.steps if s.kind != "suppose"): b for b in (*others, *ends)}
-        regions = PathRegions(list(branches.values()), self.knowledge.domains)
+        regions = PathRegions(list(branches.values()), self.assumptions.domains)
         return self._conditions.short(regions.of(lambda end: end.kind == "open"))
 
     @property
@@ -264,7 +264,7 @@ class Conclusions:
             reason = (OpenPart(self.reason, FALSE),) if verdict_of(can_work, can_fail) is Verdict.UNKNOWN else ()
             known = distinct_points([self.witness()])
             return Account(self.formula, self.formula, reason, known, distinct_points(failing), can_work, can_fail)
-        proved = Decision(self.input_knowledge, clauses(self.works))
+        proved = Decision(self.input_assumptions, clauses(self.works))
         working = [self._named(proved.witness()), *self._points(lambda o: not o.error)]
         failing += self._points(lambda o: bool(o.error))
         some = possible(proved.verdict)[0] or (False if can_work is False else None)
@@ -348,7 +348,7 @@ class Conclusions:
         """Return an error with its message at the smallest sizes of a case: one line may raise several messages."""
         if len({b.end.error for b in self.failing if end.is_same(b.end)}) < 2:
             return end.error
-        sizes = Decision(self.knowledge, clauses(when)).witness()
+        sizes = Decision(self.assumptions, clauses(when)).witness()
         branch = None if sizes is None else self.failing_at(sizes)
         return end.error if branch is None else branch.end.error
 
@@ -392,15 +392,15 @@ class Conclusions:
         return {**self.scope.names, **{s: s.name for s in self.exploration.data}}
 
     @cached_property
-    def knowledge(self) -> AssumptionSet:
+    def assumptions(self) -> AssumptionSet:
         """The assumptions about all sizes."""
         return self._known(self.names)
 
     @cached_property
-    def input_knowledge(self) -> AssumptionSet:
+    def input_assumptions(self) -> AssumptionSet:
         """The assumptions about input sizes."""
         if not self.exploration.data:
-            return self.knowledge
+            return self.assumptions
         return self._known(self.scope.names)
 
     def _known(self, names: Iterable[Symbol], facts: Iterable[Formula] = ()) -> AssumptionSet:
@@ -418,7 +418,7 @@ class Conclusions:
     @cached_property
     def decision(self) -> Decision:
         """The decision about the condition."""
-        decision = Decision(self.input_knowledge, clauses(self.formula))
+        decision = Decision(self.input_assumptions, clauses(self.formula))
         if "program" in self.__dict__:
             self.program.decided_by(decision)
         return decision
@@ -427,10 +427,10 @@ class Conclusions:
     def data_decision(self) -> Decision:
         """The decision about the condition together with the requirements on data."""
         requirements = [*clauses(self.formula), *self.suitable.data]
-        return Decision(self.data_knowledge, requirements)
+        return Decision(self.data_assumptions, requirements)
 
     @cached_property
-    def data_knowledge(self) -> AssumptionSet:
+    def data_assumptions(self) -> AssumptionSet:
         """The assumptions about all sizes, and the facts that always hold for data-dependent sizes."""
         return self._known(self.names, self.always)
 
@@ -443,11 +443,11 @@ class Conclusions:
 
     @cached_property
     def _conditions(self) -> ShortConditions:
-        return ShortConditions(self.knowledge)
+        return ShortConditions(self.assumptions)
 
     @cached_property
     def _regions(self) -> PathRegions:
-        return PathRegions(self.failing, self.knowledge.domains)
+        return PathRegions(self.failing, self.assumptions.domains)
 
     @cached_property
     def _branches(self) -> list[Branch]:

@@ -266,20 +266,20 @@ MAX_SIMPLIFIED = 32
 class ShortConditions:
     """Simplifies formulas under the assumptions; results are cached, because cases share many conjuncts."""
 
-    def __init__(self, knowledge: AssumptionSet) -> None:
-        self.knowledge = knowledge
+    def __init__(self, assumptions: AssumptionSet) -> None:
+        self.assumptions = assumptions
         self._known: dict[Formula, CostedValue[Formula]] = {}
 
     def short(self, formula: Formula) -> Formula:
         """Return an equivalent formula with little redundancy."""
         known = normal_conjuncts(
-            [replace_in_formula(formula, self.knowledge.values) if self.knowledge.values else formula]
+            [replace_in_formula(formula, self.assumptions.values) if self.assumptions.values else formula]
         )
         if FALSE in known:
             return FALSE
-        ties = TiedSymbols(self.knowledge.domains)
+        ties = TiedSymbols(self.assumptions.domains)
         ties.tie(known)
-        ties.tie(self.knowledge.others)
+        ties.tie(self.assumptions.others)
         return all_of(self._group(all_of(group)) for group in ties.sorted(known).values())
 
     def _group(self, formula: Formula) -> Formula:
@@ -296,7 +296,7 @@ class ShortConditions:
     def _shorter(self, formula: Formula) -> Formula:
         """Shorten a group without the definitions in it, which make nothing else redundant."""
         parts = clauses(formula)
-        definitions = _definitions(parts, self.knowledge)
+        definitions = _definitions(parts, self.assumptions)
         rest = [part for part in parts if part not in definitions]
         if not definitions or not rest:
             return self._shortened(formula)
@@ -312,12 +312,12 @@ class ShortConditions:
         """Return a clause with the members of a join in the order of the run's sizes."""
         if not isinstance(clause, Compatible):
             return clause
-        places: dict[Dim, int] = {s: n for n, s in enumerate(self.knowledge.domains)}
+        places: dict[Dim, int] = {s: n for n, s in enumerate(self.assumptions.domains)}
         return Compatible(tuple(sorted(clause.dims, key=lambda d: places.get(d, len(places)))))
 
     def _shortened(self, formula: Formula) -> Formula:
-        chain = None if self.knowledge.others else _of_differences(formula, self.knowledge)
-        return chain or simplified(formula, self.knowledge)
+        chain = None if self.assumptions.others else _of_differences(formula, self.assumptions)
+        return chain or simplified(formula, self.assumptions)
 
 
 def _place(clause: Formula, parts: Sequence[Formula], places: Mapping[Formula, int]) -> int:
@@ -326,19 +326,19 @@ def _place(clause: Formula, parts: Sequence[Formula], places: Mapping[Formula, i
     return next((places[p] for p in parts if own <= symbols_in(p).keys() or symbols_in(p).keys() <= own), len(places))
 
 
-def _definitions(parts: Sequence[Formula], knowledge: AssumptionSet) -> set[Formula]:
+def _definitions(parts: Sequence[Formula], assumptions: AssumptionSet) -> set[Formula]:
     """Return the clauses that give the size of a symbol, which occurs in no other clause, as a symbol or a join.
 
     In ``R and s == t``, where R is not about s, and s may have every value of t, the second clause is never redundant,
     and R is as short as it is alone: for sizes at which R holds, the definition can hold too. Definitions are taken
     away one after another, so that a definition may use the symbol of a later one.
     """
-    tied = {s for f in knowledge.others for s in symbols_in(f)}
+    tied = {s for f in assumptions.others for s in symbols_in(f)}
     uses = Counter(s for part in parts for s in symbols_in(part))
     definitions: set[Formula] = set()
     pending = list(reversed(parts))
     while pending:
-        taken = [p for p in pending if _is_definition(p, uses, tied, knowledge)]
+        taken = [p for p in pending if _is_definition(p, uses, tied, assumptions)]
         if not taken:
             break
         definitions.add(taken[0])
@@ -347,19 +347,19 @@ def _definitions(parts: Sequence[Formula], knowledge: AssumptionSet) -> set[Form
     return definitions
 
 
-def _is_definition(part: Formula, uses: Mapping[Symbol, int], tied: Set[Symbol], knowledge: AssumptionSet) -> bool:
+def _is_definition(part: Formula, uses: Mapping[Symbol, int], tied: Set[Symbol], assumptions: AssumptionSet) -> bool:
     if not isinstance(part, Comparison) or part.operator != "==":
         return False
     for defined, value in ((part.right, part.left), (part.left, part.right)):
         members = join_members(value)
         if isinstance(defined, Symbol) and uses[defined] == 1 and defined not in tied and defined not in members:
-            domains = knowledge.domains
+            domains = assumptions.domains
             if all(isinstance(m, Symbol) and domains[m] == domains[defined] for m in members):
                 return True
     return False
 
 
-def _of_differences(formula: Formula, knowledge: AssumptionSet) -> Formula | None:
+def _of_differences(formula: Formula, assumptions: AssumptionSet) -> Formula | None:
     """Return a conjunction of comparisons of two sizes without redundant comparisons.
 
     Returns None for any other formula, and if several comparisons together bound a difference more tightly than each
@@ -368,7 +368,7 @@ def _of_differences(formula: Formula, knowledge: AssumptionSet) -> Formula | Non
     if len(symbols_in(formula)) < 2:
         return None
     conjuncts = clauses(formula)
-    differences = DifferenceMatrix(list(symbols_in(formula)), knowledge.domains)
+    differences = DifferenceMatrix(list(symbols_in(formula)), assumptions.domains)
     bounds = [differences.bounds(literal) for literal in conjuncts]
     pairs = [frozenset(b[0][:2]) for b in bounds if b]
     if len(set(pairs)) < len(conjuncts):

@@ -71,29 +71,29 @@ class TorchCall(NodeCall):
             return self.scope.find(self._names[argument])
         return argument
 
-    def given(self, *names: str) -> Any:
+    def argument(self, *names: str) -> Any:
         """Return the first argument given among some names; None if there is none."""
         return next((self.arguments[n] for n in names if self.arguments.get(n) is not None), None)
 
     def dims(self, *names: str) -> Dims:
         """Return the shape of a tensor; raises `UnknownShapeError` if it is unknown."""
-        return shape_of_value(self.given(*names))
+        return shape_of_value(self.argument(*names))
 
     def value_of(self, name: str) -> Value:
         """Return a tensor; raises `UnknownShapeError` if it is unknown."""
-        value = self.given(name)
+        value = self.argument(name)
         if not isinstance(value, Value):
             raise UnknownShapeError
         return value
 
     def maybe_dims(self, name: str) -> Dims | None:
         """Return the shape of an optional tensor."""
-        value = self.given(name)
+        value = self.argument(name)
         return None if value is None else shape_of_value(value)
 
     def tensors(self, name: str) -> list[Dims]:
         """Return the shapes of a list of tensors."""
-        return [shape_of_value(v) for v in self.given(name) or ()]
+        return [shape_of_value(v) for v in self.argument(name) or ()]
 
     def number(self, name: str, default: int | None = None) -> int:
         """Return an integer argument that must be a known number."""
@@ -104,7 +104,7 @@ class TorchCall(NodeCall):
 
     def numbers_of(self, *names: str) -> list[int] | None:
         """Return integer arguments that must be known, a single one as a list; None if the argument is not given."""
-        argument = self.given(*names)
+        argument = self.argument(*names)
         if argument is None:
             return None
         sizes = [size_of(v) for v in (argument if isinstance(argument, list) else [argument])]
@@ -114,12 +114,12 @@ class TorchCall(NodeCall):
 
     def size(self, name: str, default: Dim | None = None) -> Dim | None:
         """Return an integer as a size; None if it is unknown."""
-        argument = self.given(name)
+        argument = self.argument(name)
         return default if argument is None else size_of(argument)
 
     def sizes_of(self, name: str) -> list[Dim | None]:
         """Return a list of integers as sizes, None for each unknown one."""
-        return [size_of(v) for v in self.given(name) or ()]
+        return [size_of(v) for v in self.argument(name) or ()]
 
     def known_sizes(self, name: str) -> list[Dim]:
         """Return a list of integers as sizes; raises `UnknownShapeError` if one is unknown."""
@@ -130,7 +130,7 @@ class TorchCall(NodeCall):
 
     def flag(self, name: str, default: bool = False) -> bool:
         """Return a boolean argument."""
-        argument = self.given(name)
+        argument = self.argument(name)
         return default if argument is None else bool(argument)
 
     def dtype_of(self, name: str) -> str:
@@ -219,7 +219,7 @@ class TorchCall(NodeCall):
 
     def is_data_in(self, name: str) -> bool:
         """Return whether only data decide the elements of an argument."""
-        value = self.given(name)
+        value = self.argument(name)
         return isinstance(value, Value) and join_deciders([value]) == Decider.DATA
 
 

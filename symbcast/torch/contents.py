@@ -71,7 +71,7 @@ def _with_groups(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     first, *others = outputs
     if not others or not first.shape or others[0].shape is None:
         return outputs
-    axis = 0 if call.given("dim") is None else call.number("dim") % len(first.shape)
+    axis = 0 if call.argument("dim") is None else call.number("dim") % len(first.shape)
     return [first, Value(others[0].shape, INT64, places(first.shape[axis])), *others[1:]]
 
 
@@ -151,7 +151,7 @@ def estimated(output: Value, exact: Content | None, estimate: Callable[[], Estim
 
 def operand_as(call: TorchCall, name: str, dtype: int) -> Value:
     """Return a tensor or number argument as a tensor of an element type; raises `LookupError` for others."""
-    argument = call.given(name)
+    argument = call.argument(name)
     value = argument if isinstance(argument, Value) else None
     if value is None or (value.shape == () and isinstance(value.content, Elements)):
         element = int(argument) if isinstance(argument, bool) else element_of(argument)

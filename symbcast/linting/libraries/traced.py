@@ -70,7 +70,7 @@ def trace_of_paths(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], I
         answer.account.reason,
         conclusions.names,
         conclusions.scope.names,
-        conclusions.knowledge,
+        conclusions.assumptions,
         [(c.condition.formula, c.value) for c in answer.cases if c.works],
         list(map(_failure, answer.findings)),
         called,

@@ -229,9 +229,9 @@ class EagerCall(TorchCall):
         kind = self.node.op_type.removeprefix("aten.")
         if kind not in ("unbind", "split", "chunk", "unsafe_split", "unsafe_chunk"):
             return None
-        dims = shape_of_value(self.given("self"))
+        dims = shape_of_value(self.argument("self"))
         size = dims[self.axis_of(self.number("dim", 0), len(dims))] if dims else 1
-        each = size_of(self.given("split_size"))
+        each = size_of(self.argument("split_size"))
         if kind.endswith("split"):
             return None if each is None else ceil_divide(size, each)
         if kind == "unbind":

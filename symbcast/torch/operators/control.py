@@ -51,7 +51,7 @@ from symbcast.torch.calls import (
 
 
 def _two(call: TorchCall) -> tuple[Dim | None, Dim | None]:
-    return size_of(call.given("0")), size_of(call.given("1"))
+    return size_of(call.argument("0")), size_of(call.argument("1"))
 
 
 def _offer(name: str, function: Callable[[Dim, Dim], Dim]) -> None:
@@ -78,7 +78,7 @@ for _name, _function in _ARITHMETIC.items():
 
 def _as_recorded(call: TorchCall, name: str) -> Value:
     """Return a product of real numbers as a quotient of sizes; unknown if floats may round it otherwise."""
-    left, right = (_exact(call.given(n)) for n in ("0", "1"))
+    left, right = (_exact(call.argument(n)) for n in ("0", "1"))
     if name == "mul" and left is not None and right is not None:
         return scalar(SizeRatio(multiply(left.above, right.above), multiply(left.below, right.below)))
     return scalar(None)
@@ -95,8 +95,8 @@ def _exact(value: object) -> SizeRatio | None:
 @operator("operator.truediv")
 def divided(call: TorchCall) -> Value:
     """The quotient of two integers, a real number."""
-    left, right = _exact(call.given("0")), _exact(call.given("1"))
-    if right is None and not isinstance(call.given("1"), float):
+    left, right = _exact(call.argument("0")), _exact(call.argument("1"))
+    if right is None and not isinstance(call.argument("1"), float):
         call.note("not checked: the divisor must not be 0")
     if right is not None:
         call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
@@ -108,7 +108,7 @@ def divided(call: TorchCall) -> Value:
 @operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
 def rounded(call: TorchCall) -> Value:
     """A real number rounded to an integer: up, down, or towards zero."""
-    ratio = argument_ratio(call.given("0"))
+    ratio = argument_ratio(call.argument("0"))
     if ratio is None:
         return scalar(None if call.node.op_type == "math.ceil" else _scaled(call))
     if not call.asker.is_positive([ratio.below]):
@@ -135,13 +135,13 @@ def _scaled(call: TorchCall) -> Dim | None:
 @operator("torch.sym_float", "builtins.float")
 def real(call: TorchCall) -> Value:
     """An integer as a real number."""
-    return scalar(argument_ratio(call.given("0")))
+    return scalar(argument_ratio(call.argument("0")))
 
 
 @operator("operator.neg")
 def negative(call: TorchCall) -> Value:
     """The negation of an integer."""
-    number = size_of(call.given("0"))
+    number = size_of(call.argument("0"))
     return scalar(None if number is None else subtract(0, number))
 
 
@@ -166,7 +166,7 @@ def extremum(call: TorchCall) -> Value:
 @operator("torch.sym_sum")
 def total(call: TorchCall) -> Value:
     """The sum of a list of integers."""
-    sizes = [size_of(v) for v in call.given("0") or ()]
+    sizes = [size_of(v) for v in call.argument("0") or ()]
     return scalar(None if None in sizes else add(*(d for d in sizes if d is not None)))
 
 
@@ -193,14 +193,14 @@ def compared(call: TorchCall) -> Value:
 @operator("torch.sym_not", "operator.not_")
 def denied(call: TorchCall) -> Value:
     """The negation of a boolean."""
-    formula = truth_of(call.given("0"))
+    formula = truth_of(call.argument("0"))
     return scalar(None if formula is None else negate(formula))
 
 
 @operator("operator.and_", "operator.or_")
 def joined(call: TorchCall) -> Value:
     """The conjunction or disjunction of two booleans."""
-    left, right = truth_of(call.given("0")), truth_of(call.given("1"))
+    left, right = truth_of(call.argument("0")), truth_of(call.argument("1"))
     if left is None or right is None:
         return scalar(None)
     return scalar((all_of if call.node.op_type.endswith("and_") else any_of)([left, right]))
@@ -214,7 +214,7 @@ def truth_of(value: object) -> Formula | None:
 @operator("_assert_scalar", "torch._check", "_assert")
 def asserted(call: TorchCall) -> Value:
     """A run-time assertion about sizes."""
-    value = call.given("self", "0")
+    value = call.argument("self", "0")
     formula = truth_of(value)
     if formula is None:
         call.note("not checked: its assertion", is_about_data=call.is_data())
@@ -227,7 +227,7 @@ def asserted(call: TorchCall) -> Value:
 def ranged(call: TorchCall) -> Value:
     """An assertion that a data-dependent size lies between two numbers."""
     size = call.size("size")
-    low, high = call.given("min"), call.given("max")
+    low, high = call.argument("min"), call.argument("max")
     if size is None:
         call.note("not checked: its assertion", is_about_data=call.is_data())
     else:
@@ -309,7 +309,7 @@ def _graphs(call: TorchCall) -> Sequence[Graph]:
 
 def _operands(call: TorchCall, place: int) -> list[Value]:
     """Return the operands that an argument lists."""
-    return [_operand(argument) for argument in call.given(str(place)) or ()]
+    return [_operand(argument) for argument in call.argument(str(place)) or ()]
 
 
 def _operand(argument: Any) -> Value:
@@ -333,7 +333,7 @@ def cond(call: TorchCall) -> Sequence[Value]:
 
 def _chosen(call: TorchCall) -> Formula:
     """Return the condition for the first branch: a formula of sizes, or the formula that a new symbol is 1."""
-    predicate = truth_of(call.given("0"))
+    predicate = truth_of(call.argument("0"))
     return taken_by_data(call, "the predicate") if predicate is None else predicate
 
 

@@ -77,7 +77,7 @@ def _at_least(call: TorchCall, least: int, *numbers: Dim, reason: str) -> None:
 
 def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tuple[int, int]]:
     """Return the padding before and after each axis."""
-    padding, count = call.given("padding"), len(weights) - 2
+    padding, count = call.argument("padding"), len(weights) - 2
     if padding == "valid" or padding is None:
         return [(0, 0)] * count
     if padding == "same":
@@ -151,7 +151,7 @@ def pooled(call: TorchCall) -> list[Value]:
     if len(dims) != count + 2:
         call.refuse(f"the input must have {count + 1} or {count + 2} axes")
     kernel = _spread(call.numbers_of("kernel_size"), count, 1)
-    strides = _spread(call.numbers_of("stride"), count, 0) if call.given("stride") else kernel
+    strides = _spread(call.numbers_of("stride"), count, 0) if call.argument("stride") else kernel
     padding, dilations = (
         _spread(call.numbers_of(n), count, d) if n in call.arguments else [d] * count
         for n, d in (("padding", 0), ("dilation", 1))
@@ -199,12 +199,12 @@ def adapted(call: TorchCall) -> list[Value]:
 )  # fmt: skip
 def resized(call: TorchCall) -> Value:
     """Axes resized to given sizes, or by factors with the result rounded down; no axis may be empty."""
-    dims = call.dims("self" if call.given("self") is not None else "input")
+    dims = call.dims("self" if call.argument("self") is not None else "input")
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
     if len(dims) != count + 2:
         call.refuse(f"the input must have {count + 2} axes")
-    factors = call.given("scale_factors")
-    if call.given("output_size") is not None:
+    factors = call.argument("scale_factors")
+    if call.argument("output_size") is not None:
         sizes: list[Dim] = call.known_sizes("output_size")
     elif factors is not None:
         scales = [read_scale(f if isinstance(f, float) else element_of(f), DOUBLE) for f in factors]
@@ -273,7 +273,7 @@ def sampled(call: TorchCall) -> Value:
     """Elements sampled at grid coordinates; the image must not be empty."""
     dims, grid = call.dims("input"), call.dims("grid")
     ranks = {"aten.grid_sampler_2d": (4,), "aten.grid_sampler_3d": (5,)}.get(call.node.op_type, (4, 5))
-    if call.given("interpolation_mode") == _BICUBIC:
+    if call.argument("interpolation_mode") == _BICUBIC:
         ranks = (4,)
     return Value(grid_sample(call, dims, grid, ranks=ranks, is_filled=True))
 
@@ -332,7 +332,7 @@ def _along(call: TorchCall, dims: Dims, place: int, requested: Dim | None, kind:
 def transformed_along_several(call: TorchCall) -> Value:
     """A transform along several axes; only the last of them has half of the frequencies."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.fft_")
-    sizes = call.sizes_of("s") if call.given("s") is not None else None
+    sizes = call.sizes_of("s") if call.argument("s") is not None else None
     axes = call.numbers_of("dim")
     if axes is None and kind.endswith("2"):
         axes = [-2, -1]
@@ -412,7 +412,7 @@ def short_time(call: TorchCall) -> Value:
     if length < 1 or hop < 1 or not 1 <= width <= length:
         call.refuse("the hop and the window must be positive, and the window at most as long as a frame")
     if call.flag("center"):  # one overload has no such argument, and does not pad
-        if call.given("pad_mode") in (None, "reflect"):
+        if call.argument("pad_mode") in (None, "reflect"):
             call.at_most(length // 2 + 1, time, "the signal must be longer than what is reflected at its ends")
         time = add(time, 2 * (length // 2))
     call.at_most(length, time, "the signal must hold a frame")
@@ -438,7 +438,7 @@ def from_short_time(call: TorchCall) -> Value:
     width = call.number("win_length", length)
     if length < 1 or not 1 <= hop <= width <= length:
         call.refuse("the hop must be at most the window, and the window at most a frame")
-    sided = call.given("onesided")
+    sided = call.argument("onesided")
     allowed = [n for n, is_half in ((length // 2 + 1, True), (length, False)) if sided in (None, is_half)]
     call.one_of(dims[-2], allowed, "there must be a row for each frequency of a frame")
     window = call.maybe_dims("window")

@@ -41,7 +41,7 @@ def pointwise(call: TorchCall) -> Value:
     if _is_in_place(call):
         dims = call.dims("self", "input")  # its position among the arguments differs: defaults come first
         for value in call.arguments.values():
-            if isinstance(value, Value) and value is not call.given("self", "input"):
+            if isinstance(value, Value) and value is not call.argument("self", "input"):
                 call.broadcast(value.shape or (), dims, rule="unidirectional")
         return Value(dims)
     return Value(call.broadcast(*known_shapes) if len(known_shapes) > 1 else known_shapes[0])
@@ -54,7 +54,7 @@ def rsub_contents(call: TorchCall, output: Value) -> Content | None:
 
 def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("self", "other")) -> Content | None:
     """Apply an operation to operands cast to an element type; return None if ``alpha`` scales one."""
-    if call.given("alpha") not in (None, 1):
+    if call.argument("alpha") not in (None, 1):
         return None
     return computed(call, name, *(operand_as(call, n, dtype) for n in of[: 1 if name in UNARY else 2])).content
 
@@ -62,7 +62,7 @@ def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("s
 @translation("floor_divide", "div")
 def div_contents(call: TorchCall, output: Value) -> Content | None:
     """Return the quotient if no operand is negative, since both rounding modes then agree."""
-    if call.node.op_type == "aten.div" and call.given("rounding_mode") is None:
+    if call.node.op_type == "aten.div" and call.argument("rounding_mode") is None:
         return None
     above, below = (operand_as(call, name, output.dtype) for name in ("self", "other"))
     ends = [interval_of(v, call.bounds).low for v in (above, below)]
@@ -176,7 +176,7 @@ def flipped(call: TorchCall) -> Value:
 def rolled(call: TorchCall) -> Value:
     """Elements shifted along axes, wrapping around; nothing is checked for an empty tensor."""
     dims, axes = call.dims("self"), call.numbers_of("dims") or []
-    shifts = len(call.given("shifts") or ()) if isinstance(call.given("shifts"), list) else 1
+    shifts = len(call.argument("shifts") or ()) if isinstance(call.argument("shifts"), list) else 1
     if shifts != max(len(axes), 1):
         call.refuse("there must be one shift for each axis")
     is_right = all(-len(dims) <= a < len(dims) for a in axes)
@@ -201,7 +201,7 @@ def drawn(call: TorchCall) -> Value:
 def without_features(call: TorchCall) -> Value:
     """Dropout of whole channels."""
     dims = call.dims("input", "self")
-    if len(dims) < 2 and call.flag("train") and call.given("p"):
+    if len(dims) < 2 and call.flag("train") and call.argument("p"):
         call.require(call.empty(dims), "there must be a batch and channels")
     return Value(dims)
 
@@ -249,7 +249,7 @@ def created(call: TorchCall) -> Value:
 
 @translation("full", "new_full", "full_like", "scalar_tensor", "fill", "fill_")
 def full_contents(call: TorchCall, output: Value) -> Content | None:
-    fill = call.given("fill_value", "s", "value")
+    fill = call.argument("fill_value", "s", "value")
     element = int(fill) if isinstance(fill, bool) else size_of(fill)
     return None if element is None else _of_one_value(output, element)
 
@@ -275,7 +275,7 @@ def single(call: TorchCall) -> Value:
 def counted(call: TorchCall) -> Value:
     """Numbers from a start to an end (exclusive), in steps."""
     start, step, end = call.size("start", 0), call.size("step", 1), call.size("end")
-    if all(not isinstance(call.given(n), Value) for n in ("start", "step", "end")):
+    if all(not isinstance(call.argument(n), Value) for n in ("start", "step", "end")):
         if isinstance(step, int) and step == 0:
             call.refuse("the step must not be 0")
         if not all(isinstance(n, int) for n in (start, step, end)):
@@ -318,7 +318,7 @@ def arange_contents(call: TorchCall, output: Value) -> Content | None:
 @operator("linspace", "logspace", *(f"{kind}_window" for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
 def spaced(call: TorchCall) -> Value:
     """A given count of evenly spaced numbers."""
-    count = size_of(call.given("steps", "window_length"))
+    count = size_of(call.argument("steps", "window_length"))
     if count is None:
         call.note("not checked: the number must not be negative", is_about_data=call.is_data())
         return Value((call.count(),))
@@ -330,7 +330,7 @@ def spaced(call: TorchCall) -> Value:
 def unit(call: TorchCall) -> Value:
     """A matrix with ones on its main diagonal."""
     rows = call.size("n")
-    columns = rows if call.given("m") is None else call.size("m")
+    columns = rows if call.argument("m") is None else call.size("m")
     sizes: list[Dim] = []
     for size in (rows, columns):
         if size is None:
@@ -369,7 +369,7 @@ def mesh(call: TorchCall) -> list[Value]:
     if not shapes or any(len(s) > 1 for s in shapes):
         call.refuse("there must be tensors, each with at most one axis")
     sizes = [s[0] if s else 1 for s in shapes]
-    output = sizes[1::-1] + sizes[2:] if call.given("indexing") == "xy" and len(sizes) > 1 else sizes
+    output = sizes[1::-1] + sizes[2:] if call.argument("indexing") == "xy" and len(sizes) > 1 else sizes
     return [Value(tuple(output))] * len(sizes)
 
 
@@ -406,6 +406,6 @@ def logic_contents(call: TorchCall, output: Value) -> Content | None:
 def clamp_contents(call: TorchCall, output: Value) -> Content | None:
     clamped = operand_as(call, "self", output.dtype)
     for name, step in (("min", "Max"), ("max", "Min")):
-        if call.given(name) is not None:
+        if call.argument(name) is not None:
             clamped = computed(call, step, clamped, operand_as(call, name, output.dtype))
     return clamped.content

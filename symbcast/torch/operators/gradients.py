@@ -28,7 +28,7 @@ def of_convolution(call: TorchCall) -> list[Value]:
 
 def _requested(call: TorchCall, shapes: list[Dims]) -> list[Value]:
     """Return the gradients that ``output_mask`` asks for; the others are not computed."""
-    mask = call.given("output_mask")
+    mask = call.argument("output_mask")
     return [Value(dims if is_asked else None) for dims, is_asked in zip(shapes, mask, strict=True)]
 
 
@@ -83,7 +83,7 @@ def of_group_norm(call: TorchCall) -> list[Value]:
     """The gradients of a group norm's input, weight and bias."""
     dims, groups = call.dims("input"), call.number("group")
     batch, channels, places = (
-        call.known_sizes(n)[0] if isinstance(call.given(n), list) else call.size(n) for n in ("N", "C", "HxW")
+        call.known_sizes(n)[0] if isinstance(call.argument(n), list) else call.size(n) for n in ("N", "C", "HxW")
     )
     if batch is None or channels is None or places is None:
         call.give_up("data decide the sizes of the input")
@@ -257,7 +257,7 @@ def of_sampling(call: TorchCall) -> list[Value]:
     """The gradients of an image and of the coordinates at which it was sampled."""
     output = sampled(call)
     _has_shape(call, output.shape, "grad_output")
-    mask = call.given("output_mask")
+    mask = call.argument("output_mask")
     return [Value(call.dims("input") if mask[0] else None), Value(call.dims("grid"))]
 
 

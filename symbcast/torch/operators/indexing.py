@@ -66,7 +66,7 @@ def indexed(call: TorchCall) -> Value:
     if not _has_masks(call):
         return Value(_indexed(call))
     _fit_masks(call)
-    indices = call.given("indices")
+    indices = call.argument("indices")
     places = [n for n, v in enumerate(indices) if v is not None]
     if len(places) > 1:
         reason = "not checked: a mask must select as many elements as the other indices"
@@ -79,7 +79,7 @@ def indexed(call: TorchCall) -> Value:
 def _fit_masks(call: TorchCall) -> None:
     """Require each mask to have the sizes of the axes that it indexes; any other index uses one axis."""
     dims, at = call.dims("self"), 0
-    for mask, is_mask in zip(call.given("indices"), _are_masks(call), strict=True):
+    for mask, is_mask in zip(call.argument("indices"), _are_masks(call), strict=True):
         shape = shape_of_value(mask) if is_mask else ()
         if at + max(len(shape), 1) > len(dims):
             call.refuse("there must be an axis for each axis of a mask, and for each other index")
@@ -93,7 +93,7 @@ def _has_masks(call: TorchCall) -> bool:
 
 
 def _is_of_data(call: TorchCall) -> bool:
-    return join_deciders([v for v in call.given("indices") if isinstance(v, Value)]) == Decider.DATA
+    return join_deciders([v for v in call.argument("indices") if isinstance(v, Value)]) == Decider.DATA
 
 
 def _are_masks(call: TorchCall) -> list[bool]:
@@ -103,7 +103,7 @@ def _are_masks(call: TorchCall) -> list[bool]:
 
 
 def _indexed(call: TorchCall) -> Dims:
-    dims, indices = call.dims("self"), call.given("indices")
+    dims, indices = call.dims("self"), call.argument("indices")
     output = index(call, dims, [None if v is None else shape_of_value(v) for v in indices])
     for size, value in zip(dims, indices, strict=False):
         if value is not None:
@@ -153,7 +153,7 @@ def put(call: TorchCall) -> Value:
 
 def writes_all(call: TorchCall) -> bool:
     """Return whether a write by index replaces each element of a vector: its only index is a permutation."""
-    indices, raw = call.given("indices"), raw_argument(call, "indices")
+    indices, raw = call.argument("indices"), raw_argument(call, "indices")
     if call.flag("accumulate") or not isinstance(indices, list) or len(indices) != 1:
         return False
     return isinstance(indices[0], Value) and indices[0].shape == call.dims("self") and _is_permutation(raw[0])
@@ -264,8 +264,8 @@ def distinct(call: TorchCall) -> list[Value]:
     Data decide their number; slices along an axis must not be empty.
     """
     dims, text = call.dims("self"), "the number of distinct elements"
-    is_flat = call.node.op_type == "aten.unique_consecutive" and len(dims) == 1 and call.given("dim") == 0
-    if call.given("dim") is None or is_flat:
+    is_flat = call.node.op_type == "aten.unique_consecutive" and len(dims) == 1 and call.argument("dim") == 0
+    if call.argument("dim") is None or is_flat:
         count = call.count(multiply(*dims), text=text)
         is_listed = call.flag("return_inverse", call.node.op_type == "aten.unique_dim")
         often = (count,) if call.flag("return_counts") else (0,)
@@ -296,7 +296,7 @@ def sought(call: TorchCall) -> Value:
 
 @translation("searchsorted", "bucketize")
 def searchsorted_contents(call: TorchCall, output: Value) -> Content | None:
-    sorted_dims = call.dims("sorted_sequence" if call.given("sorted_sequence") is not None else "boundaries")
+    sorted_dims = call.dims("sorted_sequence" if call.argument("sorted_sequence") is not None else "boundaries")
     return Interval(0, sorted_dims[-1])
 
 
@@ -382,7 +382,7 @@ def narrow_contents(call: TorchCall, output: Value) -> Content | None:
 
 def _are_data(call: TorchCall, *names: str) -> bool:
     """Return whether only data decide each argument that the graph computes."""
-    return all(call.is_data_in(name) for name in names if isinstance(call.given(name), Value))
+    return all(call.is_data_in(name) for name in names if isinstance(call.argument(name), Value))
 
 
 @operator("select", "select_copy")

@@ -26,9 +26,9 @@ from symbcast.torch.library import load_torch
 @operator("view", "reshape", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy")
 def viewed(call: TorchCall) -> Value:
     """The elements in the shape ``size``, where one -1 is inferred."""
-    if call.given("size", "shape") is None:  # view.dtype
+    if call.argument("size", "shape") is None:  # view.dtype
         return Value(_retyped(call, call.dims("self")))
-    target = call.known_sizes("size" if call.given("size") is not None else "shape")
+    target = call.known_sizes("size" if call.argument("size") is not None else "shape")
     return Value(reshaped(call, call.dims("self"), target))
 
 
@@ -47,7 +47,7 @@ def view_contents(call: TorchCall, output: Value) -> Content | None:
 def _retyped(call: TorchCall, dims: Dims) -> Dims:
     """Return the shape of the same memory read as elements of another type."""
     torch = load_torch()
-    old, new = (getattr(torch, call.dtype_of("self"), None), call.given("dtype"))
+    old, new = (getattr(torch, call.dtype_of("self"), None), call.argument("dtype"))
     if old is None or not hasattr(new, "itemsize"):
         call.give_up("its element types are not known")
     if old.itemsize == new.itemsize:
@@ -125,7 +125,7 @@ def transposed(call: TorchCall) -> Value:
     """Two axes swapped."""
     dims = list(call.dims("self"))
     if dims:
-        names = ("dim0", "dim1") if call.given("dim0") is not None else ("axis0", "axis1")
+        names = ("dim0", "dim1") if call.argument("dim0") is not None else ("axis0", "axis1")
         first, second = (call.axis(call.number(n), len(dims)) for n in names)
         dims[first], dims[second] = dims[second], dims[first]
     return Value(tuple(dims))
@@ -199,7 +199,7 @@ def squeezed(call: TorchCall) -> Value:
 def expanded(call: TorchCall) -> Value:
     """Axes of size 1 repeated, and axes added in front; -1 keeps a size."""
     dims = call.dims("self")
-    if call.given("other") is not None:
+    if call.argument("other") is not None:
         return Value(reshaping.expand(call, dims, call.dims("other")))
     target = call.known_sizes("size")
     new = len(target) - len(dims)
@@ -262,16 +262,16 @@ def tiled(call: TorchCall) -> Value:
 @operator("repeat_interleave")
 def interleaved(call: TorchCall) -> Value:
     """Each element along an axis repeated a given number of times."""
-    if call.given("self") is None:
+    if call.argument("self") is None:
         if len(call.dims("repeats")) != 1:
             call.refuse("the numbers must be a vector")
         return Value((_total_of_repeats(call),))
     shape, times = call.dims("self"), call.size("repeats")
-    if call.given("dim") is None:
+    if call.argument("dim") is None:
         shape, place = (multiply(*shape),), 0
     else:
         place = call.axis(call.number("dim"), len(shape))
-    if isinstance(call.given("repeats"), Value) and _is_tensor(call.given("repeats"), call):
+    if isinstance(call.argument("repeats"), Value) and _is_tensor(call.argument("repeats"), call):
         counts = call.dims("repeats")
         if len(counts) > 1:
             call.refuse("the numbers must be a vector or one number")
@@ -305,7 +305,7 @@ def _total_of_repeats(call: TorchCall) -> Dim:
     """
     known = call.size("output_size")
     problem = "not checked: the numbers must not be negative"
-    problem += "" if call.given("output_size") is None else ", and their sum must be output_size"
+    problem += "" if call.argument("output_size") is None else ", and their sum must be output_size"
     call.note(problem, is_about_data=call.is_data_in("repeats"))
     return call.count() if known is None else known
 
@@ -325,7 +325,7 @@ def _contents_along(call: TorchCall, output: Value, parts: Sequence[Value]) -> C
 
 @translation("cat", "concat", "concatenate")
 def cat_contents(call: TorchCall, output: Value) -> Content | None:
-    parts = [v for v in call.given("tensors") if isinstance(v, Value) and v.shape != (0,)]
+    parts = [v for v in call.argument("tensors") if isinstance(v, Value) and v.shape != (0,)]
     return _contents_along(call, output, parts)
 
 
@@ -356,7 +356,7 @@ def stacked(call: TorchCall) -> Value:
 
 @translation("stack")
 def stack_contents(call: TorchCall, output: Value) -> Content | None:
-    return _contents_along(call, output, [_with_axis(call, v, call.number("dim", 0)) for v in call.given("tensors")])
+    return _contents_along(call, output, [_with_axis(call, v, call.number("dim", 0)) for v in call.argument("tensors")])
 
 
 @operator("split", "split_with_sizes", "split_copy", "split_with_sizes_copy", "unsafe_split", "unsafe_split_with_sizes")
@@ -364,9 +364,9 @@ def split(call: TorchCall) -> list[Value]:
     """An axis split into parts of given sizes, or into parts of one size with the remainder last."""
     dims = call.dims("self")
     place = call.axis(call.number("dim", 0), len(dims))
-    requested = call.given("split_sizes", "split_size")
+    requested = call.argument("split_sizes", "split_size")
     if isinstance(requested, list):
-        parts = call.known_sizes("split_sizes" if call.given("split_sizes") is not None else "split_size")
+        parts = call.known_sizes("split_sizes" if call.argument("split_sizes") is not None else "split_size")
         return along(dims, place, joining_and_slicing.split_as(call, dims[place], parts))
     each, count = size_of(requested), len(call.node.outputs)
     if each is None:
@@ -488,7 +488,7 @@ def padded_by_number(call: TorchCall) -> Value:
 def padded(call: TorchCall) -> Value:
     """Padding of the last axes in one of four modes, starting from the last axis."""
     ways = {"constant": _constant, "reflect": _reflected, "replicate": _repeated, "circular": _wrapped}
-    return Value(ways[str(call.given("mode") or "constant")](call, *_paddings(call)))
+    return Value(ways[str(call.argument("mode") or "constant")](call, *_paddings(call)))
 
 
 @operator("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
@@ -505,7 +505,7 @@ def edge_padded(call: TorchCall) -> Value:
 
 def _paddings(call: TorchCall) -> tuple[Dims, list[Padding]]:
     """Return the sizes of the unpadded axes, and the padding of the other axes."""
-    dims, widths = call.dims("self"), call.known_sizes("pad" if call.given("pad") is not None else "padding")
+    dims, widths = call.dims("self"), call.known_sizes("pad" if call.argument("pad") is not None else "padding")
     count = len(widths) // 2
     if len(widths) % 2 or count > len(dims):
         call.refuse(f"there must be two numbers per axis, for at most {len(dims)} axes")

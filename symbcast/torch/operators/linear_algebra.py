@@ -116,7 +116,7 @@ def singular_values(call: TorchCall) -> Value:
 def orthogonal(call: TorchCall) -> list[Value]:
     """An orthogonal and a triangular factor; the mode decides how many columns the first one has."""
     *batch, rows, columns = matrix_of(call, "A")
-    least, mode = minimum((rows, columns)), call.given("mode") or "reduced"
+    least, mode = minimum((rows, columns)), call.argument("mode") or "reduced"
     if mode == "r":
         return [Value((0,)), Value((*batch, least, columns))]
     inner = rows if mode == "complete" else least
@@ -188,7 +188,7 @@ def crossed(call: TorchCall) -> Value:
     left, right = call.dims("self"), call.dims("other")
     if len(left) != len(right):
         call.refuse("both tensors must have the same number of axes")
-    if call.node.op_type == "aten.cross" and call.given("dim") is None:
+    if call.node.op_type == "aten.cross" and call.argument("dim") is None:
         call.give_up("the axis is the first with three numbers")
     place = call.axis(call.number("dim", -1), len(left))
     for dims in (left, right):
@@ -223,7 +223,7 @@ def chained(call: TorchCall) -> Value:
 @operator("linalg_matrix_norm")
 def matrix_norm(call: TorchCall) -> Value:
     """A norm over two axes."""
-    dims, order = call.dims("self"), call.given("ord")
+    dims, order = call.dims("self"), call.argument("ord")
     axes = call.numbers_of("dim") or [-2, -1]
     if len(dims) < 2 or len(axes) != 2:
         call.refuse(_MATRIX)
@@ -323,7 +323,7 @@ def reflections(call: TorchCall) -> list[Value]:
 @operator("linalg_norm")
 def norm(call: TorchCall) -> Value:
     """The norm of vectors or matrices; without an order and axes, that of all elements."""
-    dims, order = call.dims("self"), call.given("ord")
+    dims, order = call.dims("self"), call.argument("ord")
     axes = call.numbers_of("dim")
     places = None if axes is None else call.distinct_axes(axes, max(len(dims), 1), TWICE)
     if places is not None and (not places or len(places) > 2):
@@ -364,7 +364,7 @@ def _check_order(call: TorchCall, order: object, sizes: Dims) -> None:
 @operator("linalg_cond")
 def condition_number(call: TorchCall) -> Value:
     """How much a matrix amplifies errors: by singular values, or by norms of a square matrix and its inverse."""
-    order, dims = call.given("p"), matrix_of(call, "self")
+    order, dims = call.argument("p"), matrix_of(call, "self")
     if order not in (None, 2, -2):
         square = equal(dims[-1], dims[-2])
         call.require(any_of([call.empty(dims), square]), "the matrix must be square")
@@ -376,7 +376,7 @@ def rank(call: TorchCall) -> Value:
     """The rank of each matrix."""
     dims = matrix_of(call, "self", "input")
     for name in ("atol", "rtol", "tol"):
-        if isinstance(call.given(name), Value):
+        if isinstance(call.argument(name), Value):
             call.give_up("a tolerance for each matrix")
     return Value(dims[:-2])
 

@@ -144,7 +144,7 @@ def connectionist(call: TorchCall) -> Value:
     if len(dims) == 3 and len(targets) == 2:
         call.equal(targets[0], batch, "there must be letters for each sequence of the batch")
     for name in ("input_lengths", "target_lengths"):
-        lengths = call.given(name)
+        lengths = call.argument(name)
         count = len(lengths) if isinstance(lengths, list) else multiply(*call.dims(name))
         call.equal(count, batch, "there must be one length for each sequence of the batch")
         if name != "input_lengths" or not _is_all(call, lengths, dims[0]):
@@ -181,7 +181,7 @@ def _at_least(rank: int, dims: Dims) -> Dims:
 def at_least(call: TorchCall) -> Value | list[Value]:
     """Each tensor with at least a given number of axes."""
     rank = int(call.node.op_type[-2])
-    if call.given("tensors") is not None:
+    if call.argument("tensors") is not None:
         return [Value(_at_least(rank, dims)) for dims in call.tensors("tensors")]
     return Value(_at_least(rank, call.dims("self")))
 
@@ -226,9 +226,9 @@ def split_evenly(call: TorchCall) -> list[Value]:
     if len(dims) < least:
         call.refuse(f"the tensor must have at least {least} axes")
     place = call.axis(call.number("dim", 0), len(dims)) if place < 0 else place
-    if call.given("indices") is not None:
+    if call.argument("indices") is not None:
         return along(dims, place, _between(call, dims[place], call.known_sizes("indices")))
-    if call.given("sections") is None:
+    if call.argument("sections") is None:
         reason = "not checked: the axis must be split where a tensor says"
         return list(call.unchecked(reason, is_about_data=call.is_data_in("tensor_indices_or_sections")))
     count = call.number("sections")

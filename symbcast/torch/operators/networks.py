@@ -108,7 +108,7 @@ def linear(call: TorchCall) -> Value:
 @operator("einsum")
 def summed(call: TorchCall) -> Value:
     """An Einstein summation."""
-    return Value(einsum(call, str(call.given("equation")), call.tensors("tensors"), aligns_ellipses=True))
+    return Value(einsum(call, str(call.argument("equation")), call.tensors("tensors"), aligns_ellipses=True))
 
 
 @operator("layer_norm", "native_layer_norm", "rms_norm", "_fused_rms_norm")
@@ -127,7 +127,7 @@ def normalised(call: TorchCall) -> list[Value]:
 def grouped(call: TorchCall) -> list[Value]:
     """A normalisation in equal groups of channels; weights and bias have one number per channel."""
     dims = call.dims("input")
-    groups = call.number("num_groups" if call.given("num_groups") is not None else "group")
+    groups = call.number("num_groups" if call.argument("num_groups") is not None else "group")
     check_channels(call, dims)
     call.at_most(1, groups, "there must be at least one group")
     group_norm(call, dims[1], groups, _parameters(call, "weight", "bias"))
@@ -148,7 +148,7 @@ def batch_normalised(call: TorchCall) -> Value:
     if len(dims) < 2:
         call.require(none, "the input must have a batch and channels")
         return Value(dims)
-    if not call.flag("training") and (call.given("running_mean") is None or call.given("running_var") is None):
+    if not call.flag("training") and (call.argument("running_mean") is None or call.argument("running_var") is None):
         call.require(none, "without training there must be a mean and a variance")
     per_channel(call, dims[1], _parameters(call, *_STATISTICS), unless=none)
     return Value(dims)
@@ -161,7 +161,7 @@ def instance_normalised(call: TorchCall) -> Value:
     check_channels(call, dims)
     none = call.empty(dims)
     parameters = _parameters(call, *_STATISTICS)
-    missing = [name for name in _STATISTICS[2:] if call.given(name) is None]
+    missing = [name for name in _STATISTICS[2:] if call.argument(name) is None]
     if missing and not is_own:
         call.refuse("without statistics of the input there must be a mean and a variance")
     if len(missing) == 1:
@@ -188,7 +188,7 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     """Like `batch_normalised`, but torch reads out of bounds if lengths differ, so that is refused here."""
     dims, count = call.dims("input"), len(call.node.outputs)
     check_channels(call, dims)
-    has_statistics = [call.given(n) is not None for n in ("running_mean", "running_var")]
+    has_statistics = [call.argument(n) is not None for n in ("running_mean", "running_var")]
     own = call.flag("training") or call.node.op_type.endswith("_functional")
     if has_statistics[0] != has_statistics[1] or (not own and not all(has_statistics)):
         call.refuse("there must be a mean and a variance")
@@ -302,9 +302,9 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
     the first ones are checked here.
     """
     dims, weights = call.dims("input", "data"), call.tensors("params")
-    if call.given("batch_sizes") is not None or not weights or len(dims) != 3:
+    if call.argument("batch_sizes") is not None or not weights or len(dims) != 3:
         return list(call.unchecked("not checked: packed sequences and sequences without a batch"))
-    initial = call.given("hx")
+    initial = call.argument("hx")
     states = [shape_of_value(s) for s in initial] if isinstance(initial, list) else [call.dims("hx")]
     if any(len(state) != 3 for state in states):
         call.refuse("a state must have three axes")
@@ -348,7 +348,7 @@ def cell(call: TorchCall) -> list[Value]:
     """One step of a recurrent layer: an input (batch, features) and a state (batch, hidden)."""
     gates = _GATES[call.node.op_type.removeprefix("aten.").partition("_")[0]]
     dims, into, onto = (call.dims(name) for name in ("input", "w_ih", "w_hh"))
-    initial = call.given("hx")
+    initial = call.argument("hx")
     states = call.tensors("hx") if isinstance(initial, list) else [call.dims("hx")]
     if any(len(d) != 2 for d in (dims, into, onto, *states)):
         call.refuse("the input, the states and the weights must have two axes")

@@ -32,7 +32,7 @@ def reduced(call: TorchCall) -> list[Value]:
         call.require(call.empty(dims) if dims else TRUE, "an axis must be named")
     if axes == [] and kind not in ("any", "all"):
         axes = None
-    if kind in ("norm", "linalg_vector_norm") and _has_no_identity(call.given("ord", "p")):
+    if kind in ("norm", "linalg_vector_norm") and _has_no_identity(call.argument("ord", "p")):
         for axis in range(len(dims)) if axes is None else axes:
             call.at_most(1, dims[axis], "the axis must not be empty: this norm is not defined without elements")
     output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
@@ -70,7 +70,7 @@ def _has_no_identity(order: object) -> bool:
 @operator("amax", "amin", "max", "min", "argmax", "argmin", "mode", "aminmax")
 def searched(call: TorchCall) -> list[Value]:
     """A search along axes, which must not be empty; two tensors are broadcast."""
-    if call.given("other") is not None:
+    if call.argument("other") is not None:
         return [Value(call.broadcast(call.dims("self"), call.dims("other")))]
     dims = call.dims("self")
     axes = _axes(call, dims) or None
@@ -82,13 +82,13 @@ def searched(call: TorchCall) -> list[Value]:
 
 @translation("max", "min", "amax", "amin")
 def extreme_contents(call: TorchCall, output: Value) -> Content | None:
-    return some_contents(call, output) if call.given("other") is None else None
+    return some_contents(call, output) if call.argument("other") is None else None
 
 
 @translation("argmax", "argmin")
 def argmax_contents(call: TorchCall, output: Value) -> Content | None:
     dims = call.dims("self")
-    return intervals.places(multiply(*dims) if call.given("dim") is None or not dims else dims[call.number("dim")])
+    return intervals.places(multiply(*dims) if call.argument("dim") is None or not dims else dims[call.number("dim")])
 
 
 @operator("median", "nanmedian")
@@ -154,7 +154,7 @@ def quantiles(call: TorchCall) -> Value:
         call.at_most(1, size, "there must be elements")
     if len(points) > 1:
         call.refuse("the quantiles must be a number or a vector")
-    axis = call.given("dim")
+    axis = call.argument("dim")
     places = None if axis is None else call.distinct_axes([call.number("dim")], max(len(dims), 1), TWICE)
     sorted_length = multiply(*dims) if places is None else dims[places[0]] if dims else 1
     call.at_most(sorted_length, _MOST_SORTED, "torch sorts at most 2**24 elements")
@@ -170,7 +170,7 @@ def gradients(call: TorchCall) -> list[Value]:
     places = list(range(len(dims))) if axes is None else call.distinct_axes(axes, len(dims), TWICE)
     if order not in (1, 2):
         call.refuse("the order of the edges must be 1 or 2")
-    spacing = call.given("spacing")
+    spacing = call.argument("spacing")
     if isinstance(spacing, list) and len(spacing) != len(places):
         call.refuse("there must be one spacing for each axis")
     for n, place in enumerate(places):
@@ -328,7 +328,7 @@ def taken_along(call: TorchCall) -> Value:
     Along an axis, torch takes indices modulo its size, so only an empty axis has none of them.
     """
     dims, indices = call.dims("self"), call.dims("indices")
-    if call.given("dim") is None:
+    if call.argument("dim") is None:
         indexed_by(call, call.value_of("indices"), multiply(*dims), indices)
         return Value((multiply(*indices),))
     if len(dims) != len(indices):
@@ -408,7 +408,7 @@ def multinomial_contents(call: TorchCall, output: Value) -> Content | None:
 def integral(call: TorchCall) -> Value:
     """An integral along an axis, with equal steps."""
     dims = call.dims("y")
-    if call.given("x") is not None:
+    if call.argument("x") is not None:
         call.give_up("steps given by a tensor")
     if not dims:
         call.refuse("the tensor must have an axis")
@@ -440,9 +440,9 @@ def argsort_contents(call: TorchCall, output: Value) -> Content | None:
 @operator("isin")
 def is_member(call: TorchCall) -> Value:
     """Whether each element occurs in another tensor."""
-    elements = call.given("elements", "element")
+    elements = call.argument("elements", "element")
     return (
-        Value(call.dims("elements") if call.given("elements") is not None else ())
+        Value(call.dims("elements") if call.argument("elements") is not None else ())
         if elements is not None
         else Value(None)
     )
