@@ -183,7 +183,8 @@ def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy inter
     span = contents_of(item).span if whole is None else IntegerSpan(whole, whole)
     context, least = _IndexErrors(path, error), 0 if is_from_front else multiply(-1, size)
     if span is None:
-        _check_data(path, item)
+        if not contents_of(item).is_data:
+            path.fail_to_trace("indices that depend on sizes only were not followed here")
         meet(context, None, None, size, shape)  # type: ignore[arg-type]
         return
     empty = [equal(d, 0) for d in shape if not path.bounds.is_at_least(d, 1)]
@@ -196,12 +197,6 @@ def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy inter
         meet(context, low, span.high, size, shape)  # type: ignore[arg-type]
     elif not path.ask(any_of([*empty, all_of(inside)])):
         path.fail_to_trace("the values of these indices were not followed")
-
-
-def _check_data(path: Path, item: Any) -> None:
-    """End the path if indices depend on sizes only but were not followed."""
-    if not contents_of(item).is_data:
-        path.fail_to_trace("indices that depend on sizes only were not followed here")
 
 
 def _item(key: Any) -> Any:

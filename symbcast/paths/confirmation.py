@@ -453,9 +453,8 @@ class _Confirmation:
         return any(not self._condition(s.formula).symbols <= self.names.keys() for s in required)
 
     def _is_alike(self, prediction: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
-        return self._raises(prediction, real) if isinstance(real, RaisedError) else self._returns(prediction, real, at)
-
-    def _returns(self, prediction: _Prediction, real: Any, at: NumbersBySymbol) -> bool:
+        if isinstance(real, RaisedError):
+            return self._raises(prediction, real)
         outcome = self.outcomes[prediction.outcome]
         return not prediction.is_violated and outcome.error is None and self.calls.fits(outcome.raw, real, at)
 

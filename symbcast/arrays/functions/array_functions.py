@@ -365,7 +365,7 @@ def tile(A: Any, reps: Any) -> Any:
 @implements(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **options: Any) -> Any:
     dims, path = dims_of(array), here()
-    if any(map(is_array_or_list, options.values())):
+    if any(dims_of(v) for v in options.values() if v is not None and not isinstance(v, (str, dict))):
         return path.fail_to_trace("numpy.pad with separate values for each end is not supported")
     ends = _ends(pad_width, len(dims))
     for dim in (e for pair in ends for e in pair):
@@ -385,8 +385,3 @@ def _ends(width: Any, rank: int) -> list[tuple[Any, Any]]:
         here().fail_to_trace("numpy.pad with a dict is not supported")
     pairs = np.broadcast_to(np.asarray(width, dtype=object), (rank, 2))
     return [(dim_of(a), dim_of(b)) for a, b in pairs]
-
-
-def is_array_or_list(value: Any) -> bool:
-    """Return whether a value has axes."""
-    return bool(dims_of(value)) if not isinstance(value, (str, dict)) and value is not None else False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -201,10 +201,6 @@ def _svd(m: Dim, n: Dim, kind: Any, full_matrices: bool = True, compute_uv: bool
     return SymbolicArray((m, left), kind), values, SymbolicArray((right, n), kind)
 
 
-def _singular_values(m: Dim, n: Dim, kind: Any) -> Any:
-    return _svd(m, n, kind, compute_uv=False)
-
-
 def _eigh(n: Dim, _: Dim, kind: Any, eigvals_only: bool = False) -> Any:
     values = SymbolicArray((n,), np.empty(0, kind).real.dtype)
     return values if eigvals_only else (values, SymbolicArray((n, n), kind))
@@ -246,7 +242,7 @@ _KNOWN: dict[str, tuple[Callable[..., Any], bool]] = {
     "sinhm": (_same, True),
     "sqrtm": (_same, True),
     "svd": (_svd, False),
-    "svdvals": (_singular_values, False),
+    "svdvals": (partial(_svd, compute_uv=False), False),
     "tanhm": (_same, True),
     "tanm": (_same, True),
 }

@@ -607,16 +607,11 @@ class Flat:
         if mask is not None:
             indexed(self.copy(), mask)
         elif hasattr(type(key), "dims") or isinstance(key, (list, np.ndarray)):
-            self._check_unless_empty(key, dims_of(value))
+            # Without indices or without values, NumPy writes nothing and checks nothing.
+            check_indices(here(), key, self.dims[0], (*dims_of(key), *dims_of(value)))
         elif not _is_everything(key):
             indexed(self.copy(), self._key(key))
         self.base.forget(value, key)
-
-    def _check_unless_empty(self, key: Any, value: Any) -> None:
-        """Require that indices are within the axis, unless there are no indices or no values."""
-        path, shape = here(), dims_of(key)
-        (size,) = self.dims
-        check_indices(path, key, size, (*shape, *value))
 
     def _mask(self, key: Any) -> Any:
         """Return a mask, whose size must be that of the array or 0; None for any other index."""

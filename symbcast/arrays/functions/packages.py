@@ -55,7 +55,7 @@ def _register_random_standins(random: ModuleType, standins: StandIns) -> None:
         def drawn(real: Any, *args: Any, own: str = own, **options: Any) -> Any:
             return getattr(Draws(random.mtrand._rand), own)(*args, **options)
 
-        standins.stands_for(getattr(random, name), is_ours=_always)(drawn)
+        standins.stands_for(getattr(random, name), is_ours=lambda *_, **__: True)(drawn)
 
 
 class NumbaFunction:
@@ -109,10 +109,6 @@ def without_numba(reach: ReachedPlaces) -> Iterator[None]:
     standins.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
     with standins.acting(reach):
         yield
-
-
-def _always(*_: Any, **__: Any) -> bool:
-    return True
 
 
 def _is_of_ours(*args: Any, **options: Any) -> bool:

@@ -68,11 +68,7 @@ stands_for = STANDINS.stands_for
 SymbolicArray.namespace = staticmethod(lambda: STANDINS.of(np))
 
 
-def _always(*_: Any, **__: Any) -> bool:
-    return True
-
-
-@stands_for(builtins.__import__, importlib.import_module, is_ours=_always)
+@stands_for(builtins.__import__, importlib.import_module, is_ours=lambda *_, **__: True)
 def imported(real: Any, *args: Any, **options: Any) -> Any:
     return STANDINS.of(real(*args, **options))
 

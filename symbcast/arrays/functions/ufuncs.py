@@ -171,14 +171,6 @@ def _of_extremes(a: IntegerSpan, b: IntegerSpan) -> Any:
     return occurs if occurs != "all" or a.low == a.high or b.low == b.high else "ends"
 
 
-def _clip(path: Path, a: IntegerSpan, low: IntegerSpan, high: IntegerSpan) -> IntegerSpan:
-    return _minimum(path, _maximum(path, a, low), high)
-
-
-def _same(_: Path, a: IntegerSpan) -> IntegerSpan:
-    return a
-
-
 def _absolute(path: Path, a: IntegerSpan) -> IntegerSpan | None:
     if path.bounds.is_at_least(a.low, 0):
         return a
@@ -189,13 +181,13 @@ def _absolute(path: Path, a: IntegerSpan) -> IntegerSpan | None:
 _RULES: dict[str, Callable[..., IntegerSpan | None]] = {
     "absolute": _absolute,
     "add": _add,
-    "clip": _clip,
+    "clip": lambda path, a, low, high: _minimum(path, _maximum(path, a, low), high),
     "floor_divide": _floor_divide,
     "maximum": _maximum,
     "minimum": _minimum,
     "multiply": _multiply,
     "negative": _negative,
-    "positive": _same,
+    "positive": lambda _, a: a,
     "remainder": _remainder,
     "subtract": _subtract,
 }

@@ -365,7 +365,9 @@ class SymbolicLoop:
                     self._expect(self._contents_before[number][name], list(old))
         for items, length, new in self._lists:
             if self._is_chosen:
-                self._check_chosen(items[length + 1 :], new[0])
+                chosen = items[length + 1 :]
+                if chosen and not (len(chosen) == 1 and is_alike(chosen[0], new[0])):
+                    self._refuse()
                 continue
             # The list holds `Repeated` for the earlier iterations, and the last item itself if all are alike; what
             # follows was added by the second pass.
@@ -375,10 +377,6 @@ class SymbolicLoop:
         if self._is_chosen:
             self._leave()
         self._set(self.count, [{} for _ in self._spaces])
-
-    def _check_chosen(self, added: list[Any], item: Any) -> None:
-        if added and not (len(added) == 1 and is_alike(added[0], item)):
-            self._refuse()
 
     def _decided(self) -> tuple[Any, ...]:
         """Return the key of the loop, and what this path decided, without what data decide in an iteration."""

@@ -425,16 +425,11 @@ def permutation(call: TorchCall) -> Value:
     return Value((count,))
 
 
-def all_places(size: Dim, axis: int) -> DistinctPlaces:
-    """Return the positions along an axis in some order, as after a sort: each occurs."""
-    return DistinctPlaces(0, subtract(size, 1), axis, True)
-
-
 @translation("argsort", "randperm")
 def argsort_contents(call: TorchCall, output: Value) -> Content | None:
     dims = shape_of_value(output)
     axis = call.number("dim", -1)
-    return all_places(dims[axis], axis % len(dims)) if dims else Elements((0,))
+    return DistinctPlaces(0, subtract(dims[axis], 1), axis % len(dims), True) if dims else Elements((0,))
 
 
 @operator("isin")
