@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symbcast.cli.command import load_command
+from symbcast.cli.command import lines_by_word, load_command
 from symbcast.cli.model_files import path_exists
 from symbcast.cli.terminal import argument_text, command_line, is_shape, print_wrapped
 from symbcast.core.advice import AXIS_NAMES
@@ -139,29 +139,6 @@ def instead_of_shapes(command: str, arguments: Sequence[str]) -> str:
 # First arguments that are not commands.
 
 
-_OTHERS = {
-    "broadcast": 'check "N, 3" "M, 1"',
-    "broadcast_shapes": 'check "N, 3" "M, 1"',
-    "shape": 'check "N, 3" "M, 1"',
-    "pytorch": "torch-error for an error of torch's, or model for a .pt2 file",
-    "torch": "torch-error for an error of torch's, or model for a .pt2 file",
-    "diff": 'compare "N, 3" "M, 1"',
-    "fix": 'repair "N, 3" "M, 4"',
-    "guard": 'check "N, 3" "M, 1" --guard python, or symbcast model MODEL --guard python',
-    "onnx": "model MODEL.onnx",
-    "run": 'trace MODULE:FUNCTION "N, 3"',
-    "export": "contract MODEL --to TARGET",
-    "convert": "contract MODEL --to TARGET",
-    "ranges": "contract MODEL --range H=64..1280",
-    "list": "rules for the rules, or symbcast --help for the commands",
-    "ls": "rules for the rules, or symbcast --help for the commands",
-    "commands": "--help",
-    "options": "--help",
-    "info": "model MODEL.onnx, or symbcast --help",
-}
-"""Words that people try as commands, with the command that they mean."""
-_OF_MODELS = {"export": "--to TARGET", "convert": "--to TARGET", "ranges": "--range H=64..1280"}
-"""Words that mean a contract of a model, with its option."""
 _IN_PYTHON = ("explore", "plot", "survey", "draw", "graph", "visualize", "picture")
 """Words that mean pictures: a page of a model, or functions of `symbcast.notebook`."""
 _BEFORE = {"-V": "--version", "-v": "--version", "--ver": "--version", "-?": "--help", "/?": "--help"}
@@ -188,8 +165,9 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
         return f"{text}; {_about_file(file, word, rest, commands)}"
     if rest and is_module(rest[0]):
         return f"{text}; did you mean {command_line('trace', rest)}?"
-    if word in _OTHERS:
-        return f"{text}; did you mean symbcast {_OTHERS[word]}?"
+    lines = lines_by_word()
+    if word in lines:
+        return f"{text}; did you mean symbcast {lines[word]}?"
     if word in _IN_PYTHON:
         name = word if word in ("explore", "plot", "survey") else "plot"
         operands = ", ".join(f'"{a}"' for a in rest if is_shape(a)) or '"N, 3", "M, 1"'
@@ -200,7 +178,7 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
         return operation
     close = closest(word, [*commands, "pytorch"])
     if close == "pytorch":
-        return f"{text}; did you mean symbcast {_OTHERS[close]}?"
+        return f"{text}; did you mean symbcast {lines[close]}?"
     if close:
         return f"{text}; did you mean symbcast {close}? {there[0].upper()}{there[1:]}"
     if is_shape(word) and not re.fullmatch(r"[^\W\d][\w-]{2,}", word):
@@ -211,15 +189,16 @@ def unknown_command(word: str, rest: Sequence[str], commands: Sequence[str]) -> 
 
 def _about_file(file: str, word: str, rest: Sequence[str], commands: Sequence[str]) -> str:
     """Return the command for a file that follows a word."""
-    close = closest(word, commands) if word and word not in _OTHERS else None
+    line = lines_by_word().get(word, "")
+    close = closest(word, commands) if word and not line else None
     if file.endswith(".py"):
         return f"did you mean {command_line('lint', rest)}?" if close == "lint" else for_source(file)
     command = load_command(close) if close else None
     subject = command.subject if command and command.most_arguments != 0 else ""
     if close and (subject == "models" or (subject == "other" and (close != "lint" or not is_model(file)))):
         return f"did you mean {command_line(close, rest)}?"
-    if word in _OF_MODELS:
-        return f"did you mean {command_line('contract', rest)} {_OF_MODELS[word]}?"
+    if line.startswith("contract MODEL "):
+        return f"did you mean {command_line('contract', rest)} {line.removeprefix('contract MODEL ')}?"
     if word == "guard":
         return f"did you mean {command_line('model', rest)} --guard python?"
     if is_model(file) and word in _IN_PYTHON:

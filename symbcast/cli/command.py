@@ -88,6 +88,8 @@ class Command(NamedTuple):
     ``epilogue`` ends its help. ``fault`` returns the error for arguments and options as typed, or an empty text.
     ``notes`` says what to do instead of options that the command does not have, by words separated by spaces.
     ``prefix`` precedes the function's name: a command about the command line itself is written as an option.
+    ``words`` are what people type instead of its name, each with the line to write; ``needs`` is an option that it
+    does not work without.
     """
 
     function: Callable[..., int]
@@ -96,6 +98,8 @@ class Command(NamedTuple):
     fault: Callable[[Sequence[str], Sequence[str]], str] | None = None
     notes: Mapping[str, str] = {}
     prefix: str = ""
+    words: Mapping[str, str] = {}
+    needs: str = ""
 
     @property
     def name(self) -> str:
@@ -227,6 +231,14 @@ def load_command(name: str) -> Command:
     file = name.removeprefix("--").replace("-", "_")
     loaded: Command = getattr(import_module(f"symbcast.cli.commands.{file}"), file)
     return loaded
+
+
+def lines_by_word() -> dict[str, str]:
+    """Return words that people try as commands, each with the line that they mean."""
+    lines = {"commands": "--help", "options": "--help"}
+    for name in command_names():
+        lines.update(load_command(name).words)
+    return lines
 
 
 class OptionsByCommand(Mapping[str, Options]):

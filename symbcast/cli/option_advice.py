@@ -216,18 +216,15 @@ def _chosen(typed: UnknownOption, options: Options) -> str:
     return f"{option} {value}" if option else ""
 
 
-_TAKING = {"solve": "--out", "prove": "--that", "compare": "--rule"}
-"""Commands on shapes with the option that they need."""
-
-
 def _command_meant(typed: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return the line of a command that is written as an option; empty if the option is no command."""
     word = typed.word
     if word not in commands or word in {typed.command, "rules"}:
         return ""
-    if (load_command(word).subject == "shapes") != typed.is_of_shapes:
+    command = load_command(word)
+    if (command.subject == "shapes") != typed.is_of_shapes:
         return ""
-    option = _TAKING.get(word, "")
+    option = command.needs
     if not option or not typed.following:
         own = [a for a in typed.arguments if not a.startswith("-")]
         return f"did you mean {command_line(word, own)}?"

@@ -17,9 +17,13 @@ _SPACED = ("einops", "jaxtyping")
 EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 
 Exit status of check: 0 always valid, 1 valid for some sizes or none, 2 wrong usage or text, 3 not decided."""
+WORDS = {
+    **dict.fromkeys(["broadcast", "broadcast_shapes", "shape"], 'check "N, 3" "M, 1"'),
+    "guard": 'check "N, 3" "M, 1" --guard python, or symbcast model MODEL --guard python',
+}
 
 
-@command(epilogue=EPILOGUE, subject="shapes")
+@command(epilogue=EPILOGUE, subject="shapes", words=WORDS)
 def check(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: str = "numpy",

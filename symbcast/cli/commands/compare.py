@@ -20,10 +20,11 @@ EPILOGUE = """Example: symbcast compare "N, C, H, W" "C, 1, K" --rule "pdpd(axis
 Example: symbcast compare --rule numpy --rule unidirectional --rank 3
 
 Exit status of compare: 0 all rules say the same, 1 they differ at some sizes, 2 wrong usage or text, 3 not decided."""
+WORDS = {"diff": 'compare "N, 3" "M, 1"'}
 NOTES = {"all every": "without --rule, all rules that need no attributes are compared: leave {} out"}
 
 
-@command(epilogue=EPILOGUE, subject="shapes", notes=NOTES)
+@command(epilogue=EPILOGUE, subject="shapes", notes=NOTES, words=WORDS, needs="--rule")
 def compare(  # noqa: PLR0913 - each is an option
     *shapes: str,
     rule: list[str] | None = None,

@@ -48,9 +48,13 @@ EPILOGUE = """Example: symbcast contract detector.onnx --range H=64..1280 --form
 Exit status of contract: 0 the contract is proved (with --check: every size in the ranges works), 1 no wanted sizes \
 work, they work only with suitable data, some in the ranges fail, or the target cannot express the contract, 2 wrong \
 usage, or a file that cannot be read, 3 not decided."""
+WORDS = {
+    **dict.fromkeys(["export", "convert"], "contract MODEL --to TARGET"),
+    "ranges": "contract MODEL --range H=64..1280",
+}
 
 
-@command(epilogue=EPILOGUE, subject="models", fault=several_models)
+@command(epilogue=EPILOGUE, subject="models", fault=several_models, words=WORDS)
 def contract(  # noqa: PLR0913 - each is an option
     *files: str,
     range: list[str] | None = None,

@@ -42,9 +42,10 @@ EPILOGUE = """Example: symbcast model encoder.onnx --assume "batch >= 1" --bind 
 
 Exit status of model: 0 all models always run, 1 a model runs for some sizes or none (or --confirm disagrees), 2 wrong \
 usage or a file that cannot be read or checked (the others still are), 3 not decided."""
+WORDS = {"onnx": "model MODEL.onnx", "info": "model MODEL.onnx, or symbcast --help"}
 
 
-@command(epilogue=EPILOGUE, subject="models")
+@command(epilogue=EPILOGUE, subject="models", words=WORDS)
 def model(  # noqa: PLR0913 - each is an option
     *files: str,
     assume: list[str] | None = None,

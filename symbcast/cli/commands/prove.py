@@ -24,7 +24,7 @@ EPILOGUE = """Example: symbcast prove "N, 3" "M, 1" --assume "N >= 2" --that "N 
 Exit status of prove: 0 if all relations hold, 1 if one does not, 2 wrong usage or text, 3 not decided."""
 
 
-@command(epilogue=EPILOGUE, subject="shapes")
+@command(epilogue=EPILOGUE, subject="shapes", needs="--that")
 def prove(
     *shapes: str,
     that: list[str] | None = None,

@@ -22,9 +22,10 @@ from symbcast.core.programs.arguments import check_limit
 EPILOGUE = """Example: symbcast repair "batch, heads, T, S" "batch, S"
 
 Exit status of repair: 0 if a repair was found or none is needed, 1 if none was found, 2 wrong usage, 3 not decided."""
+WORDS = {"fix": 'repair "N, 3" "M, 4"'}
 
 
-@command(epilogue=EPILOGUE, subject="shapes")
+@command(epilogue=EPILOGUE, subject="shapes", words=WORDS)
 def repair(
     *shapes: str,
     rule: RuleName = "numpy",

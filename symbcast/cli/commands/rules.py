@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 EPILOGUE = """Example: symbcast rules --format json
 
 Exit status of rules: 0, 2 wrong usage."""
+WORDS = dict.fromkeys(["list", "ls"], "rules for the rules, or symbcast --help for the commands")
 
 
-@command(epilogue=EPILOGUE)
+@command(epilogue=EPILOGUE, words=WORDS)
 def rules(*, format: Format = "text") -> int:
     """List the rules, including those of installed packages, with their attributes.
 

@@ -29,7 +29,7 @@ EPILOGUE = """Example: symbcast solve "?, 3" "N, 1" --out "5, 3"
 Exit status of solve: 0 if sizes give the output, 1 if none do, 2 wrong usage or text, 3 not decided."""
 
 
-@command(epilogue=EPILOGUE, subject="shapes")
+@command(epilogue=EPILOGUE, subject="shapes", needs="--out")
 def solve(
     *shapes: str,
     out: str | None = None,

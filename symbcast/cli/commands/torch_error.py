@@ -23,9 +23,10 @@ from symbcast.cli.terminal import (
 EPILOGUE = """Example: python export.py 2>&1 | symbcast torch-error
 
 Exit status of torch-error: 0 a message about sizes was read, 1 none was found, 2 wrong usage."""
+WORDS = dict.fromkeys(["pytorch", "torch"], "torch-error for an error of torch's, or model for a .pt2 file")
 
 
-@command(epilogue=EPILOGUE)
+@command(epilogue=EPILOGUE, words=WORDS)
 def torch_error(log: str = STDIN, /, *, format: TextOrJson = "text") -> int:
     """Read torch's errors about sizes: what each means, why torch gives it, and what to do.
 

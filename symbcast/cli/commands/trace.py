@@ -46,6 +46,7 @@ The function's own code is run, in its own process. Arguments are shapes of floa
 of another type, size:k an integer that is a size, and =5 a Python literal. mask=bool:T, T gives one by its name.
 
 Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
+WORDS = {"run": 'trace MODULE:FUNCTION "N, 3"'}
 NOTES = {
     "plot svg png draw image figure": "plots are drawn in Python, by symbcast.notebook.plot(...)",
     "dtype dtypes type types": 'the type precedes the shape, as in "float32:N, 3"',
@@ -59,7 +60,7 @@ def _no_function(arguments: Sequence[str], _options: Sequence[str]) -> str:
     return "" if arguments else 'give a function: symbcast trace MODULE:FUNCTION "N, 3"'
 
 
-@command(epilogue=EPILOGUE, subject="function", fault=_no_function, notes=NOTES)
+@command(epilogue=EPILOGUE, subject="function", fault=_no_function, notes=NOTES, words=WORDS)
 def trace(  # noqa: PLR0913 - each is an option
     function: str,
     /,
