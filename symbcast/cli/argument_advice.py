@@ -71,8 +71,6 @@ def file_of_module(name: str) -> str:
 
 def functions_in(path: str) -> list[str]:
     """Return the functions that a source file defines, read without importing it."""
-    import ast
-
     try:
         tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):

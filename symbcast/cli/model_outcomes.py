@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from symbcast.answers.outcomes import CheckOutcome
 from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
@@ -14,10 +14,6 @@ from symbcast.cli.options import Language
 from symbcast.cli.terminal import harmless, print_json, print_text, print_wrapped, show
 from symbcast.core.characters import shorten_middle
 from symbcast.graphs.jobs import Stamp, Status
-
-if TYPE_CHECKING:
-    from symbcast.answers.show.document import Document
-
 
 # The outcome of checking one file, with data for the formats and for the command's display and counts.
 

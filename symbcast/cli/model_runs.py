@@ -25,11 +25,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from symbcast.cli.model_examination import CheckJob
-    from symbcast.cli.model_outcomes import FileOutcome, ModelNames
-    from symbcast.core.isolation import Ending
 
 
-# Run work in several processes and yield answers in order; a process that dies loses only its own job.
+# Work in several processes: answers come in order, and a process that dies loses only its own job.
 
 
 Work = TypeVar("Work")
@@ -37,22 +35,6 @@ Answer = TypeVar("Answer")
 
 SECONDS_TO_CONNECT = 10
 """How long a Dask scheduler may take to answer at all."""
-
-
-def answers(
-    function: Callable[[Work], Answer],
-    jobs: Sequence[Work],
-    processes: int,
-    died: Callable[[Work, int | None], Answer],
-    tell: Callable[[], None],
-) -> Generator[Answer, None, None]:
-    """Yield a function's answer to each job, in the order of the jobs, computed by several processes.
-
-    If the process of a job died, ``died`` gives the answer, from its exit status; ``tell`` is called for each answer.
-    """
-    with closing(run_jobs(numbered(function), enumerate(jobs), processes=min(processes, len(jobs)))) as endings:
-        for ending in in_order(endings, tell):
-            yield ending.answer if ending.answer is not None else died(ending.job, ending.status)
 
 
 def in_order(
@@ -70,12 +52,8 @@ def in_order(
             following += 1
 
 
-def numbered(function: Callable[[Work], Answer]) -> Callable[[tuple[int, Work]], Answer]:
-    """Return a function of numbered jobs that calls ``function`` on the jobs alone."""
-    return partial(_numbered, function)
-
-
-def _numbered(function: Callable[[Work], Answer], job: tuple[int, Work]) -> Answer:
+def numbered(function: Callable[[Work], Answer], job: tuple[int, Work]) -> Answer:
+    """Return the answer of a function to a job with a number."""
     return function(job[1])
 
 
@@ -99,7 +77,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
         yield client.get_executor(pure=False)  # a changed file is a different job
 
 
-# Check files in this process, in several, or on a cluster, and verify that the mentioned names occur in them.
+# Files are checked in this process, in several, or on a cluster; names that no file has are an error.
 
 
 class Workers(NamedTuple):
@@ -125,7 +103,6 @@ def outcomes_of(
             yield outcome
         return
     from symbcast.core.isolation import load_nothing
-    from symbcast.graphs.jobs import run_jobs
 
     processes = max(1, min(means.processes, len(jobs)))
     prepare = front_end_for(jobs[0].path).load().prepare if jobs else load_nothing
@@ -134,7 +111,7 @@ def outcomes_of(
         ask = partial(run_jobs, executor=executor, timeout=means.timeout, processes=processes, prepare=prepare)
         endings: Iterator[Ending[CheckJob, FileOutcome]]
         if is_ordered:
-            endings = in_order(stack.enter_context(closing(ask(numbered(examine), enumerate(jobs)))), advance)
+            endings = in_order(stack.enter_context(closing(ask(partial(numbered, examine), enumerate(jobs)))), advance)
         else:
             endings = stack.enter_context(closing(ask(examine, jobs)))
         for ending in endings:
@@ -148,6 +125,7 @@ def known_outcomes(outcomes: Iterator[FileOutcome], names_to_find: ModelNames) -
 
     Raises `UsageError` if a name is in no model: the answer would otherwise ignore it silently.
     """
+    # A name may occur only in a later model, so outcomes wait until each name was seen, or all models were.
     missing = [set(names) for names in names_to_find]
     names_seen: list[dict[str, None]] = [{} for _ in names_to_find]
     waiting: list[FileOutcome] = []
@@ -211,7 +189,7 @@ def _written(outcomes: Iterable[FileOutcome], journal: Journal) -> Iterator[File
         report = data_of(outcome) if outcome.data is not None else None
         result = FileResult(outcome.source, outcome.status, outcome.seconds, problem, report, outcome.stamp)
         journal.add(result.to_dict())
-        yield replace(outcome, data=None)
+        yield replace(outcome, data=None)  # thousands of reports would not fit into memory
 
 
 def _question(jobs: Sequence[CheckJob]) -> dict[str, Any]:

@@ -256,9 +256,8 @@ def is_numbers(text: str) -> bool:
     return re.fullmatch(r"[(\[]?\s*[0-9]+(?:\s*,\s*[0-9]+)*\s*,?\s*[)\]]?", text) is not None
 
 
-# Shapes as arguments: read, and answered for. What needs no option is answered without the declared commands.
-#
-# Loading and applying the declarations of all options takes longer than the answer.
+# Shapes as arguments. ``check`` without options is answered here, without the declared commands:
+# loading and applying the declarations of all options takes longer than the answer.
 
 
 _ALONE = re.compile(r"[\w(\[*.?][^<>=!]*")

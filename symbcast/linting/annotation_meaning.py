@@ -28,7 +28,7 @@ from symbcast.linting.annotations import (
     name_for,
 )
 
-# The arguments that annotations ask for: symbolic arrays and sizes, in each of the forms that they allow.
+# The arguments that annotations allow: symbolic arrays and sizes, in each form.
 #
 # An annotation may allow several forms: a union, any number of axes, an axis that may have size 1. The first form of
 # each is traced together with the first forms of all others; then each other form, with the first forms of the others.
@@ -269,10 +269,10 @@ class SizesOfAxes:
         from symbcast.core.algebra.terms import symbols_of
         from symbcast.core.shapes import shape
 
-        text_or_size = term_text(text, self.form)
-        if text_or_size is None:
+        substituted = term_text(text, self.form)
+        if substituted is None:
             return None
-        (dim,) = shape(f"{text_or_size},").dims
+        (dim,) = shape(f"{substituted},").dims
         known = {s: self.at.get(s.name, self.bound.get(s.name, (None,))[0]) for s in symbols_of((dim,))}
         sizes = {s: size for s, size in known.items() if size is not None}
         return replace_symbols(dim, sizes) if len(sizes) == len(known) else None

@@ -48,7 +48,7 @@ EQUAL = declare_code("SYM105", "equal-names", "Axes that must always have equal 
 SPACES = declare_code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
 ANNOTATION = declare_code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
 
-# Compare a trace with the annotations, and confirm each difference by a call.
+# A trace is compared with the annotations; a difference is a finding only if a real call confirms it.
 
 
 @dataclass(frozen=True)

@@ -242,7 +242,7 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# Check all functions of some files, in child processes that a function may kill.
+# All functions of some files, each file in a child process, which a function may kill.
 
 
 class RunObserver(Protocol):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symbcast.notebook.subjects import SurveySubject
 
 
-# Choose defaults for a picture: its symbols, and the output axis that it shows.
+# Defaults of a picture: its symbols, and the output axis that it shows.
 
 
 def informative_symbols(names: Mapping[Symbol, str], condition: Sequence[Formula]) -> Iterator[tuple[Symbol, ...]]:
@@ -91,7 +91,7 @@ def informative_axis(pictures: Sequence[Collection[tuple[int, ...]]]) -> int | N
     return next(varying, 0 if rank else None)
 
 
-# Evaluate formulas and dimensions at every point of a grid of sizes.
+# Formulas and dimensions at every point of a grid of sizes.
 
 
 Values = Sequence[Sequence[Any]]
@@ -180,7 +180,7 @@ def _join_function(members: Sequence[Dim], order: tuple[Symbol, ...]) -> Callabl
     return lambda *sizes: join_sizes(*(function(*sizes) for function in functions))
 
 
-# Choose default sizes of a picture: symbols, ranges and fixed sizes that show working and failing cells.
+# Default sizes of a picture: symbols, ranges and fixed sizes that show working and failing cells.
 #
 # A picture is a section through the space of all sizes: one or two symbols vary, and the others are fixed, or follow
 # if the assumptions determine them. A section with both outcomes is chosen if there is one: first among those through

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from symbcast.onnx.report import ModelReport
 
 
-# Define the wording that plots and the explorer share.
-
-
 _WIDEST = 60
 _STEPS = {1: "every size", 2: "every 2nd size", 3: "every 3rd size"}
 
@@ -159,7 +156,7 @@ def _counted(sizes: int) -> str:
     return "1 size" if sizes == 1 else f"{sizes} sizes"
 
 
-# Group the failures in a plot by who is to blame, into at most `MOST` kinds.
+# Failures in a plot, grouped by who is to blame.
 
 
 MOST = 6

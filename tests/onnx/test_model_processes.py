@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import onnx
@@ -15,7 +16,8 @@ from model_files import started
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.cli.model_runs import answers
+from symbcast.cli.model_runs import in_order, numbered
+from symbcast.graphs.jobs import run_jobs
 
 
 @pytest.mark.parametrize("jobs", [["-j", "2"], ["-j2"], ["--jobs=3"], ["-j", "0"]])
@@ -62,8 +64,8 @@ def test_large_files_have_the_same_answers_on_all_cores(models, capsys):
 def test_processes_that_die_take_only_their_own_work_along():
     jobs = ["1 + 1", "__import__('os')._exit(7)", "2 + 2", "__import__('os').kill(__import__('os').getpid(), 9)", "5"]
     told = []
-    found = answers(eval, jobs, 2, lambda job, status: (job[-6:], status), lambda: told.append(1))
-    assert list(found) == [2, (jobs[1][-6:], 7), 4, (jobs[3][-6:], -9), 5]
+    endings = in_order(run_jobs(partial(numbered, eval), enumerate(jobs), processes=2), lambda: told.append(1))
+    assert [e.answer or (e.job, e.status) for e in endings] == [2, (jobs[1], 7), 4, (jobs[3], -9), 5]
     assert len(told) == 5
 
 

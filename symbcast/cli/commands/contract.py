@@ -193,14 +193,13 @@ def _report(
     path: str, assume: Sequence[str], bind: Mapping[str, int], min_size: int, runtime: str | None
 ) -> GraphReport:
     from symbcast.cli.model_files import check_readable, front_end_for
-    from symbcast.graphs.check import check_graph as checked_model
-    from symbcast.graphs.check import read_question
+    from symbcast.graphs.check import check_graph, read_question
 
     check_readable(path)
     check_front_ends([path], runtime, confirm=False)
     front_end = front_end_for(path).load()
     question = read_question(front_end, tuple(assume), min_size, bind=bind, runtime=runtime)
-    return front_end.report(checked_model(front_end, front_end.read(path, question.runtime), question))
+    return front_end.report(check_graph(front_end, front_end.read(path, question.runtime), question))
 
 
 def _shown(contract: Contract, shortener: Shortener) -> Exit:

@@ -22,9 +22,6 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 
-# Define the limits of an explorer.
-
-
 MAP_UP_TO = 12
 """The largest size on a map, unless it is set, or a larger one is needed to show both outcomes."""
 
@@ -37,7 +34,7 @@ LARGEST_SIZE = 2**53 - 1
 """What a page counts exactly."""
 
 
-# Read the question in an explorer's fields, locate each error in its field, and write the question as Python.
+# The question in an explorer's fields: each error has its field, and the question can be written as Python.
 
 
 class FieldError(NamedTuple):

@@ -45,9 +45,6 @@ if TYPE_CHECKING:
     from symbcast.notebook.subjects import SurveySubject
 
 
-# Prepare the content of an explorer as data for its page: text, numbers and HTML.
-
-
 _NAME = 40
 """How many characters of a symbol's name are shown."""
 
@@ -281,7 +278,7 @@ def palette_data() -> dict[str, Any]:
     return {"works": channels(FINE), "fault": channels(IMPOSSIBLE), "fails": list(map(channels, FAILURES))}
 
 
-# Provide a static explorer: pages that show a saved notebook get the answer and a picture.
+# Pages that show a saved notebook run no code: they get the answer and a picture.
 
 
 _NOTE = "This is an explorer: run the notebook to change the shapes."

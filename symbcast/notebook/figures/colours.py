@@ -22,7 +22,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from symbcast.answers.show.html import FAILURES, FINE
 from symbcast.notebook.surveys import Cell, Outcome, Survey
 
-# Choose the colours and hatches of plots, distinguishable with any colour vision and in black-and-white print.
+# Colours and hatches are distinguishable with any colour vision and in black-and-white print.
 #
 # Working cells are a solid green, darker (on a dark page, lighter) for larger sizes; failing cells have a tint, with a
 # lightness that no green has, and a hatch for each kind of failure; excluded cells are plain.
@@ -150,7 +150,7 @@ def lightness(colour: Colour) -> float:
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
-# Map sizes to colours: the shades of working cells.
+# The shades of working cells.
 
 
 LOWEST = 1.7

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
 
 
-# Define figures that keep a text description wherever they are displayed or saved.
+# Figures that keep a text description wherever they are displayed or saved.
 
 
 _IMAGES = ("image/png", "image/svg+xml", "image/jpeg", "application/pdf")
@@ -98,7 +98,7 @@ def image(data: str | bytes, kind: str, description: str, width: int | None = No
     return f'{tag} src="data:{kind};base64,{text.strip()}">'
 
 
-# Lay out figures: panels, titles, a colour bar and a legend, without cutting anything off.
+# Layout: panels, titles, a colour bar and a legend, without cutting anything off.
 
 
 Inches = tuple[float, float]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 
-# Fit lines of text into the available space.
+# Lines of text in the available space.
 
 
 def fit(text: Text, words: str, points: float) -> None:
@@ -47,7 +47,7 @@ def plain(words: str) -> str:
     return "".join(c if c.isprintable() else " " for c in words)
 
 
-# Draw one survey in one pair of axes: shades where it works, hatched tints where it fails, ticks at sizes.
+# One survey in one pair of axes: shades where it works, hatched tints where it fails, ticks at sizes.
 
 
 MOST_TICKS = 18
@@ -208,7 +208,7 @@ def _write_sizes(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> b
     return True
 
 
-# Explain the colours and hatches of a plot in a legend.
+# The legend.
 
 
 LONGEST = 56
