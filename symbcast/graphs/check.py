@@ -20,10 +20,10 @@ from symbcast.core.solver.budget import check_budget, within_optional
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError, MissingExtraError, ShapeTypeError, SymbcastError
-from symbcast.graphs.inputs import aliases_of, without_aliases
+from symbcast.graphs.inputs import ModelInputs, aliases_of, without_aliases
 from symbcast.graphs.jobs import FileResult, Stamp, run_jobs
-from symbcast.graphs.known_inputs import NOTHING, KnownInputs, read_known_inputs
-from symbcast.graphs.model import CheckedModel, ModelConditions
+from symbcast.graphs.known_inputs import NOTHING, ContentsLike, KnownInputs, read_known_inputs
+from symbcast.graphs.model import CheckedModel, Model, ModelConditions
 from symbcast.graphs.registry import front_ends
 from symbcast.graphs.walking.facts import LONG, VERY_LONG, TooLongError
 from symbcast.graphs.walking.requirements import Requirements, learn_from_refuted
@@ -34,13 +34,7 @@ if TYPE_CHECKING:
 
     from symbcast.core.shapes import ShapeLike
     from symbcast.graphs.front_end import FrontEnd
-    from symbcast.graphs.inputs import ModelInputs
-    from symbcast.graphs.known_inputs import ContentsLike
-    from symbcast.graphs.model import Model
     from symbcast.graphs.walking.walk import Walk
-
-
-# Check a model: give its inputs symbolic sizes, walk its nodes and combine their requirements.
 
 
 MAX_WALKS = 3

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 from symbcast.core.isolation import load_nothing
 from symbcast.graphs.inputs import NO_LAYOUTS, Layouts
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.unknown_ranks import none_of, padded
+from symbcast.graphs.walking.unknown_ranks import Reaches, none_of, padded
 from symbcast.graphs.walking.walk import Walk
 from symbcast.operators.values.value import Value
 
@@ -25,12 +25,8 @@ if TYPE_CHECKING:
     from symbcast.graphs.model import Model
     from symbcast.graphs.report.graph_report import GraphReport
     from symbcast.graphs.walking.requirements import Requirements
-    from symbcast.graphs.walking.unknown_ranks import Reaches
     from symbcast.operators.context import Dims
     from symbcast.operators.reach import Reach
-
-
-# Define the table of a front end's operators, and the decorator that registers functions in it.
 
 
 Call = TypeVar("Call", bound=NodeCall)

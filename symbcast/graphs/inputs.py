@@ -8,7 +8,7 @@ letter of the input and the axis, or a number.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -17,10 +17,10 @@ from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import Formula, at_most, equal, with_dims
 from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown, symbol
-from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.rules.placement import sequence_place
-from symbcast.core.shapes import is_open, shape_of
+from symbcast.core.shapes import Shape, is_open, shape_of
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.errors import BindingError
 from symbcast.graphs.known_inputs import NOTHING, InputContents, KnownInputs, unknown
@@ -28,12 +28,7 @@ from symbcast.operators.values.contents import INTEGERS, MAX_ELEMENTS, Elements,
 from symbcast.operators.values.value import OpenValue, Value, put_sizes, sizes_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.programs.program import Program
-    from symbcast.core.shapes import Shape
     from symbcast.graphs.graph import Graph
     from symbcast.operators.context import Dims
 

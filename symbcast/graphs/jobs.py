@@ -17,8 +17,6 @@ from symbcast.core.interrupts import CleanupOnInterrupt
 from symbcast.core.isolation import Answer, DiedError, Ending, Job, Prepare, TimedOutError, ended_with, load_nothing
 from symbcast.errors import ExchangeError
 
-# Run jobs with an executor or in our own processes: a limited number at a time, yielding answers as they arrive.
-#
 # Only a few of thousands of jobs are submitted at any time, so that waiting jobs do not fill the executor's memory.
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.symbols import SequenceSymbol
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.programs.arguments import read_given_size
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.core.text import parse_dim
 from symbcast.errors import BindingError, ShapeSyntaxError, ShapeTypeError, SymbcastError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 ContentsLike: TypeAlias = "int | str | Iterable[Any]"
 """The elements of an input: one, or lists of them nested as deep as the input has axes; or text, ``"4, N//2"``."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, subtract
+from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -22,15 +23,8 @@ from symbcast.core.algebra.formulas import (
     equal,
     holds,
 )
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim
-
-
-# The argument of shape functions: knowledge about sizes, and methods that state requirements on them.
-
 
 Dims: TypeAlias = "tuple[Dim, ...]"
 
@@ -135,9 +129,7 @@ def evaluated(formula: Formula) -> Formula:
             if isinstance(left, int) and isinstance(right, int):
                 return TRUE if holds(formula) else FALSE
             difference = subtract(right, left)
-            if isinstance(difference, int):
-                return TRUE if _compare(operator, difference) else FALSE
-            return formula
+            return evaluated(Comparison(operator, 0, difference)) if isinstance(difference, int) else formula
         case AllOf(parts):
             return all_of(map(evaluated, parts))
         case AnyOf(parts):
@@ -149,10 +141,6 @@ def evaluated(formula: Formula) -> Formula:
             return FALSE if len([d for d in sizes if isinstance(d, int)]) > 1 else formula
         case _:
             return formula
-
-
-def _compare(operator: str, difference: int) -> bool:
-    return {"==": difference == 0, "!=": difference != 0, "<=": difference >= 0, "<": difference > 0}[operator]
 
 
 # Shapes that an operand must have: weights, states, caches and masks.

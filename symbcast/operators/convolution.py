@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import rank_if_known
 from symbcast.operators.attributes import NaturalEnds, NaturalPerAxis, Positive, PositivePerAxis, Truth
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.joining_and_slicing import ends_of
 from symbcast.operators.operator import operator
 from symbcast.operators.reach import Reach
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
-
-# Windows that slide along axes: their number of positions, and the shapes of convolutions and pools.
-
 
 NOT_NEGATIVE = "the window is too large for the padded input: the number of its positions must not be negative"
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.attributes import Natural, Whole
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.operator import operator
 from symbcast.operators.reach import ANY, reach_beside_new, reach_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
-
-# Read or write elements by index.
 
 
 def gather(context: Context, data: Dims, indices: Dims, axis: int, batch: int = 0) -> Dims:

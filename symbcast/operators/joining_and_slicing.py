@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.attributes import AxesOrAll, Ends, Places, Positive, Text, Whole
 from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.indexing import gather, indexable
@@ -14,11 +15,7 @@ from symbcast.operators.operator import operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.rules import AttributeValue
-
-
-# Concatenate, stack and split tensors along an axis.
 
 
 Joined: TypeAlias = "Callable[[Context, Sequence[Dims], int], list[Dim]]"
@@ -290,12 +287,11 @@ def gather_operator(context: Context, data: Dims, indices: Dims, axis: Whole = 0
     return dims
 
 
-def _padded(_: Sequence[Dims], widths: int | Sequence[Any], mode: str) -> list[Reach | None]:
-    """All axes, one for each width."""
-    return [None if isinstance(widths, int) else Reach(rank=len(widths))]
-
-
-@operator("pad", reach=_padded, choices={"mode": MODES})
+@operator(
+    "pad",
+    reach=lambda _, widths, mode: [None if isinstance(widths, int) else Reach(rank=len(widths))],
+    choices={"mode": MODES},
+)
 def pad_operator(context: Context, data: Dims, widths: Ends = 0, mode: Text = "constant") -> Dims:
     """`numpy.pad`; modes that repeat elements do so once."""
     ends = ends_of(context, widths, len(data), "widths")

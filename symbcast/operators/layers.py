@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.attributes import Positive, Text, Texts, Truth, Whole
 from symbcast.operators.context import Context, Dims, OptionalOperand, expect_shape
 from symbcast.operators.operator import operator
 from symbcast.operators.products import reduce
 from symbcast.operators.reach import ANY, Reach, reach_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 # Attention: queries look up keys and retrieve values, in heads; query heads may share key and value heads.
 
@@ -323,11 +320,10 @@ def batch_norm(  # noqa: PLR0913, PLR0917 - its operands are its own
     return data
 
 
-# Data have three axes; the other operands must have known rank.
 @operator(
     "recurrent",
     operands=("data", "sizes"),
-    reach=lambda shapes, **_: [Reach(rank=3), *[None] * (len(shapes) - 1)],
+    reach=lambda shapes, **_: [Reach(rank=3), *[None] * (len(shapes) - 1)],  # data have three axes
     has_parts=True,
     choices={"cell": tuple(GATES)},
     named_by="cell",

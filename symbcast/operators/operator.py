@@ -6,22 +6,19 @@ from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
 from symbcast.core.algebra.arithmetic import join, join_members
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import TRUE, Compatible, Formula, clauses
 from symbcast.core.algebra.symbols import is_sequence
-from symbcast.core.rules import Demand, Emission, Joined, Kind, OutputDim, Parameter, Rule, find_rule
+from symbcast.core.algebra.terms import Dim
+from symbcast.core.rules import AttributeValue, Demand, Emission, Joined, Kind, OutputDim, Parameter, Rule, find_rule
 from symbcast.core.rules.constraints import Constraint, Origin, Reason
 from symbcast.errors import OperatorError, RuleArgumentError
 from symbcast.operators import attributes as attribute_types
 from symbcast.operators.context import Context, Dims
 from symbcast.operators.reach import Reach, ReachError, expose_axes, is_of_each_axis, is_shape, of_one_rank, put_back
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.rules import AttributeValue
 
 Reader: TypeAlias = Callable[[str, str, Any], Any]
 """Returns an attribute of an operator, by name, in normal form; raises `OperatorError` for an invalid value."""

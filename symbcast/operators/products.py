@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.formulas import Formula, any_of, at_most
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.operators.attributes import AxesOrAll, Text, Truth
 from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.operator import operator
 from symbcast.operators.reach import ANY, Reach, reach_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
-
-# Matrix products.
 
 
 def _matrices(shapes: Sequence[Dims]) -> list[Reach | None]:

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from symbcast.core.programs.assumptions import Assumptions
     from symbcast.core.programs.record import OnConflict
     from symbcast.core.rules import AttributeLike, Rule
-    from symbcast.core.shapes import Shape, ShapeLike
-
-
-# The methods by which users record a program: broadcasts, requirements, assumptions and branches.
 
 
 class ProgramFunctions:

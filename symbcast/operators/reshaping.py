@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, reduced_fraction
 from symbcast.core.algebra.formulas import at_most, different, equal, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.operators.attributes import Axes, AxesOrAll, Order, Others, Whole, Wholes
 from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.operator import operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
-
-# Reshapes: the same elements in the same order, in another shape.
-
 
 Inferred: TypeAlias = "Callable[[Context, Dims, Sequence[Dim]], Dim]"
 """Returns the size for -1 in the new shape of some data, from the other given sizes."""

@@ -12,19 +12,16 @@ from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply
 from symbcast.core.algebra.formulas import Formula, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import rank_if_known
 from symbcast.operators.attributes import AxesOrAll, Ratios
 from symbcast.operators.context import TWICE, Context, Dims, expect_shape
 from symbcast.operators.operator import operator
 from symbcast.operators.reach import Reach, reach_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 MAX_SCALED = 1 << 14
 """Sizes below it are scaled exactly as in the runtime."""

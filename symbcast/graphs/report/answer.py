@@ -11,9 +11,9 @@ from symbcast.answers.explanation.words import Namer
 from symbcast.answers.public.answer import Answer, ModuleAnswer
 from symbcast.core.account import Account, OpenPart, Sizes, distinct_points
 from symbcast.core.advice import guessed_meanings
-from symbcast.core.algebra.formulas import FALSE, TRUE, all_of, any_of, clauses, equal, negate
+from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, equal, negate
 from symbcast.core.algebra.symbols import mentions_rest, sequences_of
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.characters import prose_list
 from symbcast.core.programs.assumptions import assumed_formulas
 from symbcast.core.programs.certificates import (
@@ -37,20 +37,14 @@ from symbcast.graphs.inputs import with_own_names
 from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.blame import OptionalShape, SequenceShape, optional_shapes, sequence_shapes
 from symbcast.graphs.walking.walk import Unanalysed, shapes_of
-from symbcast.operators.values.value import sizes_in
+from symbcast.operators.values.value import Value, sizes_in
 
 if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition, GenericAnswer
-    from symbcast.core.account import Account
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.programs.program import Program
-    from symbcast.graphs.model import CheckedModel
     from symbcast.graphs.report.findings import Finding
     from symbcast.operators.context import Dims
-    from symbcast.operators.values.value import Value
 
 
 # The account of a model: proved requirements, nodes that may be open, and points that walks at single sizes decide.

@@ -33,35 +33,35 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.products import quotient_required_whole
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
+from symbcast.core.algebra.terms import Dim, Operation, Symbol
 from symbcast.core.characters import shorten_middle
 from symbcast.core.effort import CALL, EffortSpentError, share
 from symbcast.core.programs.assumptions import Assumption, own_set
-from symbcast.core.programs.operations import operation_requirements
+from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import AxisSizes, holds_at
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.walking.facts import quotients_of
-from symbcast.graphs.walking.requirements import RequirementReason, located_reason
+from symbcast.graphs.walking.requirements import NodePlace, RequirementReason, Requirements, located_reason
 from symbcast.operators.values.contents import sizes_of
-from symbcast.operators.values.value import OptionalValue, SequenceValue, is_of_unknown_rank, known_dims
+from symbcast.operators.values.value import (
+    CommonShape,
+    OptionalValue,
+    SequenceValue,
+    Value,
+    is_of_unknown_rank,
+    known_dims,
+)
 
 if TYPE_CHECKING:
     import sympy
 
     from symbcast.answers.explanation.words import Namer
-    from symbcast.answers.findings import Sizes
-    from symbcast.core.algebra.terms import Dim, Operation, Symbol
-    from symbcast.core.programs.operations import Op
     from symbcast.core.programs.program import Program
     from symbcast.core.rules.constraints import Constraint
     from symbcast.graphs.model import CheckedModel
-    from symbcast.graphs.walking.requirements import NodePlace, Requirements
-    from symbcast.operators.values.value import CommonShape, Value
-
-
-# Extend sizes to all symbols of a model, including data-dependent ones.
 
 
 def assumptions_with(env: Program, more: Iterable[Formula] = ()) -> AssumptionSet:
@@ -108,9 +108,6 @@ def _completed_axes(checked: CheckedModel, known_sizes: Mapping[str, Any], claus
     if not sizes.keys() >= {*plain.values(), *(s.name for s in sequences)}:
         return None
     return AxisSizes({s: sizes[name] for s, name in plain.items()}, {s: sizes[s.name] for s in sequences})
-
-
-# Find the operations of a model that require a condition, or that fail where it does not hold.
 
 
 class OperationRequirements:
@@ -276,9 +273,6 @@ def _listed(dims: CommonShape, text: Callable[[Dim], str]) -> str:
         return "an unknown shape"
     sizes = ["?" if d is None else text(d) for d in dims]
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
-
-
-# Find the node that is responsible for a condition, its reason, and the operands that meet there.
 
 
 SHOWN = 2

@@ -11,6 +11,7 @@ from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.answers.findings import Sizes, Stops, dims_at, first_stop, without_sizes
 from symbcast.answers.outcomes import CodeLine
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import prose_list
 from symbcast.core.effort import EffortSpentError, share
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
@@ -30,7 +31,6 @@ from symbcast.graphs.report.blame import (
 from symbcast.graphs.report.model_fixes import FixSuggestions
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.programs.answers import ProgramRequirement
     from symbcast.core.programs.operations import Op
     from symbcast.graphs.model import CheckedModel
@@ -242,9 +242,6 @@ class _ModelFindingReader:
             "where": blamed.place.node.where,
             "line": blamed.place.node.line,
         }
-
-
-# Where a model stops at some sizes of its inputs.
 
 
 _EFFORT = 100_000

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from symbcast.answers.show.document import Document, Room
     from symbcast.core.shapes import Shape
-    from symbcast.graphs.report.answer import GraphAnswer
 
 
 _HERE = Path(__file__).parent
@@ -169,9 +168,6 @@ def _policy() -> str:
     """Return the page's security policy: it runs only its own scripts, and loads nothing."""
     hashes = " ".join(f"'sha256-{b64encode(sha256(s.encode()).digest()).decode()}'" for s in _scripts())
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}"
-
-
-# The answer about a model, with presentation.
 
 
 class GraphReport(Explained, GraphAnswer):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.core.algebra.formulas import Comparison, Formula, all_of, equal, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
-from symbcast.core.algebra.terms import Symbol, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.characters import prose_list, sizes_text
 from symbcast.core.programs.assumptions import own_set
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
@@ -23,15 +23,10 @@ from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import NodeBlame, assumptions_with, content_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.programs.program import Program
     from symbcast.graphs.graph import Graph, Node
     from symbcast.graphs.model import CheckedModel
     from symbcast.operators.context import Dims
-
-
-# Find where the sizes and constants of a model come from: an axis of an input, or an initializer.
 
 
 _LOOKED_AT = 60
@@ -170,18 +165,15 @@ def _members(env: Program, name: str) -> SizeSet | None:
     symbol = next(s for s, n in env.shown.items() if n == name)
     clauses = [c for c in env.clauses if symbol in symbols_in(c)]
     known = assumptions_with(env)
-    members = narrowed_set(known.domains.get(symbol, ALL), all_of(clauses)) if _is_about(symbol, clauses) else None
+    members = (
+        narrowed_set(known.domains.get(symbol, ALL), all_of(clauses))
+        if all(set(symbols_in(c)) == {symbol} for c in clauses)
+        else None
+    )
     if members is None:
         witness = env.witness()
         return None if witness is None else SizeSet.of([witness[name]])
     return members
-
-
-def _is_about(symbol: Symbol, clauses: Collection[Formula]) -> bool:
-    return all(set(symbols_in(c)) == {symbol} for c in clauses)
-
-
-# Suggest one fix for a condition, based on the node's requirement and on what fixes the sizes.
 
 
 _MOST_EQUALITIES = 12

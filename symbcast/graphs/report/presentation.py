@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     from symbcast.graphs.walking.walk import Unanalysed
 
 
-# Show the answer about a model as a document: requirements with their nodes, failures and fixes.
-
-
 WIDTH = 100
 LINES = 24
 """How many lines a screen has."""

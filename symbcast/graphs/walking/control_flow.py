@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply, replace_symbols, subtract
 from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, at_most, definedness, equal, negate
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.walking.node_call import Fork, NodeCall, UnknownShapeError, either
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import Elements, is_size, listed
+from symbcast.operators.values.contents import Content, Element, Elements, is_size, listed
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import (
     NEVER,
@@ -31,14 +32,6 @@ from symbcast.operators.values.value import (
     limited,
     put_sizes,
 )
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.operators.values.contents import Content, Element
-
-
-# Handle branches: walk both, and record the requirements of each under the condition that it is taken.
-
 
 Branch: TypeAlias = "Callable[[], Sequence[Value]]"
 """Walks through a branch, and returns its value for each output."""

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import gcd
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import (
     Substitution,
@@ -31,13 +30,8 @@ from symbcast.core.algebra.arithmetic import (
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, at_most, equal
 from symbcast.core.algebra.products import clear_quotients, quotient_required_whole
-from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, collect, constant, term
+from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, collect, constant, term
 from symbcast.core.solver.normal_form import symbols_in
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim, Monomial, Symbol
-
 
 LONG = 24
 """Sizes with more atoms than this are long."""
@@ -52,9 +46,6 @@ class TooLongError(Exception):
 def long_ones(dims: Iterable[Dim]) -> list[int]:
     """Return the numbers of atoms of the long sizes among some."""
     return [dim.size for dim in dims if not isinstance(dim, int) and dim.size > LONG]
-
-
-# Find lower bounds of single sizes that a requirement implies.
 
 
 def least_sizes(required: Formula, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
@@ -109,9 +100,6 @@ def _at_least(atom: Atom, least: int, bounds: Bounds) -> Iterator[tuple[Symbol, 
             yield from _not_below_0(arg - constant(1), bounds)
     elif isinstance(atom, Operation) and atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
         yield from _not_below_0(atom.args[0] - constant(least * atom.args[1].constant), bounds)
-
-
-# Decide whether a requirement that holds in a loop's first and last iterations also holds in all others.
 
 
 def is_convex(formula: Formula, turn: Symbol) -> bool:

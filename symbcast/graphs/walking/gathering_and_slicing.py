@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, multiply
-from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.bounds import Bounds, numbers_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.context import Dims
@@ -29,11 +30,6 @@ from symbcast.operators.values.contents import (
 )
 from symbcast.operators.values.intervals import interval_of, some_of
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim
-
 
 # Gather slices and elements by index: compute their contents, and check that indices are within their axes.
 

@@ -20,13 +20,13 @@ from symbcast.core.algebra.symbols import (
     rank_of,
     sequences_of,
 )
-from symbcast.core.algebra.terms import Symbol, symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules.placement import sequence_place
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.graphs.inputs import place_name
 from symbcast.operators.context import Context, Dims, evaluated
 from symbcast.operators.reach import is_of_each_axis
-from symbcast.operators.values.contents import Elements, IndexRamp, is_size, listed, sizes_of
+from symbcast.operators.values.contents import Content, Element, Elements, IndexRamp, is_size, listed, sizes_of
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import (
     NEVER,
@@ -42,14 +42,8 @@ from symbcast.operators.values.value import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.graphs.graph import Graph
     from symbcast.graphs.walking.requirements import NodePlace, Requirements
-    from symbcast.operators.context import Dims
-    from symbcast.operators.values.contents import Content, Element
-
-
-# Define how nodes see the walk: the values of their graph, values of unknown rank, and helper functions.
 
 
 class Fork(NamedTuple):
@@ -247,9 +241,6 @@ class OpenValues:
                 text = f"axis {axis} of {name}, whose rank is unknown"
                 self._axes[s] = self._asker.symbol(place_name(name, axis), text)
         return replace_symbols(dim, self._axes)
-
-
-# Give an operator's function its node, and everything that is known about the inputs.
 
 
 class KnownDifference(Protocol):

@@ -27,8 +27,8 @@ from symbcast.core.algebra.formulas import (
     with_dims,
 )
 from symbcast.core.algebra.products import clear_quotients
-from symbcast.core.algebra.symbols import mentions_rest, sequences_of
-from symbcast.core.algebra.terms import Symbol, symbols_of, term
+from symbcast.core.algebra.symbols import AxisSequence, mentions_rest, sequences_of
+from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of, term
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.programs.operations import emission_of
@@ -51,17 +51,12 @@ from symbcast.graphs.walking.facts import (
     long_ones,
     positive_sizes,
 )
-from symbcast.operators.context import evaluated
+from symbcast.operators.context import Dims, evaluated
 from symbcast.operators.values.value import Value, known_dims
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.symbols import AxisSequence
-    from symbcast.core.algebra.terms import Dim, Symbol, Term
     from symbcast.core.rules.constraints import Constraint
     from symbcast.graphs.graph import Node
-    from symbcast.operators.context import Dims
-    from symbcast.operators.values.value import Value
 
 
 # Locate a rule's condition on the axes of a node's operands.

@@ -7,11 +7,12 @@ from fractions import Fraction
 from functools import partial
 from functools import reduce as fold
 from math import ceil, floor, isfinite, prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
-from symbcast.core.algebra.bounds import exact_quotient, numbers_of
+from symbcast.core.algebra.bounds import Bounds, exact_quotient, numbers_of
 from symbcast.core.algebra.formulas import Formula, equal, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.requirements import learn_positive
@@ -36,14 +37,6 @@ from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.intervals import extent
 from symbcast.operators.values.tensors import stretched, transposed, with_axes, without_axes
 from symbcast.operators.values.value import Constant, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.walking.node_call import NodeCall
-    from symbcast.operators.context import Dims
-    from symbcast.operators.values.contents import Element
-
 
 # Check operand shapes: the main requirement of most operators with weights, states and scales.
 
@@ -476,9 +469,6 @@ def summed_along(
     if ends.low is None or ends.high is None:
         return None
     return None if None in (as_represented(e, data.dtype, bounds) for e in (ends.low, ends.high)) else sums
-
-
-# Resize axes by scales that a node holds.
 
 
 def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:

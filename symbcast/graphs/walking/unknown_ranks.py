@@ -10,25 +10,17 @@ sizes at which they run.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from symbcast.core.algebra.formulas import TRUE
+from symbcast.core.algebra.formulas import TRUE, Formula
 from symbcast.core.algebra.symbols import SequenceSymbol, is_sequence, mentions_rest, sequences_of
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules.placement import sequence_place
 from symbcast.errors import SymbcastError
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.operators.context import Dims
 from symbcast.operators.reach import Reach, ReachError, expose_axes, is_shape, of_one_rank, put_back
 from symbcast.operators.values.value import NEVER, UNKNOWN, OpenValue, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
-
-
-# Determine how many axes nodes use of inputs of unknown rank, from the tables of front ends.
-
 
 Reaches: TypeAlias = "Callable[[NodeCall, Sequence[Dims | None]], Sequence[Reach | None]]"
 """Returns the reach of a node into each input, given their shapes; None for an input whose rank must be known."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeAlias, cast
 
 from symbcast.core.algebra.formulas import FALSE, Formula, negate
-from symbcast.core.algebra.terms import Term
+from symbcast.core.algebra.terms import Dim, Term
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.core.solver.budget import current_budget
@@ -23,12 +23,13 @@ from symbcast.graphs.walking.node_call import (
     either,
 )
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
-from symbcast.graphs.walking.unknown_ranks import NodeFunctions, outputs_of_given_rank, outputs_of_unknown_rank
+from symbcast.graphs.walking.unknown_ranks import NodeFunctions, Reaches, outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.operators.values.contents import Elements
 from symbcast.operators.values.value import (
     NEVER,
     UNKNOWN,
     Constant,
+    Decider,
     OpenValue,
     SequenceValue,
     Value,
@@ -37,15 +38,7 @@ from symbcast.operators.values.value import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
     from symbcast.graphs.graph import Graph, Node
-    from symbcast.graphs.walking.node_call import NodeCall
-    from symbcast.graphs.walking.requirements import Requirements
-    from symbcast.graphs.walking.unknown_ranks import Reaches
-    from symbcast.operators.values.value import Decider, Value
-
-
-# The protocol that a walk requires of a front end.
 
 
 class WalkedFrontEnd(Protocol):

@@ -17,15 +17,12 @@ from math import isfinite, prod
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeGuard
 
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
-from symbcast.core.algebra.bounds import exact_quotient, numbers_of
-from symbcast.core.algebra.terms import Term, term
+from symbcast.core.algebra.bounds import Bounds, exact_quotient, numbers_of
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.terms import Dim, Term, term
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
 
 
 MAX_ELEMENTS = 1024
@@ -250,30 +247,6 @@ def ratio(above: Dim, below: Dim) -> Element:
     """Return a quotient, as a dimension if it is an integer; the divisor is positive."""
     whole = exact_quotient((above,), (below,))
     return SizeRatio(above, below) if whole is None else whole
-
-
-__all__ = [
-    "MAX_ELEMENTS",
-    "Bands",
-    "ConstantNumbers",
-    "Content",
-    "DistinctPlaces",
-    "Element",
-    "Elements",
-    "IndexRamp",
-    "Interval",
-    "RampStack",
-    "SizeRatio",
-    "as_ramp",
-    "as_ratio",
-    "at",
-    "from_array",
-    "from_numbers",
-    "is_size",
-    "listed",
-    "ratio",
-    "sizes_of",
-]
 
 
 # Element types, numbered as in ONNX's `TensorProto.DataType`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from math import isqrt
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
@@ -25,6 +25,7 @@ from symbcast.core.algebra.formulas import (
     different,
     negate,
 )
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.operators.values.contents import (
     BOOL,
     INTEGERS,
@@ -37,13 +38,6 @@ from symbcast.operators.values.contents import (
     is_size,
     ratio,
 )
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim, Symbol
-
-
-# Describe what computing elements must know about sizes; `symbcast.graphs.walking.requirements` implements it.
 
 
 class KnownSizes(Protocol):

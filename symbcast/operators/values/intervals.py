@@ -12,7 +12,8 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.bounds import Bounds, numbers_of
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.values.contents import (
     BOOL,
     INTEGERS,
@@ -32,10 +33,7 @@ from symbcast.operators.values.elements import quotient_towards_zero
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim
     from symbcast.operators.context import Dims
-    from symbcast.operators.values.value import Value
 
 
 UNBOUNDED = Interval(None, None)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial, reduce
 from itertools import product as combinations
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply, replace_symbols, subtract
-from symbcast.core.algebra.bounds import numbers_of
+from symbcast.core.algebra.bounds import Bounds, numbers_of
 from symbcast.core.algebra.formulas import Comparison
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import (
     INTEGERS,
@@ -28,17 +28,9 @@ from symbcast.operators.values.contents import (
     is_size,
     listed,
 )
-from symbcast.operators.values.elements import BINARY, UNARY, Binary, cast_element, selected
+from symbcast.operators.values.elements import BINARY, UNARY, Binary, KnownSizes, cast_element, selected
 from symbcast.operators.values.intervals import extent
 from symbcast.operators.values.value import Constant, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.bounds import Bounds
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.values.elements import KnownSizes
-
-
-# Apply operations to whole tensors with known contents, element by element or as ramps.
 
 
 def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
@@ -50,15 +42,9 @@ def cast(value: Value, to: int, known: KnownSizes) -> Content | None:
         return _if_any(tuple(cast_element(e, to, known) for e in content.items))
     if isinstance(content, Interval | Bands):
         return None  # see `symbcast.operators.values.intervals`
-    return (
-        mapped(content, lambda e: cast_element(e, to, known))
-        if isinstance(content, IndexRamp)
-        else _same_type(value, to)
-    )
-
-
-def _same_type(value: Value, to: int) -> Content | None:
-    return value.content if to in INTEGERS and value.dtype in INTEGERS else None
+    if isinstance(content, IndexRamp):
+        return mapped(content, lambda e: cast_element(e, to, known))
+    return content if to in INTEGERS and value.dtype in INTEGERS else None
 
 
 def _if_any(items: tuple[Element, ...]) -> Elements | None:
@@ -206,14 +192,12 @@ def of_each(name: str, value: Value, bounds: Bounds) -> Content | None:
 def of_several(step: Binary | None, values: Sequence[Value], shape: Dims | None, known: KnownSizes) -> Content | None:
     """Broadcast values to a shape, and fold their elements with a step, starting with the first two values."""
     # Constants last, whose elements have yet to be read.
-    if step is None or shape is None or any(v.content is None for v in sorted(values, key=_is_constant)):
+    if step is None or shape is None:
+        return None
+    if any(v.content is None for v in sorted(values, key=lambda v: isinstance(v, Constant))):
         return None
     of_two = partial(step, known, values[0].dtype)
     return combined(values, shape, lambda *elements: reduce(of_two, elements), known)
-
-
-def _is_constant(value: Value) -> bool:
-    return isinstance(value, Constant)
 
 
 def chosen(name: str, values: Sequence[Value], shape: Dims, known: KnownSizes) -> Content | None:
