@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of
 from symbcast.core.algebra.symbols import is_sequence, sequences_of
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import shorten_middle, visible
 from symbcast.core.effort import EffortSpentError, share
 from symbcast.core.programs.assumptions import assumption_set
-from symbcast.core.programs.operations import operation_requirements
+from symbcast.core.programs.operations import Op, operation_requirements
+from symbcast.core.rules.constraints import Constraint
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, size_at
@@ -23,13 +24,10 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.programs.answers import ProgramRequirement
     from symbcast.core.programs.broadcast_call import BroadcastCall
     from symbcast.core.programs.conditions import Statement
-    from symbcast.core.programs.operations import Op
     from symbcast.core.programs.program import Program
-    from symbcast.core.rules.constraints import Constraint
 
 
 # Where operations fail: the requirement that does not hold at some sizes, why, and the sizes that meet there.

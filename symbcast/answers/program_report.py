@@ -13,13 +13,12 @@ from symbcast.answers.findings import Finding, findings_of
 from symbcast.answers.outcomes import CheckOutcome, Level, Notice, NoticeKind, kind_of, lines
 from symbcast.answers.show.json import condition_text
 from symbcast.core.algebra.formulas import FALSE
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import prose_list
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
 
 if TYPE_CHECKING:
-    from symbcast.answers.outcomes import CheckOutcome
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.programs.program import Program
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
+from symbcast.answers.cases.choices import CaseLayout
 from symbcast.answers.cases.division import Case, CaseDivision, question_of
 from symbcast.answers.data import CasesData, LayoutData
 from symbcast.answers.explanation.evidence import Alignment, constraint_conflict_lines
@@ -31,19 +31,11 @@ from symbcast.answers.show.document import (
 from symbcast.answers.show.documented import Explained
 from symbcast.answers.show.program import operation_conflict_lines as operations_of_conflict
 from symbcast.core.algebra.formulas import Formula, dims_of
-from symbcast.core.algebra.terms import term
+from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.characters import sizes_text
 from symbcast.core.programs.broadcast_call import BroadcastCall
+from symbcast.core.programs.certificates import Certificate
 from symbcast.core.solver.budget import one_call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from symbcast.answers.cases.choices import CaseLayout
-    from symbcast.answers.cases.division import Case, CaseDivision
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.certificates import Certificate
-
 
 # Mutually exclusive conditions as a function that returns which one holds, in Python and in C++.
 

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import Substitution, join, multiply, replace_symbols
 from symbcast.core.algebra.formulas import Compatible, Formula, at_most, different, equal, one_or_equal
 from symbcast.core.algebra.symbols import AxisSequence, AxisSize, Rest, axis_of, is_sequence
-from symbcast.core.algebra.terms import Operation, Term, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.rules import Joined, Rule
 from symbcast.core.rules.laws import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
 from symbcast.errors import UnknownRankError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.programs.bindings import RankedSizes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
+from typing import TypeAlias, TypeVar, overload
 
 from symbcast.answers.cases.choices import (
     AxisColumn,
@@ -24,7 +24,7 @@ from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of,
 from symbcast.core.algebra.symbols import Rest, SequenceSymbol, Unknown, sequences_of, symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
-from symbcast.core.programs.arguments import GivenSizes, check_limit, unknown_name_error
+from symbcast.core.programs.arguments import GivenSizes, Sizes, check_limit, unknown_name_error
 from symbcast.core.programs.assumptions import assumption_set
 from symbcast.core.programs.bindings import RankedSizes, read_needed
 from symbcast.core.programs.broadcast_call import BroadcastCall
@@ -42,16 +42,6 @@ from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.arguments import Sizes
-    from symbcast.core.programs.unknown_rank import UnrolledSequences
-    from symbcast.core.shapes import Shape
-
 
 # The cases of a broadcast, or of a program: in each, all output sizes and all stretched axes are the same.
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from symbcast.answers.cases.choices import AxisColumn, Choice
+from symbcast.answers.cases.choices import AxisColumn, Choice, RankColumn
 from symbcast.core.algebra.formulas import Compatible, Formula, with_dims
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.size_sets import ALL
 from symbcast.errors import UndecidedError
-
-if TYPE_CHECKING:
-    from symbcast.answers.cases.choices import RankColumn
-    from symbcast.core.algebra.terms import Dim, Symbol
 
 
 class GroupPart:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symbcast.answers.comparison.regions import Order, Pair, Region
-from symbcast.answers.comparison.rule_answers import Example
+from symbcast.answers.comparison.rule_answers import Example, RuleAnswer
 from symbcast.answers.data import ComparisonData, ExampleData, PairData, RegionData, RelationData, RuleAnswerData
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.answers.show.broadcast import VERDICTS
@@ -36,7 +36,6 @@ from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.answers.comparison.regions import Pair, RankRelation, Region, RuleAnswers, Separation
-    from symbcast.answers.comparison.rule_answers import Example, RuleAnswer
 
 
 # Comparisons and relations as documents.

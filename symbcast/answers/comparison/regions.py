@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from symbcast.answers.comparison.rule_answers import (
     Agreement,
@@ -23,6 +22,8 @@ from symbcast.answers.comparison.rule_answers import (
 )
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, different, equal, negate
+from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.effort import CostedValue
 from symbcast.core.rules import Rule
 from symbcast.core.rules.laws import same_output
 from symbcast.core.shapes import Shape
@@ -32,10 +33,6 @@ from symbcast.core.solver.simplification.alternatives import OneOf
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.effort import CostedValue
 
 
 class Region:

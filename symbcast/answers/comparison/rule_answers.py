@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symbcast.answers.explanation.words import Namer, rule_text
 from symbcast.answers.public.conditions import Condition
 from symbcast.answers.public.result import Result, call_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Formula, all_of, clauses, dims_of
 from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.assumptions import Assumptions, own_set
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.conditions import condition_about
@@ -35,10 +35,6 @@ from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, SymbcastError, UnknownRuleError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 # Rules as text: ``pdpd(axis=1)``.
 

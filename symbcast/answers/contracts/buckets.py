@@ -18,23 +18,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import isqrt, prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.answers.contracts.proof import prove_contract
-from symbcast.answers.contracts.question import WantedRanges
+from symbcast.answers.contracts.question import ContractQuestion, WantedRanges
 from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup, space_of
 from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.programs.certificates import Certificate
 from symbcast.core.solver.budget import budget_share, stop_reason
 from symbcast.core.solver.evaluation import predicate
 from symbcast.errors import BindingError, ShapeTypeError, UndecidedError
-
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.question import ContractQuestion
-    from symbcast.answers.contracts.search.space import SearchAxis
-    from symbcast.core.algebra.terms import Symbol
-
 
 Shape: TypeAlias = tuple[int, ...]
 Weights: TypeAlias = Mapping[Shape, float]

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from symbcast.answers.contracts.proof import inside_boxes
-from symbcast.answers.contracts.question import range_text
+from symbcast.answers.contracts.question import ContractQuestion, range_text
 from symbcast.answers.contracts.search.space import decision_in, set_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal, negate
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.solver.budget import budget_share, one_call
@@ -24,9 +25,7 @@ from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.question import ContractQuestion
     from symbcast.answers.contracts.search.largest import BestBoxes
-    from symbcast.core.algebra.terms import Symbol
 
     Ranges: TypeAlias = Mapping[Symbol, range]
 

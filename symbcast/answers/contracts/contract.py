@@ -13,7 +13,7 @@ from importlib.resources import files
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from symbcast.answers.contracts.check import ContractFailure, failures_in, smallest_left, undecided_in
+from symbcast.answers.contracts.check import Check, ContractFailure, failures_in, smallest_left, undecided_in
 from symbcast.answers.contracts.proof import inside_boxes, prove_contract
 from symbcast.answers.contracts.question import (
     ContractQuestion,
@@ -29,10 +29,12 @@ from symbcast.answers.contracts.search.largest import BestBoxes, largest_boxes
 from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.exchange import JsonObject, check_schema, read_symbol_data, symbols_data
 from symbcast.core.advice import Guessable
-from symbcast.core.algebra.terms import symbols_of, term
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.terms import Symbol, symbols_of, term
 from symbcast.core.characters import closest, number_hint
+from symbcast.core.programs.certificates import Certificate
 from symbcast.core.programs.scope import NameTable
-from symbcast.core.shapes import any_shape_of, shape_of
+from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.text import parse_formula, parse_shape
@@ -41,12 +43,6 @@ from symbcast.errors import ExchangeError, ShapeTypeError, SymbcastError, Target
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.buckets import Buckets, Traffic
-    from symbcast.answers.contracts.check import Check
-    from symbcast.answers.contracts.question import ContractQuestion
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.certificates import Certificate
-    from symbcast.core.shapes import Shape, ShapeLike
 
 
 # Contracts as JSON and back, and the schema.

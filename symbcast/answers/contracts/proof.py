@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal, negate
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.programs.certificates import Certificate, Claim, Proof
 from symbcast.core.solver.budget import Satisfiability, budget_share
@@ -16,8 +17,6 @@ from symbcast.core.solver.evaluation import predicate
 from symbcast.core.solver.normal_form import symbols_in
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
     Ranges: TypeAlias = Mapping[Symbol, range]
 
 PROVED = 500_000

@@ -6,23 +6,19 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.answers.explanation.words import Namer
-from symbcast.core.algebra.formulas import FALSE, AnyOf, Clashing, Compatible, all_of, any_of, clauses, expand
+from symbcast.core.algebra.formulas import FALSE, AnyOf, Clashing, Compatible, Formula, all_of, any_of, clauses, expand
 from symbcast.core.algebra.symbols import SequenceSymbol
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import closest
+from symbcast.core.shapes import Shape
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.normal_form import normal_conjuncts, symbols_in
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.shapes import Shape
-
 
 # The inputs and outputs that a contract is about: their shapes and element types.
 

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands
 from symbcast.core.algebra.formulas import FALSE, TRUE, Compatible, Formula, all_of, clauses, dims_of, holds
 from symbcast.core.algebra.symbols import Rank, is_sequence
-from symbcast.core.algebra.terms import lazy_property
+from symbcast.core.algebra.terms import Dim, lazy_property
 from symbcast.core.characters import prose_list
 from symbcast.core.programs.bindings import bind, operands_at
-from symbcast.core.rules.constraints import PAST_END, SIZE
+from symbcast.core.rules.constraints import PAST_END, SIZE, Constraint
+from symbcast.core.rules.placement import Places
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.programs.broadcast_call import BroadcastCall
-    from symbcast.core.rules.constraints import Constraint
-    from symbcast.core.rules.placement import Places
 
 
 # Operands aligned by their rule, the names of what is shown of them, and the status of each axis.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice, permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from symbcast.answers.explanation.evidence import Alignment, AxisMark
@@ -12,19 +12,16 @@ from symbcast.answers.explanation.words import Namer, axis_text
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import prose_list, shorten_end
+from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.programs.broadcast_call import NOTHING, ZERO, BroadcastCall
-from symbcast.core.rules import AtRight, find_rule
+from symbcast.core.rules import AtRight, AttributeValue, Rule, find_rule
 from symbcast.core.rules.constraints import Remedy
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.text.printing import labels_of
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.assumptions import Assumption
-    from symbcast.core.rules import AttributeValue, Rule
 
 TRIED = 40
 MANY_SYMBOLS = 100

@@ -17,6 +17,7 @@ from symbcast.core.algebra.symbols import SequenceSymbol, is_sequence
 from symbcast.core.algebra.terms import Dim, lazy_property
 from symbcast.core.characters import shorten_end
 from symbcast.core.programs.arguments import check_limit
+from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape, any_shape_of, is_open
@@ -26,8 +27,6 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.programs.assumptions import Assumption
     from symbcast.core.programs.conditions import Statement
 
 

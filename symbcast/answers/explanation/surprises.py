@@ -10,14 +10,13 @@ from symbcast.answers.data import SurpriseData
 from symbcast.answers.explanation.evidence import Alignment
 from symbcast.core.algebra.formulas import Compatible, Formula, all_of, at_most, different, equal
 from symbcast.core.algebra.symbols import Rest, axis_of, is_sequence, rank_of
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.programs.bindings import RankedSizes
 from symbcast.core.shapes import is_open
 from symbcast.core.structs import Struct
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.programs.bindings import RankedSizes
     from symbcast.core.programs.broadcast_call import BroadcastCall
 
 SurpriseKind: TypeAlias = Literal["outer-product", "stretch"]

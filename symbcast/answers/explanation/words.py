@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.symbols import Rest, SequenceSymbol, TermWriter, Unknown, mentions_rest, name_text, symbol
-from symbcast.core.algebra.terms import Operation, Symbol, lazy_property
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, lazy_property
 from symbcast.core.characters import prose_list
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape
 from symbcast.core.text.printing import dim_text, formula_text, labelled_text, write_formula
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
     from symbcast.core.programs.broadcast_call import BroadcastCall
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -29,14 +28,10 @@ from symbcast.core.algebra.formulas import (
     with_values,
 )
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, sequences_of, symbol
-from symbcast.core.algebra.terms import Operation, Term, term
+from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import BindingError, UnknownRankError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
 
 # Identifiers for sizes, whose names can be any text.
 

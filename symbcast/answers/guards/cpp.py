@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.answers.guards.clauses import (
     LARGEST_SIZE,
@@ -16,12 +15,8 @@ from symbcast.answers.guards.clauses import (
     magnitude,
 )
 from symbcast.core.algebra.formulas import Formula, dims_of
-from symbcast.core.algebra.terms import term
+from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.solver.evaluation import Spelling, formula_source
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-
 
 # The parts of C++ guards: a wide enough integer type, and functions on it.
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, identifiers, magnitude
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
-from symbcast.core.algebra.terms import Operation, Term, term
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _WORD_BITS = 64

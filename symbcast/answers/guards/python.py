@@ -20,6 +20,7 @@ from symbcast.answers.guards.clauses import (
 )
 from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, clauses
 from symbcast.core.algebra.symbols import Rank, Rest, SequenceSymbol, sequences_of
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end
 from symbcast.core.programs.arguments import GivenSizes, check_all_sizes, example_sizes, read_given_sizes
 from symbcast.core.solver.evaluation import PYTHON, formula_source
@@ -30,7 +31,6 @@ from symbcast.errors import BindingError, UndecidedError
 
 if TYPE_CHECKING:
     from symbcast.core.account import OpenPart
-    from symbcast.core.algebra.terms import Symbol
 
 _HELPERS = {
     "compatible": '''\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.answers.guards.clauses import (
     check_known_ranks,
@@ -14,10 +14,7 @@ from symbcast.answers.guards.clauses import (
     operations_in,
 )
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
-from symbcast.core.algebra.terms import Operation, Term, term
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
 
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.!-]*")
 # Reserved words of SMT-LIB and its theories, and names that this module defines. Quoting would not make them distinct.

@@ -31,18 +31,16 @@ from symbcast.core.algebra.formulas import (
     dims_of,
     holds,
 )
-from symbcast.core.algebra.terms import Atom, Operation, Term, symbols_of, term
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.characters import visible
 from symbcast.core.rules.laws import members_of, same_size
-from symbcast.core.shapes import is_open
+from symbcast.core.shapes import Shape, is_open
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:
     from symbcast.answers.findings import Finding
-    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.programs.broadcast_call import BroadcastCall
-    from symbcast.core.shapes import Shape
 
 
 # Terms and formulas as operations of StableHLO on 64-bit scalars, and whether 64 bits are enough.

@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 from symbcast.answers.public.guard_methods import GuardMethods
 from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings
-from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.formulas import Formula, all_of
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.programs.broadcast_call import PublicAnswer
+from symbcast.core.shapes import Shape
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import AnswerLike, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from symbcast.answers.guards.stablehlo import CheckedRequirement
     from symbcast.answers.public.conditions import Condition
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
     from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.conditions import ConditionLike
-    from symbcast.core.shapes import Shape
 
 
 class Known(AnswerLike, Protocol):

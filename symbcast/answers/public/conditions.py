@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.answers.public.guard_methods import GuardMethods
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import Guessable, guessed_meanings
-from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.programs.assumptions import Assumptions
 from symbcast.core.programs.conditions import Statement, condition_of_answer, tiers_of
+from symbcast.core.programs.program import Program
 from symbcast.core.solver.budget import one_call
+from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
-    from symbcast.core.algebra.formulas import Formula
     from symbcast.core.programs.certificates import Certificate
-    from symbcast.core.programs.program import Program
-    from symbcast.core.verdicts import Verdict
 
 
 class Condition(Guessable, Statement, GuardMethods, Documented):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from symbcast.answers.data import ExpansionData, ProvedData, ProvedRelationData
 from symbcast.answers.explanation.evidence import Alignment
@@ -34,16 +34,13 @@ from symbcast.core.advice import Guessable
 from symbcast.core.algebra.symbols import SequenceSymbol
 from symbcast.core.characters import sizes_text, visible
 from symbcast.core.programs.arguments import unknown_name_error
+from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.conditions import Statement, condition_names, condition_of_answer
 from symbcast.core.programs.entailment import counterexample
+from symbcast.core.programs.stretching import AxisStretch, Known
+from symbcast.core.rules import Rule
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UndecidedError
-
-if TYPE_CHECKING:
-    from symbcast.core.programs.broadcast_call import BroadcastCall
-    from symbcast.core.programs.stretching import AxisStretch, Known
-    from symbcast.core.rules import Rule
-
 
 # Relations that follow from a broadcast, or do not: as a document and as data for JSON.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from inspect import currentframe
 from types import FunctionType
 from typing import TYPE_CHECKING, NoReturn
@@ -11,17 +12,21 @@ from symbcast.answers.data import ProgramData
 from symbcast.answers.public.answer import ModuleAnswer
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
+from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, quoted_name
+from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.programs.broadcast_errors import IncompatibleProgramError
+from symbcast.core.programs.operations import Op
+from symbcast.core.programs.program import Program
+from symbcast.core.programs.record import OnConflict
+from symbcast.core.shapes import Shape
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionWarning, ShapeTypeError
 from symbcast.operators.layer_methods import LayerFunctions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     import sympy
 
     from symbcast.answers.cases.cases import Cases
@@ -31,12 +36,6 @@ if TYPE_CHECKING:
     from symbcast.answers.public.conditions import GenericAnswer
     from symbcast.answers.public.consequences import Expansion
     from symbcast.answers.show.document import Document, Room
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.programs.assumptions import Assumption
-    from symbcast.core.programs.operations import Op
-    from symbcast.core.programs.program import Program
-    from symbcast.core.programs.record import OnConflict
-    from symbcast.core.shapes import Shape
 
 
 class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):

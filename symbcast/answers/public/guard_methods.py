@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symbcast.core.algebra.formulas import TRUE, all_of
+from symbcast.core.algebra.formulas import TRUE, Formula, all_of
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UndecidedError
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from symbcast.answers.contracts.question import RangeLike, Tensor
     from symbcast.answers.guards.python import Guard
     from symbcast.core.account import Account
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
 
 
 class GuardMethods(ABC):

@@ -10,10 +10,13 @@ from symbcast.answers.data import ResultData
 from symbcast.answers.public.answer import Answer
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
-from symbcast.core.programs.arguments import plain_dims
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.programs.arguments import Sizes, plain_dims
+from symbcast.core.programs.assumptions import Assumption, Assumptions
 from symbcast.core.programs.broadcast_call import JOINS, NOTHING, ZERO, BroadcastCall
 from symbcast.core.programs.broadcast_errors import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
 from symbcast.core.rules import AttributeLike, Rule
+from symbcast.core.rules.constraints import Constraint
 from symbcast.core.shapes import Shape, ShapeLike, sizes_of
 from symbcast.core.solver.budget import call_about, check_budget, current_budget, one_call, within_optional
 from symbcast.core.verdicts import Verdict
@@ -30,11 +33,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.consequences import Expansion
     from symbcast.answers.show.document import Document, Room
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.programs.arguments import Sizes
-    from symbcast.core.programs.assumptions import Assumption, Assumptions
     from symbcast.core.programs.certificates import Certificate
-    from symbcast.core.rules.constraints import Constraint
 
 
 def broadcast(

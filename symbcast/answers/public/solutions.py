@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 from symbcast.answers.data import SolutionData
 from symbcast.answers.explanation.evidence import Alignment, at_evidence
@@ -19,24 +19,18 @@ from symbcast.answers.show.json import condition_text
 from symbcast.core.advice import guessed_meanings, with_advice
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal, one_or_equal
 from symbcast.core.algebra.symbols import Unknown, is_sequence
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import shorten_end, sizes_text
+from symbcast.core.programs.assumptions import Assumptions
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import AttributeLike, Emission, Joined, Rule, find_rule
 from symbcast.core.rules.constraints import Constraint, Reason
-from symbcast.core.rules.laws import Ask, members_of, rank_of_output
-from symbcast.core.rules.placement import Places, axis_run, expanded_at_right
+from symbcast.core.rules.laws import Ask, OutputDim, members_of, rank_of_output
+from symbcast.core.rules.placement import Dims, Places, axis_run, expanded_at_right
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of, sizes_of
 from symbcast.core.solver.budget import check_budget, one_call, within_optional
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.programs.assumptions import Assumptions
-    from symbcast.core.programs.broadcast_call import BroadcastCall
-    from symbcast.core.rules.laws import OutputDim
-    from symbcast.core.rules.placement import Dims
-
 
 # A rule that requires, in addition to another rule, that the output equal a wanted shape: its last operand.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.hooks import hooks
 from symbcast.core.programs.broadcast_errors import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symbcast.answers.public.conditions import Condition
     from symbcast.core.algebra.terms import Dim
 

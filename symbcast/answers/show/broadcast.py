@@ -17,7 +17,7 @@ from symbcast.answers.explanation.evidence import (
     failure_at,
 )
 from symbcast.answers.explanation.fixes import fix
-from symbcast.answers.explanation.repairs import best_edit
+from symbcast.answers.explanation.repairs import Repair, best_edit
 from symbcast.answers.explanation.surprises import outer_products, surprises
 from symbcast.answers.explanation.words import Namer, in_words, rule_text, statement_of
 from symbcast.answers.show.document import (
@@ -46,20 +46,17 @@ from symbcast.answers.show.document import (
     whole,
     words,
 )
-from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, all_of
+from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Formula, all_of
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
+from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.solver.f2_one_size.set_formulas import comparison_count, gathered
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import UnknownRankError
 
 if TYPE_CHECKING:
-    from symbcast.answers.explanation.repairs import Repair
-    from symbcast.answers.explanation.words import Namer
     from symbcast.core.account import Account, OpenPart, Sizes
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.programs.broadcast_call import BroadcastCall
     from symbcast.core.programs.program import Program
 
 

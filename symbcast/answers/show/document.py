@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.core.algebra.formulas import Formula, all_of, clauses
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import prose_list, quoted_name, shorten_end
 from symbcast.core.structs import Struct
 from symbcast.core.text.printing import formula_text, shape_text
 
 if TYPE_CHECKING:
-    from symbcast.answers.explanation.words import Namer
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.solver.budget import Tier
 
 

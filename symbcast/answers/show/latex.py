@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from symbcast.answers.show.document import (
     Block,
@@ -49,12 +49,8 @@ from symbcast.core.algebra.symbols import (
     TermWriter,
     mentions_rest,
 )
-from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term
+from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term
 from symbcast.core.characters import name_latex, telling_sizes, text_latex, visible
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # Building blocks of LaTeX formulas and answers: brackets, dots, rows of arrays, delimiters.
 

@@ -29,19 +29,17 @@ from symbcast.answers.show.document import (
     words,
 )
 from symbcast.core.algebra.arithmetic import add
-from symbcast.core.algebra.formulas import FALSE, Comparison, all_of, dims_of
+from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, dims_of
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, shorten_end, sizes_text, visible
+from symbcast.core.programs.operations import Op
+from symbcast.core.rules.constraints import Constraint
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.answers.explanation.words import Namer
-    from symbcast.core.algebra.formulas import Formula
     from symbcast.core.programs.answer_parts import SmallSizes
     from symbcast.core.programs.answers import ProgramRequirement
-    from symbcast.core.programs.operations import Op
     from symbcast.core.programs.program import Program
-    from symbcast.core.rules.constraints import Constraint
 
 
 # The answer for generic sizes, next to one for all sizes that is undecided or long, and those for smaller sizes.

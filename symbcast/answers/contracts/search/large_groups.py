@@ -40,9 +40,6 @@ from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formul
 from symbcast.core.solver.residues import divisors, tiled_mask
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.search.space import SizeGroup
-    from symbcast.core.algebra.terms import Symbol
-
     GrownBox: TypeAlias = tuple[tuple[int, int], ...]
     """The least and the greatest size of each symbol."""
 

@@ -27,13 +27,13 @@ from symbcast.answers.contracts.search.space import (
     table_weight,
 )
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, negate
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.solver.budget import budget_share, stop_reason
 from symbcast.core.solver.residues import mask_residues
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.question import WantedRanges
-    from symbcast.core.algebra.terms import Dim, Symbol
 
 SEARCHED = 1_000_000
 """Units of effort for the search."""

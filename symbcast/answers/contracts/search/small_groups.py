@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from symbcast.answers.contracts.search.space import (
     Score,
+    SearchAxis,
+    SizeGroup,
     Table,
     is_any,
     is_within,
@@ -27,6 +29,7 @@ from symbcast.answers.contracts.search.space import (
     table_without,
 )
 from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import EffortSpentError, charge
 from symbcast.core.solver.budget import budget_share
 from symbcast.core.solver.evaluation import may_be_undefined, predicate
@@ -36,17 +39,10 @@ from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.solver.residues import mask_residues
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup
-    from symbcast.core.algebra.terms import Symbol
-
     RunBox: TypeAlias = tuple[tuple[int, int], ...]
     """The first position and the length on each axis."""
-    from typing import TypeAlias
-
     Line: TypeAlias = tuple[Symbol, Symbol, int, int, range]
     """A free size, the size that it determines, the factor and the offset, and the range of the free size."""
-    from symbcast.answers.contracts.search.space import Table
-
     Point: TypeAlias = dict[Symbol, int]
 
 

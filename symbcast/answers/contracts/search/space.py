@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, Formula
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import charge
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.f2_one_size.set_products import split_by_symbol
@@ -23,7 +24,6 @@ from symbcast.core.solver.size_sets import Segment, SizeSet
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.question import WantedRanges
-    from symbcast.core.algebra.terms import Symbol
 
 
 # Finite sets of sizes as bit masks: bit k is the size ``low + k``. Their longest runs and arithmetic progressions.

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.answers.contracts.targets.request import TargetRule, first_refused, kinds_of, typed, verify_draft
+from symbcast.answers.contracts.targets.request import (
+    BoundedAxes,
+    BoundedAxis,
+    Request,
+    TargetRule,
+    first_refused,
+    kinds_of,
+    typed,
+    verify_draft,
+)
 
 if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
-
     Shapes: TypeAlias = "tuple[BoundedAxis, ...] | list[tuple[int, ...]]"
     """The axes of an input, or its enumerated shapes."""
 

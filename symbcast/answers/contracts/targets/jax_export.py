@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.answers.contracts.targets.request import (
+    Request,
     SteppedSize,
     TargetRule,
     first_refused,
@@ -13,9 +14,6 @@ from symbcast.answers.contracts.targets.request import (
     lines_of,
     verify_draft,
 )
-
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Request
 
 _RESERVED = {"mod", "floordiv", "max", "min", "export", "scope", "shapes"}
 """JAX's operators in symbolic shapes, and the names in the text."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
 from symbcast.answers.contracts.targets.request import (
+    BoundedAxes,
+    BoundedAxis,
+    Box,
+    Request,
     TargetRule,
     distinct,
     first_refused,
@@ -15,9 +19,6 @@ from symbcast.answers.contracts.targets.request import (
     verify_draft,
 )
 from symbcast.core.algebra.formulas import negate
-
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Box, Request
 
 _TYPES = {
     "float32": "f32",

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from symbcast.answers.contracts.targets.request import Request
+from symbcast.answers.contracts.targets.request import Request, TargetRule, first_refused, verify_draft
 
 RULES: tuple[TargetRule[Mapping[str, int]], ...] = (
     TargetRule(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
-
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
+from symbcast.answers.contracts.targets.request import (
+    BoundedAxes,
+    BoundedAxis,
+    Request,
+    TargetRule,
+    first_refused,
+    verify_draft,
+)
 
 RULES: tuple[TargetRule[BoundedAxes], ...] = (
     TargetRule(

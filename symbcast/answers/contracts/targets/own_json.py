@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import Request
+from symbcast.answers.contracts.targets.request import Request
 
 
 def contract_document(request: Request) -> str:

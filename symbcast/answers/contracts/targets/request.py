@@ -10,20 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import gcd
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from symbcast.answers.contracts.question import Tensor, range_text
+from symbcast.answers.contracts.question import ContractQuestion, Tensor, range_text
 from symbcast.answers.guards.clauses import ascii_identifier
-from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
 from symbcast.core.shapes import shape as read_shape
 from symbcast.errors import TargetError, UndecidedError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from symbcast.answers.contracts.question import ContractQuestion
-    from symbcast.core.algebra.terms import Dim, Symbol
-
 
 # What a writer gets: the boxes of a contract as ranges on the axes of inputs, and the errors it raises.
 

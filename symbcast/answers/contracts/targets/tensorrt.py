@@ -8,13 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
-
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.question import Tensor
-    from symbcast.answers.contracts.targets.request import BoundedAxis, Request
+from symbcast.answers.contracts.question import Tensor
+from symbcast.answers.contracts.targets.request import BoundedAxis, Request, TargetRule, first_refused, verify_draft
 
 ENDS: dict[str, Callable[[BoundedAxis], int]] = {
     "min": lambda axis: axis.sizes[0],

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import keyword
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from symbcast.answers.contracts.targets.request import TargetRule, first_refused, line_of, lines_of, verify_draft
+from symbcast.answers.contracts.targets.request import (
+    BoundedAxis,
+    Request,
+    SteppedSize,
+    TargetRule,
+    first_refused,
+    line_of,
+    lines_of,
+    verify_draft,
+)
 from symbcast.errors import TargetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from symbcast.answers.contracts.targets.request import BoundedAxis, Request, SteppedSize
 
 _RESERVED = {*keyword.kwlist, "Dim", "dynamic_shapes"}
 """Names that a variable of the text cannot have."""

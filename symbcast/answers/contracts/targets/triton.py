@@ -8,18 +8,21 @@ batch and is not written; whether the values of one row depend on the others is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from symbcast.answers.contracts.question import Tensor
 from symbcast.answers.contracts.search.space import decision_in
-from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
+from symbcast.answers.contracts.targets.request import (
+    BoundedAxes,
+    BoundedAxis,
+    Request,
+    TargetRule,
+    first_refused,
+    verify_draft,
+)
 from symbcast.core.algebra.formulas import negate
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.question import Tensor
-    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
-    from symbcast.core.algebra.terms import Symbol
 
 _TYPES = {
     "float32": "FP32",

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from symbcast.answers.contracts.targets.request import TargetRule, first_refused, verify_draft
-
-if TYPE_CHECKING:
-    from symbcast.answers.contracts.targets.request import BoundedAxes, BoundedAxis, Request
+from symbcast.answers.contracts.targets.request import (
+    BoundedAxes,
+    BoundedAxis,
+    Request,
+    TargetRule,
+    first_refused,
+    verify_draft,
+)
 
 ELEMENT_TYPES = ("float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8")
 """The element types of ``MLOperandDataType`` that have a name in NumPy too."""
