@@ -97,7 +97,7 @@ class TorchReport(GraphReport):
         if self._checked.known_inputs != NOTHING:
             return TorchReport(self._checked.again(NOTHING, assume=()))._weak
         arguments = ArgumentMaker(self.program, self._model.declared)
-        return tuple(WeakRules(self.program, arguments, self._env, self.guards).found())
+        return tuple(WeakRules(self.program, arguments, self._env, self.guards).weak_nodes())
 
     def suggest(self) -> Suggestion:
         """Return the ``dynamic_shapes`` that torch accepts for the exported program, as text to paste.

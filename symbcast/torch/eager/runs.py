@@ -435,7 +435,7 @@ class _Numbers:
         number = value_at(dim, at)
         return _AT_HAND if number is None else number
 
-    def settled(self, formula: Formula) -> bool | None:
+    def is_known(self, formula: Formula) -> bool | None:
         return self._call.is_known(formula)
 
     def is_true_for_data(self) -> Formula:

@@ -38,7 +38,7 @@ class NumberRun(Protocol):
     def shown(self, dim: Dim) -> int:
         """Return a number that a size can be, for text only."""
 
-    def settled(self, formula: Formula) -> bool | None:
+    def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, without a decision."""
 
     def is_true_for_data(self) -> Formula:
@@ -143,7 +143,7 @@ class TruthNode(NumberNode):
         return True
 
     def statically_known_true(self, file: builtins.str, line: int) -> bool:
-        return self.run.settled(self.formula) is True
+        return self.run.is_known(self.formula) is True
 
     def bool_(self) -> bool:
         return self.run.ask(self.formula)
@@ -440,7 +440,7 @@ class RealNode(NumberNode):
     sym_float = pos
 
     def _whole(self) -> tuple[Dim, Dim]:
-        if not self._is_known or self.run.settled(Comparison("<=", 1, self.ratio.below)) is not True:
+        if not self._is_known or self.run.is_known(Comparison("<=", 1, self.ratio.below)) is not True:
             self.run.give_up("a real number that data decide becomes an integer")
         return self.ratio.above, self.ratio.below
 
@@ -477,7 +477,7 @@ class RealNode(NumberNode):
     def _compared(self, relation: Any, left: RealNode, right: RealNode) -> NumberNode:
         a, b = left.ratio, right.ratio
         known = left._is_known and right._is_known
-        is_known = self.run.settled
+        is_known = self.run.is_known
         if not known or any(is_known(Comparison("<=", 1, r.below)) is not True for r in (a, b)):
             return TruthNode(self.run.is_true_for_data(), self.run)
         return TruthNode(Comparison(relation, multiply(a.above, b.below), multiply(b.above, a.below)), self.run)

@@ -54,7 +54,7 @@ def tensor_class() -> type:
             tensor.value, tensor.memory, tensor.run, tensor.is_given = value, memory, run, False
             return tensor
 
-        def __init__(self, *given: Any) -> None:
+        def __init__(self, *args: Any) -> None:
             super().__init__()
 
         def __repr__(self, **options: Any) -> str:
@@ -72,7 +72,7 @@ def tensor_class() -> type:
         def numpy(self, **options: Any) -> Any:
             self.run.give_up("the elements of a tensor are needed as a NumPy array")
 
-        def __array__(self, *given: Any, **options: Any) -> Any:
+        def __array__(self, *args: Any, **options: Any) -> Any:
             self.run.give_up("the elements of a tensor are needed as a NumPy array")
 
         def data_ptr(self) -> int:

@@ -251,7 +251,7 @@ class PathNumbers:
         """Require a formula that the code or torch checks."""
         self.path.require(formula, "the code checks it", TorchSizeError)
 
-    def settled(self, formula: Formula) -> bool | None:
+    def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail, without a decision."""
         return self.path.is_known(formula)
 

@@ -293,7 +293,7 @@ class WeakRules:
         self._guards = guards
         self._tried: dict[tuple[int, ...], KernelFailure | None] = {}
 
-    def found(self) -> Iterator[Unanalysed]:
+    def weak_nodes(self) -> Iterator[Unanalysed]:
         """Yield the nodes whose rules are too weak, each with the guard that revealed it."""
         seen: set[str] = set()
         for guard, formula in self._guards.needed:

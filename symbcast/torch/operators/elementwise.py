@@ -110,7 +110,7 @@ def written(rule: Operator[TorchCall]) -> Operator[TorchCall]:
     "_standard_gamma", "special_multigammaln", "fake_quantize_per_tensor_affine",
     "fake_quantize_per_tensor_affine_cachemask",
 )  # fmt: skip
-def kept(call: TorchCall) -> list[Value]:
+def with_shape_of_first(call: TorchCall) -> list[Value]:
     """Each output has the shape of the first operand; a given axis must exist."""
     dims = call.dims("self", "input", "data", "a")
     for axis in call.numbers_of("dim") or ():
