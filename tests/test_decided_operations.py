@@ -56,6 +56,21 @@ def test_operations_that_are_decided_go(condition, short):
     assert len(str(found)) <= len(short) and not any(kind in str(found) for kind in ("min", "max", "//", "%"))
 
 
+@pytest.mark.parametrize(
+    ("condition", "short"),
+    [
+        ("n % 3 == 0 and n >= 3 and k*n % (3*(n//3)) == 0", "n >= 3 and n % 3 == 0"),
+        ("n % 3 == 0 and n >= 6 and m == n//3 and k == k*n//(3*m)", "n >= 6 and n == 3*m"),
+        ("n % 3 == 1 and m == n//3 and k == 6*m + 2", "n == 3*m + 1 and k == 6*m + 2"),
+        ("n % 3 == 1 and k == 3*(n//3) + 1", "n % 3 == 1 and k == n"),
+    ],
+)
+def test_a_quotient_times_its_divisor_is_the_dividend_where_the_remainder_is_known(condition, short):
+    found = sb.Condition(condition).simplified()
+    assert found.equivalent(condition) and found.equivalent(short)
+    assert len(str(found)) <= len(short) and "//" not in str(found)
+
+
 def test_a_slice_beside_what_it_is_added_to():
     traced = sb.trace(lambda x, y: x[: len(y)] + y, "N", "M").condition
     assert traced.equivalent("M <= N or N == 1 or M == 1") and "min" not in str(traced)

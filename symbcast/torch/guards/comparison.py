@@ -366,7 +366,7 @@ def kernel_failure_at(program: Any, arguments: ArgumentMaker, sizes: Mapping[str
         with quiet("torch._subclasses.fake_tensor"), mode, torch.no_grad():
             Run(program.graph_module).run(*_flat(program, arguments.without_elements(sizes)))
     except Exception as error:
-        if type(error).__name__ in _ERRORS_OF_FAKE_TENSORS:
+        if not at or type(error).__name__ in _ERRORS_OF_FAKE_TENSORS:  # not at: the inputs are too large for torch
             return None
         text = " ".join(str(error).partition("\n\nWhile executing")[0].split())
         return KernelFailure(at[-1].name, operator_name(at[-1].target), shorten_end(text, 200))

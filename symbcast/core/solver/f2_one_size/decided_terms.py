@@ -102,12 +102,28 @@ class DecidedTerms:
             apart = _equal_products(formula, self._sets)
             if apart is not None:
                 return apart
+            multiplied = self._multiplied(formula.left, formula.right) or self._multiplied(formula.right, formula.left)
+            if multiplied is not None:
+                return multiplied
         for dim in dims_of(formula):
             self._note_quotients(dim)
         decided = in_normal_form(with_dims(formula, self._dim))
         if isinstance(decided, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in decided.dims):
             return self._without_ones(decided)
         return FALSE if isinstance(decided, Comparison) and self._never(decided) else decided
+
+    def _multiplied(self, quotient: Dim, size: Dim) -> Formula | None:
+        """Return ``(n - r)//d == m`` as ``n == d*m + r`` where that is the remainder of n: so n can be replaced."""
+        if isinstance(quotient, int) or isinstance(size, int) or not size.is_Symbol:
+            return None
+        if not isinstance(quotient, Operation) or quotient.kind != "//" or size in quotient.symbols():
+            return None
+        dividend, divisor = quotient.args
+        is_number = divisor.is_constant and divisor.constant > 1
+        remainder = _remainder(dividend, divisor.constant, self._sets) if is_number else None
+        if remainder is None:
+            return None
+        return equal((dividend - constant(remainder)).dim(), size.scaled(divisor.constant).dim())
 
     def _without_ones(self, join: Compatible) -> Formula:
         """Return a join without the alternatives that sizes are 1, if their bounds exclude that."""
@@ -169,6 +185,10 @@ class DecidedTerms:
     def _term(self, value: Term) -> Term:
         parts: list[tuple[Term, int]] = []
         for monomial, coefficient in value.coefficients.items():
+            whole = _multiplied_out(monomial, coefficient, self._sets)
+            if whole is not None:
+                parts.append((self._term(whole), 1))
+                continue
             product = constant(1)
             for atom in monomial:
                 factor = self._operation(atom) if isinstance(atom, Operation) else atom
@@ -289,6 +309,24 @@ def _of_quotient(operation: Operation, sets: Mapping[Symbol, SizeSet]) -> Term |
         return None
     decided = constant(remainder) if operation.kind == "%" else floordiv_terms(dividend - constant(remainder), divisor)
     return None if decided == operation else decided
+
+
+def _multiplied_out(monomial: Monomial, factor: int, sets: Mapping[Symbol, SizeSet]) -> Term | None:
+    """Return a product with ``d*(n//d)`` in it as one with ``n - r``, where r is the remainder of n; None if none is.
+
+    A sum in place of a factor would be multiplied out, so it replaces only a whole product.
+    """
+    for place, atom in enumerate(monomial):
+        if not isinstance(atom, Operation) or atom.kind != "//":
+            continue
+        dividend, divisor = atom.args
+        by = divisor.constant
+        if by < 2 or not divisor.is_constant or factor % by:
+            continue
+        remainder = _remainder(dividend, by, sets)
+        if remainder is not None and (len(monomial) == 1 or (not remainder and len(dividend.coefficients) == 1)):
+            return (dividend - constant(remainder)) * Term({monomial[:place] + monomial[place + 1 :]: factor // by})
+    return None
 
 
 def _remainder(dividend: Term, by: int, sets: Mapping[Symbol, SizeSet]) -> int | None:
