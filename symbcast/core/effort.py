@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import lru_cache, wraps
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -313,5 +313,22 @@ def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
             return value
 
         return charged
+
+    return wrap
+
+
+def cached_uncounted(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Cache a function whose work is bounded and small: none of it is charged, neither on the first call nor later.
+
+    `functools.lru_cache` alone does for functions that charge nothing: most, but not those that multiply terms.
+    """
+
+    def wrap(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def uncounted(*args: P.args, **kwargs: P.kwargs) -> T:
+            with counting(Effort(CALL, is_call=True)):
+                return function(*args, **kwargs)
+
+        return cast("Callable[P, T]", lru_cache(maxsize=maxsize)(uncounted))
 
     return wrap

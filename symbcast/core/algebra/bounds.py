@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from math import gcd
 
 from symbcast.core.algebra.arithmetic import (
@@ -24,13 +23,13 @@ from symbcast.core.algebra.arithmetic import (
     subtract,
 )
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
-from symbcast.core.effort import remembered
+from symbcast.core.effort import cached_uncounted, remembered
 
 _MAX_STEPS = 6
 """How many operations in one another are taken apart."""
 
 
-@lru_cache(maxsize=8192)
+@cached_uncounted(8192)
 def lower_bound(value: Term, steps: int = _MAX_STEPS) -> int | None:
     """Return a lower bound of a term at sizes from 0 on; None if none is found.
 

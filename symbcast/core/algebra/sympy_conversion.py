@@ -71,6 +71,7 @@ from symbcast.core.algebra.terms import (
     made_symbol,
     term,
 )
+from symbcast.core.effort import cached_uncounted
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
 MAX_POWER = 16
@@ -142,7 +143,7 @@ def from_sympy(value: Any) -> Dim:
     return int(value) if isinstance(value, int) else _with_names(value).dim()
 
 
-@lru_cache(maxsize=4096)
+@cached_uncounted(4096)
 def _with_names(expr: Any) -> Term:
     """Return an expression as a term that mentions each of its symbols, also where the term is simpler."""
     simplified = _read(expr)
@@ -150,7 +151,7 @@ def _with_names(expr: Any) -> Term:
     return term(mentioning(simplified.dim(), sorted(lost, key=lambda s: s.key))) if lost else simplified
 
 
-@lru_cache(maxsize=4096)
+@cached_uncounted(4096)
 def _read(expr: Any) -> Term:
     if isinstance(expr, int):
         return constant(expr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from types import EllipsisType, NoneType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,6 +22,7 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.characters import visible
+from symbcast.core.effort import cached_uncounted
 from symbcast.core.rules import Demand, Emission, Joined, OutputDim, Rule, find_rule, right_aligned
 from symbcast.core.rules.constraints import REQUIRED_FORMULA, SIZE, Constraint, Origin
 from symbcast.core.shapes import OpenShape, Shape, is_open, shape
@@ -176,12 +176,12 @@ def operation_requirements(op: Op) -> tuple[Formula, ...]:
     return tuple(distinct)
 
 
-@lru_cache(maxsize=4096)
+@cached_uncounted(4096)
 def _clauses_of_size(dim: Dim) -> list[Formula]:
     return normal_conjuncts(size_requirements((dim,)))
 
 
-@lru_cache(maxsize=4096)
+@cached_uncounted(4096)
 def _clauses_of_join(column: Joined) -> list[Formula]:
     return normal_conjuncts([joins_spelled_out(Compatible(tuple(column)))])
 

@@ -27,7 +27,7 @@ from symbcast.core.algebra.formulas import (
     negate,
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, symbols_of, term
-from symbcast.core.effort import charge
+from symbcast.core.effort import cached_uncounted, charge
 from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 
 
@@ -305,7 +305,7 @@ def _canonical(clause: Formula) -> Clause | None:
     return None if TRUE in parts else frozenset(parts - {FALSE})
 
 
-@lru_cache(maxsize=4096)
+@cached_uncounted(4096)
 def _one_form(part: Formula) -> Formula:
     """Return a comparison of 0 with a term, identical for all comparisons equivalent over the integers."""
     if not isinstance(part, Comparison):
@@ -358,7 +358,7 @@ def _read(comparison: Comparison, size: Symbol) -> tuple[Kind, Dim] | None:
     return ">=" if coefficient == 1 else "<=", other.dim()
 
 
-@lru_cache(maxsize=8192)
+@cached_uncounted(8192)
 def _together(first: Kind, a: Dim, second: Kind, b: Dim) -> Formula:
     """Return the relation between two dimensions that follows if each of them equals or bounds the same size."""
     if first == second:
