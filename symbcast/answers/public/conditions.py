@@ -71,7 +71,7 @@ class Condition(Guessable, Statement, GuardMethods, Documented):
         M*N == 6 and K <= 4
         M*N is 6, and K is at most 4
         decided by   F2, sets of sizes, one name each: K
-                     F4, products of sizes and symbolic divisors: M and N
+                     F4, products of sizes and symbolic divisors: N and M
         """
         return self._in_words(tiers_of(self, assume, min_size) if trace else None)
 

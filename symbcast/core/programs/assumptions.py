@@ -69,6 +69,11 @@ class Assumption:
             self._text = formula_text(self.formula)
         return self._text
 
+    @property
+    def written(self) -> str | None:
+        """The text that a user wrote, None if there is none."""
+        return self._text if self.is_written else None
+
     def __repr__(self) -> str:
         return f"<Assumption {visible(self.text)}>"
 

@@ -75,7 +75,12 @@ class PointVerdict:
 
     @property
     def names(self) -> tuple[Symbol, ...] | None:
-        """The names of the question, in order of appearance; None if there are sequences of axes."""
+        """The names of the question, in order of appearance; None if there are sequences of axes.
+
+        None, too, if a term has several: their order is that of the text, which is not read here.
+        """
+        if any(len(t.symbols()) > 1 for t in self._terms):
+            return None
         names = tuple(self._names)
         return names if _PLAIN.issuperset(map(type, names)) else None
 

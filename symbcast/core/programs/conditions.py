@@ -43,7 +43,7 @@ from symbcast.core.programs.assumptions import (
 )
 from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer, plain_answer
 from symbcast.core.programs.program import Program
-from symbcast.core.programs.scope import Scope
+from symbcast.core.programs.scope import Scope, formula_symbols
 from symbcast.core.programs.unknown_rank import UnrolledSequences, axis_checked_formula
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.budget import Tier, one_call, stop_reason
@@ -231,7 +231,7 @@ class Statement:
             read = with_values(parse_formula(value))
             self.formula = _with_extremes_compared(read)
             # A comparison that holds or fails whatever its names are leaves the formula, but they are sizes here.
-            sizes: Iterable[Symbol] = (*symbols_in(read), *names_lost(value))
+            sizes: Iterable[Symbol] = (*formula_symbols(read, value), *names_lost(value))
         else:
             self.formula, sizes = _formula(value), _question_sizes(value)
         self._order = tuple(dict.fromkeys((*sizes, *symbols_in(self.formula))))

@@ -16,6 +16,7 @@ from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
 from symbcast.core.programs.arguments import plain_dims
 from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.programs.operations import Key, Kind, Op, columns_and_requirements, size_requirements
+from symbcast.core.programs.scope import shape_symbols
 from symbcast.core.rules import Demand, Joined, OutputDim, Rule
 from symbcast.core.shapes import LazySize, Shape, shape, shape_of
 from symbcast.core.solver.budget import Tier
@@ -127,12 +128,12 @@ class NamesState:
         self._records.append((done, origin))
         return done.output
 
-    def operate(self, op: Op, key: Key | None, demand: Demand | None) -> Shape | None:
+    def operate(self, op: Op, written: Sequence[object], key: Key | None, demand: Demand | None) -> Shape | None:
         """Add an operation whose requirements are joins of names and integers alone, and return its output.
 
         Terms are passed on, and meet only themselves and 1. Return None, without adding the operation, if this tier
-        cannot hold it. ``key`` recognises the operation if it is repeated; ``demand`` is that of its rule on its
-        operands, if known.
+        cannot hold it. ``written`` are the operands as passed; ``key`` recognises the operation if it is repeated;
+        ``demand`` is that of its rule on its operands, if known.
         """
         if not all(map(self._is_passed_on, op.operands)):
             return None
@@ -144,7 +145,8 @@ class NamesState:
             return None
         mark = self.joins.mark()
         try:
-            self.joins.read(symbols_of(d for shape in op.operands for d in shape.dims))
+            for operand, text in zip(op.operands, written, strict=True):
+                self.joins.read(shape_symbols(operand, text))
             codes = self.joins.join_columns([column for _, column in joined])
         except IntegerClashError:
             self.joins.undo(mark)
@@ -211,9 +213,11 @@ class NamesState:
         dims = plain_dims(value)
         if dims is not None:
             return dims
-        dims = shape(value).dims
+        operand = shape(value)
+        dims = operand.dims
         if not all(map(_is_held, dims)):
             return None
+        self.joins.read(shape_symbols(operand, value))
         return tuple([d if type(d) is int else self._code(d) for d in dims])
 
     def _code(self, dim: Any) -> int:

@@ -211,7 +211,7 @@ class ProgramRecord:
             self.begin()
             try:
                 op = Op(len(self._names), kind, origin, tuple([s for s, _ in operands]), rule)
-                output = self._names.operate(op, key, demand)
+                output = self._names.operate(op, [value for _, value in operands], key, demand)
             finally:
                 self.end()
             if output is not None:
@@ -221,9 +221,10 @@ class ProgramRecord:
         with self._all_or_nothing() as state:
             symbols = (s for shape, _ in operands for s in symbols_of(shape.dims))
             # Before anything is bound: a dummy must not take the name of another symbol in the operation.
-            state.names.tell_apart(symbols, [value for _, value in operands])
+            written = [value for _, value in operands]
+            state.names.tell_apart(symbols, written)
             known = len(state.names.order)
-            bound = state.names.bind_all([(shape, isinstance(value, Shape)) for shape, value in operands])
+            bound = state.names.bind_all([(shape, isinstance(value, Shape)) for shape, value in operands], written)
             self._take_in(known)
             if any(ours is not read or not ours.has_values for ours, (read, _) in zip(bound, operands, strict=True)):
                 demand = None  # that of other sizes
@@ -244,7 +245,7 @@ class ProgramRecord:
             with self._all_or_nothing() as state:
                 state.names.tell_apart(symbols_in(read.formula), (read.source,))
                 known = len(state.names.order)
-                formula = state.names.bind_formula(read.formula)
+                formula = state.names.bind_formula(read.formula, read.written)
                 state.names.bind(shape_of(read.lost))
                 self._take_in(known)
                 self._add(Op(len(state.ops), kind, origin, formula=formula, text=read.text))

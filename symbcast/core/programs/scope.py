@@ -36,6 +36,7 @@ from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.text import symbols_as_written
 from symbcast.errors import AssumptionError, DimensionError, UnknownRankError
 
 if TYPE_CHECKING:
@@ -185,10 +186,13 @@ class NameTable:
         self._meet(unknown)
         return unknown
 
-    def bind_all(self, shapes: Iterable[tuple[Shape, bool]]) -> tuple[Shape, ...]:
+    def bind_all(
+        self, shapes: Iterable[tuple[Shape, bool]], written: Sequence[object] | None = None
+    ) -> tuple[Shape, ...]:
         """Return shapes that come together, with other sizes of the same names replaced by this program's.
 
         Each is paired with whether a caller holds it; otherwise it came from text, or was converted to a shape here.
+        ``written`` are the shapes as passed.
         """
         pairs = list(shapes)
         new = [(s, is_held) for s, is_held in pairs if not self._is_known(s)]
@@ -198,14 +202,15 @@ class NameTable:
             for sequence in sequences_of(s for s, _ in symbols):
                 if not sequence.number:
                     self._sequences.setdefault(sequence.name, sequence)
-        return tuple([self.bind(shape) for shape, _ in pairs])
+        texts = written or [None] * len(pairs)
+        return tuple([self.bind(shape, text) for (shape, _), text in zip(pairs, texts, strict=True)])
 
-    def bind(self, shape: Shape) -> Shape:
-        """Return a shape with other sizes of the same names replaced by this program's."""
-        return shape if self._is_known(shape) else self._bind(shape)
+    def bind(self, shape: Shape, written: object = None) -> Shape:
+        """Return a shape, perhaps ``written`` so, with other sizes of the same names replaced by this program's."""
+        return shape if self._is_known(shape) else self._bind(shape, written)
 
-    def _bind(self, shape: Shape) -> Shape:
-        bound = self._bindings(symbols_of(shape.dims))
+    def _bind(self, shape: Shape, written: object) -> Shape:
+        bound = self._bindings(shape_symbols(shape, written))
         own = any_shape_of(replace_symbols(d, bound) for d in shape.dims) if bound else shape
         self.sizes.update(dict.fromkeys([d for d in own.dims if type(d) is not int]))
         return own
@@ -216,12 +221,12 @@ class NameTable:
                 return False
         return True
 
-    def bind_formula(self, formula: Formula) -> Formula:
-        """Return a formula with other sizes of the same names replaced by this program's.
+    def bind_formula(self, formula: Formula, text: str | None = None) -> Formula:
+        """Return a formula, perhaps from a ``text``, with other sizes of the same names replaced by this program's.
 
         Raises `AssumptionError` for an unknown that no shape has introduced.
         """
-        symbols = symbols_in(formula)
+        symbols = symbols_in(formula) if text is None else formula_symbols(formula, text)
         unknowns: dict[Symbol, Symbol] = {s: self._spoken_of(s) for s in symbols if isinstance(s, Unknown)}
         labelled: dict[Symbol, Symbol] = {s: self._labelled(s) for s in symbols if isinstance(s, SequenceSymbol)}
         bound = self._bindings(labelled.get(s, s) for s in symbols if s not in unknowns)
@@ -325,6 +330,22 @@ class NameTable:
         return label
 
 
+def shape_symbols(shape: Shape, written: object) -> tuple[Symbol, ...]:
+    """Return the symbols of a shape, passed as ``written``, in order of appearance."""
+    dims = shape.dims
+    if isinstance(written, str):
+        return symbols_as_written(dims, [written] * len(dims))
+    if isinstance(written, (tuple, list)) and not isinstance(written, Shape):
+        return symbols_as_written(dims, written)
+    return symbols_of(dims)
+
+
+def formula_symbols(formula: Formula, text: str) -> tuple[Symbol, ...]:
+    """Return the symbols of a formula read from a text: of those in one sum or product, in order of appearance."""
+    dims = list(dims_of(formula))
+    return symbols_as_written(dims, [text] * len(dims))
+
+
 def _two_kinds(name: str) -> DimensionError:
     return DimensionError(name, "it is a size and a sequence of axes", _RENAME)
 
@@ -355,8 +376,8 @@ class Scope:
             [*symbols, *(s for a in assumptions for s in symbols_in(a.formula))],
             [*written, *(a.source for a in assumptions)],
         )
-        self.shapes = names.bind_all(zip(shapes, held, strict=True))
-        bound = [Assumption(names.bind_formula(a.formula), a.text, a.is_written) for a in assumptions]
+        self.shapes = names.bind_all(zip(shapes, held, strict=True), written)
+        bound = [Assumption(names.bind_formula(a.formula, a.written), a.text, a.is_written) for a in assumptions]
         for a in assumptions:
             names.bind(shape_of(a.lost))
         self.assumptions: Sequence[Assumption] = [*bound, *(Assumption(f) for f in names.taken())]
@@ -370,12 +391,18 @@ class Scope:
             self._known = assumption_set(self.symbols, self.assumptions, min_size)
 
     @classmethod
-    def of_names(cls, shapes: Sequence[Shape], min_size: int = 0) -> Self | None:
+    def of_names(
+        cls, shapes: Sequence[Shape], min_size: int = 0, written: Sequence[ShapeLike] | None = None
+    ) -> Self | None:
         """Return the scope of shapes without assumptions whose symbols are all names in text: each is its own size.
 
         None for any other shapes.
         """
-        symbols = symbols_of(d for shape in shapes for d in shape.dims)
+        if written is None:
+            symbols = symbols_of(d for shape in shapes for d in shape.dims)
+        else:
+            each = (shape_symbols(shape, text) for shape, text in zip(shapes, written, strict=True))
+            symbols = tuple(dict.fromkeys(s for found in each for s in found))
         if not all(type(s) is Symbol for s in symbols):
             return None
         scope = cls.__new__(cls)
@@ -455,7 +482,7 @@ class Scope:
         With ``is_linked``, raises `AssumptionError` for an assumption that is not about any of their sizes.
         """
         assumed, least = read_assumptions(assume), check_min_size(min_size)
-        plain = None if assumed else cls.of_names(shapes, least)
+        plain = None if assumed else cls.of_names(shapes, least, written)
         if plain is not None:
             return plain
         is_held = [isinstance(s, Shape) for s in written]

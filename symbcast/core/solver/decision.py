@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import join, replace_symbols, without_joins_with_one
-from symbcast.core.algebra.formulas import FALSE, Comparison, Formula
+from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, dims_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.effort import CostedValue, Effort, EffortSpentError, charge, counting
 from symbcast.core.effort import current as current_effort
@@ -18,7 +18,13 @@ from symbcast.core.solver.f2_one_size.set_products import divided_by_boxes, spli
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import RelationGroup, SingleSymbolGroup, SymbolGroup, TiedSymbols, UndecidedGroup
-from symbcast.core.solver.normal_form import as_relation, normal_conjuncts, replace_in_formula, symbols_in
+from symbcast.core.solver.normal_form import (
+    as_relation,
+    names_in_order,
+    normal_conjuncts,
+    replace_in_formula,
+    symbols_in,
+)
 from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
@@ -73,6 +79,16 @@ class AssumptionSet:
         known.others, known.stated = [], frozenset()
         return known
 
+    def renamed(self, names: Mapping[Symbol, Symbol]) -> AssumptionSet:
+        """Return the same knowledge about other symbols."""
+        known = AssumptionSet.of_names([names[s] for s in self.symbols])
+        known.domains = {names[s]: domain for s, domain in self.domains.items()}
+        known.values = {names[s]: replace_symbols(v, names) for s, v in self.values.items()}
+        known.weights = {names[s]: weight for s, weight in self.weights.items()}
+        known.others = [replace_in_formula(f, names) for f in self.others]
+        known.stated = frozenset(known.others)
+        return known
+
     def is_same(self, other: AssumptionSet) -> bool:
         """Return whether the same is known about the same symbols, in the same order."""
         if self is other:
@@ -84,12 +100,13 @@ class AssumptionSet:
         """Raise `ContradictionError` if the assumptions that tie symbols together provably contradict each other."""
         if not self.others:
             return
-        from symbcast.core.solver.linear_groups import LinearGroup
+        from symbcast.core.solver.linear_groups import IsomorphicGroups
 
-        tied = dict.fromkeys(s for f in self.others for s in symbols_in(f))
+        tied = {s for f in self.others for s in symbols_in(f)}
+        symbols = [s for s in self.symbols if s in tied]
         try:
             with budget_share(DECIDED):
-                can_hold = LinearGroup(list(tied), self.domains, self.others, [], self.weights).satisfiable
+                can_hold = IsomorphicGroups(self.domains, self.weights).decide(symbols, self.others, []).satisfiable
         except EffortSpentError:
             return
         if can_hold is False:
@@ -207,7 +224,7 @@ class Decision:
         """Create the parts; return whether the constraints are unsatisfiable."""
         charge(_FORMULA * (2 + len(constraints)))
         # Sets first: what they decide ties no symbols together, so the groups after them are smaller.
-        tied = self._take(constraints)
+        tied = self._take_in_order(constraints)
         self._is_clash = tied is None
         if tied is None:
             # Even if nothing can hold, the assumptions determine which sizes can fail.
@@ -380,6 +397,22 @@ class Decision:
                 sizes[symbol] = sizes[value]
         return sizes
 
+    def _take_in_order(self, constraints: Sequence[Formula]) -> list[Formula] | None:
+        """Return what `_take` does under names in order of appearance: no choice depends on those of the question."""
+        knowledge = self.knowledge
+        names = names_in_order(knowledge.symbols)
+        if not names or not any(map(_has_terms, (*constraints, *knowledge.others))):
+            return self._take(constraints)
+        inner = Decision.__new__(Decision)
+        inner.knowledge = knowledge.renamed(names)
+        inner.sets, inner.narrowing, inner.values = dict(inner.knowledge.domains), {}, {}
+        tied = inner._take([replace_in_formula(c, names) for c in constraints])
+        ours = {name: s for s, name in names.items()}
+        self.sets = {ours[s]: members for s, members in inner.sets.items()}
+        self.narrowing = {ours[s]: [replace_in_formula(f, ours) for f in each] for s, each in inner.narrowing.items()}
+        self.values = {ours[s]: size for s, size in inner.values.items()}
+        return None if tied is None else [replace_in_formula(c, ours) for c in tied]
+
     def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
         """Turn the formulas about one symbol into sets; return the rest, or None if they are unsatisfiable."""
         knowledge = self.knowledge
@@ -483,6 +516,11 @@ class Decision:
         narrowed = [s for s in symbols if self.sets[s] is not domains[s]]
         sets = [shortest_set_formula(s, self.sets[s], domains[s], self.narrowing[s]) for s in narrowed]
         return self._groups.decide(symbols, others, [*sets, *formulas])
+
+
+def _has_terms(formula: Formula) -> bool:
+    """Return whether a formula is about more than plain symbols."""
+    return any(not isinstance(dim, int) and not dim.is_Symbol for dim in dims_of(formula))
 
 
 class _Break(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 from symbcast.core.algebra.arithmetic import replace_symbols
@@ -34,6 +33,7 @@ from symbcast.core.solver.f3_linear.equations import set_aside, with_defined_siz
 from symbcast.core.solver.irredundance import Reduction, without_implied
 from symbcast.core.solver.normal_form import (
     is_any_size,
+    names_in_order,
     replace_in_formula,
     standard_names,
     symbols_in,
@@ -275,13 +275,12 @@ class IsomorphicGroups:
         key = self._key(symbols, assumptions, formulas)
         if key in self._decided:
             return RenamedGroup(self._decided[key], symbols)
-        if _is_in_order(symbols):
+        names = names_in_order(symbols)
+        if not names:
             group = LinearGroup(symbols, self.domains, assumptions, formulas, self.weights)
             if key is not None:
                 self._decided[key] = SharedGroup(group)
             return group
-        # Terms are sorted by names: under names in order of appearance, no choice depends on the user's names.
-        names = standard_names(symbols)
         domains = {name: self.domains[s] for s, name in names.items()}
         weights = {name: self.weights[s] for s, name in names.items()}
         known, renamed = ([replace_in_formula(f, names) for f in each] for each in (assumptions, formulas))
@@ -302,11 +301,6 @@ class IsomorphicGroups:
             tuple(replace_in_formula(f, names) for f in assumptions),
             tuple(replace_in_formula(f, names) for f in formulas),
         )
-
-
-def _is_in_order(symbols: Sequence[Symbol]) -> bool:
-    """Return whether names are sorted, or one has more than a name, such as a least size: it cannot be replaced."""
-    return all(a.name < b.name for a, b in pairwise(symbols)) or any(s is n for s, n in standard_names(symbols).items())
 
 
 class SharedGroup:

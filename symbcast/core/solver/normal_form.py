@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from symbcast.core.algebra.arithmetic import join_members, joins_with_one, symbol_replacer, value_of
@@ -64,6 +64,17 @@ def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
     A symbol with more than a name, such as a least size, is not replaced.
     """
     return {s: symbol(f"s{n:03}") if is_any_size(s) else s for n, s in enumerate(symbols)}
+
+
+def names_in_order(symbols: Sequence[Symbol]) -> dict[Symbol, Symbol]:
+    """Return names in alphabetical order for symbols; none if theirs are.
+
+    Terms are sorted by names. Under these, choices among equally good answers depend on the order of symbols alone.
+    Those with a least size and the like are replaced too: only for questions whose domains say all that is known.
+    """
+    if all(a.name < b.name for a, b in pairwise(symbols)):
+        return {}
+    return {s: symbol(f"s{n:06}") for n, s in enumerate(symbols)}
 
 
 def is_any_size(s: Symbol) -> bool:

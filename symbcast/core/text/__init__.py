@@ -53,6 +53,15 @@ from symbcast.core.text.parser import (
     parse_formula,
     parse_notation,
     parse_shape,
+    symbols_as_written,
 )
 
-__all__ = ["names_lost", "parse_assumption", "parse_dim", "parse_formula", "parse_notation", "parse_shape"]
+__all__ = [
+    "names_lost",
+    "parse_assumption",
+    "parse_dim",
+    "parse_formula",
+    "parse_notation",
+    "parse_shape",
+    "symbols_as_written",
+]

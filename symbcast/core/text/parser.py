@@ -6,7 +6,7 @@ A text that is not in our notation is read as a sentence; all that only such tex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,6 +15,7 @@ from symbcast.core.algebra.formulas import Comparison, Formula, with_dims
 from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.effort import cached_uncounted
 from symbcast.core.text.reader import read_dim, read_formula, read_shape
 from symbcast.core.text.templates import Template
 from symbcast.core.text.tokens import MAX_LENGTH, SyntaxFault
@@ -29,6 +30,7 @@ _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re
 """Names and sizes between commas: nearly every shape that is written, read without the reader."""
 _PLAIN_BOUND = re.compile(r"([^\W\d]\w*) (>=|<=|==|>|<|!=) (\d{1,18})", re.ASCII)
 """A name and a number: most assumptions."""
+_WORD = re.compile(r"[^\W\d][\w.]*|\?\w+|'[^']*'|\"[^\"]*\"")
 _NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
 
 
@@ -100,6 +102,34 @@ def parse_assumption(text: str) -> tuple[Formula, str]:
     return _formula(template), template.reading or text.strip()
 
 
+@lru_cache(maxsize=1024)  # constant work: a text is not long, so no effort is counted for it
+def _places_in(text: str) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for word in _WORD.findall(text):
+        found.setdefault(word.strip("'\""), len(found))
+    return found
+
+
+def symbols_as_written(dims: Iterable[Dim], written: Iterable[object]) -> tuple[Symbol, ...]:
+    """Return the symbols of dimensions in order of appearance: of those in one sum or product, as in its text.
+
+    Terms keep no order of their own. ``written`` are the texts of the dimensions, or None where one has none.
+
+    >>> symbols_as_written(parse_shape("M*K, N"), ["M*K", "N"]), symbols_as_written(parse_shape("M*K"), [None])
+    ((M, K, N), (K, M))
+    """
+    found: dict[Symbol, None] = {}
+    for dim, text in zip(dims, written, strict=True):
+        if type(dim) is Symbol:
+            found[dim] = None
+        elif not isinstance(dim, int):
+            symbols = dim.symbols()
+            places = _places_in(text) if len(symbols) > 1 and isinstance(text, str) else {}
+            is_written = all(s.name in places for s in symbols)
+            found.update(dict.fromkeys(sorted(symbols, key=lambda s: places[s.name]) if is_written else symbols))
+    return tuple(found)
+
+
 def _formula(template: Template[Formula]) -> Formula:
     if not template.unknowns:
         return template.value
@@ -116,7 +146,7 @@ def names_lost(text: str) -> tuple[Symbol, ...]:
     return _formula_template(text).lost
 
 
-@lru_cache(maxsize=256)
+@cached_uncounted(256)
 def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
     plain = _plain_shape(text) if dialect is None else None
     if plain is not None:
@@ -126,7 +156,7 @@ def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Tem
     return _read(text, lambda t: _read_shape(t, max_size, str(dialect)))
 
 
-@lru_cache(maxsize=256)
+@cached_uncounted(256)
 def _notation_template(text: str) -> Template[tuple[Dim, ...]]:
     return _read(text, _read_shape)
 
@@ -218,7 +248,7 @@ def plain_bound(text: str) -> Formula | None:
     return None
 
 
-@lru_cache(maxsize=256)
+@cached_uncounted(256)
 def _dim_template(text: str) -> Template[Dim]:
     return _read_or_correct(text, read_dim, _reworded_dim)
 
@@ -231,7 +261,7 @@ def _reworded_dim(text: str) -> RewrittenShape | None:
     return sentence and RewrittenShape(*sentence)
 
 
-@lru_cache(maxsize=256)
+@cached_uncounted(256)
 def _formula_template(text: str) -> Template[Formula]:
     simple = plain_bound(text)
     if simple is not None:
