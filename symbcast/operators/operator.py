@@ -59,12 +59,15 @@ class Operator(Rule):
         for name in attributes:
             if name not in self.kinds:
                 raise OperatorError(self.name, f"has no attribute {name!r}")
-        read = {name: self.kinds[name](self.name, name, value) for name, value in attributes.items()}
         self.called = called or self.name
+        self.values = values = {}
         for parameter in self.parameters:
-            value = read.get(parameter.name, parameter.default)
-            setattr(self, parameter.name, self._chosen(parameter, value) if parameter.choices else value)
-        self.values = {p.name: getattr(self, p.name) for p in self.parameters if p.name != "part"}
+            name, value = parameter.name, parameter.default
+            if name in attributes:
+                value = self.kinds[name](self.name, name, attributes[name])
+            values[name] = self._chosen(parameter, value) if parameter.choices else value
+            setattr(self, name, values[name])
+        values.pop("part", None)
         self.check_attributes()
         self._is_set = True
 
@@ -283,17 +286,15 @@ class DeclaredOperator(Operator):
         return find_operator, (self.name, self.attributes())  # no module has the class
 
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        if not self.declaration.has_parts:
-            dims: Dims = self._call(context, shapes)
+        declaration = self.declaration
+        operands = (shapes,) if declaration.takes_all else shapes
+        if not declaration.has_parts:
+            dims: Dims = declaration.function(context, *operands, **self.values)
             return dims
-        parts: Sequence[Dims] = self._call(SilentContext(context) if self.part else context, shapes)
+        stated = SilentContext(context) if self.part else context
+        parts: Sequence[Dims] = declaration.function(stated, *operands, **self.values)
         count = len(parts)
         return parts[self.part] if self.part < count else context.refuse(f"part {self.part} must be one of {count}")
-
-    def _call(self, context: Context, shapes: Sequence[Dims]) -> Any:
-        if self.declaration.takes_all:
-            return self.declaration.function(context, shapes, **self.values)
-        return self.declaration.function(context, *shapes, **self.values)
 
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         reach = self.declaration.reach
