@@ -114,6 +114,7 @@ def read_arguments(
     positional = [*_without_options(command, others), *after]
     if command.subject == "shapes":
         _check_quoted(command.name, positional)
+    # A shell that divided a value at its spaces explains whatever else is wrong, so this is checked first.
     for option, value in pairs:
         fault = split_value_fault(option, value, _following(option, value, before), command.name, positional)
         if fault:
@@ -136,6 +137,7 @@ def _with_hyphens(argument: str) -> str:
 
 def _read_options(options: Options, arguments: Sequence[str]) -> tuple[list[tuple[Option, str]], list[str]]:
     """Return the options with their values, and the arguments that argparse does not know as either."""
+    # No abbreviations: one that is unique today may be ambiguous after the next option is added.
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     for option in options:
         nargs = 0 if option.is_switch else None
@@ -163,6 +165,7 @@ def _value_fault(option: Option, arguments: Sequence[str], options: Options) -> 
 
 def _following(option: Option, value: str, arguments: Sequence[str]) -> list[str]:
     """Return the arguments after an option and its value."""
+    # argparse does not tell actions where a value stood.
     for number, argument in enumerate(arguments):
         if argument in option.names and arguments[number + 1 : number + 2] == [value]:
             return list(arguments[number + 2 :])

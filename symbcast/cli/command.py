@@ -228,6 +228,7 @@ def load_command(name: str) -> Command:
     """Return a command; it is loaded when it is called, or when all are listed. Raises `KeyError`."""
     if name not in (*command_names(), INSTALL):
         raise KeyError(name)
+    # By name: commands import this file, and importing them here would make a circle.
     file = name.removeprefix("--").replace("-", "_")
     loaded: Command = getattr(import_module(f"symbcast.cli.commands.{file}"), file)
     return loaded

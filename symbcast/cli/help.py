@@ -34,6 +34,7 @@ class _Formatter(argparse.HelpFormatter):
 
 def print_help(command: Command | None = None, with_plugins: bool = False) -> int:
     """Print the help of a command, or of all commands."""
+    # Only the list of commands needs all of them: loading a command takes longer than printing its help.
     if command is None:
         parser = all_parser(is_complete=False)
     else:

@@ -102,7 +102,7 @@ class _ArgumentMaker:
     def __init__(self, chosen: Mapping[str, int], dtypes: Callable[[str], Any], numbers: Mapping[str, int]) -> None:
         self.chosen, self.dtypes, self.numbers = chosen, dtypes, numbers
         self.options: dict[str, int] = {}
-        self.made = ArgumentForm(sizes={n: (str(size),) for n, size in numbers.items()})
+        self._form = ArgumentForm(sizes={n: (str(size),) for n, size in numbers.items()})
         self._fresh = 0
         self._prefix = ""
         self._axes: set[str] = set()
@@ -111,15 +111,15 @@ class _ArgumentMaker:
         self._axes = {a.text for s in specs.values() for array in arrays_in(s) for a in array.axes if a.kind == "name"}
         # Expressions of axes may mention integers and objects, which therefore come first.
         for name, spec in sorted(specs.items(), key=lambda item: not isinstance(item[1], (SizeSpec, ObjectSpec))):
-            self.made.arguments[name] = self._made(spec, name)
-        self.made.arguments = {name: self.made.arguments[name] for name in specs}
-        return self.made
+            self._form.arguments[name] = self._argument(spec, name)
+        self._form.arguments = {name: self._form.arguments[name] for name in specs}
+        return self._form
 
     def _option(self, key: str, count: int) -> int:
         self.options[key] = max(count, self.options.get(key, 1))
         return self.chosen.get(key, 0)
 
-    def _made(self, spec: Spec, place: str) -> Any:
+    def _argument(self, spec: Spec, place: str) -> Any:
         match spec:
             case ArraySpec():
                 return ArrayArgument(", ".join(self._dims(spec, place)), self.dtypes(spec.dtype))
@@ -127,42 +127,43 @@ class _ArgumentMaker:
                 return SizeArgument(self._integer(place))
             case ValueSpec(values, is_sample):
                 if is_sample:
-                    self.made.samples.append(place)
+                    self._form.samples.append(place)
                 return values[self._option(place, len(values))]
             case UnionSpec(parts):
                 known = [p for p in parts if not isinstance(p, UnknownSpec)]
                 if not known:
                     raise NoArgumentError(f"{place}: {parts[0].text if isinstance(parts[0], UnknownSpec) else place}")
                 if len(known) < len(parts):
-                    self.made.samples.append(place)
+                    self._form.samples.append(place)
+                # Arrays come first: the first form is traced together with the first forms of all other arguments.
                 known.sort(key=lambda p: not isinstance(p, (ArraySpec, TreeSpec, TupleSpec, ObjectSpec)))
-                return self._made(known[self._option(f"{place}, kind", len(known))], place)
+                return self._argument(known[self._option(f"{place}, kind", len(known))], place)
             case TupleSpec():
                 return self._sequence(spec, place)
             case TreeSpec(leaf):
-                self.made.samples.append(place)
+                self._form.samples.append(place)
                 if self._option("a tree", 2):
-                    return {f"leaf_{n}": self._made(leaf, f"{place}[{n}]") for n in range(2)}
-                return self._made(leaf, place)
+                    return {f"leaf_{n}": self._argument(leaf, f"{place}[{n}]") for n in range(2)}
+                return self._argument(leaf, place)
             case ObjectSpec():
-                return BuiltArgument(spec.make, {n: self._made(s, f"{place}.{n}") for n, s in spec.fields.items()})
+                return BuiltArgument(spec.make, {n: self._argument(s, f"{place}.{n}") for n, s in spec.fields.items()})
         raise NoArgumentError(f"{place}: {spec.text}")
 
     def _integer(self, place: str) -> str:
         """Return the name of an integer; a field that is called like an axis is the size of that axis."""
         field = place.rpartition(".")[2]
         if "." in place and field in self._axes:
-            text = self.made.written[place] = name_for(field)
+            text = self._form.written[place] = name_for(field)
             return text
-        text = self.made.written[place] = name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
-        self.made.integers.add(text)
+        text = self._form.written[place] = name_for(place.replace(".", "_").replace("[", "_").replace("]", ""))
+        self._form.integers.add(text)
         return text
 
     def _sequence(self, spec: TupleSpec, place: str) -> Any:
         if spec.rest is None:
-            return tuple(self._made(p, f"{place}[{n}]") for n, p in enumerate(spec.parts))
-        self.made.samples.append(place)
-        items = [self._made(spec.rest, f"{place}[{n}]") for n in range(2)]
+            return tuple(self._argument(p, f"{place}[{n}]") for n, p in enumerate(spec.parts))
+        self._form.samples.append(place)
+        items = [self._argument(spec.rest, f"{place}[{n}]") for n in range(2)]
         return items if spec.is_list else tuple(items)
 
     # Axes.
@@ -187,18 +188,18 @@ class _ArgumentMaker:
             return str(self.numbers[axis.text])
         leaf = re.search(r"\[(\d+)\]$", place) if axis.is_of_leaf else None
         text = name_for(f"{axis.text}_{leaf[1]}" if leaf else axis.text)
-        self.made.sizes.setdefault(axis.text, (text,))
+        self._form.sizes.setdefault(axis.text, (text,))
         return text
 
     def _many(self, axis: AnnotatedAxis, place: str) -> Iterator[str]:
         key = "..." if axis.kind == "any" else f"*{axis.text}"
         ranks = _ANY_MANY if axis.kind == "any" else _MANY
-        rank = self.made.ranks[key] = ranks[self._option(key, len(ranks))]
+        rank = self._form.ranks[key] = ranks[self._option(key, len(ranks))]
         if axis.kind == "any":
             yield from (self._new("any") for _ in range(rank))
             return
         names = tuple(name_for(f"{axis.text}_{n}") for n in range(rank))
-        self.made.sizes[f"*{axis.text}"] = names
+        self._form.sizes[f"*{axis.text}"] = names
         if axis.can_stretch and rank:
             option = self._option(f"{place}, {axis}", 3)
             names = (names, names[1:], ("1",) * rank)[option]
@@ -209,7 +210,7 @@ class _ArgumentMaker:
         return name_for(f"{name}_{self._fresh}")
 
     def _term(self, text: str) -> str:
-        size = term_text(text, self.made)
+        size = term_text(text, self._form)
         if size is None:
             raise NoArgumentError(f"the axis {text!r}: it is computed from a value that is not known")
         return size
@@ -222,6 +223,7 @@ def term_text(text: str, form: ArgumentForm) -> str | None:
     """
     substituted = re.sub(r"\{([^{}]*)\}", lambda part: _value(part[1].strip(), form), text)
     substituted = re.sub(r"[A-Za-z_]\w*", lambda part: form.sizes.get(part[0], (name_for(part[0]),))[0], substituted)
+    # The second axis makes text that holds several axes, or none, differ from one size.
     try:
         return substituted if "None" not in substituted and len(shape(f"{substituted}, 1").dims) == 2 else None
     except (SymbcastError, TypeError):

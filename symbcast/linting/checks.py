@@ -451,6 +451,7 @@ def _library(name: str) -> Any:
 
 def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[Any], dict[str, Any]]:
     """Return the arguments by position and by name; text is wrapped, because text means a shape to a trace."""
+    # A string argument such as mode="same" must not be read as a shape.
     values = {n: _as_value(v) if isinstance(v, str) else v for n, v in form.arguments.items()}
     positional = [v for n, v in values.items() if n not in signature.keywords]
     return positional, {n: v for n, v in values.items() if n in signature.keywords}
