@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import Comparison, Formula, with_dims
@@ -20,9 +20,6 @@ from symbcast.core.text.reader import read_dim, read_formula, read_shape
 from symbcast.core.text.templates import Template
 from symbcast.core.text.tokens import MAX_LENGTH, SyntaxFault
 from symbcast.errors import ShapeSyntaxError
-
-if TYPE_CHECKING:
-    from symbcast.core.text.corrections import RewrittenShape
 
 _Value = TypeVar("_Value")
 
@@ -186,30 +183,29 @@ def _read(text: str, read: Callable[[str], Template[_Value]]) -> Template[_Value
 
 
 def _read_or_correct(
-    text: str, read: Callable[[str], Template[_Value]], reword: Callable[[str], RewrittenShape | None]
+    text: str, read: Callable[[str], Template[_Value]], reword: Callable[[str], tuple[str, bool] | None]
 ) -> Template[_Value]:
     """Return what a text means, also if it is not in our notation but has one certain meaning.
 
-    If it has slips, the error suggests that meaning.
+    ``reword`` returns the text in our notation, and whether it has slips: then the error suggests that meaning.
     """
     try:
         return read(text)
     except SyntaxFault as fault:
         span, problem, expected = fault.span, fault.problem, fault.expected
-    correction = ""
-    if (reworded := reword(text)) is not None:
+    correction, is_slip = reword(text) or ("", True)
+    if correction:
         try:
-            template = read(reworded.text)
+            template = read(correction)
         except SyntaxFault:
-            pass  # our notation has no such sizes, such as symbolic exponents
+            correction = ""  # our notation has no such sizes, such as symbolic exponents
         else:
-            if not reworded.is_slip:
-                return template._replace(reading=reworded.text)
-            correction = reworded.text
+            if not is_slip:
+                return template._replace(reading=correction)
     raise ShapeSyntaxError(text, span, problem, expected, correction)
 
 
-def _reworded_shape(text: str) -> RewrittenShape | None:
+def _reworded_shape(text: str) -> tuple[str, bool] | None:
     from symbcast.core.text.corrections import rewrite_shape
 
     def reads(part: str) -> bool:
@@ -253,12 +249,10 @@ def _dim_template(text: str) -> Template[Dim]:
     return _read_or_correct(text, read_dim, _reworded_dim)
 
 
-def _reworded_dim(text: str) -> RewrittenShape | None:
-    from symbcast.core.text.corrections import RewrittenShape
+def _reworded_dim(text: str) -> tuple[str, bool] | None:
     from symbcast.core.text.sentences import read_size_sentence
 
-    sentence = read_size_sentence(text)
-    return sentence and RewrittenShape(*sentence)
+    return read_size_sentence(text)
 
 
 @cached_uncounted(256)
@@ -269,9 +263,7 @@ def _formula_template(text: str) -> Template[Formula]:
     return _read_or_correct(text, read_formula, _reworded_formula)
 
 
-def _reworded_formula(text: str) -> RewrittenShape | None:
-    from symbcast.core.text.corrections import RewrittenShape
+def _reworded_formula(text: str) -> tuple[str, bool] | None:
     from symbcast.core.text.sentences import read_sentence
 
-    sentence = read_sentence(text)
-    return sentence and RewrittenShape(*sentence)
+    return read_sentence(text)
