@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 from symbcast.core.advice import with_advice
 from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.shapes import ShapeLike
 from symbcast.errors import ShapeTypeError
 from symbcast.graphs.check import check_files, check_graph, read_question
 from symbcast.graphs.front_end import FrontEnd
 from symbcast.graphs.inputs import Layouts
 from symbcast.graphs.jobs import FileResult
+from symbcast.graphs.known_inputs import ContentsLike
 from symbcast.onnx.operators.declarations import OPERATORS
 from symbcast.onnx.reader import read
 from symbcast.onnx.reference import infer
 from symbcast.onnx.report import ModelReport
+from symbcast.onnx.schemas import Runtime
 from symbcast.onnx.walk import OnnxWalk
 
 if TYPE_CHECKING:
@@ -24,10 +27,6 @@ if TYPE_CHECKING:
 
     import onnx
     import onnx_ir
-
-    from symbcast.core.shapes import ShapeLike
-    from symbcast.graphs.known_inputs import ContentsLike
-    from symbcast.onnx.schemas import Runtime
 
 
 def _prepare() -> None:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import suppress
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, Formula
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.graph import Graph, Node, module_path
 from symbcast.operators.values.contents import (
     BOOL,
@@ -21,15 +22,11 @@ from symbcast.operators.values.contents import (
     INT64,
     INTEGERS,
     MAX_ELEMENTS,
+    Content,
     from_array,
     from_numbers,
 )
 from symbcast.operators.values.value import CommonShape, Constant, OptionalValue, SequenceValue, Value, whole_shape
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.values.contents import Content
-
 
 TENSORS = ("tensor_type", "sparse_tensor_type")
 

@@ -9,16 +9,19 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Formula, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.programs.program import Program
 from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError, SymbcastError
 from symbcast.graphs.inputs import ModelInputs, free_name, identifier, inputs_of, place_name
 from symbcast.graphs.known_inputs import NOTHING, KnownInputs
 from symbcast.graphs.model import Model
+from symbcast.graphs.walking.requirements import NodePlace, Requirements
+from symbcast.graphs.walking.walk import Walk
 from symbcast.onnx.files import read_external_data
 from symbcast.onnx.protobuf import (
     TENSORS,
@@ -34,17 +37,9 @@ from symbcast.onnx.schemas import IR_WITH_OPSETS, KNOWN_DOMAINS, Runtime, Suspec
 from symbcast.onnx.session.initialization import session_refusal
 from symbcast.onnx.session.types import SessionRefusal, value_of_type
 from symbcast.onnx.validation import ValidModel, validated
+from symbcast.onnx.walk import OnnxWalk
 from symbcast.operators.context import evaluated
 from symbcast.operators.values.value import UNKNOWN, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.programs.program import Program
-    from symbcast.graphs.inputs import ModelInputs
-    from symbcast.graphs.known_inputs import KnownInputs
-    from symbcast.graphs.walking.requirements import NodePlace, Requirements
-    from symbcast.graphs.walking.walk import Walk
-    from symbcast.onnx.walk import OnnxWalk
 
 
 def load_model(model: Any) -> tuple[str, Any]:

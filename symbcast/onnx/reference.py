@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, FORMULA_KINDS, TRUE
-from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
+from symbcast.core.algebra.terms import Dim
+from symbcast.graphs.walking.node_call import GraphScope, NodeCall, UnknownShapeError
 from symbcast.onnx.protobuf import definition_of, with_defaults
 from symbcast.onnx.schemas import onnx_schema
 from symbcast.operators.values.contents import (
@@ -26,14 +27,8 @@ from symbcast.operators.values.contents import (
     listed,
     sizes_of,
 )
-from symbcast.operators.values.elements import BINARY, UNARY, truth
+from symbcast.operators.values.elements import BINARY, UNARY, KnownSizes, truth
 from symbcast.operators.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.walking.node_call import GraphScope
-    from symbcast.operators.values.elements import KnownSizes
-
 
 # Operators that have no shape function here.
 #

@@ -15,26 +15,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Sizes, axes_at, failing_constraint, has_axes, without_sizes
 from symbcast.answers.outcomes import Notice, NoticeKind
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError
+from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.answer import GraphAnswer
 from symbcast.graphs.report.blame import complete_sizes
+from symbcast.graphs.report.findings import Finding
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.onnx.reader import element_types, graphs_of
 from symbcast.onnx.runtime_process import FILLABLE, Feed, RunResult, run_all
 from symbcast.operators.values.contents import Element, Elements
-from symbcast.operators.values.value import known_dims
+from symbcast.operators.values.value import Value, known_dims
 
 if TYPE_CHECKING:
     import onnx
-
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.model import CheckedModel
-    from symbcast.graphs.report.findings import Finding
-    from symbcast.operators.values.value import Value
 
 
 _TENSOR = "tensor_type"

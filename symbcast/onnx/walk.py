@@ -8,24 +8,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
-from symbcast.graphs.graph import NOTHING, Graph
+from symbcast.core.algebra.formulas import Formula
+from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, UnknownShapeError
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.walk import MAX_DEPTH, CalledBody, Walk, Walkable
 from symbcast.onnx.operators.declarations import OPERATORS
-from symbcast.onnx.protobuf import StoredTensor, TensorConstant, body_of, canonical_domain, walkable_nodes
+from symbcast.onnx.protobuf import OnnxNode, StoredTensor, TensorConstant, body_of, canonical_domain, walkable_nodes
 from symbcast.onnx.reference import with_contents
 from symbcast.onnx.schemas import TypeMismatch, function_key, mismatch, onnx_schema
+from symbcast.onnx.validation import ValidModel
 from symbcast.operators.values.value import UNKNOWN, Decider, Value, decider_of_result, join_deciders
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.graphs.front_end import FrontEnd
-    from symbcast.graphs.graph import Node
-    from symbcast.onnx.protobuf import OnnxNode
-    from symbcast.onnx.validation import ValidModel
 
 
 class WalkableOnnx(Walkable, Protocol):

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.front_end import OperatorTable
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import NodeCall
@@ -36,11 +37,6 @@ from symbcast.operators.values.contents import (
     is_size,
 )
 from symbcast.operators.values.value import Constant, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.values.contents import Content
-
 
 NUMBERS = {
     "f32": FLOAT,

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.program import Program
 from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
@@ -19,11 +19,6 @@ from symbcast.graphs.known_inputs import NOTHING, KnownInputs
 from symbcast.graphs.model import Model, check_path
 from symbcast.openvino.graph import OpenVinoGraph, element_type_number
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.openvino.graph import OpenVinoGraph
-
 
 # OpenVINO's readers end the process on some files, such as ONNX's speaker model of WeSpeaker. So a child process reads
 # a file first, and what it survives is read here.

@@ -5,32 +5,25 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.shapes import ShapeLike
 from symbcast.graphs.check import check_graph, read_question
 from symbcast.graphs.front_end import FrontEnd
-from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.requirements import NodePlace
-from symbcast.graphs.walking.walk import MAX_AGAIN, Walk
+from symbcast.graphs.graph import Graph, Node
+from symbcast.graphs.known_inputs import ContentsLike
+from symbcast.graphs.walking.node_call import GraphScope, NodeCall
+from symbcast.graphs.walking.requirements import NodePlace, Requirements
+from symbcast.graphs.walking.walk import MAX_AGAIN, Key, Walk, WalkedFrontEnd
 from symbcast.operators.values.value import Decider, Value, decider_of_result, join_deciders
-from symbcast.stablehlo.graph import ASSERTIONS, ENDS_OF_IDIOMS, OPERATORS, UNASSERTED, BroadcastAxis, HloCall
+from symbcast.stablehlo.graph import ASSERTIONS, ENDS_OF_IDIOMS, OPERATORS, UNASSERTED, BroadcastAxis, HloCall, HloNode
 from symbcast.stablehlo.idioms import contents_of_idioms
 from symbcast.stablehlo.mlir import HloConstant
 from symbcast.stablehlo.reader import read
 from symbcast.stablehlo.report import HloReport
-
-if TYPE_CHECKING:
-    from symbcast.core.shapes import ShapeLike
-    from symbcast.graphs.graph import Graph, Node
-    from symbcast.graphs.known_inputs import ContentsLike
-    from symbcast.graphs.walking.node_call import GraphScope
-    from symbcast.graphs.walking.requirements import Requirements
-    from symbcast.graphs.walking.walk import Key, WalkedFrontEnd
-    from symbcast.stablehlo.graph import HloNode
-
 
 _CONSTANTS = frozenset({"stablehlo.constant", "arith.constant", "chlo.constant"})
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from symbcast.answers.outcomes import CodeLine
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.front_end import Offered, OperatorTable
 from symbcast.graphs.graph import Graph, Node
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, Walker
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import is_size
+from symbcast.operators.values.contents import Content, is_size
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.mlir import TensorType, attribute_of, bindings, dialect, keyword_of, tensor_type_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.graphs.graph import Graph
-    from symbcast.operators.values.contents import Content
-
 
 # A value has its name in MLIR's text, such as ``%3``; those of functions other than the one that is checked also have
 # the name of their function: ``divmod:%3``. A node has the name in its location, such as ``jit(f)/reshape``, if there

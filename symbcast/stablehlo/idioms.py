@@ -8,16 +8,13 @@ whole, it is one term. JAX spreads it over functions that call one another, so v
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo
-from symbcast.operators.values.contents import Elements, sizes_of
+from symbcast.core.algebra.terms import Dim
+from symbcast.operators.values.contents import Content, Elements, sizes_of
+from symbcast.stablehlo.graph import HloCall
 from symbcast.stablehlo.mlir import keyword_of, splat_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.values.contents import Content
-    from symbcast.stablehlo.graph import HloCall
 
 _DEEPEST = 8
 

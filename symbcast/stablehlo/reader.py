@@ -11,25 +11,21 @@ from itertools import islice
 from math import ceil
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
+from symbcast.core.programs.program import Program
 from symbcast.errors import ModelError, ShapeTypeError
 from symbcast.graphs.inputs import ModelInputs, free_name, identifier, inputs_of
+from symbcast.graphs.known_inputs import KnownInputs
 from symbcast.graphs.model import Model, check_path
 from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import CALLS, Functions, located
 from symbcast.stablehlo.mlir import attribute_of, bindings, nested_operations, parsed, tensor_type_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.core.programs.program import Program
-    from symbcast.graphs.known_inputs import KnownInputs
-
 
 # What comes from outside is parsed in a child process first: MLIR's parser recurses and can overflow the stack, and
 # 5,000 nested ``stablehlo.if`` end the process. The child parses with half of the usual stack, so whatever it survives

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
+from symbcast.answers.show.document import Document, Room
 from symbcast.core.algebra.formulas import Formula, equal
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.characters import sizes_text
@@ -13,13 +14,9 @@ from symbcast.core.programs.assumptions import Assumption
 from symbcast.core.programs.program import Program
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
+from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.graph_report import GraphReport
-from symbcast.stablehlo.graph import ASSERTIONS, HINTED, UNASSERTED
-
-if TYPE_CHECKING:
-    from symbcast.answers.show.document import Document, Room
-    from symbcast.graphs.model import CheckedModel
-    from symbcast.stablehlo.graph import HloWalker
+from symbcast.stablehlo.graph import ASSERTIONS, HINTED, UNASSERTED, HloWalker
 
 
 @dataclass(frozen=True)

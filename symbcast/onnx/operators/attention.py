@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.formulas import any_of, at_most
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, known_rank, known_shape
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator, reaches_ranks
@@ -28,10 +28,6 @@ from symbcast.operators.layers import (
 )
 from symbcast.operators.values.contents import is_size
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 _MASK, _PAST_KEY, _LENGTHS = 3, 4, 6
 

@@ -6,10 +6,10 @@ Over queries, keys and values in one tensor or several, packed, or sparse.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import FALSE, all_of, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.gathering_and_slicing import check_rows
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape, requested_shape
@@ -20,10 +20,6 @@ from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.layers import cached, check_scores_bias, head_width
 from symbcast.operators.values.contents import is_size
 from symbcast.operators.values.value import UNKNOWN, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 _DEVICES = "not checked: the device must support this layout, which the CPU does not"
 

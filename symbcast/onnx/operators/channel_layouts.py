@@ -7,10 +7,11 @@ the channels on axis 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from symbcast.core.algebra.arithmetic import modulo, multiply
 from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.front_end import Operator
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers
@@ -26,12 +27,9 @@ from symbcast.onnx.operators.declarations import MICROSOFT, crashes, operator
 from symbcast.onnx.operators.layout import depth_to_space_, space_to_depth_
 from symbcast.onnx.operators.reductions import batch_normalization, instance_normalization, local_response_normalization
 from symbcast.onnx.operators.signals import grid_sample, resize
+from symbcast.onnx.protobuf import OnnxNode
 from symbcast.operators.context import Dims
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.onnx.protobuf import OnnxNode
 
 NHWC, BLOCKED = "com.ms.internal.nhwc", "com.microsoft.nchwc"
 BLOCK = 16

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import at_most
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.declarations import ML, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import BOOL, FLOAT, INT64, STRING
 from symbcast.operators.values.value import UNKNOWN, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 declare("Binarizer Imputer", "X -> X", domain=ML)
 

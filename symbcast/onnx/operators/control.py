@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, at_most
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.control_flow import (
     GraphLoop,
     LoopIteration,
@@ -26,9 +27,6 @@ from symbcast.onnx.protobuf import declared_value
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import BOOL, Element, Elements, is_size
 from symbcast.operators.values.value import UNKNOWN, OptionalValue, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 @operator("If")

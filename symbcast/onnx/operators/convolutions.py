@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import known_rank, known_shapes, requested_shape
@@ -33,10 +33,6 @@ from symbcast.operators.layers import per_channel
 from symbcast.operators.reach import Reach
 from symbcast.operators.values.contents import FLOAT, INT32, INT64
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 

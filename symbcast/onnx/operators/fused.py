@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, equal, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.gathering_and_slicing import check_rows
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import (
@@ -33,10 +33,6 @@ from symbcast.operators.layers import group_norm, layer_norm
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.contents import BOOL, INT32, UINT8
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 declare("BiasSoftmax", "X, * -> X", domain=MICROSOFT, note="not checked: the shape of the bias")
 declare(

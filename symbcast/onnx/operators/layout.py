@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
@@ -65,9 +65,6 @@ from symbcast.operators.values.contents import Content, Element, Elements, is_si
 from symbcast.operators.values.intervals import Estimate, some_of
 from symbcast.operators.values.tensors import contents_joined
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 def _required_axes(call: NodeCall) -> list[int]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, different, equal, negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_number_or_line, expect_numbers, known_shape
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
@@ -17,10 +17,6 @@ from symbcast.operators.context import Dims
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.contents import FLOAT, INT32, UINT8
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 _SCALE, _ZERO = 1, 2
 

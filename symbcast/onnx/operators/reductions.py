@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from functools import reduce as fold
 from math import prod
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import any_of, negate
 from symbcast.core.algebra.symbols import AxisSequence, Unknown
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import expect, expect_line, folded, known_shape, known_shapes
 from symbcast.onnx.operators.declarations import (
@@ -33,9 +33,6 @@ from symbcast.operators.values.contents import BOOL, DOUBLE, FLOAT, INT32, INT64
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.intervals import UNBOUNDED, extent, places, some_of
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 @operator("MatMul", reaches=lambda call, shapes: find_operator("matmul", {}).reaches([s or () for s in shapes]))

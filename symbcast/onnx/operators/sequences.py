@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, modulo, multiply, subtract
-from symbcast.core.algebra.formulas import all_of, any_of, at_most, equal
+from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.reshaping import expect_numbers
 from symbcast.onnx.operators.declarations import ML, RuntimeDifference, operator
@@ -28,10 +29,6 @@ from symbcast.operators.values.value import (
     sequence_of,
     whole_shape,
 )
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
 
 MAX_ITEMS = 256
 """How many elements of a sequence are tracked individually."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from math import floor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import read_scale, real_number, requested_shape, scaled
 from symbcast.onnx.operators.declarations import RuntimeDifference, crashes, operator
@@ -19,9 +20,6 @@ from symbcast.operators.resizing import affine_grid as affine_grid_shape
 from symbcast.operators.resizing import grid_sample as grid_sample_shape
 from symbcast.operators.values.contents import FLOAT, Element, is_size
 from symbcast.operators.values.value import Constant, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 class ResizedAxis(NamedTuple):

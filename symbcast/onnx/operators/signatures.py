@@ -19,10 +19,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import any_of, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape
@@ -31,9 +32,6 @@ from symbcast.onnx.operators.declarations import Intervals, operator, reaches_no
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import Content
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 DType: TypeAlias = "int | str"
 """An element type: a number of ``TensorProto.DataType``, the name of an attribute, or an input as #n."""

@@ -6,15 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from symbcast.onnx.protobuf import canonical_domain
+from symbcast.onnx.protobuf import OnnxNode, canonical_domain
 from symbcast.onnx.schemas import onnx_schema
 from symbcast.onnx.session.types import ValueType, tensor_type, without_shape
-
-if TYPE_CHECKING:
-    from symbcast.onnx.protobuf import OnnxNode
-    from symbcast.onnx.session.types import ValueType
 
 
 class OperatorSchema:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import TRUE
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.control_flow import (
     GraphLoop,
     LoopIteration,
@@ -17,13 +18,9 @@ from symbcast.graphs.walking.control_flow import (
     rank_of,
     slices,
 )
-from symbcast.openvino.graph import OpenVinoCall, operator, static_shape
+from symbcast.openvino.graph import OpenVinoCall, OpenVinoGraph, operator, static_shape
 from symbcast.operators.values.contents import is_size
 from symbcast.operators.values.value import NEVER, UNKNOWN, Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.openvino.graph import OpenVinoGraph
 
 
 @operator("If")

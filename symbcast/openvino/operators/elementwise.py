@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.core.algebra.formulas import negate
 from symbcast.openvino.graph import OpenVinoCall, element_type_number, operator, reaches_nothing
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import INTEGERS, Element, is_size
-from symbcast.operators.values.elements import BINARY, Binary, truth
+from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, clipped, of_each, of_several
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.operators.values.elements import KnownSizes
 
 _KEEPS = """
     Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Elu Erf Exp Gelu HardSigmoid HSigmoid HSwish IsFinite IsInf

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import all_of, at_most
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
 from symbcast.graphs.walking.node_call import NodeCall
@@ -31,13 +32,9 @@ from symbcast.operators.joining_and_slicing import Padding, concat, pad, split_a
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import aligned_at_right, depth_to_space, space_to_depth
 from symbcast.operators.resizing import SINGLE_NUDGED, resize
-from symbcast.operators.values.contents import Content, Elements, is_size
+from symbcast.operators.values.contents import Content, Element, Elements, is_size
 from symbcast.operators.values.tensors import contents_joined, with_axes, without_axes
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.values.contents import Element
 
 
 @operator("Unsqueeze", reaches=lambda call, shapes: [reach_beside_new(required_numbers(call, 1))])

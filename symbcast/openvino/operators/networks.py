@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply
 from symbcast.core.algebra.formulas import any_of, at_most, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import folded, known_shape, known_shapes
@@ -33,9 +33,6 @@ from symbcast.operators.operator import find_operator
 from symbcast.operators.products import einsum, matmul, reduce
 from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import folded
 from symbcast.operators.context import Dims
 from symbcast.operators.products import reduce as reduced_shape
@@ -19,10 +20,6 @@ from symbcast.operators.values.contents import BOOL, Content, Elements
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HloCall, operator
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-
 
 Pair: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
 """Axes of the two operands that belong together."""

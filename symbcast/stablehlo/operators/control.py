@@ -6,10 +6,10 @@ A module is compiled for the sizes of its inputs: every branch and every body mu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import TRUE, Formula, equal
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.text.printing import dim_text, shape_text
 from symbcast.graphs.walking.node_call import either
@@ -20,9 +20,6 @@ from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import OPERATORS, HloCall, operator
 from symbcast.stablehlo.idioms import steps
 from symbcast.stablehlo.mlir import attribute_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
 
 
 @operator("func.call", "composite")

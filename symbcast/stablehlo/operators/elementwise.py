@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import negate
+from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import either
 from symbcast.graphs.walking.reshaping import filled
 from symbcast.operators.context import TWICE, Dims
-from symbcast.operators.values.contents import BOOL, INTEGERS, Element, Elements, is_size
-from symbcast.operators.values.elements import BINARY, Binary, truth
+from symbcast.operators.values.contents import BOOL, INTEGERS, Content, Element, Elements, is_size
+from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, combined, of_each, of_several
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HloCall, operator
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
-    from symbcast.operators.values.contents import Content
-    from symbcast.operators.values.elements import KnownSizes
 
 SAME = "operands must have the same shape"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import gathered
 from symbcast.operators.context import Dims
@@ -13,9 +13,6 @@ from symbcast.operators.indexing import top_k as greatest
 from symbcast.operators.values.contents import Content, Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HloCall, operator
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 _BATCHED = "batch axes of the operand and of the indices must be equal"
 _INDEXED = "the indices must have as many numbers as axes are indexed"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
-from symbcast.core.algebra.terms import Operation, term
+from symbcast.core.algebra.terms import Dim, Operation, term
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_value
 from symbcast.graphs.walking.reshaping import content_reshaped
@@ -20,9 +19,6 @@ from symbcast.operators.values.tensors import contents_joined, stretched, transp
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HINTED, BroadcastAxis, HloCall, operator
 from symbcast.stablehlo.mlir import tensor_type_of
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 @operator("broadcast_in_dim", constraints="C5")

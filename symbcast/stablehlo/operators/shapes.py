@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import all_of, equal
+from symbcast.core.algebra.terms import Dim
 from symbcast.operators.context import Dims
 from symbcast.operators.values.contents import INT64, Elements, from_array
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HloCall, operator
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim
 
 
 def _vector(dims: Sequence[Dim]) -> Value:
