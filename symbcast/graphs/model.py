@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from symbcast.core.programs.program import Program
 from symbcast.core.solver.budget import answer_within_budget
 from symbcast.core.solver.f4_products.projection import Cases, project
 from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
-from symbcast.errors import ModelError, UndecidedError
+from symbcast.errors import MissingExtraError, ModelError, UndecidedError
 from symbcast.graphs.walking.facts import without_whole_quotients
 
 if TYPE_CHECKING:
@@ -208,6 +209,16 @@ def at_the_most(clause: Formula, size: Symbol, most: Dim) -> Formula | None:
 
 
 # Models as read by front ends, and models with the results of a walk, from which all answers are derived.
+
+
+def import_library(module: str, user: str, extra: str) -> Any:
+    """Return a module of an optional library; raises `MissingExtraError`, for ``user``, without it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
+            raise  # the library is there, and a module that it needs is not
+        raise MissingExtraError(user, extra) from error
 
 
 def check_path(source: str, hint: str) -> None:

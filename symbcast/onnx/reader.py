@@ -16,10 +16,10 @@ from symbcast.core.algebra.formulas import FALSE, Formula, equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.program import Program
-from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError, SymbcastError
+from symbcast.errors import ModelError, ShapeTypeError, SymbcastError
 from symbcast.graphs.inputs import ModelInputs, free_name, identifier, inputs_of, place_name
 from symbcast.graphs.known_inputs import NOTHING, KnownInputs
-from symbcast.graphs.model import Model
+from symbcast.graphs.model import Model, import_library
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.walk import Walk
 from symbcast.onnx.files import read_external_data
@@ -47,7 +47,7 @@ def load_model(model: Any) -> tuple[str, Any]:
 
     A ``ModelProto`` is returned as it is. Raises `ModelError` if it is not a model or cannot be read.
     """
-    onnx = _library()
+    onnx = import_library("onnx", "symbcast.onnx", "onnx")
     if isinstance(model, (str, os.PathLike)):
         return _from_file(os.fsdecode(model))
     if isinstance(model, onnx.ModelProto):
@@ -57,16 +57,6 @@ def load_model(model: Any) -> tuple[str, Any]:
     if isinstance(model, (list, tuple, set)):
         raise ShapeTypeError(model, "a model", "for several models, write check_many([...])")
     raise ShapeTypeError(model, "a model", "give the path of one, an onnx.ModelProto or an onnx_ir.Model")
-
-
-def _library() -> Any:
-    try:
-        import onnx
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "onnx":
-            raise
-        raise MissingExtraError("symbcast.onnx", "onnx") from error
-    return onnx
 
 
 def _from_file(source: str) -> tuple[str, Any]:

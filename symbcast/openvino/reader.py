@@ -13,10 +13,10 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.program import Program
-from symbcast.errors import MissingExtraError, ModelError, ShapeTypeError
+from symbcast.errors import ModelError, ShapeTypeError
 from symbcast.graphs.inputs import ModelInputs, inputs_of, place_name
 from symbcast.graphs.known_inputs import NOTHING, KnownInputs
-from symbcast.graphs.model import Model, check_path
+from symbcast.graphs.model import Model, check_path, import_library
 from symbcast.openvino.graph import OpenVinoGraph, element_type_number
 from symbcast.operators.values.value import Value
 
@@ -33,23 +33,13 @@ def load_graph(model: Any) -> tuple[str, OpenVinoGraph]:
 
     Raises `ModelError` for a file that OpenVINO cannot read.
     """
-    openvino = _library()
+    openvino = import_library("openvino", "symbcast.openvino", "openvino")
     if isinstance(model, (str, os.PathLike)):
         source = os.fsdecode(model)
         return source, OpenVinoGraph(_read(openvino, source))
     if isinstance(model, openvino.Model):
         return str(model.get_friendly_name()), OpenVinoGraph(model)
     raise ShapeTypeError(model, "a model", "give the path of a model, such as model.xml, or an openvino.Model")
-
-
-def _library() -> Any:
-    try:
-        import openvino
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "openvino":
-            raise
-        raise MissingExtraError("symbcast.openvino", "openvino") from error
-    return openvino
 
 
 def _read(openvino: Any, source: str) -> Any:

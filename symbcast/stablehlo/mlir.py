@@ -9,7 +9,7 @@ from math import prod
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from symbcast.errors import MissingExtraError
+from symbcast.graphs.model import import_library
 from symbcast.graphs.walking.reshaping import filled
 from symbcast.operators.values.contents import (
     BFLOAT16,
@@ -41,12 +41,8 @@ _DIALECTS = {"stablehlo": "", "chlo": "", "mhlo": "mhlo_", "sdy": "", "mpmd": ""
 @cache
 def bindings() -> ModuleType:
     """Return ``jaxlib.mlir.ir``; raises `MissingExtraError` without jaxlib."""
-    try:
-        return import_module("jaxlib.mlir.ir")
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] != "jaxlib":
-            raise
-        raise MissingExtraError("symbcast.stablehlo", "stablehlo") from error
+    module: ModuleType = import_library("jaxlib.mlir.ir", "symbcast.stablehlo", "stablehlo")
+    return module
 
 
 def dialect(name: str) -> Any:

@@ -85,21 +85,15 @@ _PLAIN: dict[str, Operator[NodeCall]] = {
 for _names, _plain in _PLAIN.items():
     operator(*_names.split(), domain=NHWC)(_all_last(_plain))
 operator("MaxUnpool", domain=NHWC)(lambda call: with_channels_last(call, max_unpool, 0, 1))
-operator("Resize", domain=NHWC)(
-    lambda call: resize(call.of(call.inputs, cast("OnnxNode", call.node).versions.get("", 1)))
-)
+operator("Resize", domain=NHWC)(lambda call: resize(call.of(call.inputs, _version(call))))
 operator("NhwcMaxPool", domain=MICROSOFT)(_all_last(pool_))
 
 
 @operator("BatchNormalization", domain=NHWC)
 def batch_normalization_(call: NodeCall) -> Sequence[Value]:
     """Scale, bias, mean and variance have one number for each channel, and are passed on unchanged."""
-    image, *statistics = batch_normalization(call.of([_first(call), *call.inputs[1:]], 15))
+    image, *statistics = batch_normalization(call.of([_moved(call.value(0), channels_first), *call.inputs[1:]], 15))
     return [_moved(image, channels_last), *statistics]
-
-
-def _first(call: NodeCall) -> Value:
-    return _moved(call.value(0), channels_first)
 
 
 @operator("QLinearConv", domain=MICROSOFT)

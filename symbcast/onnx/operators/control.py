@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, at_most
@@ -182,17 +181,19 @@ def _scanned(
     graph = call.node.graphs["body"]
     if call.does(SCAN_EMPTY):
         call.at_most(1, length, "there must be something to scan")
-    body = partial(_body, call, graph, parts)
     runs = TRUE if call.does(SCAN_EMPTY) else at_most(1, length)
     may_change = _is_inferred if call.does(SCAN_STATES) else None
-    last, outputs = scanned(call, runs, states, body, may_change=may_change, again=at_most(2, length))
+    last, outputs = scanned(
+        call,
+        runs,
+        states,
+        lambda before: call.walk.within(graph, call.scope, [*before, *parts]),
+        may_change=may_change,
+        again=at_most(2, length),
+    )
     if call.does(SCAN_DECLARED):
         _require_declared(call, graph, [*states, *parts], outputs)
     return last, outputs[len(states) :]
-
-
-def _body(call: NodeCall, graph: Any, parts: Sequence[Value], states: Sequence[Value]) -> Sequence[Value]:
-    return call.walk.within(graph, call.scope, [*states, *parts])
 
 
 def _require_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:

@@ -196,7 +196,8 @@ def skip_layer_normalization(call: NodeCall) -> Sequence[Value]:
     """The sum of the input and the skip connection, normalised along the last axis."""
     dims = call.rank(0, (2, 3), "the input")
     _check_skip(call, dims)
-    _check_crash(call, dims)
+    is_empty = call.empty(call.shape(1))
+    crashes(call, any_of([call.empty(dims), negate(is_empty)]), "skip is empty, and the input is not")
     if call.does(SKIP_NORM_EMPTY):
         call.at_most(1, dims[-1], "ONNX Runtime needs a last axis that is not empty")
     count = 2 if call.node.op_type == "SkipSimplifiedLayerNormalization" else 3
@@ -221,11 +222,6 @@ def _check_skip(call: NodeCall, dims: Dims) -> None:
         call.equal(left, right, "the last two sizes of skip must be those of the input")
     if len(skip) == 3 and not call.does(SKIP_NORM_BATCH):
         call.one_of(skip[0], (dims[0], 1), "the batch of skip must be the input's, or 1")
-
-
-def _check_crash(call: NodeCall, dims: Dims) -> None:
-    skip = call.shape(1)
-    crashes(call, any_of([call.empty(dims), negate(call.empty(skip))]), "skip is empty, and the input is not")
 
 
 @operator("EmbedLayerNormalization", "QEmbedLayerNormalization", domain=MICROSOFT)

@@ -202,16 +202,12 @@ def _cut_evenly(call: NodeCall, dims: Dims, axis: int, each: Dim | None) -> Valu
     return _cut(call, dims, axis, each, keeps)
 
 
-def _rest(dims: Dims, axis: int) -> Dims:
-    return (*dims[:axis], *dims[axis + 1 :])
-
-
 def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> SequenceValue:
     """Return the parts of a tensor that is split into parts of equal size, with the axis or without."""
     whole, before, after = dims[axis], dims[:axis], dims[axis + 1 :]
     count = ceil_divide(whole, size)
     if not keeps:
-        rest = _rest(dims, axis)
+        rest = (*before, *after)
         items = (Value(rest, call.dtype()),) * count if isinstance(count, int) and count <= MAX_ITEMS else None
         return SequenceValue(count, rest, call.dtype(), items)
     if isinstance(count, int) and count <= MAX_ITEMS:

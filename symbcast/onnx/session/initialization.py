@@ -257,7 +257,9 @@ class _Initialization:
 
     def _examine(self, node: OnnxNode, inputs: Sequence[KnownValue | None], scope: TypeScope) -> None:
         """Infer the outputs of a node from what is known about its inputs, and look up its kernel."""
-        self._check_numbers(node, inputs, scope)
+        problem = problem_of_numbers(node, [None if value is None else value.type for value in inputs])
+        if problem is not None:
+            raise refused_session(node.raw, problem, scope)
         operator = operator_of(node.op_type, node.version, node.domain)
         if operator is not None and operator.is_deprecated:
             types_made = self._within(partial(self._defined, node.raw, operator, scope), 1) or {}
@@ -293,12 +295,6 @@ class _Initialization:
         tensors = folded_constants(node, inputs, [t for t, name in zip(types, node.outputs, strict=True) if name])
         for name, tensor in zip(names, tensors, strict=False):
             scope.fold(name, tensor)
-
-    def _check_numbers(self, node: OnnxNode, inputs: Sequence[KnownValue | None], scope: TypeScope) -> None:
-        """Refuse sizes that ONNX Runtime needs as numbers, or that it does not take as numbers."""
-        problem = problem_of_numbers(node, [None if value is None else value.type for value in inputs])
-        if problem is not None:
-            raise refused_session(node.raw, problem, scope)
 
     def _foreign(self, node: OnnxNode, scope: TypeScope) -> None:
         """Record a walk's results for the outputs of a node whose schema onnx does not have."""

@@ -104,12 +104,10 @@ def _of_numbers(name: str, logical: str) -> Binary:
 
 def _different(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     equal = truth(BINARY["Equal"](known, dtype, a, b))
-    return None if equal is None else _not(known, equal)
-
-
-def _not(known: KnownSizes, formula: object) -> Element:
-    truth_value = known.is_known(formula)  # type: ignore[arg-type]
-    return negate(formula) if truth_value is None else int(not truth_value)  # type: ignore[arg-type]
+    if equal is None:
+        return None
+    is_equal = known.is_known(equal)
+    return negate(equal) if is_equal is None else int(not is_equal)
 
 
 def _floored(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
