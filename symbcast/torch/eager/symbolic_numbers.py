@@ -198,7 +198,32 @@ def factor_ratio(number: float) -> SizeRatio:
 KINDS: dict[str, Callable[..., NumberNode]] = {"bool": TruthNode}
 
 
-class SizeNode(NumberNode):
+class OrderedNode(NumberNode):
+    """A number that is compared: with nodes of its own kind, as torch converts the operands before."""
+
+    def _compared(self, relation: Any, left: Any, right: Any) -> NumberNode:
+        raise NotImplementedError
+
+    def eq(self, other: Any) -> NumberNode:
+        return self._compared("==", self, other)
+
+    def ne(self, other: Any) -> NumberNode:
+        return self._compared("!=", self, other)
+
+    def lt(self, other: Any) -> NumberNode:
+        return self._compared("<", self, other)
+
+    def le(self, other: Any) -> NumberNode:
+        return self._compared("<=", self, other)
+
+    def gt(self, other: Any) -> NumberNode:
+        return self._compared("<", other, self)
+
+    def ge(self, other: Any) -> NumberNode:
+        return self._compared("<=", other, self)
+
+
+class SizeNode(OrderedNode):
     """An integer: a dimension."""
 
     kind = "int"
@@ -321,26 +346,8 @@ class SizeNode(NumberNode):
     def bitwise_xor(self, other: SizeNode) -> NumberNode:
         return self._bits(operator.xor, other)
 
-    def eq(self, other: SizeNode) -> NumberNode:
-        return self._compared("==", self.dim, other.dim)
-
-    def ne(self, other: SizeNode) -> NumberNode:
-        return self._compared("!=", self.dim, other.dim)
-
-    def lt(self, other: SizeNode) -> NumberNode:
-        return self._compared("<", self.dim, other.dim)
-
-    def le(self, other: SizeNode) -> NumberNode:
-        return self._compared("<=", self.dim, other.dim)
-
-    def gt(self, other: SizeNode) -> NumberNode:
-        return self._compared("<", other.dim, self.dim)
-
-    def ge(self, other: SizeNode) -> NumberNode:
-        return self._compared("<=", other.dim, self.dim)
-
-    def _compared(self, relation: Any, left: Dim, right: Dim) -> NumberNode:
-        return TruthNode(Comparison(relation, left, right), self.run)
+    def _compared(self, relation: Any, left: SizeNode, right: SizeNode) -> NumberNode:
+        return TruthNode(Comparison(relation, left.dim, right.dim), self.run)
 
     def _is_dense(self, sizes: Sequence[NumberNode], strides: Sequence[NumberNode]) -> NumberNode:
         """Return that tensors without elements are contiguous: their memory layout is not followed."""
@@ -371,7 +378,7 @@ def dimension_of(value: Any) -> Dim | None:
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-class RealNode(NumberNode):
+class RealNode(OrderedNode):
     """A real number: a quotient of sizes, or one that data decide; ``number`` is its value if it is a constant."""
 
     kind = "float"
@@ -481,24 +488,6 @@ class RealNode(NumberNode):
         if not known or any(is_known(Comparison("<=", 1, r.below)) is not True for r in (a, b)):
             return TruthNode(self.run.is_true_for_data(), self.run)
         return TruthNode(Comparison(relation, multiply(a.above, b.below), multiply(b.above, a.below)), self.run)
-
-    def eq(self, other: RealNode) -> NumberNode:
-        return self._compared("==", self, other)
-
-    def ne(self, other: RealNode) -> NumberNode:
-        return self._compared("!=", self, other)
-
-    def lt(self, other: RealNode) -> NumberNode:
-        return self._compared("<", self, other)
-
-    def le(self, other: RealNode) -> NumberNode:
-        return self._compared("<=", self, other)
-
-    def gt(self, other: RealNode) -> NumberNode:
-        return self._compared("<", other, self)
-
-    def ge(self, other: RealNode) -> NumberNode:
-        return self._compared("<=", other, self)
 
     def sym_min(self, other: RealNode) -> NumberNode:
         return self if self.run.ask(_formula(self.le(other))) else other
