@@ -298,7 +298,7 @@ def test_an_interrupt_leaves_the_program_as_it_was(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(MaskProgram, "_hold", interrupted)
+        patched.setattr(MaskProgram, "_restrict", interrupted)
         with pytest.raises(KeyboardInterrupt):
             program.broadcast((c, d), (b, 3))
     assert state(program) == before
