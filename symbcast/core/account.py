@@ -66,13 +66,13 @@ def samples_of(decision: Decision) -> SamplePoints:
     return sample_points(decision.knowledge, decision.constraints, known, partial(_breaking, decision.knowledge))
 
 
-def _breaking(knowledge: AssumptionSet, constraint: Formula) -> Point | None:
-    alone = Decision(knowledge, [constraint])
+def _breaking(assumptions: AssumptionSet, constraint: Formula) -> Point | None:
+    alone = Decision(assumptions, [constraint])
     return alone.counterexample() if alone.violable else None
 
 
 def sample_points(
-    knowledge: AssumptionSet,
+    assumptions: AssumptionSet,
     constraints: Sequence[Formula],
     known: SamplePoints = _NO_POINTS,
     breaking: Callable[[Formula], Point | None] | None = None,
@@ -88,7 +88,7 @@ def sample_points(
     >>> sample_points(AssumptionSet.of_names([N, M]), [equal(N, M)])
     SamplePoints(working={N: 1, M: 1}, failing={N: 2, M: 1})
     """
-    search = _Search(knowledge, constraints)
+    search = _Search(assumptions, constraints)
     with counting(Effort(SAMPLES if current_budget() is None else SAMPLES // 10)):
         try:
             for point in known:
@@ -102,8 +102,8 @@ def sample_points(
 class _Search:
     """A search for both kinds of points."""
 
-    def __init__(self, knowledge: AssumptionSet, constraints: Sequence[Formula]) -> None:
-        self._known = knowledge
+    def __init__(self, assumptions: AssumptionSet, constraints: Sequence[Formula]) -> None:
+        self._assumptions = assumptions
         self._constraints = list(dict.fromkeys(constraints))
         self._units: dict[Formula, int] = {}
         self.working: Point | None = None
@@ -134,10 +134,10 @@ class _Search:
             self._constraints.insert(0, self._constraints.pop(broken))
 
     def _is_allowed(self, point: Point) -> bool:
-        known = self._known
-        charge(len(known.domains))
-        inside = all(point[s] in members for s, members in known.domains.items())
-        return inside and all(self._holds(f, point) for f in known.others)
+        assumptions = self._assumptions
+        charge(len(assumptions.domains))
+        inside = all(point[s] in members for s, members in assumptions.domains.items())
+        return inside and all(self._holds(f, point) for f in assumptions.others)
 
     def _holds(self, formula: Formula, point: Point) -> bool:
         if formula not in self._units:
@@ -146,7 +146,7 @@ class _Search:
         return holds_at(formula, point)
 
     def _candidates(self) -> Iterator[Point]:
-        domains = self._known.domains
+        domains = self._assumptions.domains
         for size in _ALIKE:
             yield self._whole({s: _near(members, size) for s, members in domains.items()})
         base = {s: _near(members, 1) for s, members in domains.items()}
@@ -156,9 +156,9 @@ class _Search:
 
     def _whole(self, sizes: Mapping[Symbol, int]) -> Point:
         """Return sizes with those of the symbols that are known to equal others."""
-        known = self._known
-        values = {s: v if isinstance(v, int) else sizes[v] for s, v in known.values.items()}  # type: ignore[index]
-        return {s: sizes[s] if s in sizes else values[s] for s in known.symbols}
+        assumptions = self._assumptions
+        values = {s: v if isinstance(v, int) else sizes[v] for s, v in assumptions.values.items()}  # type: ignore[index]
+        return {s: sizes[s] if s in sizes else values[s] for s in assumptions.symbols}
 
 
 def _near(members: SizeSet, size: int) -> int:

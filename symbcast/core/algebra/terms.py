@@ -371,6 +371,7 @@ def interned(identity: Any, make: Callable[[], _Kind]) -> _Kind:
     value = None if reference is None else reference()
     if value is None:
         with _interning:
+            # Looked up again: another thread may have made it meanwhile, and terms are compared by identity.
             reference = _interned.get(identity)
             value = None if reference is None else reference()
             if value is None:
