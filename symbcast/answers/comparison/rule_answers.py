@@ -28,7 +28,7 @@ from symbcast.core.programs.conditions import condition_about
 from symbcast.core.programs.scope import Scope
 from symbcast.core.rules import AttributeValue, Kind, OutputDim, Rule, find_rule
 from symbcast.core.rules.registry import is_rule_name, listed_rules, parameters_of
-from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape
+from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.core.solver.budget import answer_property, check_budget
 from symbcast.core.solver.evaluation import predicate, size_at
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
@@ -104,7 +104,7 @@ _HINT = "call broadcast() for each rule and symbcast.equivalent() on two answers
 
 
 class ComparisonQuestion:
-    """Shapes, assumptions on their sizes, and the time limit of an answer in seconds (None: no limit)."""
+    """Shapes with their sizes bound, assumptions on these, and the time limit of an answer in seconds (None: none)."""
 
     def __init__(
         self,
@@ -116,11 +116,7 @@ class ComparisonQuestion:
         self.budget = check_budget(budget)
         operands = [known_rank(shape(s), "a comparison of rules", _HINT) for s in shapes]
         self.scope = Scope.of_call(shapes, operands, assume, min_size, is_linked=True)
-
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        """The shapes, with their sizes bound."""
-        return self.scope.shapes
+        self.shapes = self.scope.shapes
 
     @property
     def assumed(self) -> list[Formula]:
