@@ -193,6 +193,7 @@ def confirmations(report: GraphAnswer) -> tuple[Confirmation, ...]:
     feeds = list(dict.fromkeys(t.feeds for t in trials if t.feeds is not None))
     with _file(checked) as (path, problem):
         ran = dict(zip(feeds, run_all(path, feeds), strict=True)) if path is not None else {}
+        # Integers are 1, which may be an index out of range; 0 is in range wherever 1 is.
         again = _with_zeros(trials, ran)
         ran.update(zip(again, run_all(path, list(again)), strict=True) if path is not None and again else ())
     return tuple(_confirmation(report, t, ran, problem) for t in trials)

@@ -65,6 +65,7 @@ def _process(model: Path, feeds: Sequence[Sequence[Feed]]) -> tuple[list[RunResu
                 [sys.executable, "-m", "symbcast.onnx.runtime_process", str(request)],
                 capture_output=True,
                 timeout=TIME_LIMIT,
+                # The child finds symbcast where this process found it.
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(p or os.curdir for p in sys.path)},
                 check=False,
             )

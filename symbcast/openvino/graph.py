@@ -217,6 +217,7 @@ class OpenVinoGraph(Graph):
         if self._copies is None:
             self._copy = self.raw.clone()
             self._copies = self._copy.get_ordered_ops()
+        # That a clone lists its nodes in the same order is documented nowhere.
         copy = self._copies[node.place]
         if copy.get_friendly_name() != node.name or copy.get_type_info().name != node.op_type:
             raise LookupError(f"a copy of the model has a different node instead of {node.name}")
@@ -256,6 +257,7 @@ class _Names:
                 name = self._free(name)
             taken.add(name)
             self._by_tensor[id(tensor)] = name
+            # The name goes by the id, which another tensor could get if this one were not held.
             self._tensors.append(tensor)
             called.append(name)
         return called

@@ -133,6 +133,7 @@ def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
 @operator("Scan")
 def scan(call: NodeCall) -> Sequence[Value]:
     """Run the body for each slice of the scanned inputs, which have equal length; states keep their shapes."""
+    # Opset 8 has a batch axis everywhere, and sequence lengths before the states.
     if call.version < 9:
         return _scan_of_a_batch(call)
     count = call.integer("num_scan_inputs")

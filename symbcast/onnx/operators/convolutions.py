@@ -107,6 +107,7 @@ def _divided(context: Context, room: Dim, stride: int) -> Dim:
     whole = add(floor_divide(room, stride), 1)
     if stride == 1 or context.bounds.is_at_least(room, 0):
         return whole
+    # C++ divides towards zero: rooms from -stride + 1 to -1 give 0, and so one position.
     positive = context.bounds.larger(whole, 1)
     if context.bounds.is_at_least(add(room, stride), 1):
         return positive

@@ -139,6 +139,7 @@ def clip(call: NodeCall) -> Value:
     """Each element, clipped to bounds."""
     value, dims = call.value(0), call.shape(0)
     content = None
+    # Before opset 11 the bounds are attributes, and clip real numbers only.
     if call.version >= 11:
         expect_numbers(call, 1, 2)
         low, high = (call.elements(n) if call.has(n) else () for n in (1, 2))
@@ -159,6 +160,7 @@ def dropout(call: NodeCall) -> Sequence[Value]:
             call.note(reason, is_about_data=True, by=[1])
         elif not 0 <= ratio < 1:
             call.refuse("the ratio must be at least 0 and below 1")
+    # Before opset 10 the mask has the type of the data.
     return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
 
 

@@ -103,6 +103,7 @@ def shape(call: NodeCall) -> Value:
     dims = call.shape(0)
     rank = len(dims)
     start, end = call.integer("start"), call.integer("end", rank)
+    # Positions beyond the axes are clamped, as in a slice of Python.
     low, high = (min(max(n + rank if n < 0 else n, 0), rank) for n in (start, end))
     taken = dims[low : max(low, high)]
     return Value((len(taken),), INT64, Elements(taken))

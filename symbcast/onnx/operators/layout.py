@@ -150,6 +150,7 @@ def _reach_by_length(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[
 def tile_(call: NodeCall) -> Value:
     """The data repeated along each axis."""
     dims = call.shape(0)
+    # Before opset 6 Tile repeats along one axis, by one number.
     if call.version < 6:
         counts, axes = call.sizes(1), call.numbers(2)
         if counts is None or axes is None:
@@ -318,6 +319,7 @@ CONCAT_EMPTY = RuntimeDifference(
 
 def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
     """Return the shape of tensors concatenated along the attribute ``axis``, and that axis; require that they fit."""
+    # Before opset 4 the axis may be left out, and is 1 then.
     axis = call.integer("axis", 1 if call.version < 4 else 0)
     skipping = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
     return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
@@ -383,6 +385,7 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         if len(parts) != count:
             call.refuse(f"{len(parts)} parts are requested, but {count} taken")
         return split_as(call, size, parts)
+    # Before opset 18 the parts are equal; with num_outputs, the last one may be smaller.
     if call.version < 18 or call.attribute("num_outputs") is None:
         return split_evenly(call, size, count)
     if call.integer("num_outputs") != count:

@@ -60,6 +60,7 @@ def gemm_product(call: NodeCall, left: int, right: int, bias: int) -> Dims:
     shape = matrix_product(call, a, b, flip_left=flipped[0], flip_right=flipped[1])
     added = known_shape(call, bias, "what is added")
     if added is not None:
+        # Before opset 7 the attribute ``broadcast`` says whether C is broadcast at all.
         is_legacy = call.node.op_type == "Gemm" and call.version < 7
         is_equal = is_legacy and not call.integer("broadcast")
         call.broadcast(added, shape, rule="none" if is_equal else "unidirectional")
@@ -276,6 +277,7 @@ def batch_normalization(call: NodeCall) -> Sequence[Value]:
     per_channel(call, channels, known_shapes(call, *range(1, 5)))
     mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))
     output = _normalised_batch(call, channels) if dims is None else Value(dims, call.dtype())
+    # Before opset 14 the last two are the saved mean and variance.
     return output, mean, variance, mean, variance
 
 

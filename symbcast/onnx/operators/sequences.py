@@ -59,6 +59,7 @@ def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | 
             by=[position],
         )
         return None
+    # Positions count from the end too: -length is the first element.
     for least, most in ((subtract(0, length), index), (add(index, 1), add(length, after))):
         if call.is_known(at_most(least, most)) is False:
             call.refuse("the position must be one in the sequence")

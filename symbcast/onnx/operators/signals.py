@@ -387,6 +387,7 @@ def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
 
 def _axis(call: NodeCall) -> int | None:
     """Return the axis as given; None if it is data."""
+    # When the axis became an input, its default changed from 1 to -2.
     if call.version < 20:
         return call.integer("axis", 1)
     if not call.has(2):

@@ -253,6 +253,7 @@ class HloWindow(NamedTuple):
 
 def positions(call: HloCall, size: Dim, window: HloWindow) -> Dim:
     """Return at how many positions a window fits on an axis; none where it is longer than the padded axis."""
+    # An empty axis has no gaps to dilate: without the maximum, its dilated length would be negative.
     larger = call.bounds.larger
     base = larger(add(multiply(subtract(size, 1), window.base_dilation), 1), 0)
     span = add(multiply(subtract(window.size, 1), window.dilation), 1)

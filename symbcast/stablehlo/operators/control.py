@@ -88,6 +88,7 @@ def _branched(call: HloCall, chosen: Sequence[Formula | None]) -> Sequence[Value
     """Return the results of the first region whose formula holds; an unknown formula is None."""
     outcomes = [call.run(str(n), ()) for n in range(len(chosen))]
     results = list(outcomes[-1])
+    # From the last region backwards: each formula chooses between its region and those after it.
     for formula, values in zip(chosen[-2::-1], outcomes[-2::-1], strict=True):
         for n, (one, other) in enumerate(zip(values, results, strict=True)):
             results[n] = _either(call, n, formula, one, other)
@@ -118,12 +119,14 @@ def while_(call: HloCall) -> Sequence[Value]:
     """A body that runs as long as a condition holds; the values that it carries keep their shapes."""
     initial = [call.value(n) for n in range(len(call.inputs))]
     added = steps(call)
+    # A carried value keeps its elements only if the body adds nothing to it.
     invariant = [value if step == 0 else _without(value) for value, step in zip(initial, added, strict=True)]
     counters: dict[int, Symbol] = {}
     for n, step in enumerate(added):
         if step is not None and step > 0 and _counts(call, n):
             counters[n] = call.fresh(f"counter_{n}", f"carried value {n} in any iteration")
     carried = [v.with_content(Elements((counters[n],))) if n in counters else v for n, v in enumerate(invariant)]
+    # A requirement on a counter would have to hold in every iteration, which one walk of the body does not show.
     if counters and _has_requirements(call, carried, set(counters.values())):
         call.note("not checked: what its body requires in every iteration")
         carried = invariant
