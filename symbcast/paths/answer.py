@@ -266,13 +266,18 @@ class PathsAnswer(ModuleAnswer):
         sizes = self._conclusions.exploration.data
         return {size.name: f"{place}: {place.source}" for size, (place, _) in sizes.items()}
 
-    @cached_property
+    @property
     def condition(self) -> Condition:
         """The condition on input sizes under which the run works.
 
         If some paths were not followed, it is necessary only: `account` has the sizes that are proved to work. If the
         result also depends on data, it is necessary, and sufficient if the data are suitable: see `data_condition`.
         """
+        return self._condition
+
+    # Public names of answers are plain properties, which cannot be assigned; a cached one could be.
+    @cached_property
+    def _condition(self) -> Condition:
         return condition_of_answer(Condition, self._conclusions.formula, self._subject)
 
     @cached_property
@@ -290,9 +295,13 @@ class PathsAnswer(ModuleAnswer):
         """The sizes of paths that no call with numbers confirmed because none of their sizes are small enough."""
         return Condition(self._conclusions.unconfirmed)
 
-    @cached_property
+    @property
     def findings(self) -> tuple[PathFinding, ...]:
         """The conjuncts of the condition, each with the line that fails first where it does not hold."""
+        return self._findings
+
+    @cached_property
+    def _findings(self) -> tuple[PathFinding, ...]:
         return tuple(map(self._suited, findings_of(self._conclusions)))
 
     def _suited(self, finding: PathFinding) -> PathFinding:
