@@ -39,8 +39,9 @@ _TOKEN = re.compile(
     rf"""rank\s*\(\s*{_SEQUENCE}\s*\)|{_SEQUENCE}(?:{_INDEX})?|[0-9]+|\*\*|//|[=!<>]=|\?\w*|\.\.\.?|['"].*|\S""",
     re.DOTALL,
 )
-_BRACKETS = re.compile(rf"""{QUOTED}|[()\[\]'"]""", re.DOTALL)
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+# Compiled when a text needs them.
+_BRACKETS = rf"""(?s:{QUOTED}|[()\[\]'"])"""
+_ESCAPE = r"(?s:\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 # Kinds of text differ in signs: a sign of another kind is an unexpected character, not an unexpected token.
@@ -66,7 +67,7 @@ def check_limits(text: str) -> None:
     if text.count("(") + text.count("[") <= MAX_DEPTH:
         return
     depth = 0
-    for match in _BRACKETS.finditer(text):
+    for match in re.finditer(_BRACKETS, text):
         if match[0] in "'\"":
             return  # a quote that is not closed: the reader reports it
         depth += 1 if match[0] in "([" else -1 if match[0] in ")]" else 0
@@ -125,7 +126,7 @@ class Tokens:
                 self.fault(place, place + 1, "there is no such character")
             return chr(int(code[1:], 16))
 
-        name = _ESCAPE.sub(character, written[1:-1])
+        name = re.sub(_ESCAPE, character, written[1:-1])
         if not name:
             self.fault(place, place + 1, "a name is not empty")
         return name
