@@ -44,6 +44,19 @@ def test_a_join_with_1_inside_a_maximum_must_not_be_negative():
     assert [condition.guard()(M=0, N=0, K=k) for k in range(6)] == [False, False, True, True, False, False]
 
 
+def test_a_join_with_a_number_of_a_term_that_may_be_negative_is_decided():
+    """Its cases once led from the join of the term alone to that join again, without an end."""
+    result = sb.broadcast("2//(2*K//2), max(K, 2*broadcast(0, N))", "2*broadcast(3 - K, 2), N")
+    guard = result.guard()
+    for k, n in itertools.product(range(1, 5), range(4)):
+        joined = 2 if 3 - k in (1, 2) else None
+        left = None if n not in (0, 1) or joined is None else (2 // k, max(k, 0))
+        right = None if joined is None else (2 * joined, n)
+        fits = left is not None and all(a == b or 1 in (a, b) for a, b in zip(left, right, strict=True))
+        assert guard(K=k, N=n) is fits, (k, n)
+    assert result.expands
+
+
 @pytest.mark.parametrize(
     ("text", "short"),
     [

@@ -10,7 +10,7 @@ from math import gcd, lcm
 from operator import or_
 from typing import TypeAlias
 
-from symbcast.core.algebra.arithmetic import operate, substitute, symbol_replacer
+from symbcast.core.algebra.arithmetic import joined_sizes, operate, substitute, symbol_replacer
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -432,7 +432,8 @@ def _case_operation(value: Term) -> Operation | None:
 def _solve_cases(operator: Operator, difference: Term, operation: Operation) -> SizeSet:
     """Split into cases by the argument that the operation takes its value from."""
     first, *rest = operation.args
-    other = operate(operation.kind, tuple(rest))
+    # A single term that may be negative must not stay a join with 1, or the next question would be this one.
+    other = joined_sizes(rest) if operation.kind == "join" else operate(operation.kind, tuple(rest))
     if operation.kind == "join":
         takes_other = _solve_difference("==", first - constant(1))
     else:
