@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible, Formula, all_of, at_most, dims_of, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
 from symbcast.core.effort import CALL, CostedValue, Effort, EffortSpentError, counting, is_spent
 from symbcast.core.programs.arguments import LONG_TEXT
-from symbcast.core.programs.assumptions import Assumption, assumption_set, own_set
+from symbcast.core.programs.assumptions import Assumption, Assumptions, assumption_set, own_set
 from symbcast.core.solver.budget import budget_share, compute_once, within_optional
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
@@ -24,10 +24,6 @@ from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text.printing import formula_text
 from symbcast.core.verdicts import Verdict, joint_verdict
 from symbcast.errors import AssumptionError, SymbcastError
-
-if TYPE_CHECKING:
-    from symbcast.core.programs.program import Program
-
 
 # The answer for large sizes: those from some bounds on, where the rare cases of a program are decided one way.
 #
@@ -44,7 +40,35 @@ _DROPPED = 4
 """With more bounds, none of them is tried to be left out."""
 
 Bounds: TypeAlias = "dict[Symbol, int]"
-AnswerUnder: TypeAlias = "Callable[[Sequence[Assumption]], Program]"
+
+
+class DividedProgram(Protocol):
+    """What is needed of a `Program`, which imports this file."""
+
+    @property
+    def decided_verdict(self) -> Verdict: ...
+    @property
+    def clauses(self) -> tuple[Formula, ...]: ...
+    @property
+    def unproven(self) -> tuple[Formula, ...]: ...
+    @property
+    def shown(self) -> Mapping[Symbol, str]: ...
+    @property
+    def assumptions(self) -> Sequence[Assumption]: ...
+    @property
+    def evidence_reason(self) -> str: ...
+
+    min_size: int
+    budget: float | None
+
+    def fork(self) -> Self: ...
+    def assume(self, *assumptions: Assumptions) -> None: ...
+    def witness(self) -> dict[str, int] | None: ...
+    def counterexample(self) -> dict[str, int] | None: ...
+    def symbol_sizes(self, sizes: Mapping[str, int]) -> Mapping[Symbol, int]: ...
+
+
+AnswerUnder: TypeAlias = Callable[[Sequence[Assumption]], DividedProgram]
 """Returns a program whose answer holds under assumptions."""
 
 
@@ -57,7 +81,7 @@ class LargeSizes(NamedTuple):
     """
 
     least: Bounds
-    program: Program
+    program: DividedProgram
 
     @property
     def bounds(self) -> tuple[Comparison, ...]:
@@ -70,7 +94,7 @@ class LargeSizes(NamedTuple):
         return formula_text(all_of(self.bounds), self.program.shown)
 
 
-def large_sizes(program: Program, ask: AnswerUnder | None = None) -> LargeSizes | None:
+def large_sizes(program: DividedProgram, ask: AnswerUnder | None = None) -> LargeSizes | None:
     """Return the answer for large sizes, if that for all sizes is undecided or long, and this one is not.
 
     ``ask`` returns the program under assumptions, if it cannot take them itself. The search counts as a call of its
@@ -93,7 +117,7 @@ def large_sizes(program: Program, ask: AnswerUnder | None = None) -> LargeSizes 
     return None
 
 
-def _under(program: Program, assumptions: Sequence[Assumption]) -> Program:
+def _under(program: DividedProgram, assumptions: Sequence[Assumption]) -> DividedProgram:
     branch = program.fork()
     branch.assume(assumptions)
     return branch
@@ -130,7 +154,7 @@ class _BoundsSearch(NamedTuple):
         return large
 
 
-def text_of(program: Program) -> str:
+def text_of(program: DividedProgram) -> str:
     """Return the condition of a program as text."""
     return formula_text(all_of(program.clauses), program.shown)
 
@@ -457,7 +481,7 @@ def _together(
 class AnswerParts:
     """What is known about a program part by part. ``large`` is the answer for sizes from some bounds on."""
 
-    def __init__(self, program: Program, large: LargeSizes) -> None:
+    def __init__(self, program: DividedProgram, large: LargeSizes) -> None:
         self._program = program
         self.large = large
         self._small: CostedValue[SmallSizes] | None = None
@@ -510,7 +534,7 @@ class AnswerParts:
         return None if smallest is None else {name: smallest[s] for s, name in shown.items()}
 
 
-def answer_parts(program: Program, ask: AnswerUnder | None = None) -> AnswerParts | None:
+def answer_parts(program: DividedProgram, ask: AnswerUnder | None = None) -> AnswerParts | None:
     """Return the answer in parts, if that for all sizes is undecided or long, and that for large sizes is not."""
     large = large_sizes(program, ask)
     return None if large is None else AnswerParts(program, large)
