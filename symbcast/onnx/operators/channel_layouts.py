@@ -26,7 +26,7 @@ from symbcast.onnx.operators.convolutions import (
 from symbcast.onnx.operators.declarations import MICROSOFT, crashes, operator
 from symbcast.onnx.operators.layout import depth_to_space_, space_to_depth_
 from symbcast.onnx.operators.reductions import batch_normalization, instance_normalization, local_response_normalization
-from symbcast.onnx.operators.signals import grid_sample, resize
+from symbcast.onnx.operators.signals import grid_sample_, resize
 from symbcast.onnx.protobuf import OnnxNode
 from symbcast.operators.context import Dims
 from symbcast.operators.values.value import Value
@@ -80,7 +80,7 @@ _PLAIN: dict[str, Operator[NodeCall]] = {
     "LRN": local_response_normalization,
     "DepthToSpace": depth_to_space_,
     "SpaceToDepth": space_to_depth_,
-    "GridSample": grid_sample,
+    "GridSample": grid_sample_,
 }
 for _names, _plain in _PLAIN.items():
     operator(*_names.split(), domain=NHWC)(_all_last(_plain))

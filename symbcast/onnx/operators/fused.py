@@ -20,12 +20,12 @@ from symbcast.graphs.walking.reshaping import (
     requested_shape,
 )
 from symbcast.onnx.operators.attention_contrib import check_angles
-from symbcast.onnx.operators.convolutions import pool_, transposed_convolution
-from symbcast.onnx.operators.declarations import MICROSOFT, OPERATORS, RuntimeDifference, crashes, operator
+from symbcast.onnx.operators.convolutions import convolution, pool_, transposed_convolution
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.indexing import gather_nd_
 from symbcast.onnx.operators.layout import pad_
 from symbcast.onnx.operators.reductions import gemm_product
-from symbcast.onnx.operators.signals import grid_sample
+from symbcast.onnx.operators.signals import grid_sample_
 from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.indexing import gather
@@ -176,11 +176,8 @@ def fused_gemm(call: NodeCall) -> Value:
 @operator("FusedConv", domain=MICROSOFT)
 def fused_conv(call: NodeCall) -> Value:
     """A convolution, an added tensor, and an activation."""
-    convolution = OPERATORS.get(("", "Conv"))
-    output = None if convolution is None else convolution(call)
-    if not isinstance(output, Value) or output.shape is None:
-        call.give_up("the shape of a convolution is unknown")
-    expect(call, 3, "Z", output.shape)
+    output = convolution(call)
+    expect(call, 3, "Z", output.shape or ())
     return output
 
 
@@ -264,7 +261,7 @@ def _check_positions(call: NodeCall, ids: Dims) -> None:
 # ONNX Runtime operators that differ from those of ONNX in a detail.
 
 
-operator("GridSample", domain=MICROSOFT)(grid_sample)
+operator("GridSample", domain=MICROSOFT)(grid_sample_)
 operator("GatherND", domain=MICROSOFT)(gather_nd_)
 operator("FusedMatMulActivation", domain=MICROSOFT)(fused_matmul)
 operator("GemmFloat8", domain=MICROSOFT)(fused_gemm)

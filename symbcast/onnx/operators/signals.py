@@ -15,9 +15,7 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import read_scale, real_number, requested_shape, scaled
 from symbcast.onnx.operators.declarations import RuntimeDifference, crashes, operator
 from symbcast.operators.context import Dims
-from symbcast.operators.resizing import DOCUMENT, SINGLE, Scale
-from symbcast.operators.resizing import affine_grid as affine_grid_shape
-from symbcast.operators.resizing import grid_sample as grid_sample_shape
+from symbcast.operators.resizing import DOCUMENT, SINGLE, Scale, affine_grid, grid_sample
 from symbcast.operators.values.contents import FLOAT, Element, is_size
 from symbcast.operators.values.value import Constant, Value
 
@@ -301,12 +299,12 @@ GRID_SAMPLE_RANKS = RuntimeDifference(
 
 
 @operator("GridSample")
-def grid_sample(call: NodeCall) -> Value:
+def grid_sample_(call: NodeCall) -> Value:
     """Sample the input at each place of a grid."""
     dims, grid = call.shape(0), call.shape(1)
     is_limited = call.does(GRID_SAMPLE_RANKS)
     ranks = range(3, len(dims) + 1) if not is_limited else (4,) if "cubic" in call.text("mode") else (4, 5)
-    return Value(grid_sample_shape(call, dims, grid, ranks=ranks, is_filled=is_limited), call.dtype())
+    return Value(grid_sample(call, dims, grid, ranks=ranks, is_filled=is_limited), call.dtype())
 
 
 AFFINE_GRID_EMPTY = RuntimeDifference(
@@ -317,14 +315,14 @@ AFFINE_GRID_EMPTY = RuntimeDifference(
 
 
 @operator("AffineGrid")
-def affine_grid(call: NodeCall) -> Value:
+def affine_grid_(call: NodeCall) -> Value:
     """A grid for a tensor of some size, transformed by an affine matrix."""
     theta = call.rank(0, (3,), "theta")
     size = requested_shape(call, 1, ignored={1})  # a grid has no channels
     if call.does(AFFINE_GRID_EMPTY):
         for length in size[2:]:
             call.at_most(1, length, "the grid must not be empty")
-    return Value(affine_grid_shape(call, theta, size), call.dtype())
+    return Value(affine_grid(call, theta, size), call.dtype())
 
 
 # Fourier transforms, and the matrix of the mel scale.

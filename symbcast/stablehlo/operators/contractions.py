@@ -15,7 +15,7 @@ from symbcast.core.algebra.formulas import equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import folded
 from symbcast.operators.context import Dims
-from symbcast.operators.products import reduce as reduced_shape
+from symbcast.operators.products import reduce
 from symbcast.operators.values.contents import BOOL, Content, Elements
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.value import Value
@@ -146,12 +146,12 @@ _STEPS = {
 
 
 @operator("reduce", constraints="C1 C7")
-def reduce(call: HloCall) -> list[Value]:
+def reduce_(call: HloCall) -> list[Value]:
     """Tensors of one shape, each folded along some axes."""
     count = len(call.inputs) // 2
     dims = call.alike(call.shapes()[:count], "all inputs must have the same shape")
     check_initial(call)
-    shape = reduced_shape(call, dims, call.integers("dimensions"), keepdims=False)
+    shape = reduce(call, dims, call.integers("dimensions"), keepdims=False)
     return [call.result(shape, _content(call) if count == 1 and not shape else None, n) for n in range(count)]
 
 

@@ -8,8 +8,7 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import gathered
 from symbcast.operators.context import Dims
-from symbcast.operators.indexing import gather as gather_slices
-from symbcast.operators.indexing import top_k as greatest
+from symbcast.operators.indexing import gather, top_k
 from symbcast.operators.values.contents import Content, Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HloCall, operator
@@ -19,7 +18,7 @@ _INDEXED = "the indices must have as many numbers as axes are indexed"
 
 
 @operator("gather", constraints="C3 C9 C12 C17 C21 C22")
-def gather(call: HloCall) -> Value:
+def gather_(call: HloCall) -> Value:
     """Slices of the operand of the sizes in the attribute, each at an index."""
     return _gathered(call, call.integers("slice_sizes") or [])
 
@@ -113,13 +112,13 @@ def scatter(call: HloCall) -> list[Value]:
 def torch_index_select(call: HloCall) -> Value:
     """Slices along an axis, whose place the axes of the indices take; batch axes are shared."""
     axis, batch = call.integer("dim"), call.integer("batch_dims")
-    return call.result(gather_slices(call, call.shape(0), call.shape(1), axis, batch))
+    return call.result(gather(call, call.shape(0), call.shape(1), axis, batch))
 
 
 @operator("chlo.top_k")
-def top_k(call: HloCall) -> list[Value]:
+def top_k_(call: HloCall) -> list[Value]:
     """The ``k`` greatest elements on the last axis, and their indices."""
-    shape = greatest(call, call.shape(0), -1, call.integer("k"))
+    shape = top_k(call, call.shape(0), -1, call.integer("k"))
     return [call.result(shape, position=n) for n in range(2)]
 
 
@@ -128,7 +127,7 @@ def dynamic_top_k(call: HloCall) -> list[Value]:
     """What ``top_k`` does, with an operand for ``k``."""
     dims, sizes = call.shape(0), call.sizes(1)
     count = sizes[0] if sizes else call.fresh("k", "k", by=[1], most=dims[-1])
-    shape = greatest(call, dims, -1, count)
+    shape = top_k(call, dims, -1, count)
     return [call.result(shape, position=n) for n in range(2)]
 
 

@@ -12,8 +12,7 @@ from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_val
 from symbcast.graphs.walking.reshaping import content_reshaped
 from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import concat
-from symbcast.operators.reshaping import reshape as reshaped_shape
-from symbcast.operators.reshaping import transpose as transposed_shape
+from symbcast.operators.reshaping import reshape, transpose
 from symbcast.operators.values.contents import MAX_ELEMENTS, Content, Elements, IndexRamp, listed
 from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes
 from symbcast.operators.values.value import Value
@@ -94,7 +93,7 @@ def broadcast(call: HloCall) -> Value:
 
 
 @operator("reshape", constraints="C2")
-def reshape(call: HloCall) -> Value:
+def reshape_(call: HloCall) -> Value:
     """The elements in the shape of the result's type, which has as many."""
     return _reshaped(call, call.declared(0) or ())
 
@@ -106,7 +105,7 @@ def dynamic_reshape(call: HloCall) -> Value:
 
 
 def _reshaped(call: HloCall, target: Dims) -> Value:
-    shape = reshaped_shape(call, call.shape(0), target)
+    shape = reshape(call, call.shape(0), target)
     return call.result(shape, content_reshaped(call.value(0), shape))
 
 
@@ -121,10 +120,10 @@ def bitcast_convert(call: HloCall) -> Value:
 
 
 @operator("transpose", constraints="C3")
-def transpose(call: HloCall) -> Value:
+def transpose_(call: HloCall) -> Value:
     """The axes in another order."""
     order, dims = call.integers("permutation") or [], call.shape(0)
-    return call.result(transposed_shape(call, dims, order), transposed(call.value(0).content, dims, order))
+    return call.result(transpose(call, dims, order), transposed(call.value(0).content, dims, order))
 
 
 # Slices.
