@@ -263,7 +263,7 @@ def _learn(asker: Requirements, assumptions: Iterable[Assumption]) -> None:
     bounds = asker.bounds
     for assumption in assumptions:
         if isinstance(assumption.formula, Comparison):
-            asker.settled.take(assumption.formula)
+            asker.facts.take(assumption.formula)
         match assumption.formula:
             case Comparison("<=" | "==", int(least), Symbol() as size):
                 bounds.learn(size, least)

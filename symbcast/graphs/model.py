@@ -75,7 +75,7 @@ class ModelConditions:
 
     def _divided(self) -> _Split:
         own = frozenset(self._asker.origins)
-        clauses = without_whole_quotients(self._env.clauses, self._asker.settled.whole, self._asker.bounds)
+        clauses = without_whole_quotients(self._env.clauses, self._asker.facts.whole, self._asker.bounds)
         is_plain = not own or all(own.isdisjoint(symbols_in(c)) for c in clauses)
         if is_plain and clauses == self._env.clauses:
             return self._with_generic_sizes(_Split(self._env, (), True))

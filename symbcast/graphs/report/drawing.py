@@ -118,9 +118,9 @@ def _runs(members: Sequence[Member], uses: Sequence[Sequence[int]]) -> list[list
         for start in range(max(0, end - MOST), end):
             # A short run is allowed, but costs as much as several crossing values.
             short = max(0, LEAST - (end - start))
-            found = cost[start] + crossing[end] + 0.5 + short
-            if found < cost[end]:
-                cost[end], before[end] = found, start
+            total = cost[start] + crossing[end] + 0.5 + short
+            if total < cost[end]:
+                cost[end], before[end] = total, start
     ends = [count]
     while ends[-1]:
         ends.append(before[ends[-1]])

@@ -350,10 +350,10 @@ class FixSuggestions:
         return narrowed_set(self._domain(symbol), clause)
 
     def _domain(self, symbol: Symbol) -> SizeSet:
-        assumed = self._knowledge.domains.get(symbol)
+        assumed = self._assumptions.domains.get(symbol)
         if assumed is not None:
             return assumed
-        value = self._knowledge.values.get(symbol)
+        value = self._assumptions.values.get(symbol)
         return SizeSet.of([value]) if isinstance(value, int) else ALL
 
     def _factor(self, members: SizeSet, domain: SizeSet) -> int:
@@ -429,5 +429,5 @@ class FixSuggestions:
         return name if place is None else f"{name} ({place[0]} axis {place[1]})"
 
     @cached_property
-    def _knowledge(self) -> AssumptionSet:
+    def _assumptions(self) -> AssumptionSet:
         return assumptions_with(self._env)

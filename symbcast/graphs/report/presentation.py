@@ -81,8 +81,10 @@ def model_document(report: GraphAnswer, room: Room = Room.SCREEN, *, more: tuple
 
 def _lines(document: Document) -> int:
     """Return how many lines a document has on a screen; a long condition counts as two, so that findings have room."""
-    found = [f for block in document.blocks if isinstance(block, Fields) for f in block.fields if f.label == CONDITION]
-    condition = render(Document((), None, (Fields(tuple(found)),)), WIDTH)
+    conditions = [
+        f for block in document.blocks if isinstance(block, Fields) for f in block.fields if f.label == CONDITION
+    ]
+    condition = render(Document((), None, (Fields(tuple(conditions)),)), WIDTH)
     return render(document, WIDTH).count("\n") + 1 - max(0, condition.count("\n") - 1)
 
 
@@ -234,8 +236,8 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
     if report.verdict is not Verdict.NEVER and any(not f.is_about_data for f in report.findings):
         env = report._env
         if not report._left_open and not report._checked.walk.stopped:
-            found = report._checked.conditions
-            yield generic_field(found.inputs, shortener.namer(env.shown), is_open=found.is_open)
+            conditions = report._checked.conditions
+            yield generic_field(conditions.inputs, shortener.namer(env.shown), is_open=conditions.is_open)
         yield field(CONDITION, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
     yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)
@@ -249,10 +251,10 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
 
 
 def _assumed(report: GraphAnswer) -> list[str]:
-    found = list(report.assumptions)
+    texts = list(report.assumptions)
     if report.min_size and report.verdict is not Verdict.ALWAYS:
-        found.append(f"sizes from {report.min_size} on")
-    return [*found, report._checked.taken] if report._checked.taken else found
+        texts.append(f"sizes from {report.min_size} on")
+    return [*texts, report._checked.taken] if report._checked.taken else texts
 
 
 def _of_data(report: GraphAnswer, findings: Sequence[Finding]) -> Iterator[Field]:
@@ -426,9 +428,9 @@ def _share_data(share: JointShare) -> dict[str, str]:
     }
 
 
-def _unanalysed_data(found: Unanalysed) -> dict[str, Any]:
+def _unanalysed_data(unanalysed: Unanalysed) -> dict[str, Any]:
     names = ("node", "op_type", "reason", "is_about_data")
-    return {name: getattr(found, name) for name in names}
+    return {name: getattr(unanalysed, name) for name in names}
 
 
 def _finding_data(finding: Finding, namer: Namer) -> dict[str, Any]:

@@ -138,11 +138,11 @@ class SizeFacts:
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_dim
-    >>> settled = SizeFacts({parse_dim("c//6")})
-    >>> settled.fix(symbol("K"), 3)
-    >>> settled.written((parse_dim("6*(c//6)"), parse_dim("2*(c//6)"), parse_dim("K + 27")))
+    >>> facts = SizeFacts({parse_dim("c//6")})
+    >>> facts.fix(symbol("K"), 3)
+    >>> facts.written((parse_dim("6*(c//6)"), parse_dim("2*(c//6)"), parse_dim("K + 27")))
     (c, c//3, 30)
-    >>> settled.written((parse_dim("12*(c//6)//d"),))
+    >>> facts.written((parse_dim("12*(c//6)//d"),))
     (2*c//d,)
     """
 
@@ -237,14 +237,14 @@ class SizeFacts:
         return _product(others, factor // common, smaller)
 
 
-class Unsettled(SizeFacts):
+class NoFacts(SizeFacts):
     """No facts: sizes and comparisons stay as rules write them, so that simplified ones can be held against them."""
 
     is_empty = True
 
-    def copy(self) -> Unsettled:
+    def copy(self) -> NoFacts:
         """Return an independent copy."""
-        return Unsettled()
+        return NoFacts()
 
     def take(self, comparison: Comparison) -> bool:
         """Record nothing."""

@@ -42,9 +42,9 @@ from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.facts import (
+    NoFacts,
     SizeFacts,
     TooLongError,
-    Unsettled,
     bounded,
     is_convex,
     least_sizes,
@@ -211,7 +211,7 @@ class Requirements:
         """Nodes by name whose requirements cover only some iterations of a loop, and why."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
-        self.settled = Unsettled() if is_plain else SizeFacts()
+        self.facts = NoFacts() if is_plain else SizeFacts()
         """Facts that hold wherever the model runs, used to simplify sizes."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
         self._marks = 0
@@ -228,7 +228,7 @@ class Requirements:
             self._require_in_turns(place, formula, reason, code)
             return
         put = formula
-        formula = evaluated(self._cleared(with_dims(formula, self.settled.multiplied_out)))
+        formula = evaluated(self._cleared(with_dims(formula, self.facts.multiplied_out)))
         self._settle(formula)
         if formula == TRUE or (formula, self.guards) in self._known:
             return
@@ -255,7 +255,7 @@ class Requirements:
         """Counts of what nodes learn here about sizes; while they stay the same, so does the knowledge."""
         return (
             self.bounds.revision,
-            len(self.settled.whole),
+            len(self.facts.whole),
             len(self.origins),
             len(self.undecided),
             len(self.turns),
@@ -335,7 +335,7 @@ class Requirements:
             return
         for size, value in ((formula.left, formula.right), (formula.right, formula.left)):
             if isinstance(size, Symbol) and (isinstance(value, int) or self._determines(value, size)):
-                self.settled.fix(size, value)
+                self.facts.fix(size, value)
                 return
 
     def _determines(self, value: Term, size: Symbol) -> bool:
@@ -343,23 +343,23 @@ class Requirements:
 
     def written(self, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return the outputs of the current node with their sizes simplified under the requirements."""
-        if self.settled.is_empty:
+        if self.facts.is_empty:
             return outputs
         simplified = [self._rewritten(value) for value in outputs]
-        self.settled.forget_sizes()
+        self.facts.forget_sizes()
         return simplified
 
     def _rewritten(self, value: Value) -> Value:
-        shape = None if value.shape is None else self.settled.written(value.shape)
+        shape = None if value.shape is None else self.facts.written(value.shape)
         return value if shape is value.shape else value.with_sizes(shape)
 
     def _cleared(self, formula: Formula) -> Formula:
         """Return a comparison without quotients known to be whole; record a quotient that it requires to be whole."""
         if not isinstance(formula, Comparison):
             return formula
-        if not self.guards and self.settled.take(formula):
+        if not self.guards and self.facts.take(formula):
             return formula
-        return clear_quotients(formula, self.settled.whole, self.bounds)
+        return clear_quotients(formula, self.facts.whole, self.bounds)
 
     def equal(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
         """Require that two sizes be equal."""
@@ -404,7 +404,7 @@ class Requirements:
 
     def _greatest_member(self, dim: Dim) -> Dim:
         """Return a join without the members that never exceed another one where the join has a value."""
-        if isinstance(self.settled, Unsettled):
+        if isinstance(self.facts, NoFacts):
             return dim
         greatest = self.bounds.greatest_member(dim)
         members = join_members(greatest)
@@ -508,14 +508,14 @@ class Requirements:
     def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
         """Discard the requirements made in this context when it ends, along with everything that the walk discards."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
-        bounds, settled, numbers = self.bounds, self.settled, self._numbers
+        bounds, facts, numbers = self.bounds, self.facts, self._numbers
         undecided, limits, turns, unfollowed = self.undecided, self.limits, self.turns, self.unfollowed
         most, self.most = self.most, dict(self.most)
         self.limits, self.turns, self.unfollowed = dict(limits), dict(turns), dict(unfollowed)
         learned, foreknown = self.learned, self.foreknown
         self.learned, self.foreknown = {}, {}  # requirements that are discarded are not repeated either
         self.env = self.env.fork()
-        self.bounds, self.settled, self._numbers = bounds.copy(), settled.copy(), dict(numbers)
+        self.bounds, self.facts, self._numbers = bounds.copy(), facts.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
         self.places, self.reasons = dict(self.places), dict(self.reasons)
         self.origins, self.cases, self.undecided = dict(self.origins), dict(self.cases), set(undecided)
@@ -524,7 +524,7 @@ class Requirements:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
-            self.bounds, self.settled, self._numbers, self.undecided = bounds, settled, numbers, undecided
+            self.bounds, self.facts, self._numbers, self.undecided = bounds, facts, numbers, undecided
             self.limits, self.most, self.turns, self.unfollowed = limits, most, turns, unfollowed
             self.learned, self.foreknown = learned, foreknown
 

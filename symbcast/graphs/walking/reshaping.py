@@ -272,7 +272,7 @@ _NOT_NEGATIVE = "a requested size must not be negative"
 
 
 def _reshaped_to(call: NodeCall, data: Dims, target: TargetShape, not_inferred: frozenset[int] = frozenset()) -> Dims:
-    """Return the requested shape; the sizes at the positions ``settled`` are known not to be -1."""
+    """Return the requested shape; the sizes at the positions ``not_inferred`` are known not to be -1."""
     for n, item in enumerate(target.sizes):
         if isinstance(item, int):  # -1 or not, whatever the sizes are
             continue

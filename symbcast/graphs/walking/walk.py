@@ -170,8 +170,8 @@ class Repeats:
         """
         if before != self.state():
             return
-        for given in inputs:
-            if isinstance(given, Constant) and given.was_read:
+        for operand in inputs:
+            if isinstance(operand, Constant) and operand.was_read:
                 return
         shared: list[Value | int] = []
         for value in outputs:
