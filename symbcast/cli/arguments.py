@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 from symbcast.cli.argument_advice import instead_of_shapes, unknown_command
-from symbcast.cli.command import INSTALL, Command, Option, Options, OptionsByCommand, command_names, load_command
+from symbcast.cli.command import Command, Option, Options, OptionsByCommand, command_names, load_command
 from symbcast.cli.model_files import path_exists
 from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, command_line, meant_choice
 from symbcast.cli.value_advice import (
@@ -67,9 +67,10 @@ def answer(arguments: Sequence[str]) -> int:
     if name in ("version", "--version"):
         print(__version__)
         return Exit.ALWAYS
-    if name not in (*command_names(), INSTALL):
-        raise UsageError(unknown_command(name, rest, command_names()))
-    command = load_command(name)
+    try:
+        command = load_command(name)
+    except KeyError:
+        raise UsageError(unknown_command(name, rest, command_names())) from None
     with_plugins = _needs_plugins(command, rest)
     if asks_for(HELP, rest):
         from symbcast.cli.help import print_help
@@ -125,7 +126,7 @@ def read_arguments(
         if not _is_positional(argument, command):
             _refuse_option(argument, command, before, positional, commands)
     others.extend(after)
-    _check_others(command, others, pairs, {name for option in options for name in option.names})
+    _check_others(command, others, pairs, options)
     return keywords, others
 
 
@@ -230,10 +231,9 @@ def _keywords(pairs: Sequence[tuple[Option, str]], positional: Sequence[str]) ->
     return keywords
 
 
-def _check_others(
-    command: Command, others: Sequence[str], pairs: Sequence[tuple[Option, str]], known: set[str]
-) -> None:
+def _check_others(command: Command, others: Sequence[str], pairs: Sequence[tuple[Option, str]], own: Options) -> None:
     """Raise `UsageError` for arguments that are not options and that the command does not take."""
+    known = {name for option in own for name in option.names}
     names = {option.names[0] for option, _ in pairs}
     options = [o.names[0] if o.is_switch else f"{o.names[0]}={value}" for o, value in pairs]
     if "--assume" in known:
@@ -248,7 +248,7 @@ def _check_others(
         fault = misplaced_binding(others, "--range" in known)
     if command.subject == "shapes":
         rules = [value for option, value in pairs if option.names[0] == "--rule"]
-        is_comparison = any(option.repeats for option in command.options() if option.parameter == "rule")
+        is_comparison = any(option.repeats for option in own if option.parameter == "rule")
         fault = rule_among(others, rules) if is_comparison else ""
         fault = fault or attributes_among(others, rules) or sign_among(command.name, others, options)
     if command.fault is not None:

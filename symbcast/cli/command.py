@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 from symbcast.core.rules import REQUIRED, Kind, Parameter, RuleInfo
@@ -220,17 +219,27 @@ INSTALL = "--install-completion"
 @lru_cache
 def command_names() -> tuple[str, ...]:
     """Return the names of all commands, in alphabetical order."""
+    from pkgutil import iter_modules  # slow to load, and needed for lists only
+
     names = (module.name.replace("_", "-") for module in iter_modules(import_module("symbcast.cli.commands").__path__))
     return tuple(sorted(name for name in names if not INSTALL.endswith(name)))
 
 
 def load_command(name: str) -> Command:
     """Return a command; it is loaded when it is called, or when all are listed. Raises `KeyError`."""
-    if name not in (*command_names(), INSTALL):
+    if not re.fullmatch(r"(?:--)?[a-z][a-z-]*", name):
         raise KeyError(name)
     # By name: commands import this file, and importing them here would make a circle.
     file = name.removeprefix("--").replace("-", "_")
-    loaded: Command = getattr(import_module(f"symbcast.cli.commands.{file}"), file)
+    module = f"symbcast.cli.commands.{file}"
+    try:
+        loaded = getattr(import_module(module), file, None)
+    except ModuleNotFoundError as error:
+        if error.name != module:  # the command itself lacks something
+            raise
+        raise KeyError(name) from None
+    if not isinstance(loaded, Command) or loaded.name != name:
+        raise KeyError(name)
     return loaded
 
 
