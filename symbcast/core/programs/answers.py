@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -12,12 +11,12 @@ from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, n
 from symbcast.core.algebra.symbols import Rest, sequences_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import visible
-from symbcast.core.effort import is_spent
+from symbcast.core.effort import CostedValue, is_spent
 from symbcast.core.programs.arguments import LONG_TEXT
 from symbcast.core.programs.assumptions import assumption_set, own_set
 from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.programs.stretching import ValidSizes
-from symbcast.core.solver.budget import Tier, kept_property, was_stopped
+from symbcast.core.solver.budget import Tier, compute_once, kept_property
 from symbcast.core.solver.counterexamples import ClauseFailures, smallest_conflict
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.f4_products.propagation import propagated
@@ -59,7 +58,7 @@ class ProgramView:
         assumed = [a.formula for a in state.assumptions]
         return ProgramView(state, UnrolledSequences([*required, *assumed, *mentioned], sequences, state.min_size))
 
-    @cached_property
+    @kept_property
     def knowledge(self) -> AssumptionSet:
         """The facts known about the sizes; raises `AssumptionError` if the assumptions contradict each other."""
         return assumption_set(self.symbols, self._assumptions, self._min_size)
@@ -137,7 +136,7 @@ class Origins:
                 self._asking[_key(formula)].append(op)
             for root, tied in self._ties.sorted(formulas).items():
                 self._near[root].setdefault(tuple(tied), op)
-        self._known: dict[Symbol, AssumptionSet] = {}
+        self._known: dict[Symbol, CostedValue[AssumptionSet] | None] = {}
         self._members = dict(self._ties.all())
 
     def of(self, clause: Formula) -> tuple[tuple[Op, ...], bool]:
@@ -156,12 +155,13 @@ class Origins:
         return tuple(ops[n] for n in implying if n < len(ops)), False
 
     def _knowledge(self, root: Symbol) -> AssumptionSet:
-        if root not in self._known:
+        def known() -> AssumptionSet:
             symbols = self._members[root]
             assumed = [f for f in self._assumed if not symbols_in(f).keys().isdisjoint(symbols)]
-            domains = {s: own_set(s, self._min_size) for s in symbols}
-            self._known[root] = AssumptionSet(symbols, domains, assumed)
-        return self._known[root]
+            return AssumptionSet(symbols, {s: own_set(s, self._min_size) for s in symbols}, assumed)
+
+        found, self._known[root] = compute_once(self._known.get(root), known)
+        return found
 
 
 def _distinct(ops: Iterable[Op], needs: Needs) -> list[tuple[Op, Sequence[Formula]]]:
@@ -208,10 +208,15 @@ class ProgramAnswers:
         self._known = known
         self.extent = program_extent(state)
         self.view = ProgramView.of(state)
-        self.knowledge = self.view.knowledge
+        _ = self.knowledge  # raises for assumptions that contradict each other
         self._breaks: ClauseFailures | None = None
         self._named_witness: dict[str, int] | None = None
-        self._samples: SamplePoints | None = None
+        self._samples: CostedValue[SamplePoints] | None = None
+
+    @property
+    def knowledge(self) -> AssumptionSet:
+        """What is known about the sizes."""
+        return self.view.knowledge
 
     @kept_property
     def decision(self) -> Decision:
@@ -256,10 +261,7 @@ class ProgramAnswers:
         """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""
         from symbcast.core.account import samples_of
 
-        samples = self._samples
-        if samples is None:
-            samples = samples_of(self.decision)
-            self._samples = None if was_stopped() else samples
+        samples, self._samples = compute_once(self._samples, lambda: samples_of(self.decision))
         return self.named(samples.working), self.named(samples.failing)
 
     @property
@@ -307,20 +309,20 @@ class ProgramAnswers:
         """Return sizes by their display names."""
         return None if sizes is None else self.view.named(sizes, self.state.names.shown)
 
-    @cached_property
+    @kept_property
     def conflict(self) -> tuple[Op, ...]:
         """The fewest operations that cannot hold together; empty unless the verdict is never."""
         if self.verdict is not Verdict.NEVER:
             return ()
         return clashing_operations(self.state, self.knowledge, self.view.needs)
 
-    @cached_property
+    @kept_property
     def clashes(self) -> tuple[ProgramRequirement, ...]:
         """The requirements of the conflicting operations that clash, and no others."""
         parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
         return tuple(ProgramRequirement(all_of(clauses), (op,)) for op, clauses in parts)
 
-    @cached_property
+    @kept_property
     def valid_sizes(self) -> ValidSizes:
         """The sizes at which the program is valid."""
         formulas = [*self.view.assumed, *self.clauses]
@@ -342,7 +344,7 @@ class ProgramAnswers:
             return None
         return self.named(Decision(self.knowledge, [clause]).counterexample())
 
-    @cached_property
+    @kept_property
     def _origins(self) -> Origins:
         view = self.view
         return Origins(self.state, view.symbols, view.assumed, view.needs)
@@ -369,7 +371,7 @@ class ProgramAnswers:
         names, changed = self.state.names.shown, sizes.maps[0]
         return ChainMap({names[s]: size for s, size in changed.items() if s in names}, self._named_witness)
 
-    @cached_property
+    @kept_property
     def requirements(self) -> tuple[ProgramRequirement, ...]:
         """The conjuncts of the condition with the operations that they come from, ordered by their first operation."""
         clauses = [] if self.verdict is Verdict.NEVER else self._shown

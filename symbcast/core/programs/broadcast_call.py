@@ -104,7 +104,7 @@ class BroadcastCall:
     _output: Shape | None = None
     _emission: Emission | None = None
     _decision: CostedValue[Decision] | None = None
-    _conflict: tuple[Constraint, ...] | None = None
+    _conflict: CostedValue[tuple[Constraint, ...]] | None = None
     _aligned_output: tuple[Dim, ...] | None = None
     _ranks: OpenRanks | None = None
     _points: PointVerdict | None = None
@@ -486,14 +486,10 @@ class BroadcastCall:
     @one_call
     def conflict(self) -> tuple[Constraint, ...]:
         """The fewest constraints that cannot hold together under the assumptions; empty unless the verdict is never."""
-        if self._conflict is None:
-            self._stopped = ""
-            never = self.verdict is Verdict.NEVER
-            clash = answer_within_budget(self.budget, self._clash, self._forget) if never else ()
-            if self._stopped:
-                return clash
-            self._conflict = clash
-        return self._conflict
+        self._stopped = ""
+        if self.verdict is not Verdict.NEVER:
+            return ()
+        return answer_within_budget(self.budget, self._clash_once, self._forget)
 
     def _question(self) -> tuple[Any, ...]:
         """Return the question: rule, operands, assumptions, minimum size and budget."""
@@ -541,6 +537,10 @@ class BroadcastCall:
         if unrolled is None:
             return constraints
         return [Constraint(f, c.origin, SIZE) for c in constraints for f in unrolled.formulas(c.requirement)]
+
+    def _clash_once(self) -> tuple[Constraint, ...]:
+        clash, self._conflict = compute_once(self._conflict, self._clash)
+        return clash
 
     def _clash(self) -> tuple[Constraint, ...]:
         if self._tier == SIZES:

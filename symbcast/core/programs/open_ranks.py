@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.arithmetic import join
@@ -14,6 +13,7 @@ from symbcast.core.rules import Emission, OutputDim, Rule
 from symbcast.core.rules.constraints import Constraint
 from symbcast.core.rules.laws import members_of, open_axes
 from symbcast.core.shapes import Shape, any_shape_of, known_rank
+from symbcast.core.solver.budget import kept_property
 from symbcast.core.solver.decision import Decision, collapsed_join
 from symbcast.core.solver.normal_form import normal_conjuncts
 
@@ -73,7 +73,7 @@ class OpenRanks:
         """The requirements, unsimplified; one requirement covers all axes of a sequence at once."""
         return tuple(normal_conjuncts(self._requirements))
 
-    @cached_property
+    @kept_property
     def at_any_rank(self) -> Decision:
         """The decision on the requirements that hold at all ranks; only for an answer that covers only some ranks."""
         return Decision(*self._scope.at_any_rank(self._requirements))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 from symbcast.core.algebra.arithmetic import value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.effort import CostedValue
 from symbcast.core.programs.assumptions import own_set
 from symbcast.core.rules import Rule
 from symbcast.core.rules.laws import OutputDim, same_size
 from symbcast.core.rules.placement import Dims
+from symbcast.core.solver.budget import compute_once, kept_property
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.verdicts import Verdict
@@ -41,7 +42,7 @@ class AxisStretch:
     where: Formula
     knowledge: AssumptionSet
 
-    @cached_property
+    @kept_property
     def formula(self) -> Formula:
         """The condition, without redundancy, under which the operand is stretched at valid sizes."""
         match self.verdict:
@@ -66,9 +67,9 @@ class ValidSizes:
         self._min_size = min_size
         self._formulas = formulas
         self._decision = decision
-        self._known: dict[tuple[tuple[Dim, ...], OutputDim], AxisStretch] = {}
+        self._known: dict[tuple[tuple[Dim, ...], OutputDim], CostedValue[AxisStretch] | None] = {}
 
-    @cached_property
+    @kept_property
     def knowledge(self) -> AssumptionSet:
         """What is known about the sizes at which the answer is valid."""
         own = {s: own_set(s, self._min_size) for s in self._symbols}
@@ -93,9 +94,8 @@ class ValidSizes:
         (<Verdict.ALWAYS: 'always'>, AllOf(()), 'expanding')
         """
         question = tuple(sizes), output
-        if question not in self._known:
-            self._known[question] = self._stretched(*question)
-        return self._known[question]
+        found, self._known[question] = compute_once(self._known.get(question), lambda: self._stretched(*question))
+        return found
 
     def _stretched(self, sizes: Sequence[Dim], output: OutputDim) -> AxisStretch:
         # What the decision fixes needs no further question: most axes are decided so.
