@@ -19,7 +19,7 @@ from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, at_most, define
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.walking.node_call import Fork, NodeCall, UnknownShapeError, either
 from symbcast.operators.context import Dims
-from symbcast.operators.values.contents import Content, Element, Elements, is_size, listed
+from symbcast.operators.values.contents import INT64, Content, Element, Elements, is_size, listed
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import (
     NEVER,
@@ -333,7 +333,6 @@ def _together(*values: Value) -> Decider:
     return decider
 
 
-INT64 = 7
 _FOLLOWED = 32
 """How many iterations are walked one by one, at most, if it is known for each whether it runs."""
 

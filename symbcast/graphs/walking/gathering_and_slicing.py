@@ -16,6 +16,7 @@ from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet, within
 from symbcast.operators.joining_and_slicing import cut, from_front
 from symbcast.operators.values.contents import (
+    INT64,
     MAX_ELEMENTS,
     Bands,
     Content,
@@ -32,9 +33,6 @@ from symbcast.operators.values.intervals import interval_of, some_of
 from symbcast.operators.values.value import Value
 
 # Gather slices and elements by index: compute their contents, and check that indices are within their axes.
-
-
-_INT64 = 7
 
 
 def gathered(data: Value, indices: Value, axis: int, bounds: Bounds) -> Content | None:
@@ -175,7 +173,7 @@ def check_columns(call: NodeCall, length: int, sizes: Sequence[Dim]) -> None:
             column = IndexRamp(add(content.start, multiply(content.strides[-1], n)), content.strides[:-1])
         elif items is not None:
             column = Elements(items[n::length])
-        check_indices(call, 1, Value(shape[:-1], _INT64, column), sizes[n])
+        check_indices(call, 1, Value(shape[:-1], INT64, column), sizes[n])
 
 
 # Slice values: from a start to an end, in steps, along some axes.
