@@ -2,7 +2,8 @@
 
 ``python tests/asked_programs.py 500 1`` asks programs of 5 to 60 operations at their end, after each few operations in
 another order, and in a process with another ``PYTHONHASHSEED``, and prints those whose answers differ. Then it asks
-each under other names, also in reversed alphabetical order, and prints those whose verdicts or evidence differ.
+each under other names, also in reversed alphabetical order, and prints those whose verdicts, conditions or evidence
+differ.
 `solver/test_asked_programs.py` holds a sample.
 """
 
@@ -15,6 +16,8 @@ import subprocess
 import sys
 
 import symbcast as sb
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.normal_form import replace_in_formula
 
 NAMES = "NMKLT"
 TERMS = [
@@ -75,7 +78,7 @@ def answers(seed, length, *, each_time):
 
 
 def evidence(seed, length, names):
-    """Return the verdict and the evidence of a program under other names, as sizes of the first ones.
+    """Return the verdict, the condition and the evidence of a program under other names, in terms of the first ones.
 
     Conflicts are recorded, so that the operations are the same even if a conflict is only recognised under some names.
     """
@@ -84,11 +87,14 @@ def evidence(seed, length, names):
         step(env, choose, outputs, names)
     points = [env.witness(), env.counterexample()]
     old = dict(zip(names, NAMES, strict=True))
-    return [env.verdict.name, *(p and {old[n]: size for n, size in p.items() if n in old} for p in points)]
+    first = {symbol(name): symbol(of) for name, of in old.items()}
+    condition = [str(replace_in_formula(clause, first)) for clause in env.condition.clauses]
+    evidence = [p and {old[n]: size for n, size in p.items() if n in old} for p in points]
+    return [env.verdict.name, condition, *evidence]
 
 
 def renamed(seeds):
-    """Return the programs whose verdict or evidence differs under other names, with all of these."""
+    """Return the programs whose verdict, condition or evidence differs under other names, with all of these."""
     found = [(seed, [evidence(seed, length_of(seed), names) for names in (NAMES, *RENAMED)]) for seed in seeds]
     return [(seed, answers) for seed, answers in found if any(answer != answers[0] for answer in answers)]
 
