@@ -1,7 +1,7 @@
 """CPU time a node of whole models: real ONNX models, and a repeated layer in each format.
 
 A model is checked with its condition, the best of three after one that loads the modules; a row over several models has
-the median. `benchmarks.speeds` prints them: ``PYTHONPATH=tests python -m benchmarks.speeds ONNX``.
+the median. `benchmarks.speeds` prints them: ``PYTHONPATH=tests:tests/support python -m benchmarks.speeds ONNX``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How much CPU time whole programs take in a process of their own, where no cache holds anything yet: medians of three.
 
-PYTHONPATH=tests python -m benchmarks.programs_cold
+PYTHONPATH=tests:tests/support python -m benchmarks.programs_cold
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The tables of speeds: measured, and written with their date and versions.
 
-``PYTHONPATH=tests python -m benchmarks.speeds`` prints them; ``--write`` puts them into the README of this folder, and
-a selection into the project's README. Words limit them to the rows that contain one of them. A section is a table; a
-row measures itself and returns its columns.
+``PYTHONPATH=tests:tests/support python -m benchmarks.speeds`` prints them; ``--write`` puts them into the README of
+this folder, and a selection into the project's README. Words limit them to the rows that contain one of them. A
+section is a table; a row measures itself and returns its columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``PYTHONPATH=tests python -m conformance record [PACKAGE...]|ask ENGINE|table [ENGINE...]``."""
+"""``PYTHONPATH=tests:tests/support python -m conformance record [PACKAGE...]|ask ENGINE|table [ENGINE...]``."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_readers_read_the_texts():
 
 def test_torch_exports_modules_with_the_text_of_their_contract():
     pytest.importorskip("torch")
-    command = [sys.executable, str(ROOT / "tests/exported_contracts.py"), "24", "0"]
+    command = [sys.executable, str(ROOT / "tests/support/exported_contracts.py"), "24", "0"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert json.loads(done.stdout.splitlines()[-1]) == [], done.stderr[-2000:]
 

@@ -1,7 +1,7 @@
 """Records what another release of torch says and does other than the modelled one.
 
-``PYTHONPATH=tests python tests/exported/compare_release.py``, in an environment with the other release, writes
-``tests/data/torch/newest.json``: runs of the calls in ``operator_cases.py`` that differ from the recorded ones,
+``PYTHONPATH=tests:tests/support python tests/exported/compare_release.py``, in an environment with the other release,
+writes ``tests/data/torch/newest.json``: runs of the calls in ``operator_cases.py`` that differ from the recorded ones,
 messages of ``error_cases.py`` in other words with the lines of `read_error` about them, and guards of small models
 that differ.
 

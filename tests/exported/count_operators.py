@@ -1,8 +1,8 @@
 """Counts the operators that exported programs have, by how they are analysed.
 
-``PYTHONPATH=tests python tests/exported/count_operators.py [FILE]`` exports the models of ``exported_models.py``,
-``exported_others.py`` and ``training_graphs.py``, the last ones also with their gradients. FILE has rows of
-``survey_models.py``, whose operators are added.
+``PYTHONPATH=tests:tests/support python tests/exported/count_operators.py [FILE]`` exports the models of
+``exported_models.py``, ``exported_others.py`` and ``training_graphs.py``, the last ones also with their gradients.
+FILE has rows of ``survey_models.py``, whose operators are added.
 """
 
 from __future__ import annotations

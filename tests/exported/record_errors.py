@@ -1,8 +1,8 @@
 """Records torch's messages about sizes, by the cases in ``error_cases.py``.
 
-``PYTHONPATH=tests python tests/exported/record_errors.py [NAME ...]`` writes ``tests/data/torch/errors.json`` by torch
-2.13.0; cases that are not named stay as recorded. ``says`` of a row is what `read_error` answered when a person checked
-it: a new row gets today's answer, to be read before it is committed.
+``PYTHONPATH=tests:tests/support python tests/exported/record_errors.py [NAME ...]`` writes
+``tests/data/torch/errors.json`` by torch 2.13.0; cases that are not named stay as recorded. ``says`` of a row is what
+`read_error` answered when a person checked it: a new row gets today's answer, to be read before it is committed.
 """
 
 from __future__ import annotations

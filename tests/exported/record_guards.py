@@ -1,7 +1,7 @@
 """Records torch's guards of the models in ``exported_models.py`` and more, and what it says of a `Dim`.
 
-``PYTHONPATH=tests python tests/exported/record_guards.py [NAME ...]`` writes ``tests/data/torch/guards.json``, by torch
-2.13.0; models that are not named stay as they are recorded.
+``PYTHONPATH=tests:tests/support python tests/exported/record_guards.py [NAME ...]`` writes
+``tests/data/torch/guards.json``, by torch 2.13.0; models that are not named stay as they are recorded.
 """
 
 from __future__ import annotations

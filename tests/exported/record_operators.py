@@ -1,6 +1,6 @@
 """Records what torch's operators do at small sizes, by the calls in ``operator_cases.py``.
 
-``PYTHONPATH=tests python tests/exported/record_operators.py [OPERATOR ...]`` writes
+``PYTHONPATH=tests:tests/support python tests/exported/record_operators.py [OPERATOR ...]`` writes
 ``tests/data/torch/operators.jsonl.gz`` by torch 2.13.0 on the CPU; operators that are not named stay as recorded.
 Each call runs in a fork of its own. A run that ends the process is recorded as a crash.
 """

@@ -1,8 +1,8 @@
 """Holds what is said of the models in ``exported_models.py`` and ``exported_others.py`` against torch.
 
-``PYTHONPATH=tests python tests/exported/run_models.py [NAME ...]``: each is exported with AUTO and with a `Dim` for
-each axis, and run at ten sizes: where it is said to run, where each clause of its condition and of its guards fails,
-and at others. What is suggested is exported.
+``PYTHONPATH=tests:tests/support python tests/exported/run_models.py [NAME ...]``: each is exported with AUTO and with
+a `Dim` for each axis, and run at ten sizes: where it is said to run, where each clause of its condition and of its
+guards fails, and at others. What is suggested is exported.
 """
 
 from __future__ import annotations

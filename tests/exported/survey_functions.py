@@ -1,6 +1,6 @@
 """Exports every function of torch that its own tests call, and holds the reports against runs at small sizes.
 
-``PYTHONPATH=tests python tests/exported/survey_functions.py [NAME ...]`` takes the arguments of
+``PYTHONPATH=tests:tests/support python tests/exported/survey_functions.py [NAME ...]`` takes the arguments of
 ``torch.testing._internal``'s table of functions (it needs expecttest): a few calls of each, also in place, with all
 axes left to torch; ``0/3`` stands for the first third of all names. It prints a row for each call as JSON; ``--sum
 FILE`` prints what the rows come to: how the operators of the graphs are analysed, and what is wrong. Each function has

@@ -1,8 +1,9 @@
 """Holds reports on the models of ``surveyed_models.py`` against torch.
 
-``PYTHONPATH=tests python tests/exported/survey_models.py [PACKAGE[:NAME] ...]`` prints a row for each as JSON. It needs
-timm, transformers, diffusers, torchvision, torchaudio and segmentation_models_pytorch. Each model runs in a process of
-its own. ``further`` stands for the ten further models. ``--sum FILE`` prints what the rows of a file come to.
+``PYTHONPATH=tests:tests/support python tests/exported/survey_models.py [PACKAGE[:NAME] ...]`` prints a row for each as
+JSON. It needs timm, transformers, diffusers, torchvision, torchaudio and segmentation_models_pytorch. Each model runs
+in a process of its own. ``further`` stands for the ten further models. ``--sum FILE`` prints what the rows of a file
+come to.
 """
 
 from __future__ import annotations

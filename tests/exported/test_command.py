@@ -49,7 +49,7 @@ def test_it_says_what_the_graph_and_the_guards_ask(program, capsys, monkeypatch)
 
 def test_github_is_told_the_lines(program, capsys, monkeypatch):
     lines = said(program, capsys, monkeypatch, "--format", "github").splitlines()
-    place = f"::warning file=tests/exported_models.py,line={line_of('torch.cat([self.up2(d)')},"
+    place = f"::warning file=tests/support/exported_models.py,line={line_of('torch.cat([self.up2(d)')},"
     assert lines and all(line.startswith(place) for line in lines)
     monkeypatch.chdir(program.parent)  # the code is of no repository there
     run(["model", program.name, "--format", "github"])
@@ -62,7 +62,7 @@ def test_sarif_has_the_lines(program, capsys, monkeypatch):
     (found,) = log["runs"]
     for result in found["results"]:
         place = result["locations"][0]["physicalLocation"]
-        assert place["artifactLocation"]["uri"] == "tests/exported_models.py"
+        assert place["artifactLocation"]["uri"] == "tests/support/exported_models.py"
         assert place["region"] == {"startLine": line_of("torch.cat([self.up2(d)")}
         assert result["analysisTarget"]["uri"].endswith("unet.pt2")
 

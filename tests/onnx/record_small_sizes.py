@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
 
 from recorded_nodes import DATA
 from single_nodes import drawn_of, outcomes, packed, ran, templates

@@ -25,7 +25,9 @@ from slow_work import Work, work  # noqa: E402 - only with dask
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21]>\n'
 ROOT = str(Path(sb.__file__).parents[1])
-PATH = os.pathsep.join(filter(None, (ROOT, str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
+PATH = os.pathsep.join(
+    filter(None, (ROOT, *(str(Path(__file__).parents[1] / f) for f in (".", "support")), os.environ.get("PYTHONPATH")))
+)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from itertools import product
 from math import prod
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
 
 from openvino_answers import accepts, differs, shape_at
 

@@ -126,7 +126,7 @@ def inferred_apart(*question):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [here, here.parent]))},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [here, here.parent, here.parent / "support"]))},
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])

@@ -20,7 +20,7 @@ from collections import Counter
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
 
 import numpy as np
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from symbcast.paths.answer import conclusions_of
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
 
 DATA = Path(__file__).parents[1] / "data"
 MODULES = {

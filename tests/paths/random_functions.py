@@ -267,7 +267,7 @@ def checked(seed, most=64, wide=False):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
+    sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
     numbers = [int(a) for a in sys.argv[1:] if a.isdecimal()]
     count, first = numbers[0], numbers[1] if len(numbers) > 1 else 0
     start, exact, left, wrong = time.perf_counter(), 0, 0, 0

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
+    sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
 
 SHAPES = [["N, M"], ["N, M", "K,"], ["N, M", "M, K"], ["N,", "M,"], ["N, M", "K, M"], ["N,"], ["N, M, K"]]
 NUMBERS = (-2, -1, 0, 1, 2, 3)
