@@ -74,7 +74,8 @@ def names_in_order(symbols: Sequence[Symbol]) -> dict[Symbol, Symbol]:
     """
     if all(a.name < b.name for a, b in pairwise(symbols)):
         return {}
-    return {s: symbol(f"s{n:06}") for n, s in enumerate(symbols)}
+    digits = max(3, len(str(len(symbols))))
+    return {s: symbol(f"s{n:0{digits}}") for n, s in enumerate(symbols)}
 
 
 def is_any_size(s: Symbol) -> bool:

@@ -303,7 +303,8 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
         return spent.reason
     hard = next((f for f in reversed(formulas) if not is_linear(f)), formulas[-1] if formulas else AllOf(()))
     text = formula_text(hard)
-    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+    # Cut at a space: part of a name could not be translated to the name of the question.
+    shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT].rpartition(' ')[0]} ..."
     products = "" if is_linear(hard) else " on products of sizes"
     counter = current_effort()
     if counter is not None and counter.left <= 0:
