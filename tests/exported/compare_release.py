@@ -14,9 +14,14 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+import sys
 import warnings
+from pathlib import Path
 
 import torch
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from error_cases import ALL, text_of
 from exported import record_errors, record_guards
 from exported.record_operators import TARGET, recorded

@@ -15,6 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from exported.survey_models import operators_of
 from exported_models import CASES
 from exported_others import OTHERS

@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from error_cases import ALL, text_of
 
 from symbcast.torch import read_error

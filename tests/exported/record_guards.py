@@ -13,6 +13,9 @@ import warnings
 from pathlib import Path
 
 import torch
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from exported_models import CASES
 from exported_others import OTHERS
 

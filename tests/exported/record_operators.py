@@ -14,6 +14,8 @@ import warnings
 from itertools import groupby
 from pathlib import Path
 
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from forks import forked
 from operator_calls import operator_of, points, sizes_in, with_sizes
 from operator_cases import CASES, DEFAULTS

@@ -11,10 +11,14 @@ import logging
 import random
 import sys
 import warnings
+from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
 import torch
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from exported_models import CASES
 from exported_others import OTHERS
 from graph_runs import run

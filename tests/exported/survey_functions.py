@@ -19,6 +19,9 @@ from collections import Counter
 from pathlib import Path
 
 import torch
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from survey_exported_modules import held
 from torch.utils._pytree import tree_flatten, tree_unflatten
 

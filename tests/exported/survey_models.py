@@ -17,6 +17,8 @@ from pathlib import Path
 from statistics import median
 from time import process_time
 
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from surveyed_models import allow_imports, case_of, chosen, further
 
 LIMIT = 580

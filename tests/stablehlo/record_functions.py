@@ -12,11 +12,15 @@ import gzip
 import itertools
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
 import jax
 from jax import export
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from stablehlo_corpora.functions import Case
 from stablehlo_corpora.networks import all_cases
 from stablehlo_corpora.refinement import arguments, asserted_at, refined

@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from stablehlo_corpora.children import run_all
 from stablehlo_corpora.refinement import Argument, arguments, refined
 

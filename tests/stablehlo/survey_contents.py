@@ -9,8 +9,12 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
+from pathlib import Path
 
 from stablehlo.scores import Outcome, Run, compared
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from stablehlo_corpora.children import run_all
 from stablehlo_corpora.random_contents import contents, value
 

@@ -11,10 +11,14 @@ import itertools
 import random
 import sys
 from collections import Counter, defaultdict
+from pathlib import Path
 from typing import Any
 
 from stablehlo.scores import Outcome, Run, compared, counted
 from stablehlo.survey import known_leniency
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 from stablehlo_corpora.children import run_all
 from stablehlo_corpora.random_modules import MAKERS, module
 from stablehlo_corpora.random_programs import program

@@ -15,9 +15,9 @@ from collections import Counter
 from math import prod
 from pathlib import Path
 
-from undefined_terms import holds, text, value
-
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
+from undefined_terms import holds, text, value
 
 import symbcast as sb
 from symbcast.core.programs.broadcast_call import plain_answer

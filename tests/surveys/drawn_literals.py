@@ -11,6 +11,9 @@ import itertools
 import random
 import re
 import sys
+from pathlib import Path
+
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
 
 from drawn_questions import NAMES, at, dim, names_in, value
 from small_questions import rule
