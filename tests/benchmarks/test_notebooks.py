@@ -19,15 +19,15 @@ ATTENTION = ("batch, heads, T, P + T", "batch, 1, T, L")
 class TestShowing:
     def test_html(self, benchmark):
         result = sb.broadcast(*ATTENTION)
-        assert "L == T + P" in benchmark(result._repr_html_)
+        assert "T + P == L" in benchmark(result._repr_html_)
 
     def test_latex(self, benchmark):
         result = sb.broadcast(*ATTENTION)
-        assert "L = P + T" in benchmark(result._repr_latex_)
+        assert "P + T = L" in benchmark(result._repr_latex_)
 
     def test_text(self, benchmark):
         result = sb.broadcast(*ATTENTION)
-        assert "L == T + P" in benchmark(result.explain)
+        assert "T + P == L" in benchmark(result.explain)
 
 
 @pytest.mark.benchmark(group="where it works on a grid of 17 by 17")

@@ -31,7 +31,7 @@ def program(tmp_path_factory):
 
 def line_of(text):
     """Return the number of the line of the models' file that has some text."""
-    lines = (ROOT / "tests" / "exported_models.py").read_text("utf-8").splitlines()
+    lines = (ROOT / "tests" / "support" / "exported_models.py").read_text("utf-8").splitlines()
     return next(n for n, line in enumerate(lines, 1) if text in line)
 
 

@@ -26,7 +26,7 @@ PARTS, DRAWN = 12, 12
 @pytest.fixture(scope="module")
 def outcomes():
     """Return what runs rows, in a process whose forks are safe: other tests load libraries with threads."""
-    command = [sys.executable, str(Path(__file__).parents[1] / "single_nodes.py"), "--serve"]
+    command = [sys.executable, str(Path(__file__).parents[1] / "surveys" / "single_nodes.py"), "--serve"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
 
         def run(row):

@@ -27,7 +27,7 @@ def test_the_walk_is_walked():
     named = [f"symbcast/{path}" for path in re.findall(r"`([\w/]+\.py)`", walk)]
     # In its own process, where nothing was asked before.
     run = [sys.executable, "-c", "import walks; print(*walks.files_of(walks.call), sep=';')"]
-    folder = ROOT / "tests" / "support" if (ROOT / "tests" / "support").exists() else ROOT / "tests"
+    folder = ROOT / "tests" / "support"
     entered = subprocess.run(run, capture_output=True, text=True, check=True, cwd=folder).stdout.strip().split(";")
     assert len(named) >= 8
     assert [path for path in entered if path in named] == named
