@@ -19,7 +19,7 @@ from symbcast.core.text.templates import (
     mentioned_terms,
     mentioning_all,
 )
-from symbcast.core.text.tokens import FITS, TOO_LARGE, SyntaxFault, check_limits, read_digits
+from symbcast.core.text.tokens import FITS, TOO_LARGE, SyntaxFault, check_limits, is_integer, read_digits
 from symbcast.errors import ShapeSyntaxError
 
 DIALECTS = ("default", "mlir", "einops", "jaxtyping")
@@ -32,7 +32,7 @@ _MLIR_BOUNDS = re.compile(
     r"\s*#\w+\.(?:bounds\s*<([^<>]*)>|type_extensions\w*\s*<\s*bounds\s*=\s*\[([^\[\]]*)\]\s*>)\s*"
 )
 _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
-_EINOPS_TOKEN = re.compile(r"\(|\)|\.\.\.|…|[0-9]+(?!\w)|[^\W\d]\w*|\S")
+_EINOPS_TOKEN = re.compile(r"\(|\)|\.\.\.|…|\w+|\S")
 _UNNAMED = re.compile(r"\*_\w*")
 _DOCUMENTED = re.compile(r"[^\W\d]\w*=(?=[0-9]+\Z)")
 
@@ -156,7 +156,7 @@ def einops(text: str) -> list[PlacedDim]:
             if group is not None:
                 raise SyntaxFault(span, "an ellipsis in brackets is not an axis", "'...' outside of brackets")
             terms.append(PlacedDim(ANY_REST, *span))
-        elif token[0].isdigit() or token.isidentifier():
+        elif (token.isascii() and token.isdecimal()) or token.isidentifier():
             (terms if group is None else group).append(_size(token, *span))
         else:
             raise SyntaxFault(
@@ -200,7 +200,7 @@ def _jaxtyping_word(word: str, start: int) -> PlacedDim:
 def _size(text: str, start: int, stop: int) -> PlacedDim:
     if text == "?":
         return PlacedDim(Unknown(), start, stop)
-    if text[0].isdigit():
+    if is_integer(text):
         return PlacedDim(read_digits(text, (start, stop)), start, stop)
     return PlacedDim(symbol(text), start, stop)
 
