@@ -216,3 +216,11 @@ def test_html_tells_which_rule_is_alone_and_why_one_refuses() -> None:
 def test_words_for_few():
     assert "1 rule on (N,): there is no other rule to compare it with" in sb.compare("N", rules=["numpy"]).explain()
     assert "2 rules on no shapes" in sb.compare(rules=["numpy", "none"]).explain()
+
+
+@pytest.mark.parametrize("name", ["shapes", "assumptions", "min_size", "budget", "names"])
+def test_what_was_asked_cannot_be_set(name):
+    found = sb.compare("N", "M", assume="N >= 2", min_size=1)
+    with pytest.raises(AttributeError):
+        setattr(found, name, None)
+    assert (found.assumptions, found.min_size, list(found.names.values())) == (("N >= 2",), 1, ["N", "M"])

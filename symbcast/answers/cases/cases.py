@@ -282,7 +282,7 @@ class Cases(Explained, CaseDivision):
 
     @one_call
     def to_dict(self) -> CasesData:
-        """Return the cases as plain data for JSON, as `question_schema` describes it."""
+        """Return the cases as plain data for JSON, as `json_schema` describes it."""
         return cases_data(self)
 
     @staticmethod

@@ -86,7 +86,7 @@ class Comparison(Guessable, Explained, RuleAnswers):
 
     @one_call
     def to_dict(self) -> ComparisonData:
-        """Return the comparison as data for JSON, as `comparison_schema` describes it."""
+        """Return the comparison as data for JSON, as `json_schema` describes it."""
         return comparison_to_dict(self)
 
     @staticmethod

@@ -26,6 +26,7 @@ from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import CostedValue
 from symbcast.core.rules import Rule
 from symbcast.core.rules.laws import same_output
+from symbcast.core.shapes import Shape
 from symbcast.core.solver.budget import answer_property, compute_once, one_call
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.simplification.alternatives import OneOf
@@ -326,20 +327,37 @@ class RuleAnswers:
 
     Attributes:
         answers: The answer of each rule, in the order of the rules.
-        shapes: The shapes.
-        assumptions: The assumptions, as the caller wrote them.
-        min_size: The minimum size of every symbol.
-        budget: The time limit of each question in seconds; None for no limit.
-        names: The name of each size, in order of appearance.
     """
 
     def __init__(self, question: ComparisonQuestion, rules: Iterable[Rule]) -> None:
-        self._question, scope = question, question.scope
-        self.shapes, self.names, self.min_size = scope.shapes, scope.names, scope.min_size
-        self.assumptions: tuple[str, ...] = tuple(a.text for a in scope.assumptions)
-        self.budget = question.budget
+        self._question = question
         self.answers: tuple[RuleAnswer, ...] = tuple(answer_of(rule, question) for rule in rules)
         self._regions = PairRegions(question, self.answers)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes."""
+        return self._question.shapes
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The assumptions, as the caller wrote them."""
+        return tuple(a.text for a in self._question.scope.assumptions)
+
+    @property
+    def min_size(self) -> int:
+        """The minimum size of every symbol."""
+        return self._question.scope.min_size
+
+    @property
+    def budget(self) -> float | None:
+        """The time limit of each question in seconds; None for no limit."""
+        return self._question.budget
+
+    @property
+    def names(self) -> Mapping[Symbol, str]:
+        """The name of each size, in order of appearance."""
+        return self._question.scope.names
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:

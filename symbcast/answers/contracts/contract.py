@@ -495,7 +495,7 @@ class Contract(Guessable):
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the contract as plain data for JSON, as `contract_schema` describes it."""
+        """Return the contract as plain data for JSON, as `json_schema` describes it."""
         return {
             "format": FORMAT,
             "version": VERSION,

@@ -308,7 +308,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):
 
     @one_call
     def to_dict(self) -> ProgramData:
-        """Return the program and the answer about it as data for JSON, as `program_schema` describes it."""
+        """Return the program and the answer about it as data for JSON, as `json_schema` describes it."""
         from symbcast.answers.exchange import program_to_dict
 
         return program_to_dict(self._program)

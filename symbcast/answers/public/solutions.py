@@ -279,7 +279,7 @@ class Solution(Explained, ModuleAnswer):
 
     @one_call
     def to_dict(self) -> SolutionData:
-        """Return the answer as plain data for JSON, as `question_schema` describes it."""
+        """Return the answer as plain data for JSON, as `json_schema` describes it."""
         return solution_data(self._subject)
 
     @staticmethod

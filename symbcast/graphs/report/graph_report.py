@@ -185,7 +185,7 @@ class GraphReport(Explained, GraphAnswer):
         return ModelPicture(self, lambda: self._document(Room.PAGE))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as data for JSON, as `model_report_schema` describes it."""
+        """Return the answer as data for JSON, as `json_schema` describes it."""
         from symbcast.graphs.report.presentation import model_report_to_dict
 
         return model_report_to_dict(self)
