@@ -132,3 +132,20 @@ def test_a_cropped_table_is_added_where_it_has_as_many_rows():
         table = [max(min(s // 2 + 6 - s // 4, 12) - max(6 - (s // 2 + 1) // 2, 0), 0) for s in (H, W)]
         assert guard(H=H, W=W, C=1) is (table[0] * table[1] == (H // 2) * (W // 2)), (H, W)
     assert len(str(env.condition)) <= 330
+
+
+@pytest.mark.parametrize(
+    ("shapes", "given"),
+    [
+        (("N", "M", "N//2*2"), "N % 2 == 0"),
+        (("N", "M", "(N - 1)//3*3 + 1"), "N % 3 == 1"),
+        (("broadcast(N, M)", "N//2*2"), "N % 2 == 0"),
+    ],
+)
+def test_an_output_repeats_no_size_that_assumptions_make_equal(shapes, given):
+    """Conditions have no such size any more, so what they say of outputs is asked without it too."""
+    result = sb.broadcast(*shapes, assume=given)
+    assert "//" not in str(result.shape)
+    for n, m in itertools.product(range(7), repeat=2):
+        if result.guard()(N=n, M=m):
+            assert result.evaluate(N=n, M=m) == sb.broadcast((n,), (m,)).shape.dims

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import join, replace_symbols, without_joins_with_one
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, dims_of
-from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
 from symbcast.core.effort import CostedValue, Effort, EffortSpentError, charge, counting
 from symbcast.core.effort import current as current_effort
 from symbcast.core.solver.budget import DECIDED, Tier, budget_share, compute_once, stop_reason, was_stopped
@@ -354,6 +354,12 @@ class Decision:
 
     def covers(self, data: Dim, target: Dim) -> bool:
         """Return whether ``data`` is proved to be 1 or equal to ``target`` wherever the constraints hold."""
+        decided = DecidedTerms(self.sets)  # as in the constraints, which no longer mention what the sets decide
+        data, target = decided.dim(data), decided.dim(target)
+        if data in (1, target):
+            return True
+        if isinstance(target, Operation) and target.kind == "join" and term(data) in target.args:
+            return True
         part = self._part_of(data)
         if part is None or any(self.part_of.get(s) is not part for s in symbols_of((target,))):
             return False  # no formula ties them together

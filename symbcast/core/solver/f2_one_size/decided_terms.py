@@ -107,7 +107,7 @@ class DecidedTerms:
                 return multiplied
         for dim in dims_of(formula):
             self._note_quotients(dim)
-        decided = in_normal_form(with_dims(formula, self._dim))
+        decided = in_normal_form(with_dims(formula, self.dim))
         if isinstance(decided, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in decided.dims):
             return self._without_ones(decided)
         return FALSE if isinstance(decided, Comparison) and self._never(decided) else decided
@@ -179,7 +179,8 @@ class DecidedTerms:
         """Return a part of a disjunction, or whether it holds if the set of its only symbol decides that."""
         return _within(self.formula(formula), self._sets)
 
-    def _dim(self, dim: Dim) -> Dim:
+    def dim(self, dim: Dim) -> Dim:
+        """Return a dimension that is equal where each symbol is in its set."""
         return dim if isinstance(dim, int) or not any(True for _ in dim.operations()) else self._term(dim).dim()
 
     def _term(self, value: Term) -> Term:
