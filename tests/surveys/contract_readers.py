@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
+
 PAIRS = ((8, 16), (32, 64), (4, 8), (8, 15), (40, 80), (6, 12))
 TRIED = ((1, 64, 64), (16, 64, 64), (3, 64, 64), (2, 128, 96), (1, 1280, 256))
 
