@@ -175,6 +175,8 @@ def unknown_option(typed: UnknownOption, commands: Mapping[str, Options]) -> str
     if not name:
         said = argument_text(typed.argument)
         return f"{said} looks like an option; {behind}: symbcast {command} -- {said}"
+    if name == "--help":
+        return "--help takes no value"
     text = f"{command} has no option {argument_text(name)}"
     if typed.is_of_shapes and typed.word in OPERATIONS:
         return f"{text}: it is about broadcasts; other operations are methods of symbcast.ShapeEnv, in Python"
