@@ -125,11 +125,12 @@ class Result(Answer, Documented):
         base=Answer._meanings,
     )
 
+    # A slot takes the place of the abstract property: no call in the hot path.
     _subject: BroadcastCall
     _certificate: Certificate
 
     def __init__(self, call: BroadcastCall) -> None:
-        self._subject = call
+        self._subject = call  # pyright: ignore[reportIncompatibleMethodOverride]
         self._condition: Condition | None = None
 
     @property

@@ -242,7 +242,7 @@ class Solution(Explained, ModuleAnswer):
         ranks: The possible ranks of the second operand, if the question was about that operand.
     """
 
-    __slots__ = ("__weakref__", "_subject", "ranks")
+    __slots__ = ("__dict__", "__weakref__", "_subject")
 
     _meanings = guessed_meanings(
         "sizes solutions assignment values -> witness()",
@@ -251,10 +251,11 @@ class Solution(Explained, ModuleAnswer):
         base=ModuleAnswer._meanings,
     )
 
+    # A slot takes the place of the abstract property.
     _subject: BroadcastCall
 
     def __init__(self, call: BroadcastCall, ranks: tuple[int, ...] = ()) -> None:
-        self._subject = call
+        self._subject = call  # pyright: ignore[reportIncompatibleMethodOverride]
         self.ranks = ranks
 
     @property
