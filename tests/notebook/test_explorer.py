@@ -90,7 +90,9 @@ def test_a_result_as_text_asks_the_same_question(asked: Asked) -> None:
         said = re.findall(r"\w+", " ".join((*question.shapes, question.assume)))
         assert set(_names(again)) == {*_names(result)} & {*said} != {*_names(result)}
         return
-    names = dict(zip(_names(result), _names(again), strict=True))
+    # A product is written in the order of its names, so names may appear in another order: `b*a` is `a*b`.
+    are_equal = set(_names(result)) == set(_names(again))
+    names = dict(zip(_names(result), _names(result) if are_equal else _names(again), strict=True))
     for sizes in (result.witness(), result.counterexample()):
         if sizes:
             bound = {names[name]: size for name, size in sizes.items()}

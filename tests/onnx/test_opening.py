@@ -266,7 +266,7 @@ def test_an_operator_of_the_runtime_whose_sizes_clash_leaves_the_answer_open():
 def test_random_models_open_as_foreseen():
     """A sample of `tests/surveys/survey_openings.py`."""
     found = subprocess.run(
-        [sys.executable, str(TESTS / "survey_openings.py"), "40", "--start", "2000", "--batch"],
+        [sys.executable, str(TESTS / "surveys" / "survey_openings.py"), "40", "--start", "2000", "--batch"],
         capture_output=True,
         text=True,
         check=True,

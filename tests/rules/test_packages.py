@@ -138,7 +138,7 @@ def test_its_attribute_is_an_option(site):
 def test_the_help_and_the_list_of_rules_show_it(site):
     folder = site("batched")
     text = " ".join(command(folder, "check", "--help").stdout.split())
-    assert "--batch-axes INT How many leading axes must be equal (batched)." in text
+    assert "--batch-axes N How many leading axes must be equal (batched)." in text
     done = command(folder, "rules")
     assert "attributes   batch_axes=1" in done.stdout
     assert "also called  batch-first" in done.stdout

@@ -54,7 +54,9 @@ def test_a_group_like_another_is_decided_as_it_would_be_alone(formulas, assumed,
     made = groups.decide(symbols, assumed, formulas)
     alone = LinearGroup(symbols, sizes, assumed, formulas, dict.fromkeys(every, 1))
     dims = [*symbols, symbols[0] + 1, 1]
-    assert told(made, dims) == told(alone, dims)
+    assert (made.satisfiable, made.violable) == (alone.satisfiable, alone.violable)
+    if sorted(others) == others:  # else sides and ties follow the order of appearance, and alone that of the names
+        assert told(made, dims) == told(alone, dims)
     if sorted(others) == others:
         assert isinstance(made, RenamedGroup)
 

@@ -484,6 +484,7 @@ TEXTS = st.recursive(
 )
 
 
+@pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")  # it overlooks `inner`
 @given(TEXTS)
 @settings(max_examples=300, deadline=None)
 @example("(M * (N % 4)) % 3")
