@@ -503,8 +503,3 @@ def without_aliases(
 def with_own_names(formula: Formula, aliases: Mapping[str, str]) -> Formula:
     """Return a formula over the model's own names."""
     return replace_in_formula(formula, {symbol(alias): symbol(name) for alias, name in aliases.items()})
-
-
-def with_aliases(names: Collection[str], aliases: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of sizes, and the aliases of those that have one."""
-    return (*names, *(alias for alias, name in aliases.items() if name in names))
