@@ -1,13 +1,16 @@
 """`symbcast contract`: what it prints, and its exit status."""
 
 import json
+from typing import get_args
 
 import jsonschema
 import pytest
 from documents import ROOT
 
 import symbcast as sb
+from symbcast.answers.contracts.targets import TARGETS
 from symbcast.cli.app import run
+from symbcast.cli.commands.contract import TargetName
 
 pytest.importorskip("onnx")
 MODEL = str(ROOT / "tests/data/onnx/models/ppocr_v4_det.onnx.gz")
@@ -96,3 +99,8 @@ def test_a_model_that_is_not_decided(tmp_path, capsys):
     capsys.readouterr()
     assert run(["contract", str(path), "--to", "json"]) == 3
     assert json.loads(capsys.readouterr().out)["verdict"] == "unknown"
+
+
+def test_the_command_takes_each_target():
+    """The types of `contract` are static, so that its help needs no targets loaded."""
+    assert set(get_args(TargetName)) == set(TARGETS)
