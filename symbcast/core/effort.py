@@ -21,6 +21,8 @@ P = ParamSpec("P")
 CALL = 2_000_000
 """Units for one public call; for a program of more than 60 operations in proportion."""
 OPERATIONS = 60
+NEVER = 1 << 62
+"""Units that no call has."""
 REASON = "the effort for one question was spent"
 
 
@@ -160,14 +162,18 @@ class CostedValue(Generic[T]):
 
     ``cost`` does not include the costs of the kept values that it uses: a call may have paid these already, or it pays
     them now, as if it computed the value itself. So it makes no difference which call computed what.
+
+    ``spent`` is what a call gets instead that has nothing left: without it, each of its reads would compute that again.
+    Where only that is known, the cost is `NEVER`, and no call pays it.
     """
 
-    __slots__ = ("cost", "uses", "value")
+    __slots__ = ("cost", "spent", "uses", "value")
 
     def __init__(self, value: T, cost: int, uses: Iterable[CostedValue[Any]] = ()) -> None:
         self.value = value
         self.cost = cost
         self.uses = frozenset(uses)
+        self.spent: tuple[T] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy is paid as one value: those that it uses refer to the work behind them, which cannot be copied.
@@ -175,6 +181,8 @@ class CostedValue(Generic[T]):
 
     def pay(self) -> bool:
         """Charge the cost as if the value were computed now; return False if too little effort is left."""
+        if self.cost >= NEVER:
+            return False
         outer = _current.get()
         if outer is None:
             return True

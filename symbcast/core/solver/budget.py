@@ -15,6 +15,7 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 from symbcast.core.effort import (
     CALL,
+    NEVER,
     OPERATIONS,
     REASON,
     CostedValue,
@@ -22,6 +23,8 @@ from symbcast.core.effort import (
     Stage,
     compute_costed,
     counted_call,
+    current,
+    is_spent,
     share,
 )
 from symbcast.errors import ShapeTypeError
@@ -250,9 +253,16 @@ def compute_once(known: CostedValue[T] | None, work: Callable[[], T]) -> tuple[T
     """
     if known is not None and known.pay():
         return known.value, known
+    counter = current()
+    has_nothing = counter is not None and counter.is_call and counter.left <= 0 and current_budget() is None
+    if has_nothing and known is not None and known.spent is not None and is_spent():
+        return known.spent[0], known
     costed, is_whole = compute_costed(work)
     if is_whole and not was_stopped():
         return costed.value, costed
+    if has_nothing:
+        known = known if known is not None else CostedValue(costed.value, NEVER)
+        known.spent = (costed.value,)
     return costed.value, known
 
 
