@@ -53,12 +53,7 @@ if TYPE_CHECKING:
 Leaf: TypeAlias = Callable[[sympy.Symbol], Term]
 
 _ROUNDINGS = ("CeilToInt", "FloorToInt", "TruncToInt", "ceiling", "floor")
-_RELATIONS: dict[str, Operator] = {
-    "Equality": "==",
-    "Unequality": "!=",
-    "LessThan": "<=",
-    "StrictLessThan": "<",
-}
+_RELATIONS: dict[str, Operator] = {"Equality": "==", "Unequality": "!=", "LessThan": "<=", "StrictLessThan": "<"}
 
 
 def read_term(expr: Any, leaf: Leaf) -> Term:

@@ -49,10 +49,7 @@ FRONT_END = FrontEnd(
     read=read,
     operators=OPERATORS.with_files("symbcast.onnx.operators"),
     report=ModelReport,
-    runtimes={
-        "spec": "",
-        "onnxruntime": "what ONNX Runtime does, where that is not what the documents say",
-    },
+    runtimes={"spec": "", "onnxruntime": "what ONNX Runtime does, where that is not what the documents say"},
     tail=infer,
     walk=OnnxWalk,
     layouts=_LAYOUTS,

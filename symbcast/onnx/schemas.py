@@ -415,16 +415,7 @@ _NAMES = (
     "types",
 )
 _VALUES_OF_CONSTANT = frozenset(
-    {
-        "value",
-        "sparse_value",
-        "value_float",
-        "value_floats",
-        "value_int",
-        "value_ints",
-        "value_string",
-        "value_strings",
-    }
+    {"value", "sparse_value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"}
 )
 
 

@@ -17,8 +17,5 @@ def __dir__() -> list[str]:
 
 if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse others
     __getattr__ = missing_name_advice(
-        __name__,
-        __all__,
-        *GUESSED_CHECKS,
-        "Report ModelReport Model Core read_model compile_model -> check(...)",
+        __name__, __all__, *GUESSED_CHECKS, "Report ModelReport Model Core read_model compile_model -> check(...)"
     )

@@ -100,12 +100,7 @@ def split_rounded_up(context: Context, size: Dim, count: int) -> list[Dim]:
 
 
 def cut(
-    context: Context,
-    size: Dim,
-    part: tuple[Dim, Dim, int],
-    *,
-    starts_within: bool = False,
-    sizes: Collection[Dim] = (),
+    context: Context, size: Dim, part: tuple[Dim, Dim, int], *, starts_within: bool = False, sizes: Collection[Dim] = ()
 ) -> tuple[Dim, Dim]:
     """Return the start and the length of a part of an axis.
 

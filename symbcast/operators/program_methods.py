@@ -212,12 +212,7 @@ class ShapeFunctions(ProgramFunctions):
     # Operators that rearrange or repeat elements.
 
     def reshape(
-        self,
-        data: ShapeLike,
-        target: Size | Iterable[Size],
-        *,
-        zero_copies: bool = False,
-        origin: str | None = None,
+        self, data: ShapeLike, target: Size | Iterable[Size], *, zero_copies: bool = False, origin: str | None = None
     ) -> Shape:
         """Add a reshape, which keeps the number of elements; one size of the target can be -1, and is inferred.
 
@@ -235,13 +230,7 @@ class ShapeFunctions(ProgramFunctions):
         if inferred and zeros and not zero_copies:
             raise OperatorError("reshape", NO_ZERO, "zero_copies=True lets a 0 copy the data's size")
         copied = zeros if zero_copies else ()
-        return self._operate(
-            "reshape",
-            (data, sizes),
-            origin,
-            inferred=inferred or None,
-            copied=copied,
-        )
+        return self._operate("reshape", (data, sizes), origin, inferred=inferred or None, copied=copied)
 
     def flatten(self, data: ShapeLike, start: int = 0, end: int = -1, *, origin: str | None = None) -> Shape:
         """Add a reshape that merges the axes from ``start`` to ``end``, both included.

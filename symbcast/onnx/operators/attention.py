@@ -32,11 +32,7 @@ from symbcast.operators.values.value import Value
 _MASK, _PAST_KEY, _LENGTHS = 3, 4, 6
 
 
-ATTENTION_EMPTY = RuntimeDifference(
-    "Attention",
-    "refuses Q, K and V that are empty",
-    "requires nothing",
-)
+ATTENTION_EMPTY = RuntimeDifference("Attention", "refuses Q, K and V that are empty", "requires nothing")
 
 
 @operator("Attention")
@@ -80,11 +76,7 @@ _WINDOWS = ("left_window_size", "right_window_size")
 _SCORES, _SCORES_OF = 3, range(4)
 
 
-ATTENTION_SCALE = RuntimeDifference(
-    "Attention",
-    "requires a scale above 0, before opset 25",
-    "requires nothing",
-)
+ATTENTION_SCALE = RuntimeDifference("Attention", "requires a scale above 0, before opset 25", "requires nothing")
 
 
 def _check_attributes(call: NodeCall) -> None:
@@ -121,9 +113,7 @@ def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) ->
 
 
 ATTENTION_MASK = RuntimeDifference(
-    "Attention",
-    "broadcasts the mask over batch and heads only",
-    "a mask is broadcast onto the scores",
+    "Attention", "broadcasts the mask over batch and heads only", "a mask is broadcast onto the scores"
 )
 
 
@@ -349,11 +339,7 @@ def _run(call: NodeCall, layer: RecurrentLayer) -> Sequence[Value]:
     return [Value(shape, call.dtype()) for shape in shapes]
 
 
-RECURRENT_LAYOUT = RuntimeDifference(
-    "RNN GRU LSTM",
-    "has no kernel for layout 1",
-    "the batch comes first then",
-)
+RECURRENT_LAYOUT = RuntimeDifference("RNN GRU LSTM", "has no kernel for layout 1", "the batch comes first then")
 
 
 def _layer(call: NodeCall, kind: str, weights: str = "DRC") -> RecurrentLayer:
@@ -382,11 +368,7 @@ def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None
         crashes(call, at_most(1, size), "X is empty")
 
 
-RECURRENT_HIDDEN_SIZE = RuntimeDifference(
-    "RNN GRU LSTM",
-    "needs the attribute hidden_size",
-    "it may be left out",
-)
+RECURRENT_HIDDEN_SIZE = RuntimeDifference("RNN GRU LSTM", "needs the attribute hidden_size", "it may be left out")
 
 
 def _hidden_size(call: NodeCall) -> Dim:

@@ -42,9 +42,7 @@ def quantized_attention(call: NodeCall) -> Sequence[Value]:
 
 
 ATTENTION_ROTARY = RuntimeDifference(
-    "Attention",
-    "does not rotate queries and keys, on the processor",
-    "do_rotary does so",
+    "Attention", "does not rotate queries and keys, on the processor", "do_rotary does so"
 )
 
 
@@ -375,9 +373,7 @@ def _check_lines(call: NodeCall, position: int) -> None:
 
 
 DECODER_BUFFER = RuntimeDifference(
-    "DecoderMaskedMultiHeadAttention",
-    "needs caches that are updated in place, on the processor",
-    "they may grow",
+    "DecoderMaskedMultiHeadAttention", "needs caches that are updated in place, on the processor", "they may grow"
 )
 
 

@@ -69,9 +69,7 @@ def extractor(call: NodeCall) -> Value:
 
 
 FEATURES_FROM_FRONT = RuntimeDifference(
-    "ArrayFeatureExtractor",
-    "requires an index, and none below 0",
-    "an index may be counted from the end",
+    "ArrayFeatureExtractor", "requires an index, and none below 0", "an index may be counted from the end"
 )
 
 

@@ -99,9 +99,7 @@ def _is_unlimited(call: NodeCall) -> bool:
 
 
 LOOP_NO_TURNS = RuntimeDifference(
-    "Loop",
-    "gives outputs of other sizes if there is no iteration",
-    "they have the sizes of one iteration",
+    "Loop", "gives outputs of other sizes if there is no iteration", "they have the sizes of one iteration"
 )
 
 
@@ -158,20 +156,14 @@ def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
     return [stacked(batch, v, 0) for v in (*last, *(stacked(length, v, 0) for v in outputs))]
 
 
-SCAN_EMPTY = RuntimeDifference(
-    "Scan",
-    "refuses to scan nothing",
-    "there may be no iterations",
-)
+SCAN_EMPTY = RuntimeDifference("Scan", "refuses to scan nothing", "there may be no iterations")
 SCAN_DECLARED = RuntimeDifference(
     "Scan",
     "requires the contents of the body's outputs to have the sizes that it declares",
     "a declared size decides nothing",
 )
 SCAN_STATES = RuntimeDifference(
-    "Scan",
-    "lets a state change its shape once, if the shape is inferred as numbers",
-    "a state keeps its shape",
+    "Scan", "lets a state change its shape once, if the shape is inferred as numbers", "a state keeps its shape"
 )
 
 

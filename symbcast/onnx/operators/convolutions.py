@@ -45,11 +45,7 @@ def auto_pad(call: NodeCall) -> str:
     return "" if mode == "NOTSET" else mode
 
 
-CONV_EMPTY_WINDOW = RuntimeDifference(
-    "ConvInteger QLinearConv",
-    "accepts a window of size 0",
-    "a window is not empty",
-)
+CONV_EMPTY_WINDOW = RuntimeDifference("ConvInteger QLinearConv", "accepts a window of size 0", "a window is not empty")
 
 
 def windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
@@ -163,9 +159,7 @@ def convolution(call: NodeCall) -> Value:
 
 
 CONV_INTEGER_POINT = RuntimeDifference(
-    "ConvInteger",
-    "accepts only one zero point for all weights",
-    "one, or one for each output channel",
+    "ConvInteger", "accepts only one zero point for all weights", "one, or one for each output channel"
 )
 
 
@@ -234,9 +228,7 @@ def _windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
 
 
 CONV_SAME_PADDING = RuntimeDifference(
-    "Conv ConvInteger QLinearConv",
-    "finds no padding for windows with gaps, nor for an empty axis",
-    "finds it for all",
+    "Conv ConvInteger QLinearConv", "finds no padding for windows with gaps, nor for an empty axis", "finds it for all"
 )
 CONV_WINDOW_FITS = RuntimeDifference(
     "Conv ConvInteger QLinearConv",
@@ -270,11 +262,7 @@ def transposed_convolution(call: NodeCall) -> Value:
     return Value((dims[0], channels, *(_undone(call, *axis) for axis in axes)), call.dtype())
 
 
-CONV_TRANSPOSE_EMPTY = RuntimeDifference(
-    "ConvTranspose",
-    "refuses an empty output",
-    "an output may be empty",
-)
+CONV_TRANSPOSE_EMPTY = RuntimeDifference("ConvTranspose", "refuses an empty output", "an output may be empty")
 
 
 def _requested_sizes(call: NodeCall, rank: int) -> list[int | None]:
@@ -290,14 +278,10 @@ def _requested_sizes(call: NodeCall, rank: int) -> list[int | None]:
 
 
 CONV_TRANSPOSE_EXTRA = RuntimeDifference(
-    "ConvTranspose",
-    "requires output_padding below the stride, and an element to add it to",
-    "requires neither",
+    "ConvTranspose", "requires output_padding below the stride, and an element to add it to", "requires neither"
 )
 CONV_TRANSPOSE_SHAPE = RuntimeDifference(
-    "ConvTranspose",
-    "requires an element for each window in the requested output_shape",
-    "any output_shape works",
+    "ConvTranspose", "requires an element for each window in the requested output_shape", "any output_shape works"
 )
 CONV_TRANSPOSE_SAME = RuntimeDifference(
     "ConvTranspose",
@@ -338,14 +322,10 @@ def _require_extra(call: NodeCall, size: Dim, stride: int, extra: int) -> None:
 
 
 DEFORM_CONV_EMPTY = RuntimeDifference(
-    "DeformConv",
-    "refuses no output channels, and an input of no elements",
-    "requires neither",
+    "DeformConv", "refuses no output channels, and an input of no elements", "requires neither"
 )
 DEFORM_CONV_POSITIONS = RuntimeDifference(
-    "DeformConv",
-    "divides towards zero: a window somewhat too large has a position",
-    "rounds down",
+    "DeformConv", "divides towards zero: a window somewhat too large has a position", "rounds down"
 )
 
 
@@ -386,15 +366,9 @@ def _require_elements(call: NodeCall, dims: Dims, out: Sequence[Dim]) -> None:
             call.require(any_of([*is_empty, at_most(1, size)]), "windows need an input that is not empty")
 
 
-COL2IM_EMPTY = RuntimeDifference(
-    "Col2Im",
-    "refuses no rows",
-    "there may be no channels",
-)
+COL2IM_EMPTY = RuntimeDifference("Col2Im", "refuses no rows", "there may be no channels")
 COL2IM_BLOCK_FITS = RuntimeDifference(
-    "Col2Im",
-    "requires the block to fit into the padded image",
-    "otherwise there are no columns",
+    "Col2Im", "requires the block to fit into the padded image", "otherwise there are no columns"
 )
 
 
@@ -451,9 +425,7 @@ def _require_padding(call: NodeCall, axes: Sequence[SlidingWindow]) -> None:
 
 
 POOL_POSITIONS = RuntimeDifference(
-    "MaxPool AveragePool LpPool",
-    "divides towards zero: a window somewhat too large has a position",
-    "rounds down",
+    "MaxPool AveragePool LpPool", "divides towards zero: a window somewhat too large has a position", "rounds down"
 )
 POOL_SAME_PADDING = RuntimeDifference(
     "MaxPool AveragePool LpPool",
@@ -499,15 +471,9 @@ def global_pool(call: NodeCall) -> Value:
     return Value((*dims[:2], *[1] * len(sizes)), call.dtype())
 
 
-UNPOOL_PADDING = RuntimeDifference(
-    "MaxUnpool",
-    "refuses padding as wide as the window",
-    "requires nothing",
-)
+UNPOOL_PADDING = RuntimeDifference("MaxUnpool", "refuses padding as wide as the window", "requires nothing")
 UNPOOL_SHAPE = RuntimeDifference(
-    "MaxUnpool",
-    "requires an output_shape at least as large as the pool's input",
-    "any output_shape works",
+    "MaxUnpool", "requires an output_shape at least as large as the pool's input", "any output_shape works"
 )
 
 
@@ -540,11 +506,7 @@ def max_unpool(call: NodeCall) -> Value:
     return Value(shape, call.dtype())
 
 
-UNPOOL_EMPTY = RuntimeDifference(
-    "MaxUnpool",
-    "refuses an empty output",
-    "an output may be empty",
-)
+UNPOOL_EMPTY = RuntimeDifference("MaxUnpool", "refuses an empty output", "an output may be empty")
 
 
 def _unpooled(call: NodeCall, size: Dim, window: SlidingWindow) -> Dim:

@@ -79,9 +79,7 @@ def along_axis(call: NodeCall) -> Value:
 
 
 CUMULATED_AXIS = RuntimeDifference(
-    "CumProd CumSum",
-    "does not look at the axis of an empty tensor, nor of a scalar",
-    "the axis is one of the input's",
+    "CumProd CumSum", "does not look at the axis of an empty tensor, nor of a scalar", "the axis is one of the input's"
 )
 
 
@@ -164,11 +162,7 @@ def dropout(call: NodeCall) -> Sequence[Value]:
     return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
 
 
-DIVISION_BY_ZERO = RuntimeDifference(
-    "Div Mod",
-    "refuses to divide integers by 0",
-    "leaves the result open",
-)
+DIVISION_BY_ZERO = RuntimeDifference("Div Mod", "refuses to divide integers by 0", "leaves the result open")
 
 
 @operator("Add", "Div", "Mod", "Mul", "Sub", reaches=reaches_broadcast, interval=interval_of_elements)
@@ -267,9 +261,7 @@ def where(call: NodeCall) -> Value:
 
 
 PRELU_BOTH_WAYS = RuntimeDifference(
-    "PRelu",
-    "broadcasts slope and data both ways",
-    "the slope is broadcast onto the data",
+    "PRelu", "broadcasts slope and data both ways", "the slope is broadcast onto the data"
 )
 
 

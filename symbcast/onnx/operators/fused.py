@@ -36,10 +36,7 @@ from symbcast.operators.values.value import Value
 
 declare("BiasSoftmax", "X, * -> X", domain=MICROSOFT, note="not checked: the shape of the bias")
 declare(
-    "BiasDropout",
-    "X, *, X?, number?, number? -> X, X",
-    domain=MICROSOFT,
-    note="not checked: the shape of the bias",
+    "BiasDropout", "X, *, X?, number?, number? -> X, X", domain=MICROSOFT, note="not checked: the shape of the bias"
 )
 # Padding is removed where a mask says so, and restored.
 declare("RemovePadding", "(B, S, H), (B) -> (tokens, H), (B, S), (B+1), (1)", domain=MICROSOFT)
@@ -182,9 +179,7 @@ def fused_conv(call: NodeCall) -> Value:
 
 
 SKIP_NORM_EMPTY = RuntimeDifference(
-    "SkipLayerNormalization SkipSimplifiedLayerNormalization",
-    "refuses an empty last axis",
-    "requires nothing",
+    "SkipLayerNormalization SkipSimplifiedLayerNormalization", "refuses an empty last axis", "requires nothing"
 )
 
 
@@ -427,9 +422,7 @@ _ACTIVATIONS = ("relu", "gelu", "silu", "swiglu", "identity")
 
 
 EXPERTS_LAYERS = RuntimeDifference(
-    "MoE",
-    "has no third layer, and a gate only in the first weights, on the processor",
-    "an expert may have them",
+    "MoE", "has no third layer, and a gate only in the first weights, on the processor", "an expert may have them"
 )
 
 

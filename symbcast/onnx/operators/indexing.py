@@ -157,11 +157,7 @@ declare("Trilu", "(..., N, M), number? -> (..., N, M)", reaches=lambda call, sha
 declare("Trilu", "(..., N, M), number? -> (..., N, M)", domain=MICROSOFT)
 
 
-MULTINOMIAL_EMPTY = RuntimeDifference(
-    "Multinomial",
-    "refuses an empty batch, and no classes",
-    "requires nothing",
-)
+MULTINOMIAL_EMPTY = RuntimeDifference("Multinomial", "refuses an empty batch, and no classes", "requires nothing")
 
 
 @operator("Multinomial")
@@ -234,11 +230,7 @@ GATHER_ND_BATCHES = RuntimeDifference(
     "requires equally many indices for each batch element, whatever their axes",
     "the sizes of the batch are equal",
 )
-GATHER_ND_EMPTY = RuntimeDifference(
-    "GatherND",
-    "ignores indices of empty slices",
-    "each index is within its axis",
-)
+GATHER_ND_EMPTY = RuntimeDifference("GatherND", "ignores indices of empty slices", "each index is within its axis")
 
 
 @operator("GatherND", interval=interval_of_some)
@@ -290,9 +282,7 @@ def scatter_nd_(call: NodeCall) -> Value:
 
 
 NON_ZERO_SCALAR = RuntimeDifference(
-    "NonZero",
-    "treats a scalar as a tensor of one axis",
-    "the indices of a scalar have no axis",
+    "NonZero", "treats a scalar as a tensor of one axis", "the indices of a scalar have no axis"
 )
 
 
@@ -362,19 +352,11 @@ def unique(call: NodeCall) -> Sequence[Value]:
     return Value(shape, call.dtype()), one, Value((most,), INT64), one
 
 
-ONE_HOT_VALUES = RuntimeDifference(
-    "OneHot",
-    "requires two values in one axis",
-    "they are two values",
-)
+ONE_HOT_VALUES = RuntimeDifference("OneHot", "requires two values in one axis", "they are two values")
 declare("Unique", "(N) -> (unique), (N), (unique)", domain=MICROSOFT)
 
 
-ONE_HOT_DEPTH = RuntimeDifference(
-    "OneHot",
-    "refuses a depth of 0",
-    "there may be no classes",
-)
+ONE_HOT_DEPTH = RuntimeDifference("OneHot", "refuses a depth of 0", "there may be no classes")
 
 
 @operator("OneHot", reaches=lambda call, shapes: [reach_beside_new([call.integer("axis", -1)])])
@@ -426,9 +408,7 @@ def reverse_sequence(call: NodeCall) -> Value:
 
 
 NMS_THRESHOLDS = RuntimeDifference(
-    "NonMaxSuppression",
-    "uses the first of several thresholds",
-    "a threshold is one number",
+    "NonMaxSuppression", "uses the first of several thresholds", "a threshold is one number"
 )
 
 

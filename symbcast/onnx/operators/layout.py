@@ -90,11 +90,7 @@ def unsqueeze_(call: NodeCall) -> Value:
     return unsqueezed(call, call.axes("axes", 1, 13) or [])
 
 
-SQUEEZE_NO_AXES = RuntimeDifference(
-    "Squeeze",
-    "treats an empty list of axes as none given",
-    "no axis is removed",
-)
+SQUEEZE_NO_AXES = RuntimeDifference("Squeeze", "treats an empty list of axes as none given", "no axis is removed")
 
 
 @operator(
@@ -311,9 +307,7 @@ def concat_(call: NodeCall) -> Value:
 
 
 CONCAT_EMPTY = RuntimeDifference(
-    "Concat ConcatFromSequence",
-    "ignores empty tensors",
-    "their sizes on the other axes must be equal too",
+    "Concat ConcatFromSequence", "ignores empty tensors", "their sizes on the other axes must be equal too"
 )
 
 
@@ -354,9 +348,7 @@ def split(call: NodeCall) -> Sequence[Value]:
 
 
 SPLIT_EMPTY = RuntimeDifference(
-    "Split",
-    "takes an empty list of sizes as none, and splits evenly",
-    "there is a size for each part",
+    "Split", "takes an empty list of sizes as none, and splits evenly", "there is a size for each part"
 )
 
 
@@ -473,11 +465,7 @@ def _require_elements(context: Context, mode: str, paddings: Sequence[Padding]) 
 _IS_DATA = "not checked: the pads, which are data, must be possible"
 
 
-PAD_NUMBER = RuntimeDifference(
-    "Pad",
-    "refuses a number without an axis",
-    "there is nothing to pad then",
-)
+PAD_NUMBER = RuntimeDifference("Pad", "refuses a number without an axis", "there is nothing to pad then")
 PAD_ELEMENTS = RuntimeDifference(
     "Pad",
     "requires elements even on unpadded axes, and removes more than there is if as much is added",
@@ -537,11 +525,7 @@ def _padded_by_data(call: NodeCall, dims: Dims, axes: Sequence[int]) -> Value:
     return Value(tuple(shape), call.dtype())
 
 
-CENTER_CROP_SIZES = RuntimeDifference(
-    "CenterCropPad",
-    "treats a negative size as 0",
-    "a size is not negative",
-)
+CENTER_CROP_SIZES = RuntimeDifference("CenterCropPad", "treats a negative size as 0", "a size is not negative")
 
 
 @operator("CenterCropPad")

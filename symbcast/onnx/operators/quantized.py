@@ -57,9 +57,7 @@ def _check_parameters(call: NodeCall, dims: Dims) -> None:
 
 
 LINEAR_BLOCKS = RuntimeDifference(
-    "QuantizeLinear DequantizeLinear",
-    "has no blocks for a scale of one axis with one number",
-    "one block works",
+    "QuantizeLinear DequantizeLinear", "has no blocks for a scale of one axis with one number", "one block works"
 )
 
 
@@ -236,9 +234,7 @@ def _as_reals(call: NodeCall, scales: Sequence[int], zero: int, bias: int) -> Va
 
 
 ROW_POINTS = RuntimeDifference(
-    "MatMulInteger QLinearMatMul",
-    "accepts only one scale and zero point for all rows",
-    "one, or one for each row",
+    "MatMulInteger QLinearMatMul", "accepts only one scale and zero point for all rows", "one, or one for each row"
 )
 
 

@@ -124,11 +124,7 @@ def reduction(call: NodeCall) -> Value:
     return Value(_reduced_shape(call), call.dtype(), _reduced_content(call))
 
 
-REDUCE_EMPTY = RuntimeDifference(
-    "ReduceMax ReduceMin",
-    "refuses to reduce no truth values to one",
-    "requires nothing",
-)
+REDUCE_EMPTY = RuntimeDifference("ReduceMax ReduceMin", "refuses to reduce no truth values to one", "requires nothing")
 
 
 def _reduced_shape(call: NodeCall) -> Dims:
@@ -201,9 +197,7 @@ def _reduced_ramp(call: NodeCall, ramp: IndexRamp, places: Sequence[int]) -> Con
 
 
 ARG_EMPTY = RuntimeDifference(
-    "ArgMax ArgMin",
-    "searches an empty axis if another axis is empty too",
-    "an axis to search is not empty",
+    "ArgMax ArgMin", "searches an empty axis if another axis is empty too", "an axis to search is not empty"
 )
 
 
@@ -291,9 +285,7 @@ def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
 
 
 INSTANCE_NORM_AXES = RuntimeDifference(
-    "InstanceNormalization",
-    "requires an axis after batch and channels",
-    "requires a batch and channels",
+    "InstanceNormalization", "requires an axis after batch and channels", "requires a batch and channels"
 )
 
 
@@ -318,9 +310,7 @@ def lp_normalization(call: NodeCall) -> Value:
 
 
 LRN_IMAGES = RuntimeDifference(
-    "LRN",
-    "normalises only images, over an odd number of channels",
-    "requires a batch and channels",
+    "LRN", "normalises only images, over an odd number of channels", "requires a batch and channels"
 )
 
 

@@ -290,9 +290,7 @@ def _sum_of_parts(call: NodeCall, parts: SequenceParts, axis: int) -> Dim:
 
 
 SEQUENCE_MAP_LENGTHS = RuntimeDifference(
-    "SequenceMap",
-    "accepts further sequences that are longer than the first one",
-    "all sequences have as many tensors",
+    "SequenceMap", "accepts further sequences that are longer than the first one", "all sequences have as many tensors"
 )
 
 

@@ -57,9 +57,7 @@ def upsample(call: NodeCall) -> Value:
 
 
 RESIZE_MODES = RuntimeDifference(
-    "Resize Upsample",
-    "has kernels for some modes and ranks only",
-    "requires nothing of the rank",
+    "Resize Upsample", "has kernels for some modes and ranks only", "requires nothing of the rank"
 )
 
 
@@ -100,9 +98,7 @@ def _require_region(call: NodeCall, count: int) -> None:
 
 
 RESIZE_CROP = RuntimeDifference(
-    "Resize",
-    "multiplies the whole axis by its scale, where a region is cut out",
-    "multiplies the region",
+    "Resize", "multiplies the whole axis by its scale, where a region is cut out", "multiplies the region"
 )
 
 
@@ -128,9 +124,7 @@ def _scales(call: NodeCall, position: int) -> Sequence[Element | float] | None:
 
 
 FLOAT_SCALES = RuntimeDifference(
-    "Resize Upsample",
-    "multiplies by scales that are rounded to 32 bits",
-    "by the numbers as they are written",
+    "Resize Upsample", "multiplies by scales that are rounded to 32 bits", "by the numbers as they are written"
 )
 
 
@@ -182,11 +176,7 @@ def _keeps_ratio(call: NodeCall) -> bool:
     return policy != "stretch"
 
 
-RESIZE_SIZES = RuntimeDifference(
-    "Resize",
-    "refuses a size of 0 for an axis that has elements",
-    "a size may be 0",
-)
+RESIZE_SIZES = RuntimeDifference("Resize", "refuses a size of 0 for an axis that has elements", "a size may be 0")
 
 
 def _resized_to(call: NodeCall, size: Dim, requested: Dim) -> ResizedAxis:
@@ -201,9 +191,7 @@ def _resized_to(call: NodeCall, size: Dim, requested: Dim) -> ResizedAxis:
 
 
 FLOAT_RATIO = RuntimeDifference(
-    "Resize",
-    "computes the kept aspect ratio and the resulting sizes in 32-bit floats",
-    "the ratio is exact",
+    "Resize", "computes the kept aspect ratio and the resulting sizes in 32-bit floats", "the ratio is exact"
 )
 
 
@@ -292,9 +280,7 @@ def _cubic(call: NodeCall, axes: Sequence[ResizedAxis]) -> list[list[Formula | N
 
 
 GRID_SAMPLE_RANKS = RuntimeDifference(
-    "GridSample",
-    "samples images and volumes that are not empty",
-    "requires nothing of the rank",
+    "GridSample", "samples images and volumes that are not empty", "requires nothing of the rank"
 )
 
 
@@ -307,11 +293,7 @@ def grid_sample_(call: NodeCall) -> Value:
     return Value(grid_sample(call, dims, grid, ranks=ranks, is_filled=is_limited), call.dtype())
 
 
-AFFINE_GRID_EMPTY = RuntimeDifference(
-    "AffineGrid",
-    "refuses an empty grid",
-    "a grid may be empty",
-)
+AFFINE_GRID_EMPTY = RuntimeDifference("AffineGrid", "refuses an empty grid", "a grid may be empty")
 
 
 @operator("AffineGrid")
@@ -329,15 +311,9 @@ def affine_grid_(call: NodeCall) -> Value:
 
 
 DFT_EMPTY = RuntimeDifference(
-    "DFT",
-    "requires elements of the signal only for an output that is not empty",
-    "the length must be positive",
+    "DFT", "requires elements of the signal only for an output that is not empty", "the length must be positive"
 )
-DFT_HALF = RuntimeDifference(
-    "DFT",
-    "gives half the frequencies of complex numbers too",
-    "of real ones only",
-)
+DFT_HALF = RuntimeDifference("DFT", "gives half the frequencies of complex numbers too", "of real ones only")
 
 
 @operator("DFT")
@@ -404,16 +380,8 @@ def _number(call: NodeCall, position: int, label: str) -> Dim | None:
     return call.fresh(label, f"what {call.input_name(position)} holds", least=1, by=[position])
 
 
-STFT_FRAME = RuntimeDifference(
-    "STFT",
-    "needs a window or frame_length",
-    "without both, a frame is the whole signal",
-)
-STFT_REAL = RuntimeDifference(
-    "STFT",
-    "accepts a real signal without an axis for its parts",
-    "there is an axis of 1",
-)
+STFT_FRAME = RuntimeDifference("STFT", "needs a window or frame_length", "without both, a frame is the whole signal")
+STFT_REAL = RuntimeDifference("STFT", "accepts a real signal without an axis for its parts", "there is an axis of 1")
 
 
 @operator("STFT")
@@ -443,11 +411,7 @@ def short_transform(call: NodeCall) -> Value:
     return Value((batch, frames, bins, 2), call.dtype())
 
 
-MEL_EDGES = RuntimeDifference(
-    "MelWeightMatrix",
-    "requires both edges to be among the frequencies",
-    "requires nothing",
-)
+MEL_EDGES = RuntimeDifference("MelWeightMatrix", "requires both edges to be among the frequencies", "requires nothing")
 
 
 @operator("MelWeightMatrix")

@@ -141,15 +141,7 @@ MAX_FOLDED = 64
 
 
 _RANDOM = frozenset(
-    {
-        "Bernoulli",
-        "Dropout",
-        "Multinomial",
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-    }
+    {"Bernoulli", "Dropout", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 )
 _NOT_FOLDED = _RANDOM | {"DequantizeLinear", "QuantizeLinear", "DynamicQuantizeLinear", "Constant"}
 
@@ -233,10 +225,7 @@ def _computed(node: bytes, version: int, tensors: tuple[bytes, ...]) -> list[Any
         n: numpy_helper.to_array(TensorProto.FromString(t)) for n, t in zip(called.input, tensors, strict=True) if n
     }
     graph = helper.make_graph(
-        [called],
-        "",
-        [ValueInfoProto(name=n) for n in feeds],
-        [ValueInfoProto(name=n) for n in called.output if n],
+        [called], "", [ValueInfoProto(name=n) for n in feeds], [ValueInfoProto(name=n) for n in called.output if n]
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
     try:

@@ -85,10 +85,7 @@ Sizes: TypeAlias = "tuple[int, ...]"
 
 
 def _spread(
-    listings: Sequence[tuple[Element, ...] | None],
-    shapes: Sequence[Sizes],
-    output: Sizes,
-    step: Callable[..., Element],
+    listings: Sequence[tuple[Element, ...] | None], shapes: Sequence[Sizes], output: Sizes, step: Callable[..., Element]
 ) -> tuple[Element, ...]:
     """Return the elements of a small static output, each computed from the operands' elements at its index."""
     items = [(None,) * prod(shape) if i is None else i for i, shape in zip(listings, shapes, strict=True)]
