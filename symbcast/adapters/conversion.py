@@ -140,7 +140,7 @@ def resolve_shapes(shapes: Iterable[ShapeLike], assume: Assumptions, min_size: i
     # Assumptions may mention sizes of other shapes, which are not written here.
     read = [known_rank(shape(s), "the sizes of another framework") for s in operands]
     scope = Scope.of_call(operands, read, assume, min_size, is_linked=False)
-    known = scope.knowledge
+    known = scope.assumption_set
     put_in = tuple(shape_of(replace_symbols(d, known.values) for d in s.dims) for s in scope.shapes)
     present = dict.fromkeys(symbols_of(d for s in put_in for d in s.dims))
     others = tuple(f for f in known.others if not present.keys().isdisjoint(symbols_in(f)))

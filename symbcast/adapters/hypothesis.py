@@ -110,7 +110,7 @@ class _Question:
         named = [*read, shape_of(tuple(dict.fromkeys(s for a in assumed for s in symbols_in(a.formula))))]
         whole = Scope(named, [True] * len(named), assumed, check_min_size(min_size))
         self.shapes, self.names, self.max_size = whole.shapes[: len(read)], whole.names, max_size
-        self.knowledge = assumption_set(whole.symbols, (), min_size)
+        self.assumptions = assumption_set(whole.symbols, (), min_size)
         self.formula = all_of(a.formula for a in whole.assumptions)
 
     def satisfying(self) -> SearchStrategy[dict[str, int]]:
@@ -124,7 +124,7 @@ class _Question:
         for part in parts:
             others = [p for p in parts if p is not part]
             for formulas in ([*others, negate(part)], [negate(part)]):
-                if Decision(self.knowledge, formulas).satisfiable:
+                if Decision(self.assumptions, formulas).satisfiable:
                     ways.append(formulas)
                     break
         return self._sizes(ways)
@@ -136,7 +136,7 @@ class _Question:
 
     def _sizes(self, ways: Sequence[list[Formula]]) -> SearchStrategy[dict[str, int]]:
         """Return a strategy of sizes that satisfy the formulas of one of several ways."""
-        possible = [w for w in ways if Decision(self.knowledge, w).satisfiable]
+        possible = [w for w in ways if Decision(self.assumptions, w).satisfiable]
         if not possible:
             raise AssumptionError("no sizes are left to draw", hint="write a condition that some sizes satisfy or fail")
 
@@ -147,7 +147,7 @@ class _Question:
             for symbol in self.names:
                 preferred = draw(st.integers(0, self.max_size))
                 exact = equal(symbol, preferred)
-                if not Decision(self.knowledge, [*formulas, *fixed, exact]).satisfiable:
+                if not Decision(self.assumptions, [*formulas, *fixed, exact]).satisfiable:
                     exact = equal(symbol, self._near(symbol, preferred, [*formulas, *fixed]))
                 fixed.append(exact)
             return {self.names[s]: size for s, size in self._witness([*formulas, *fixed]).items() if s in self.names}
@@ -156,16 +156,16 @@ class _Question:
 
     def _near(self, symbol: Symbol, size: int, formulas: Sequence[Formula]) -> int:
         """Return a size of a name that is possible: the next one above the wanted one, or the smallest."""
-        larger = Decision(self.knowledge, [*formulas, at_most(size, symbol)]).witness()
+        larger = Decision(self.assumptions, [*formulas, at_most(size, symbol)]).witness()
         if larger is not None and larger[symbol] <= self.max_size:
             return larger[symbol]
         least = self._witness(formulas)[symbol]
         if least > self.max_size:  # the condition requires large sizes
-            larger = Decision(self.knowledge, [*formulas, at_most(least + size, symbol)]).witness()
+            larger = Decision(self.assumptions, [*formulas, at_most(least + size, symbol)]).witness()
         return least if larger is None or least <= self.max_size else larger[symbol]
 
     def _witness(self, formulas: Sequence[Formula]) -> Mapping[Symbol, int]:
-        sizes = Decision(self.knowledge, formulas).witness()
+        sizes = Decision(self.assumptions, formulas).witness()
         assert sizes is not None, "each size was chosen so that the others exist"
         return sizes
 

@@ -63,7 +63,7 @@ _NO_POINTS = SamplePoints()
 def samples_of(decision: Decision) -> SamplePoints:
     """Return samples of a decision: the smallest points that the solver found, otherwise cheap candidates."""
     known = SamplePoints(decision.witness(), decision.counterexample())
-    return sample_points(decision.knowledge, decision.constraints, known, partial(_breaking, decision.knowledge))
+    return sample_points(decision.assumptions, decision.constraints, known, partial(_breaking, decision.assumptions))
 
 
 def _breaking(assumptions: AssumptionSet, constraint: Formula) -> Point | None:

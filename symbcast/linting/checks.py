@@ -180,7 +180,7 @@ class _AnnotationCheck:
         for when, value in self.traced.cases:
             conditions.append((when, promise_condition(value, returns, SizesOfAxes(self.form, at))))
         for (when, formula), (_, value) in zip(conditions, self.traced.cases, strict=True):
-            decided = Decision(self.traced.knowledge, [any_of([negate(when), formula])])
+            decided = Decision(self.traced.assumptions, [any_of([negate(when), formula])])
             if decided.verdict is Verdict.ALWAYS:
                 continue
             self.findings.is_proved = False
@@ -205,7 +205,7 @@ class _AnnotationCheck:
             return None
         name, told_as = self.function.name, annotation_text(returns)
         where = f"at {sizes_text(at)} it returns {real}" if at else f"it returns {real}"
-        clauses = Decision(self.traced.knowledge, [formula]).clauses
+        clauses = Decision(self.traced.assumptions, [formula]).clauses
         namer = Namer.of(self.traced.names)
         if FALSE in clauses and len(self.traced.cases) > 1:
             message = f"{name} returns {value_text(value, namer)} for some arguments, not {told_as}: {where}"

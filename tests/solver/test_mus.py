@@ -129,8 +129,8 @@ def test_thousands_of_operations(count, known):
     a, b, *_ = names[count // 15 :]
     total, start = sizes[a] + sizes[b], len(operations)
     operations += [[equal(a, sizes[a])], [at_most(a + b, total)], [equal(b, sizes[b])], [at_most(total + 1, a + b)]]
-    knowledge = AssumptionSet(names, {}, ())
-    found = smallest_clash(operations, knowledge, [start + 3] if known else (), sizes if known else None)
+    assumptions = AssumptionSet(names, {}, ())
+    found = smallest_clash(operations, assumptions, [start + 3] if known else (), sizes if known else None)
     assert found == (start + 1, start + 3)
 
 

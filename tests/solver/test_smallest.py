@@ -71,13 +71,13 @@ def test_levels_are_every_choice_of_zeros_lightest_first(sets, weights):
 @example((SizeSet.of([1]), NOT_ONE, SizeSet.of([0, 1])), (1, 2, 1))
 def test_the_smallest_sizes_that_clash(sets, weights):
     """Of plain sizes two that differ and are not 1 break a join; all others are least."""
-    knowledge = AssumptionSet(SYMBOLS, at(*sets), ())
-    knowledge.weights.update((s, w) for s, w in at(*weights).items() if s in knowledge.weights)
+    assumptions = AssumptionSet(SYMBOLS, at(*sets), ())
+    assumptions.weights.update((s, w) for s, w in at(*weights).items() if s in assumptions.weights)
     formula = Compatible(SYMBOLS)
-    found = Decision(knowledge, [formula]).counterexample()
+    found = Decision(assumptions, [formula]).counterexample()
     box = (p for p in points(3, SIZES) if all(n in s for n, s in zip(p, sets, strict=True)))
     broken = [p for p in box if not holds_at(formula, at(*p))]
-    weighed = [knowledge.weights.get(s, 0) for s in SYMBOLS]
+    weighed = [assumptions.weights.get(s, 0) for s in SYMBOLS]
     least = min(broken, key=lambda p: smallness(p, weighed), default=None)
     assert (None if found is None else tuple(found.values())) == least
 

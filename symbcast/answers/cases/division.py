@@ -324,14 +324,14 @@ class _QuestionSizes:
 
     requirements: Sequence[Formula]
     names: Mapping[Symbol, str]
-    knowledge: AssumptionSet
+    assumptions: AssumptionSet
     unrolled: UnrolledSequences | None = None
     ranks: Ranks | None = None
 
     @staticmethod
     def of_ranks(ranks: RankedSizes) -> _QuestionSizes:
         """Return the sizes of a question with sequences of axes."""
-        return _QuestionSizes(ranks.required, ranks.names, ranks.knowledge, ranks.unrolled, Ranks(ranks))
+        return _QuestionSizes(ranks.required, ranks.names, ranks.assumption_set, ranks.unrolled, Ranks(ranks))
 
     def broadcast(self, name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> HintedSizes:
         """Return a broadcast to divide into cases; ``output`` is given for an operator."""
@@ -345,12 +345,12 @@ class _QuestionSizes:
         """Return the sizes at which everything required holds, divided by columns."""
         if FALSE in self.requirements:
             # Operands whose ranks alone make them fail have no layout.
-            return Partition(self.knowledge, (), self.requirements)
+            return Partition(self.assumptions, (), self.requirements)
         if self.ranks is None:
-            return Partition(self.knowledge, columns, self.requirements)
+            return Partition(self.assumptions, columns, self.requirements)
         unrolled = [cells for column in columns for cells in self.ranks.unrolled(column)]
         parts: list[AxisColumn | RankColumn] = [*self.ranks.columns(), *unrolled]
-        return Partition(self.knowledge, parts, self.requirements)
+        return Partition(self.assumptions, parts, self.requirements)
 
 
 def cases_of_call(
@@ -368,7 +368,7 @@ def cases_of_call(
     if scope is None:
         sizes = _QuestionSizes(requirements, {}, AssumptionSet((), {}, ()))
     elif not scope.sequences:
-        sizes = _QuestionSizes(requirements, scope.names, scope.knowledge)
+        sizes = _QuestionSizes(requirements, scope.names, scope.assumption_set)
     else:
         sizes = _QuestionSizes.of_ranks(RankedSizes.of_call("cases", call))
     broadcast = sizes.broadcast(call.rule.called, call.rule, call.operands)
@@ -457,7 +457,7 @@ def _some(sizes: list[PartitionPart], place: int, said: str) -> list[PartitionPa
 def certify_cases(cases: CaseDivision) -> Certificate:
     """Return what z3 proves about the cases from the raw constraints."""
     partition = question_of(cases).partition
-    known = partition.knowledge
+    known = partition.assumptions
     guards, required = [case.formula for case in cases], all_of(partition.all_requirements)
     claims = [
         *((f"case {n} and those before it share no sizes", [g, any_of(guards[:n])]) for n, g in enumerate(guards) if n),

@@ -49,14 +49,14 @@ class GroupPart:
 class PartitionPart:
     """One part of the partition: a `GroupPart` for each independent group of sizes."""
 
-    def __init__(self, parts: Sequence[GroupPart], knowledge: AssumptionSet) -> None:
+    def __init__(self, parts: Sequence[GroupPart], assumptions: AssumptionSet) -> None:
         self._parts = tuple(parts)
-        self._knowledge = knowledge
+        self._assumptions = assumptions
         self._resolved: dict[Dim, Dim] = {}
 
     @cached_property
     def _choice(self) -> Choice:
-        return Choice.together([Choice.of_values(self._knowledge.values), *(p.choice for p in self._parts)])
+        return Choice.together([Choice.of_values(self._assumptions.values), *(p.choice for p in self._parts)])
 
     @property
     def key(self) -> tuple[Formula, ...]:
@@ -93,9 +93,9 @@ class PartitionPart:
             if sizes is None:
                 raise UndecidedError(part.decision.reason or "sizes of a case were not found")
             point.update(sizes)
-        for symbol, value in self._knowledge.values.items():
+        for symbol, value in self._assumptions.values.items():
             point[symbol] = value if isinstance(value, int) else point[value]  # type: ignore[index]
-        return {symbol: point[symbol] for symbol in self._knowledge.symbols}
+        return {symbol: point[symbol] for symbol in self._assumptions.symbols}
 
 
 class Partition:
@@ -106,15 +106,15 @@ class Partition:
     """
 
     def __init__(
-        self, knowledge: AssumptionSet, columns: Iterable[AxisColumn | RankColumn], requirements: Iterable[Formula]
+        self, assumptions: AssumptionSet, columns: Iterable[AxisColumn | RankColumn], requirements: Iterable[Formula]
     ) -> None:
-        self.knowledge = knowledge
+        self.assumptions = assumptions
         self.columns = tuple(dict.fromkeys(columns))
         covered = {_key(r) for c in self.columns for r in c.requirements}
         self.all_requirements = tuple(dict.fromkeys(requirements))
         left = [r for r in self.all_requirements if _key(r) not in covered]
         self.requirements = (
-            tuple(replace_in_formula(r, knowledge.values) for r in left) if knowledge.values else tuple(left)
+            tuple(replace_in_formula(r, assumptions.values) for r in left) if assumptions.values else tuple(left)
         )
 
     def parts(self, limit: int) -> tuple[list[PartitionPart], bool]:
@@ -127,42 +127,42 @@ class Partition:
             choices = list(islice(group.parts(), limit + 1))
             complete = complete and len(choices) <= limit
             groups.append(choices[:limit])
-        combined = [PartitionPart(parts, self.knowledge) for parts in islice(product(*groups), limit + 1)]
+        combined = [PartitionPart(parts, self.assumptions) for parts in islice(product(*groups), limit + 1)]
         return combined[:limit], complete and len(combined) <= limit
 
     def part_at(self, sizes: Mapping[Symbol, int]) -> PartitionPart | None:
         """Return the part that contains some sizes; None if they violate the requirements."""
-        if not all(sizes[s] in domain for s, domain in self.knowledge.domains.items()):
+        if not all(sizes[s] in domain for s, domain in self.assumptions.domains.items()):
             return None
-        if any(sizes[s] != (v if isinstance(v, int) else sizes[v]) for s, v in self.knowledge.values.items()):  # type: ignore[index]
+        if any(sizes[s] != (v if isinstance(v, int) else sizes[v]) for s, v in self.assumptions.values.items()):  # type: ignore[index]
             return None
         choices = [group.part_at(sizes) for group in self._groups]
         chosen = [part for part in choices if part is not None]
-        return PartitionPart(chosen, self.knowledge) if len(chosen) == len(choices) else None
+        return PartitionPart(chosen, self.assumptions) if len(chosen) == len(choices) else None
 
     def parts_within(self, region: Sequence[Formula], limit: int) -> list[PartitionPart]:
         """Return the parts, at most ``limit``, that contain sizes of a region."""
-        narrowed = Partition(self.knowledge, self.columns, [*self.all_requirements, *region])
+        narrowed = Partition(self.assumptions, self.columns, [*self.all_requirements, *region])
         known = [self.part_at(parts.witness()) for parts in narrowed.parts(limit)[0]]
         return list({parts.key: parts for parts in known if parts is not None}.values())
 
     @cached_property
     def _groups(self) -> list[_SizeGroup]:
         """Return the columns and requirements of each independent set of sizes."""
-        values = self.knowledge.values
+        values = self.assumptions.values
         columns = [(c, _symbols(c, values)) for c in self.columns]
         required = [(r, tuple(symbols_in(r))) for r in self.requirements]
-        ties = TiedSymbols(self.knowledge.domains)
-        ties.tie(self.knowledge.others)
+        ties = TiedSymbols(self.assumptions.domains)
+        ties.tie(self.assumptions.others)
         for _, symbols in (*columns, *required):
             ties.tie_all(symbols)
-        groups = {first: _SizeGroup(self.knowledge, symbols) for first, symbols in ties.all()}
-        alone = _SizeGroup(self.knowledge, [])
+        groups = {first: _SizeGroup(self.assumptions, symbols) for first, symbols in ties.all()}
+        alone = _SizeGroup(self.assumptions, [])
         for column, symbols in columns:
             (groups[ties.find(symbols[0])] if symbols else alone).columns.append(column)
         for requirement, symbols in required:
             (groups[ties.find(symbols[0])] if symbols else alone).requirements.append(requirement)
-        for first, others in ties.sorted(self.knowledge.others).items():
+        for first, others in ties.sorted(self.assumptions.others).items():
             groups[first].others += others
         return [*([alone] if alone.columns or alone.requirements else []), *groups.values()]
 
@@ -180,8 +180,8 @@ def _symbols(column: AxisColumn | RankColumn, values: Mapping[Symbol, Dim]) -> t
 class _SizeGroup:
     """Sizes that are tied together, and the columns and requirements about them."""
 
-    def __init__(self, knowledge: AssumptionSet, symbols: Sequence[Symbol]) -> None:
-        self._whole = knowledge
+    def __init__(self, assumptions: AssumptionSet, symbols: Sequence[Symbol]) -> None:
+        self._whole = assumptions
         self.symbols = tuple(symbols)
         self.columns: list[AxisColumn | RankColumn] = []
         self.requirements: list[Formula] = []

@@ -72,7 +72,7 @@ class Region:
             case Verdict.NEVER:
                 return question.condition(FALSE)
         common, alternatives = self._standings.parts(self._way)
-        return question.condition(simplified(all_of((*common, any_of(alternatives))), question.scope.knowledge))
+        return question.condition(simplified(all_of((*common, any_of(alternatives))), question.scope.assumption_set))
 
     @answer_property
     def example(self) -> Example | None:
@@ -122,8 +122,8 @@ class PairRegions:
     def decided(self, formulas: Sequence[Formula]) -> Decision:
         """Return the decision about formulas under the assumptions."""
         key = tuple(formulas)
-        knowledge = self._question.scope.knowledge
-        decision, self._decided[key] = compute_once(self._decided.get(key), lambda: Decision(knowledge, formulas))
+        assumptions = self._question.scope.assumption_set
+        decision, self._decided[key] = compute_once(self._decided.get(key), lambda: Decision(assumptions, formulas))
         return decision
 
 

@@ -193,8 +193,8 @@ class Alignment:
         decided = set(requirements)
         if all(c.requirement in decided or self._is_no_question(c) for c in self.result.constraints):
             return self.result.verdict  # exactly the question that was already decided
-        assert self.result.scope is not None and self.result.scope.knowledge is not None
-        return Decision(self.result.scope.knowledge, requirements).verdict
+        assert self.result.scope is not None and self.result.scope.assumption_set is not None
+        return Decision(self.result.scope.assumption_set, requirements).verdict
 
 
 # Why sizes fail: the axis, the sizes on each side, and why constraints clash.
@@ -352,11 +352,11 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: BroadcastCall) -> Sequen
     """Return two sizes of an axis that never broadcast together; all sizes if there is no such pair."""
     from symbcast.core.solver.decision import Decision
 
-    assert result.scope is not None and result.scope.knowledge is not None
+    assert result.scope is not None and result.scope.assumption_set is not None
     distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
     for pair in islice(combinations(distinct, 2), PAIRS_TRIED):
         compatible = Compatible(tuple(d for _, d in pair))
-        if Decision(result.scope.knowledge, [compatible]).verdict is Verdict.NEVER:
+        if Decision(result.scope.assumption_set, [compatible]).verdict is Verdict.NEVER:
             return pair
     return cells
 
@@ -366,9 +366,9 @@ def _needed(requirement: Formula, aligned: Alignment) -> str:
     from symbcast.core.solver.decision import Decision
 
     result = aligned.result
-    assert result.scope is not None and result.scope.knowledge is not None
+    assert result.scope is not None and result.scope.assumption_set is not None
     conjuncts: list[Formula] = list(clauses(requirement))
-    reduced = Decision(result.scope.knowledge, [requirement]).clauses
+    reduced = Decision(result.scope.assumption_set, [requirement]).clauses
     if reduced and reduced != [FALSE]:
         conjuncts = reduced
     namer, needed = aligned.namer, all_of(conjuncts)

@@ -219,12 +219,12 @@ class _ValidSizes:
 
         result, ranked = self._result, self._ranked
         if ranked is not None:
-            sizes = Decision(ranked.knowledge, [*ranked.required, *formulas]).witness()
+            sizes = Decision(ranked.assumption_set, [*ranked.required, *formulas]).witness()
             return None if sizes is None else ranked.named(sizes)
         if result.scope is None:
             from symbcast.core.algebra.formulas import holds
 
             return {} if all(map(holds, formulas)) else None
         required = [c.requirement for c in result.constraints]
-        sizes = Decision(result.scope.knowledge, [*required, *formulas]).witness()
+        sizes = Decision(result.scope.assumption_set, [*required, *formulas]).witness()
         return None if sizes is None else result.scope.named(sizes)

@@ -259,11 +259,11 @@ class SmallCase(NamedTuple):
 
     def witness(self) -> Point | None:
         """Return the smallest of these sizes that work."""
-        return smallest_of(self.decisions[0].knowledge.symbols, (d.witness() for d in self.decisions))
+        return smallest_of(self.decisions[0].assumptions.symbols, (d.witness() for d in self.decisions))
 
     def counterexample(self) -> Point | None:
         """Return the smallest of these sizes that do not work."""
-        return smallest_of(self.decisions[0].knowledge.symbols, (d.counterexample() for d in self.decisions))
+        return smallest_of(self.decisions[0].assumptions.symbols, (d.counterexample() for d in self.decisions))
 
 
 class SmallSizes(NamedTuple):
@@ -433,7 +433,9 @@ def _is_decided(decision: Decision) -> bool:
         return False
     _ = decision.clauses
     return (
-        decision.verdict is not Verdict.NEVER or not decision.knowledge.others or decision.counterexample() is not None
+        decision.verdict is not Verdict.NEVER
+        or not decision.assumptions.others
+        or decision.counterexample() is not None
     )
 
 

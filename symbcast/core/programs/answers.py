@@ -59,7 +59,7 @@ class ProgramView:
         return ProgramView(state, UnrolledSequences([*required, *assumed, *mentioned], sequences, state.min_size))
 
     @kept_property
-    def knowledge(self) -> AssumptionSet:
+    def assumption_set(self) -> AssumptionSet:
         """The facts known about the sizes; raises `AssumptionError` if the assumptions contradict each other."""
         return assumption_set(self.symbols, self._assumptions, self._min_size)
 
@@ -95,25 +95,25 @@ Needs: TypeAlias = "Callable[[Op], tuple[Formula, ...]]"
 """Returns the requirements of an operation as distinct clauses, in the symbols of the decision."""
 
 
-def clashing_operations(state: ProgramState, knowledge: AssumptionSet, needs: Needs) -> tuple[Op, ...]:
+def clashing_operations(state: ProgramState, assumptions: AssumptionSet, needs: Needs) -> tuple[Op, ...]:
     """Return the fewest operations that cannot hold together, in order."""
     groups = _distinct((op for op in state.ops if op.kind != "assume"), needs)
     refused = [state.ops[n] for n in state.refused]
     # Everything before the first refused operation can hold, so if only one was refused, it is in every clash.
     required = [n for n, (op, _) in enumerate(groups) if len(refused) == 1 and op is refused[0]]
-    clash = smallest_conflict([needed for _, needed in groups], knowledge, required, state.sizes())
+    clash = smallest_conflict([needed for _, needed in groups], assumptions, required, state.sizes())
     return tuple(groups[n][0] for n in clash)
 
 
 def clashing_clauses(
-    ops: Sequence[Op], knowledge: AssumptionSet, needs: Needs
+    ops: Sequence[Op], assumptions: AssumptionSet, needs: Needs
 ) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
     """Return the fewest clauses of some operations that cannot hold together, by operation.
 
     ``ops`` are the fewest operations that cannot hold together, so each of them requires one of these clauses.
     """
     required = [(op, clause) for op in ops for clause in needs(op)]
-    clash = smallest_conflict([(clause,) for _, clause in required], knowledge) if len(required) > len(ops) else ()
+    clash = smallest_conflict([(clause,) for _, clause in required], assumptions) if len(required) > len(ops) else ()
     clashing = [required[n] for n in clash] or required
     return tuple((op, tuple(clause for other, clause in clashing if other is op)) for op in ops)
 
@@ -149,12 +149,12 @@ class Origins:
         root = self._ties.find(next(iter(symbols_in(clause))))
         near = self._near[root]
         groups = [*near, (negate(clause),)]
-        implying = smallest_conflict(groups, self._knowledge(root), required=(len(near),))
+        implying = smallest_conflict(groups, self._assumptions(root), required=(len(near),))
         implying = implying or tuple(range(len(groups)))  # together they imply it, even if a smaller set might
         ops = list(near.values())
         return tuple(ops[n] for n in implying if n < len(ops)), False
 
-    def _knowledge(self, root: Symbol) -> AssumptionSet:
+    def _assumptions(self, root: Symbol) -> AssumptionSet:
         def known() -> AssumptionSet:
             symbols = self._members[root]
             assumed = [f for f in self._assumed if not symbols_in(f).keys().isdisjoint(symbols)]
@@ -208,23 +208,18 @@ class ProgramAnswers:
         self._known = known
         self.extent = program_extent(state)
         self.view = ProgramView.of(state)
-        _ = self.knowledge  # raises for assumptions that contradict each other
+        _ = self.view.assumption_set  # raises for assumptions that contradict each other
         self._breaks: ClauseFailures | None = None
         self._named_witness: dict[str, int] | None = None
         self._samples: CostedValue[SamplePoints] | None = None
-
-    @property
-    def knowledge(self) -> AssumptionSet:
-        """What is known about the sizes."""
-        return self.view.knowledge
 
     @kept_property
     def decision(self) -> Decision:
         """The decision that the answers rest on."""
         required = [FALSE] if self.state.refused else self.view.seen(_in_order(self.state))
-        if self._known is not None and self._known.is_taken_over(self.knowledge, required):
+        if self._known is not None and self._known.is_taken_over(self.view.assumption_set, required):
             return self._known
-        return Decision(self.knowledge, required)
+        return Decision(self.view.assumption_set, required)
 
     @kept_property
     def shortest(self) -> Decision:
@@ -238,7 +233,7 @@ class ProgramAnswers:
         tied = [clause for clause in first.clauses if len(symbols_in(clause)) != 1]
         if _length([*single, *propagated(tied, least, single)]) >= length:
             return first
-        again = Decision(self.knowledge, first.clauses)
+        again = Decision(self.view.assumption_set, first.clauses)
         is_better = _length(again.clauses) < length and len(again.unproven) <= len(first.unproven)
         return again if is_better else first
 
@@ -248,8 +243,8 @@ class ProgramAnswers:
         shortest = self.shortest
         if _length(shortest.clauses) <= LONG_TEXT or shortest.unproven:
             return shortest.clauses
-        shorter = factored(shortest.clauses, self.knowledge.domains)
-        return shorter if _length(shorter) <= LONG_TEXT else without_extremes(shorter, self.knowledge)
+        shorter = factored(shortest.clauses, self.view.assumption_set.domains)
+        return shorter if _length(shorter) <= LONG_TEXT else without_extremes(shorter, self.view.assumption_set)
 
     @property
     def verdict(self) -> Verdict:
@@ -303,7 +298,7 @@ class ProgramAnswers:
         point = evidence(decision)
         if not decision.evidence_reason or self.shortest is decision:
             return point
-        return smallest_of(decision.knowledge.symbols, [point, evidence(self.shortest)])
+        return smallest_of(decision.assumptions.symbols, [point, evidence(self.shortest)])
 
     def named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:
         """Return sizes by their display names."""
@@ -314,12 +309,12 @@ class ProgramAnswers:
         """The fewest operations that cannot hold together; empty unless the verdict is never."""
         if self.verdict is not Verdict.NEVER:
             return ()
-        return clashing_operations(self.state, self.knowledge, self.view.needs)
+        return clashing_operations(self.state, self.view.assumption_set, self.view.needs)
 
     @kept_property
     def clashes(self) -> tuple[ProgramRequirement, ...]:
         """The requirements of the conflicting operations that clash, and no others."""
-        parts = clashing_clauses(self.conflict, self.knowledge, self.view.needs)
+        parts = clashing_clauses(self.conflict, self.view.assumption_set, self.view.needs)
         return tuple(ProgramRequirement(all_of(clauses), (op,)) for op, clauses in parts)
 
     @kept_property
@@ -342,7 +337,7 @@ class ProgramAnswers:
         """Return the smallest sizes at which a formula fails, whether or not other requirements hold."""
         if is_spent():
             return None
-        return self.named(Decision(self.knowledge, [clause]).counterexample())
+        return self.named(Decision(self.view.assumption_set, [clause]).counterexample())
 
     @kept_property
     def _origins(self) -> Origins:
@@ -404,7 +399,7 @@ def program_extent(state: ProgramState) -> tuple[int, int]:
 
 def check_assumptions(state: ProgramState) -> None:
     """Raise `AssumptionError` if the assumptions contradict each other, naming the fewest that do."""
-    _ = ProgramView.of(state).knowledge
+    _ = ProgramView.of(state).assumption_set
 
 
 def check_sizes(state: ProgramState, known: int) -> None:

@@ -224,7 +224,7 @@ def assumed_formulas(symbols: Iterable[Symbol], assumptions: Iterable[Assumption
 
 
 def assumption_set(symbols: Iterable[Symbol], assumptions: Sequence[Assumption], min_size: int) -> AssumptionSet:
-    """Return the knowledge about some sizes.
+    """Return the assumptions about some sizes as a set.
 
     Raises `AssumptionError` if the assumptions allow no sizes, with the fewest that contradict each other.
     """
@@ -238,7 +238,7 @@ def assumption_set(symbols: Iterable[Symbol], assumptions: Sequence[Assumption],
 
 
 def _assumption_set(symbols: tuple[Symbol, ...], formulas: Iterable[Formula], min_size: int) -> AssumptionSet | None:
-    """Return the knowledge about some symbols, None if it contradicts itself."""
+    """Return the assumptions about some symbols, None if they contradict each other."""
     try:
         return AssumptionSet(symbols, {s: own_set(s, min_size) for s in symbols}, formulas)
     except ContradictionError:

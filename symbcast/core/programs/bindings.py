@@ -175,7 +175,7 @@ class RankedSizes:
 
     Attributes:
         unrolled: The depth to which sequences are unrolled.
-        knowledge: What is known about ranks, axes and sizes.
+        assumption_set: What is known about ranks, axes and sizes.
         required: The formulas over ranks, axes and sizes that must hold.
         names: The name of each rank, axis and size.
         greatest: The greatest rank of each sequence that its own constraints allow.
@@ -199,10 +199,10 @@ class RankedSizes:
         few = [(s, greatest_rank(known, s)) for s in self._sequences]
         axes = [Compatible((s.axis(most),)) for s, most in few if most is not None and 0 < most <= MOST]
         self.unrolled = self._unrolled([*formulas, *axes])
-        self.knowledge = self._known(self.unrolled)
+        self.assumption_set = self._known(self.unrolled)
         self.required = [f for formula in required for f in self.unrolled.formulas(formula)]
         self.names = {s: names.get(s, s.name) for s in self.unrolled.symbols(names)}
-        self.greatest = {s: greatest_rank(self.knowledge, s) for s in self._sequences}
+        self.greatest = {s: greatest_rank(self.assumption_set, s) for s in self._sequences}
 
     @staticmethod
     def of_call(question: str, call: BroadcastCall, mentioned: Iterable[Formula] = ()) -> RankedSizes:

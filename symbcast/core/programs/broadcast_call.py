@@ -225,7 +225,7 @@ class BroadcastCall:
 
     @property
     def scope(self) -> Scope | None:
-        """The sizes of the question, and the knowledge about them; None if there are only integers."""
+        """The sizes of the question, and the assumptions about them; None if there are only integers."""
         if self._later is not None:
             self._read_in_full()
         if self._scope is None and self._tier == JOINS:
@@ -414,7 +414,7 @@ class BroadcastCall:
 
     def _decide(self) -> Decision:
         assert self.scope is not None
-        return Decision(self.scope.knowledge, [c.requirement for c in self.constraints])
+        return Decision(self.scope.assumption_set, [c.requirement for c in self.constraints])
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:
@@ -553,7 +553,7 @@ class BroadcastCall:
 
         assert self.scope is not None
         constraints = self.constraints
-        clash = smallest_conflict([[c.requirement] for c in constraints], self.scope.knowledge)
+        clash = smallest_conflict([[c.requirement] for c in constraints], self.scope.assumption_set)
         return tuple(constraints[n] for n in clash) or constraints
 
     def _named(self, sizes: Mapping[Symbol, int] | None) -> dict[str, int] | None:

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean
 
 
-# The sizes in conditions, and the knowledge about them: the solver's view of questions about conditions.
+# The sizes in conditions, and the assumptions about them: the solver's view of questions about conditions.
 #
 # A condition on sequences of axes is a conjunction of clauses, each about every axis. So a clause fails if it fails on
 # some axis. `Refutation` looks for any such axis; it need not be known which one.
@@ -83,7 +83,7 @@ class QuestionFormulas(NamedTuple):
 
 
 class ConditionSizes:
-    """The sizes of some conditions in the order of their questions, and the knowledge about them.
+    """The sizes of some conditions in the order of their questions, and the assumptions about them.
 
     ``min_axis`` is the minimum size of an axis of a sequence, ``min_size`` that of all other sizes. Raises
     `AssumptionError` for a written clause about all axes of sequences that fails if all of these are 1, as axes that
@@ -113,7 +113,7 @@ class ConditionSizes:
             symbols = (*self.unrolled.symbols(symbols), *self.unrolled.hidden)
         own = {s: own_set(s, min_axis if isinstance(s, SequenceSymbol) else min_size) for s in symbols}
         try:
-            self.knowledge = AssumptionSet(symbols, own, assumed)
+            self.assumptions = AssumptionSet(symbols, own, assumed)
         except ContradictionError:
             if self.unrolled is None:
                 raise
@@ -144,7 +144,7 @@ class ConditionSizes:
 
     def decision(self, formula: Formula) -> Decision:
         """Return the decision about a condition."""
-        return Decision(self.knowledge, [self.seen(formula)])
+        return Decision(self.assumptions, [self.seen(formula)])
 
     def named(self, sizes: Mapping[Symbol, int], names: Mapping[Symbol, str]) -> dict[str, int]:
         """Return sizes by name, without those that no formula mentions."""
@@ -164,7 +164,7 @@ class Refutation:
 
     def __init__(self, sizes: ConditionSizes, holds: Formula, fails: Formula) -> None:
         self._sizes = sizes
-        self._decision = Decision(sizes.knowledge, [all_of((sizes.seen(holds), sizes.fails(fails)))])
+        self._decision = Decision(sizes.assumptions, [all_of((sizes.seen(holds), sizes.fails(fails)))])
 
     @property
     def is_impossible(self) -> bool:
@@ -460,7 +460,7 @@ class Statement:
         Statement('N == M or N == 1 or M == 1')
         """
         sizes = self._sizes([self.formula], assume, min_size)
-        known = sizes.knowledge
+        known = sizes.assumptions
         if sizes.unrolled is not None and (sizes.bound or sizes.unrolled.hidden):
             raise UnknownRankError("simplified", _rest_in(self.formula), _HINT)
         return self._with(simplified(sizes.seen(self.formula), known), more=known.symbols)
@@ -492,7 +492,7 @@ class Statement:
         min_axis: int | None = None,
         required: Iterable[Formula] = (),
     ) -> ConditionSizes:
-        """Return the sizes of this question that formulas mention, and the knowledge about them.
+        """Return the sizes of this question that formulas mention, and the assumptions about them.
 
         ``required`` are the formulas that rules require.
         """

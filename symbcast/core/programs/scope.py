@@ -351,12 +351,12 @@ def _two_kinds(name: str) -> DimensionError:
 
 
 class Scope:
-    """The shapes of a call with their symbols bound, and the knowledge about those symbols.
+    """The shapes of a call with their symbols bound, and the assumptions about those symbols.
 
     ``symbols`` are the sizes in order of appearance, ``names`` their names for display and binding. A user's own symbol
     takes its name wherever it occurs, as all operands come at once. ``held`` says for each shape whether a caller holds
     it; the others were created for this question. ``written`` are the shapes as passed. For shapes of unknown rank,
-    `unroll` finds the symbols and the knowledge; ``links`` are the facts about sizes implied by ranks.
+    `unroll` finds the symbols and the set of assumptions; ``links`` are the facts about sizes implied by ranks.
     """
 
     __slots__ = ("_known", "assumptions", "links", "min_size", "names", "sequences", "shapes", "symbols", "unrolled")
@@ -413,14 +413,14 @@ class Scope:
         return scope
 
     @property
-    def knowledge(self) -> AssumptionSet:
+    def assumption_set(self) -> AssumptionSet:
         """What is known about the symbols."""
         if self._known is None:
             self._known = assumption_set(self.symbols, self.assumptions, self.min_size)
         return self._known
 
     def unroll(self, formulas: Iterable[Formula]) -> UnrolledSequences:
-        """Unroll the sequences as far as formulas and assumptions require; update the knowledge to these symbols."""
+        """Unroll the sequences as far as formulas and assumptions require; and bind the assumptions to them."""
         from symbcast.core.programs.unknown_rank import UnrolledSequences
 
         assumed = [a.formula for a in self.assumptions]
@@ -440,11 +440,11 @@ class Scope:
 
     @property
     def assumed(self) -> Sequence[Assumption]:
-        """The assumptions, and the facts about sizes that follow from ranks, in the symbols of the knowledge."""
+        """The assumptions, and the facts about sizes that follow from ranks, in the symbols of `assumption_set`."""
         return self.assumptions if self.unrolled is None else self.unrolled.known(self.assumptions)
 
     def at_any_rank(self, formulas: Iterable[Formula]) -> tuple[AssumptionSet, list[Formula]]:
-        """Return the knowledge about sizes, and the formulas that are not about all axes of a sequence at once.
+        """Return the assumptions about sizes, and the formulas that are not about all axes of a sequence at once.
 
         So no bound on ranks applies to them, even if a sequence is aligned with itself.
         """

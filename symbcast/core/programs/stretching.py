@@ -33,14 +33,14 @@ class AxisStretch:
             1, so that its only element stands for each of the output's.
         reason: Why something was not decided.
         where: At which of the valid sizes it is stretched, as an unsimplified formula.
-        knowledge: What is known about the valid sizes.
+        assumptions: What is known about the valid sizes.
     """
 
     verdict: Verdict
     known: Known
     reason: str
     where: Formula
-    knowledge: AssumptionSet
+    assumptions: AssumptionSet
 
     @kept_property
     def formula(self) -> Formula:
@@ -50,7 +50,7 @@ class AxisStretch:
                 return TRUE
             case Verdict.NEVER:
                 return FALSE
-        return simplified(self.where, self.knowledge)
+        return simplified(self.where, self.assumptions)
 
 
 class ValidSizes:
@@ -70,7 +70,7 @@ class ValidSizes:
         self._known: dict[tuple[tuple[Dim, ...], OutputDim], CostedValue[AxisStretch] | None] = {}
 
     @kept_property
-    def knowledge(self) -> AssumptionSet:
+    def assumptions(self) -> AssumptionSet:
         """What is known about the sizes at which the answer is valid."""
         own = {s: own_set(s, self._min_size) for s in self._symbols}
         return AssumptionSet(self._symbols, own, self._formulas)
@@ -104,14 +104,14 @@ class ValidSizes:
         ones = [equal(size, 1) if not isinstance(size, int) else TRUE if size == 1 else FALSE for size in known_sizes]
         same, one = all_of(sames), all_of(ones)
         where = any_of(all_of((o, negate(s))) for o, s in zip(ones, sames, strict=True))
-        decision = None if where == FALSE else Decision(self.knowledge, [where])
+        decision = None if where == FALSE else Decision(self.assumptions, [where])
         if decision is None or decision.verdict is Verdict.NEVER:
-            return AxisStretch(Verdict.NEVER, "nonexpanding" if self._always(same) else "", "", FALSE, self.knowledge)
+            return AxisStretch(Verdict.NEVER, "nonexpanding" if self._always(same) else "", "", FALSE, self.assumptions)
         known: Known = "expanding" if self._always(one) else ""
         reason = "" if decision.verdict is Verdict.ALWAYS else decision.reason
-        return AxisStretch(decision.verdict, known, reason, where, self.knowledge)
+        return AxisStretch(decision.verdict, known, reason, where, self.assumptions)
 
     def _always(self, formula: Formula) -> bool:
         if formula in (TRUE, FALSE):
             return formula == TRUE
-        return Decision(self.knowledge, [formula]).verdict is Verdict.ALWAYS
+        return Decision(self.assumptions, [formula]).verdict is Verdict.ALWAYS

@@ -24,7 +24,7 @@ _FEW = 24
 
 def smallest_conflict(
     groups: Sequence[Sequence[Formula]],
-    knowledge: AssumptionSet,
+    assumptions: AssumptionSet,
     required: Collection[int] = (),
     sizes: Mapping[Symbol, int] | None = None,
 ) -> tuple[int, ...]:
@@ -37,27 +37,27 @@ def smallest_conflict(
     """
     try:
         with budget_share(CONFLICT):
-            return _smallest_subset(groups, knowledge, required, sizes)
+            return _smallest_subset(groups, assumptions, required, sizes)
     except EffortSpentError:
         return tuple(range(len(groups)))
 
 
 def _smallest_subset(
     groups: Sequence[Sequence[Formula]],
-    knowledge: AssumptionSet,
+    assumptions: AssumptionSet,
     required: Collection[int],
     sizes: Mapping[Symbol, int] | None,
 ) -> tuple[int, ...]:
     if len(groups) <= _FEW:
         subsets = _subsets(len(groups), frozenset(required))
         for chosen in islice(subsets, _SUBSETS_TRIED):
-            if Decision(knowledge, [f for n in chosen for f in groups[n]]).impossible:
+            if Decision(assumptions, [f for n in chosen for f in groups[n]]).impossible:
                 return chosen
         if next(subsets, None) is None:
             return ()
     from symbcast.core.solver.smallest_clash import smallest_clash
 
-    return smallest_clash(groups, knowledge, required, sizes)
+    return smallest_clash(groups, assumptions, required, sizes)
 
 
 def _subsets(count: int, required: frozenset[int]) -> Iterator[tuple[int, ...]]:
@@ -92,7 +92,7 @@ class ClauseFailures:
         beside = self._beside.get(id(part))
         if beside is None:
             conjuncts = self._conjuncts.get(id(part), [])
-            beside = self._beside[id(part)] = _OtherConjuncts(self.decision.knowledge, part, conjuncts)
+            beside = self._beside[id(part)] = _OtherConjuncts(self.decision.assumptions, part, conjuncts)
         sizes = beside.broken(clause)
         if sizes is None:
             return None
@@ -114,14 +114,14 @@ def group_of(decision: Decision, clause: Formula) -> SymbolGroup | None:
 class _OtherConjuncts:
     """The conjuncts and assumptions about the sizes of one part, and which of them hold where all sizes are least."""
 
-    def __init__(self, knowledge: AssumptionSet, part: SymbolGroup, conjuncts: Sequence[Formula]) -> None:
-        self._knowledge = knowledge
+    def __init__(self, assumptions: AssumptionSet, part: SymbolGroup, conjuncts: Sequence[Formula]) -> None:
+        self._assumptions = assumptions
         self._symbols = tuple(part.symbols)
         self._places = {s: n for n, s in enumerate(self._symbols)}
-        self._least = {s: least_size(knowledge.domains[s]) or 0 for s in self._symbols}
+        self._least = {s: least_size(assumptions.domains[s]) or 0 for s in self._symbols}
         self._least_beyond: dict[Symbol, int] | None = None
         self._conjuncts = conjuncts
-        tied = [f for f in knowledge.others if symbols_in(f).keys() <= self._places.keys()]
+        tied = [f for f in assumptions.others if symbols_in(f).keys() <= self._places.keys()]
         self._facts = [*conjuncts, *tied]
         self._touching: dict[Symbol, list[int]] = {}
         for number, fact in enumerate(self._facts):
@@ -135,7 +135,7 @@ class _OtherConjuncts:
         if failure is None:
             others = [c for c in self._conjuncts if c != clause]
             for beside in ([],) if _is_needed(clause, others) else (others, []):
-                failure = failure or _smallest_failure(self._knowledge, self._symbols, [*beside, negate(clause)])
+                failure = failure or _smallest_failure(self._assumptions, self._symbols, [*beside, negate(clause)])
         return failure
 
     def differing(self, sizes: Mapping[Symbol, int], witness: Mapping[Symbol, int]) -> dict[Symbol, int]:
@@ -150,7 +150,7 @@ class _OtherConjuncts:
         """Return the smallest sizes of a clause's own symbols that break it, if all other sizes can then be least."""
         # Among equal sums, the smallest sizes come first in order of appearance; the clause may use a different order.
         own = sorted((s for s in symbols_in(clause) if s in self._places), key=self._places.__getitem__)
-        broken = _smallest_failure(self._knowledge, own, [negate(clause)])
+        broken = _smallest_failure(self._assumptions, own, [negate(clause)])
         if broken is None:
             return None
         sizes = ChainMap(broken, self._least)
@@ -174,13 +174,13 @@ def _spelled_out(formula: Formula) -> Iterator[Formula]:
 
 
 def _smallest_failure(
-    knowledge: AssumptionSet, symbols: Sequence[Symbol], formulas: Sequence[Formula]
+    assumptions: AssumptionSet, symbols: Sequence[Symbol], formulas: Sequence[Formula]
 ) -> dict[Symbol, int] | None:
     """Return the smallest sizes of some symbols at which formulas hold, with the assumptions about these alone."""
-    assumed = [f for f in knowledge.others if symbols_in(f).keys() <= set(symbols)]
+    assumed = [f for f in assumptions.others if symbols_in(f).keys() <= set(symbols)]
     try:
         with budget_share(evidence_units(len(symbols)) + SAMPLED):
-            questions = GroupQuestions(symbols, knowledge.domains, assumed, formulas)
-            return GroupEvidence(questions, knowledge.weights).satisfying(formulas)
+            questions = GroupQuestions(symbols, assumptions.domains, assumed, formulas)
+            return GroupEvidence(questions, assumptions.weights).satisfying(formulas)
     except EffortSpentError:
         return None

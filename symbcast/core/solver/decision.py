@@ -80,7 +80,7 @@ class AssumptionSet:
         return known
 
     def renamed(self, names: Mapping[Symbol, Symbol]) -> AssumptionSet:
-        """Return the same knowledge about other symbols."""
+        """Return the same assumptions about other symbols."""
         known = AssumptionSet.of_names([names[s] for s in self.symbols])
         known.domains = {names[s]: domain for s, domain in self.domains.items()}
         known.values = {names[s]: replace_symbols(v, names) for s, v in self.values.items()}
@@ -180,9 +180,9 @@ class Decision:
     ``narrowing`` are those clauses.
     """
 
-    def __init__(self, knowledge: AssumptionSet, constraints: Iterable[Formula]) -> None:
-        self.knowledge = knowledge
-        self.sets: dict[Symbol, SizeSet] = dict(knowledge.domains)
+    def __init__(self, assumptions: AssumptionSet, constraints: Iterable[Formula]) -> None:
+        self.assumptions = assumptions
+        self.sets: dict[Symbol, SizeSet] = dict(assumptions.domains)
         self.narrowing: dict[Symbol, list[Formula]] = {}
         self.values: dict[Symbol, int] = {}
         self.parts: list[SymbolGroup] = []
@@ -202,10 +202,10 @@ class Decision:
             self._cost = None if effort.is_cut else (effort.used, effort.paid - paid)
         except EffortSpentError:
             self.impossible = False
-            self.parts = [UndecidedGroup(knowledge.domains, self._undecided(self.constraints), stop_reason())]
-            self.part_of = dict.fromkeys(knowledge.domains, self.parts[0])
+            self.parts = [UndecidedGroup(assumptions.domains, self._undecided(self.constraints), stop_reason())]
+            self.part_of = dict.fromkeys(assumptions.domains, self.parts[0])
 
-    def is_taken_over(self, knowledge: AssumptionSet, constraints: Sequence[Formula]) -> bool:
+    def is_taken_over(self, assumptions: AssumptionSet, constraints: Sequence[Formula]) -> bool:
         """Return whether this decides a question within the active call as a new decision would; charge its cost then.
 
         It does not for another question, and if the call has less left than a decision gets.
@@ -213,7 +213,7 @@ class Decision:
         counter = current_effort()
         if self._cost is None or counter is None or not counter.is_call or counter.left < DECIDED:
             return False
-        if was_stopped() or self.constraints != list(constraints) or not self.knowledge.is_same(knowledge):
+        if was_stopped() or self.constraints != list(constraints) or not self.assumptions.is_same(assumptions):
             return False
         units, paid = self._cost
         counter.left -= units
@@ -228,17 +228,17 @@ class Decision:
         self._is_clash = tied is None
         if tied is None:
             # Even if nothing can hold, the assumptions determine which sizes can fail.
-            self.sets = dict(self.knowledge.domains)
+            self.sets = dict(self.assumptions.domains)
         self._divide(tied or [])
         return tied is None or any(part.satisfiable is False for part in self.parts)
 
     def _undecided(self, constraints: Sequence[Formula]) -> list[Formula]:
         """Return the clauses of assumptions and constraints, without the alternatives that the assumptions exclude."""
-        formulas = normal_conjuncts([*self.knowledge.others, *constraints])
+        formulas = normal_conjuncts([*self.assumptions.others, *constraints])
         try:
             # The call has no effort left: this small counter is its own, so that the text does not depend on that.
             with counting(Effort(_PER_CLAUSE * len(formulas))):
-                return normal_conjuncts(map(DecidedTerms(self.knowledge.domains).formula, formulas))
+                return normal_conjuncts(map(DecidedTerms(self.assumptions.domains).formula, formulas))
         except EffortSpentError:
             return formulas
 
@@ -319,7 +319,7 @@ class Decision:
         bases = [part.base() for part in self.parts]
         if self.impossible:
             return self.whole(bases)
-        self._places = {s: n for n, s in enumerate(self.knowledge.domains)}
+        self._places = {s: n for n, s in enumerate(self.assumptions.domains)}
         best: _Break | None = None
         for position, part in enumerate(self.parts):
             base = bases[position]
@@ -334,7 +334,7 @@ class Decision:
         """Return the cheaper break; on a tie, the one whose sizes come first in the order of the symbols."""
         if best is None:
             return other
-        costs = [b.cost(self.knowledge.weights) for b in (best, other)]
+        costs = [b.cost(self.assumptions.weights) for b in (best, other)]
         if costs[0] != costs[1]:
             return best if costs[0] < costs[1] else other
         order = sorted({*best.symbols, *other.symbols}, key=self._places.__getitem__)
@@ -371,7 +371,7 @@ class Decision:
     def _known(self) -> dict[Symbol, Dim]:
         """Return the value of each decided symbol: its size, or the symbol that represents it."""
         if self._values_known is None:
-            known: dict[Symbol, Dim] = {s: replace_symbols(v, self.values) for s, v in self.knowledge.values.items()}
+            known: dict[Symbol, Dim] = {s: replace_symbols(v, self.values) for s, v in self.assumptions.values.items()}
             known.update(self.values)
             for symbol, part in self.part_of.items():
                 size = part.constant(symbol) if isinstance(part, (RelationGroup, SingleSymbolGroup)) else None
@@ -392,26 +392,26 @@ class Decision:
             if part is None:
                 return None
             sizes.update(part)
-        for symbol, value in self.knowledge.values.items():
+        for symbol, value in self.assumptions.values.items():
             sizes[symbol] = value if isinstance(value, int) else sizes[value]
-        return {symbol: sizes[symbol] for symbol in self.knowledge.symbols}
+        return {symbol: sizes[symbol] for symbol in self.assumptions.symbols}
 
     def with_values(self, sizes: dict[Symbol, int]) -> dict[Symbol, int]:
         """Return some sizes with those of the symbols that are known to equal them."""
-        for symbol, value in self.knowledge.values.items():
+        for symbol, value in self.assumptions.values.items():
             if not isinstance(value, int) and value in sizes:
                 sizes[symbol] = sizes[value]
         return sizes
 
     def _take_in_order(self, constraints: Sequence[Formula]) -> list[Formula] | None:
         """Return what `_take` does under names in order of appearance: no choice depends on those of the question."""
-        knowledge = self.knowledge
-        names = names_in_order(knowledge.symbols)
-        if not names or not any(map(_has_terms, (*constraints, *knowledge.others))):
+        assumptions = self.assumptions
+        names = names_in_order(assumptions.symbols)
+        if not names or not any(map(_has_terms, (*constraints, *assumptions.others))):
             return self._take(constraints)
         inner = Decision.__new__(Decision)
-        inner.knowledge = knowledge.renamed(names)
-        inner.sets, inner.narrowing, inner.values = dict(inner.knowledge.domains), {}, {}
+        inner.assumptions = assumptions.renamed(names)
+        inner.sets, inner.narrowing, inner.values = dict(inner.assumptions.domains), {}, {}
         tied = inner._take([replace_in_formula(c, names) for c in constraints])
         ours = {name: s for s, name in names.items()}
         self.sets = {ours[s]: members for s, members in inner.sets.items()}
@@ -421,9 +421,9 @@ class Decision:
 
     def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
         """Turn the formulas about one symbol into sets; return the rest, or None if they are unsatisfiable."""
-        knowledge = self.knowledge
+        assumptions = self.assumptions
         pending = normal_conjuncts(
-            replace_in_formula(c, knowledge.values) if knowledge.values else c for c in constraints
+            replace_in_formula(c, assumptions.values) if assumptions.values else c for c in constraints
         )
         while True:
             tied: list[Formula] = []
@@ -446,7 +446,7 @@ class Decision:
                 pending = normal_conjuncts(replace_in_formula(c, sizes) for c in tied)
                 continue
             # What is assumed word for word holds: that is not for a solver to find out.
-            tied = [clause for clause in tied if clause not in knowledge.stated]
+            tied = [clause for clause in tied if clause not in assumptions.stated]
             pending = divided_by_boxes(tied, self.sets, self._where) or normal_conjuncts(
                 map(DecidedTerms(self.sets).formula, tied)
             )
@@ -462,7 +462,7 @@ class Decision:
     def _where(self, sets: Mapping[Symbol, SizeSet], constraints: Sequence[Formula]) -> list[Formula] | None:
         """Return what constraints require where each symbol is in a set; None if they are found to contradict it."""
         try:
-            known = AssumptionSet(list(self.knowledge.domains), sets, self.knowledge.others)
+            known = AssumptionSet(list(self.assumptions.domains), sets, self.assumptions.others)
         except ContradictionError:
             return None
         inside = Decision(known, ())
@@ -490,11 +490,11 @@ class Decision:
 
     def _divide(self, tied: Sequence[Formula]) -> None:
         """Create a part for each group of symbols that formulas tie together, and for each remaining symbol."""
-        groups = TiedSymbols(self.knowledge.domains)
+        groups = TiedSymbols(self.assumptions.domains)
         groups.tie(tied)
         # Assumptions tie symbols too: sizes that they exclude together are no evidence.
-        groups.tie(self.knowledge.others)
-        constrained, assumed = groups.sorted(tied), groups.sorted(self.knowledge.others)
+        groups.tie(self.assumptions.others)
+        constrained, assumed = groups.sorted(tied), groups.sorted(self.assumptions.others)
         for first, symbols in groups.all():
             part = self._part(symbols, constrained.get(first, []), assumed.get(first, []))
             self.parts.append(part)
@@ -502,7 +502,7 @@ class Decision:
                 self.part_of[symbol] = part
 
     def _part(self, symbols: list[Symbol], formulas: list[Formula], others: list[Formula]) -> SymbolGroup:
-        domains, weights = self.knowledge.domains, self.knowledge.weights
+        domains, weights = self.assumptions.domains, self.assumptions.weights
         if not formulas and not others and len(symbols) == 1:
             (symbol,) = symbols
             try:

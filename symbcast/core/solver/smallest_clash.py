@@ -110,7 +110,7 @@ QUESTIONS = 3000
 
 def smallest_clash(
     groups: Sequence[Sequence[Formula]],
-    knowledge: AssumptionSet,
+    assumptions: AssumptionSet,
     required: Collection[int] = (),
     sizes: Mapping[Symbol, int] | None = None,
 ) -> tuple[int, ...]:
@@ -120,7 +120,7 @@ def smallest_clash(
     and ``sizes`` are sizes at which most groups hold, if known: both only save time. Undecided sets count as possible.
     When the budget is spent, the result is an irreducible set of clashing groups.
     """
-    known = _Groups(groups, knowledge, sizes or {})
+    known = _Groups(groups, assumptions, sizes or {})
     best: tuple[int, ...] | None = None
     for connected in known.connected():
         needed = [frozenset({n}) for n in sorted(required) if n in connected]
@@ -133,23 +133,25 @@ _NOTHING = SizeRepair(Satisfiability.SATISFIABLE, {}, [])
 
 
 class _Groups:
-    """The groups and the knowledge, sizes at which many groups hold, and the groups ``out`` that fail there."""
+    """The groups and the assumptions, sizes at which many groups hold, and the groups ``out`` that fail there."""
 
     def __init__(
         self,
         groups: Sequence[Sequence[Formula]],
-        knowledge: AssumptionSet,
+        assumptions: AssumptionSet,
         sizes: Mapping[Symbol, int],
     ) -> None:
         self.groups = groups
-        self.knowledge = knowledge
+        self.assumptions = assumptions
         self.network = FormulaNetwork()
         self.clashes: list[frozenset[int]] = []
         self.questions = 0
         for group in groups:
-            self.network.add(all_of(replace_in_formula(f, knowledge.values) if knowledge.values else f for f in group))
-        domains = knowledge.domains
-        for known in (*knowledge.others, *(set_formula(s, d) for s, d in domains.items() if d is not ALL)):
+            self.network.add(
+                all_of(replace_in_formula(f, assumptions.values) if assumptions.values else f for f in group)
+            )
+        domains = assumptions.domains
+        for known in (*assumptions.others, *(set_formula(s, d) for s, d in domains.items() if d is not ALL)):
             self.network.add(known)
         self.sizes = {
             s: size if (size := sizes.get(s)) is not None and size in domain else least_size(domain) or 0
@@ -199,7 +201,7 @@ class _Groups:
         """Return whether groups are proved to clash by any available means."""
         self.questions += 1
         formulas = [f for n in sorted(chosen) for f in self.groups[n]]
-        return Decision(self.knowledge, formulas).impossible
+        return Decision(self.assumptions, formulas).impossible
 
     def others(self, chosen: frozenset[int], sizes: dict[Symbol, int], connected: set[int]) -> frozenset[int]:
         """Return the connected groups left after making as many as possible hold together with some chosen ones.

@@ -50,7 +50,7 @@ class LibraryTrace:
     reason: str
     names: Mapping[Symbol, str]
     own: Mapping[Symbol, str]
-    knowledge: AssumptionSet
+    assumptions: AssumptionSet
     cases: Sequence[tuple[Formula, Any]]
     failures: Sequence[TraceFailure]
     real: RealResults

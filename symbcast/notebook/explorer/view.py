@@ -162,7 +162,7 @@ def _sizes(scope: Scope, looking: ViewSettings, chosen: Section) -> dict[str, in
     For the map's symbols, these are the sizes of a failing cell if the map has both failing and working cells, else
     small sizes that differ.
     """
-    names, known = scope.names, scope.knowledge
+    names, known = scope.names, scope.assumption_set
     shown: dict[str, int] = {}
     # Sizes that the assumptions make equal move together with the one that is set.
     moved = {known.values.get(s, s): looking.sizes[name] for s, name in names.items() if name in looking.sizes}

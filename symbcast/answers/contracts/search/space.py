@@ -282,10 +282,10 @@ def decision_in(ranges: Mapping[Symbol, range], formulas: Sequence[Formula]) -> 
     """Return the decision on formulas for sizes in ranges; None if they contradict the ranges at once."""
     symbols = tuple(dict.fromkeys(s for s in ranges if any(s in symbols_in(f) for f in formulas)))
     try:
-        knowledge = AssumptionSet(symbols, {s: set_of(ranges[s]) for s in symbols}, [])
+        assumptions = AssumptionSet(symbols, {s: set_of(ranges[s]) for s in symbols}, [])
     except ContradictionError:
         return None
-    return Decision(knowledge, formulas)
+    return Decision(assumptions, formulas)
 
 
 def _axis(sizes: SizeSet, sought: range, typical: Iterable[int]) -> SearchAxis:

@@ -48,7 +48,7 @@ class OneOf:
     """
 
     def __init__(self, base: Decision, common: Iterable[Formula], alternatives: Iterable[Formula]) -> None:
-        known = base.knowledge
+        known = base.assumptions
         normal = [in_normal_form(replace_in_formula(a, known.values)) for a in alternatives]
         self._base = base
         self._is_free = TRUE in normal

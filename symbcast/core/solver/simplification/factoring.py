@@ -197,7 +197,7 @@ def _pair(formula: Formula) -> tuple[Dim, ...]:
     return ()
 
 
-def without_extremes(conjuncts: Sequence[Formula], knowledge: AssumptionSet) -> Sequence[Formula]:
+def without_extremes(conjuncts: Sequence[Formula], assumptions: AssumptionSet) -> Sequence[Formula]:
     """Replace ``min`` and ``max`` of a size and a number by the size where that is proved equivalent.
 
     >>> from symbcast.core.solver.decision import AssumptionSet
@@ -214,7 +214,7 @@ def without_extremes(conjuncts: Sequence[Formula], knowledge: AssumptionSet) -> 
     shorter = [with_dims(c, lambda dim: dim if isinstance(dim, int) else put_in.term(dim).dim()) for c in conjuncts]
     try:
         with budget_share(SHORTENED):
-            is_same = _implies(conjuncts, shorter, knowledge) and _implies(shorter, conjuncts, knowledge)
+            is_same = _implies(conjuncts, shorter, assumptions) and _implies(shorter, conjuncts, assumptions)
     except EffortSpentError:
         is_same = False
     return shorter if is_same else conjuncts
@@ -231,6 +231,6 @@ def _extremes(value: Term) -> Iterator[tuple[Operation, Dim]]:
             yield operation, inner.term(others[0]).dim()
 
 
-def _implies(known: Sequence[Formula], implied: Sequence[Formula], knowledge: AssumptionSet) -> bool:
+def _implies(known: Sequence[Formula], implied: Sequence[Formula], assumptions: AssumptionSet) -> bool:
     other = all_of(c for c in implied if c not in known)
-    return Decision(knowledge, [*known, negate(other)]).satisfiable is False
+    return Decision(assumptions, [*known, negate(other)]).satisfiable is False

@@ -140,33 +140,34 @@ _LONG_CASES = 16
 """A disjunction of more conjunctions, already short, is not decided about again."""
 
 
-def simplified(formula: Formula, knowledge: AssumptionSet) -> Formula:
+def simplified(formula: Formula, assumptions: AssumptionSet) -> Formula:
     """Return an equivalent formula under the known facts without redundant parts; simplifying it again changes nothing.
 
     Sizes that no formula ties together are simplified separately.
     """
-    shorter = _simplified(formula, knowledge)
+    shorter = _simplified(formula, assumptions)
     for _ in range(_ROUNDS):
         if shorter == formula or not any(isinstance(with_joins(clause), Compatible) for clause in clauses(shorter)):
             break
         # A join that was or is now spelled out may be read in another order: repeat until its form settles.
-        formula, shorter = shorter, _simplified(shorter, knowledge)
+        formula, shorter = shorter, _simplified(shorter, assumptions)
     return shorter
 
 
-def _simplified(formula: Formula, knowledge: AssumptionSet) -> Formula:
-    known = _split([replace_in_formula(formula, knowledge.values) if knowledge.values else formula], knowledge)
+def _simplified(formula: Formula, assumptions: AssumptionSet) -> Formula:
+    known = _split([replace_in_formula(formula, assumptions.values) if assumptions.values else formula], assumptions)
     if FALSE in known:
         return FALSE
     for _ in range(_ROUNDS):
         forms = [
-            _of_group(group, knowledge.domains) for group in formula_groups(knowledge.domains, known, knowledge.others)
+            _of_group(group, assumptions.domains)
+            for group in formula_groups(assumptions.domains, known, assumptions.others)
         ]
         if FALSE in forms:
             return FALSE
         known = [clause for form in forms for clause in clauses(form)]
         # Fewer formulas may tie sizes together now, and the first formulas of groups may have changed.
-        again = formula_groups(knowledge.domains, known, knowledge.others)
+        again = formula_groups(assumptions.domains, known, assumptions.others)
         if [all_of(group.formulas) for group in again] == [form for form in forms if form != TRUE]:
             break
     return all_of(with_larger_joins(known))
@@ -188,12 +189,12 @@ def _fixed_point(
 
     If forms follow each other in a cycle, return the shortest of them, so that this is a fixed point too.
     """
-    knowledge = AssumptionSet(symbols, dict(zip(symbols, sets, strict=True)), others)
+    assumptions = AssumptionSet(symbols, dict(zip(symbols, sets, strict=True)), others)
     path = [formula]
     done: set[Formula] = set()
     while len(path) <= _ROUNDS:
         try:
-            form = _restored(_step(path[-1], knowledge, done), path[-1])
+            form = _restored(_step(path[-1], assumptions, done), path[-1])
         except EffortSpentError:
             break
         if form in path:
@@ -214,32 +215,34 @@ def literal_count(formula: Formula) -> int:
     return sum(map(literal_count, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
 
 
-def _step(formula: Formula, knowledge: AssumptionSet, done: set[Formula]) -> Formula:
-    known, bridges = _without_bridges(_split([replace_in_formula(formula, knowledge.values)], knowledge), knowledge)
+def _step(formula: Formula, assumptions: AssumptionSet, done: set[Formula]) -> Formula:
+    known, bridges = _without_bridges(
+        _split([replace_in_formula(formula, assumptions.values)], assumptions), assumptions
+    )
     if FALSE in known:
         return FALSE
     rest: list[Formula] = []
-    for group in formula_groups(knowledge.domains, known, knowledge.others):
-        short = _shortened(group, knowledge, done) if any(map(_is_of_cases, group.formulas)) else None
-        if short is not None and _is_kept_whole(short, knowledge):
+    for group in formula_groups(assumptions.domains, known, assumptions.others):
+        short = _shortened(group, assumptions, done) if any(map(_is_of_cases, group.formulas)) else None
+        if short is not None and _is_kept_whole(short, assumptions):
             bridges += short
         else:
             rest += group.formulas if short is None else short
-    decision = Decision(knowledge, rest)
+    decision = Decision(assumptions, rest)
     if decision.impossible or FALSE in bridges:
         return FALSE
     unproven = decision.unproven
     decided: list[Formula] = []
-    for group in formula_groups(knowledge.domains, decision.clauses, knowledge.others):
+    for group in formula_groups(assumptions.domains, decision.clauses, assumptions.others):
         fixed = unproven.intersection(group.formulas) or all(
             as_relation_of_terms(c) is not None for c in group.formulas
         )
-        short = None if fixed else _shortened(group, knowledge, done)
+        short = None if fixed else _shortened(group, assumptions, done)
         decided += group.formulas if short is None else short
     return all_of([*decided, *bridges])
 
 
-def _without_bridges(known: Sequence[Formula], knowledge: AssumptionSet) -> tuple[list[Formula], list[Formula]]:
+def _without_bridges(known: Sequence[Formula], assumptions: AssumptionSet) -> tuple[list[Formula], list[Formula]]:
     """Return conjuncts without bridges, and the bridges, all shortened.
 
     A bridge is a disjunction that is the only link between sizes. In ``C and D and (c or d)``, where C and c are about
@@ -248,13 +251,13 @@ def _without_bridges(known: Sequence[Formula], knowledge: AssumptionSet) -> tupl
     """
     others: list[Formula] = []
     short: list[Formula] = []
-    for group in () if FALSE in known else formula_groups(knowledge.domains, known, knowledge.others):
+    for group in () if FALSE in known else formula_groups(assumptions.domains, known, assumptions.others):
         bridge, parts = _bridge(group)
         if bridge is None:
             others += group.formulas
             continue
         others += (f for f in group.formulas if f is not bridge)
-        possible = [(part, form) for part in parts if (form := _where_all_hold(part, knowledge)) != FALSE]
+        possible = [(part, form) for part in parts if (form := _where_all_hold(part, assumptions)) != FALSE]
         if len(possible) == 1:
             others += clauses(any_of(possible[0][0].alternatives))
         else:
@@ -273,9 +276,9 @@ def _bridge(group: FormulaGroup) -> tuple[Formula | None, list[FormulaGroup]]:
     return None, []
 
 
-def _where_all_hold(part: FormulaGroup, knowledge: AssumptionSet) -> Formula:
+def _where_all_hold(part: FormulaGroup, assumptions: AssumptionSet) -> Formula:
     """Return that one of the alternatives holds, simplified under all other formulas about the group."""
-    domains = {s: knowledge.domains[s] for s in part.symbols}
+    domains = {s: assumptions.domains[s] for s in part.symbols}
     try:
         known = AssumptionSet(part.symbols, domains, [*part.others, *part.formulas])
     except ContradictionError:
@@ -283,34 +286,34 @@ def _where_all_hold(part: FormulaGroup, knowledge: AssumptionSet) -> Formula:
     return simplified(any_of(part.alternatives), known)
 
 
-def _split(formulas: Sequence[Formula], knowledge: AssumptionSet) -> list[Formula]:
+def _split(formulas: Sequence[Formula], assumptions: AssumptionSet) -> list[Formula]:
     """Return conjuncts, with products of sets replaced by a constraint on each symbol, which needs no solver."""
     conjuncts: dict[Formula, None] = {}
     for clause in dict.fromkeys(
         map(with_joins, normal_conjuncts(without_decided_operations(normal_conjuncts(formulas))))
     ):
-        sets = split_by_symbol(clause, knowledge.domains) if len(symbols_in(clause)) > 1 else None
+        sets = split_by_symbol(clause, assumptions.domains) if len(symbols_in(clause)) > 1 else None
         if sets is None:
             conjuncts[clause] = None
         else:
-            domains = knowledge.domains
+            domains = assumptions.domains
             described = (set_formula(s, members, domains[s]) for s, members in sets.items())
             conjuncts.update(dict.fromkeys(c for f in described for c in clauses(f)))
     return list(conjuncts)
 
 
-def _is_kept_whole(short: Sequence[Formula], knowledge: AssumptionSet) -> bool:
+def _is_kept_whole(short: Sequence[Formula], assumptions: AssumptionSet) -> bool:
     """Return whether to keep a disjunction of cases, because deciding it would only write it differently."""
     cases = [c for c in short if isinstance(c, AnyOf) and _is_of_cases(c)]
     if not cases:
         return False
     if len(dict.fromkeys(s for f in short for s in symbols_in(f))) == 1:
-        described = all_of(Decision(knowledge, short).clauses)
+        described = all_of(Decision(assumptions, short).clauses)
         return literal_count(all_of(short)) < literal_count(described)
     return len(short) == 1 or any(len(c.parts) > _LONG_CASES for c in cases)
 
 
-def _shortened(group: FormulaGroup, knowledge: AssumptionSet, done: set[Formula]) -> list[Formula] | None:
+def _shortened(group: FormulaGroup, assumptions: AssumptionSet, done: set[Formula]) -> list[Formula] | None:
     """Return the conjuncts of the shortest equivalent of some formulas, possibly unchanged; None if none was found.
 
     ``done`` are those already known to be shortest.
@@ -325,7 +328,7 @@ def _shortened(group: FormulaGroup, knowledge: AssumptionSet, done: set[Formula]
     is_tied = any(not symbols.keys().isdisjoint(symbols_in(f)) for f in group.others)
     others = group.others if is_tied else []
     around = [s for s in group.symbols if s in symbols or any(s in symbols_in(f) for f in others)]
-    cases = CaseSimplifier(formula, around, knowledge.domains, others)
+    cases = CaseSimplifier(formula, around, assumptions.domains, others)
     shortest = cases.shortest()
     if cases.is_grown:
         done.add(formula if shortest is None else shortest)
