@@ -19,7 +19,7 @@ from symbcast.torch.calls import OPERATORS, TorchCall
 from symbcast.torch.eager.runs import decomposed
 from symbcast.torch.export import by_argument, exported, gathered_name, plain_module
 from symbcast.torch.library import load_torch
-from symbcast.torch.operators.families import by_tag
+from symbcast.torch.operators.elementwise import by_tag
 from symbcast.torch.reader import read
 from symbcast.torch.report import TorchReport
 from symbcast.torch.walk import TorchWalk

@@ -28,7 +28,7 @@ from training_graphs import TRAINING
 
 from symbcast.torch.calls import OPERATORS
 from symbcast.torch.eager.runs import TRUSTED
-from symbcast.torch.operators.families import by_tag
+from symbcast.torch.operators.elementwise import by_tag
 
 
 def exported() -> Iterator[str]:

@@ -13,7 +13,7 @@ pytest.importorskip("torch.export")
 import exported_models  # noqa: E402
 from graph_runs import checked, dynamic  # noqa: E402
 
-from symbcast.torch.operators import families  # noqa: E402
+from symbcast.torch.calls import OPERATORS  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 F = torch.nn.functional
@@ -35,7 +35,7 @@ def test_a_rule_that_requires_too_little_is_told_of(name, monkeypatch):
     report = checked(function, torch.zeros(shape), shapes=dynamic(len(shape)))
     assert condition(report) == right and not report.unanalysed
 
-    monkeypatch.setitem(families.OPERATORS, ("", f"aten.{name}"), lambda call: list(call.recorded("a test")))
+    monkeypatch.setitem(OPERATORS, ("", f"aten.{name}"), lambda call: list(call.recorded("a test")))
     weak = checked(function, torch.zeros(shape), shapes=dynamic(len(shape)))
     assert weak.verdict is sb.Verdict.UNKNOWN
     (found,) = weak.unanalysed

@@ -22,8 +22,7 @@ from symbcast.torch.calls import OPERATORS, TorchCall
 from symbcast.torch.eager.runs import decomposed
 from symbcast.torch.front_end import FRONT_END
 from symbcast.torch.library import INT64
-from symbcast.torch.operators.elementwise import pointwise
-from symbcast.torch.operators.families import in_place
+from symbcast.torch.operators.elementwise import in_place, pointwise
 from symbcast.torch.walk import TorchWalk
 
 FAILED, CRASHED, NOTHING = "-", "!", "[]"

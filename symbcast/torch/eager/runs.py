@@ -36,7 +36,7 @@ from symbcast.torch.eager.tensors import (
 )
 from symbcast.torch.graph import operator_name
 from symbcast.torch.library import load_torch
-from symbcast.torch.operators.families import by_tag
+from symbcast.torch.operators.elementwise import by_tag
 from symbcast.torch.walk import decider_of_output
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
@@ -17,9 +18,9 @@ from symbcast.operators.values.elements import UNARY
 from symbcast.operators.values.intervals import interval_of, some_of
 from symbcast.operators.values.tensors import chosen
 from symbcast.operators.values.value import Value
-from symbcast.torch.calls import TorchCall, operator, shape_of_value, size_of
+from symbcast.torch.calls import OPERATORS, TorchCall, operator, shape_of_value, size_of
 from symbcast.torch.contents import computed, estimated, indexed_by, operand_as, translation
-from symbcast.torch.library import INT64
+from symbcast.torch.library import INT64, load_torch
 
 
 @operator(
@@ -38,7 +39,7 @@ def pointwise(call: TorchCall) -> Value:
         call.give_up("the shape of an operand is unknown")
     if call.node.op_type in ("aten.masked_fill", "aten.masked_fill_") and call.maybe_dims("value"):
         call.refuse("the value to fill with must have no axes")
-    if _is_in_place(call):
+    if call.node.op_type.startswith("aten.__i") or _is_in_place(call.node.op_type):
         dims = call.dims("self", "input")  # its position among the arguments differs: defaults come first
         for value in call.arguments.values():
             if isinstance(value, Value) and value is not call.argument("self", "input"):
@@ -77,24 +78,6 @@ def where_contents(call: TorchCall, output: Value) -> Content | None:
     values = [operand_as(call, "condition", BOOL), *others]
     exact = chosen(call.place.name, values, call.broadcast(*map(shape_of_value, values)), call.asker)
     return estimated(output, exact, partial(intervals.chosen, others, call.bounds))
-
-
-def _is_in_place(call: TorchCall) -> bool:
-    name = call.node.op_type
-    return name.startswith("aten.__i") or bool(name.endswith("_") and not name.endswith("__"))
-
-
-def written(rule: Operator[TorchCall]) -> Operator[TorchCall]:
-    """Return the rule of an operator that writes its result into its first tensor, which keeps its shape."""
-
-    def in_place(call: TorchCall) -> Value:
-        outputs = rule(call)
-        result = outputs if isinstance(outputs, Value) else outputs[0]
-        dims = call.dims("self", "input")
-        call.same_shape(result.shape or (), dims, "the result is written into the tensor, which keeps its shape")
-        return Value(dims)
-
-    return in_place
 
 
 @operator(
@@ -409,3 +392,44 @@ def clamp_contents(call: TorchCall, output: Value) -> Content | None:
         if call.argument(name) is not None:
             clamped = computed(call, step, clamped, operand_as(call, name, output.dtype))
     return clamped.content
+
+
+# Operators without a function of their own.
+
+
+def by_tag(target: Any) -> Operator[TorchCall] | None:
+    """Return the operator for a target without one of its own; None if there is none.
+
+    It is elementwise if torch tags it as pointwise; or it writes the result of another operator into its tensor.
+    """
+    if _is_pointwise(target):
+        return pointwise
+    namespace, _, name = str(getattr(getattr(target, "_schema", None), "name", "")).partition("::")
+    if not _is_in_place(name):
+        return None
+    packet = getattr(getattr(load_torch().ops, namespace), name[:-1], None)
+    is_elementwise = _is_pointwise(getattr(packet, target._overloadname, None))
+    return pointwise if is_elementwise else in_place(f"{namespace}.{name}")
+
+
+def in_place(name: str) -> Operator[TorchCall] | None:
+    """Return the operator that writes the result of another one, named without the last ``_``, into its tensor."""
+    rule = OPERATORS.get(("", name[:-1])) if _is_in_place(name) else None
+    return None if rule is None else partial(_written, rule)
+
+
+def _written(rule: Operator[TorchCall], call: TorchCall) -> Value:
+    outputs = rule(call)
+    result = outputs if isinstance(outputs, Value) else outputs[0]
+    dims = call.dims("self", "input")
+    call.same_shape(result.shape or (), dims, "the result is written into the tensor, which keeps its shape")
+    return Value(dims)
+
+
+def _is_pointwise(target: Any) -> bool:
+    return any(tag.name == "pointwise" for tag in getattr(target, "tags", ()))
+
+
+def _is_in_place(name: str) -> bool:
+    # Two underscores end the name of a Python method, such as `__and__`, which returns a new tensor.
+    return name.endswith("_") and not name.endswith("__")
