@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
@@ -17,10 +17,14 @@ from symbcast.core.rules.registry import listed_rules
 
 
 class Meaning(NamedTuple):
-    """What an annotation adds to the type of an option: its help, and names other than the parameter's."""
+    """What an annotation adds to the type of an option.
+
+    That is its help, names other than the parameter's, and the function that lists its words if its type does not.
+    """
 
     help: str = ""
     names: tuple[str, ...] = ()
+    choices: Callable[[], Iterable[str]] = tuple
 
 
 class Option(NamedTuple):
@@ -53,7 +57,7 @@ class Option(NamedTuple):
         """
         hint, meaning = _type_and_meaning(parameter.annotation)
         kinds = [hint, *(k for k in get_args(hint) if isinstance(k, type) or get_args(k))]
-        choices = tuple(c for kind in kinds for c in get_args(kind) if isinstance(c, str))
+        choices = (*(c for kind in kinds for c in get_args(kind) if isinstance(c, str)), *meaning.choices())
         number = next((n for n in (int, float) if n in kinds), None)
         return cls(
             meaning.names or (flag_of(parameter.name),),

@@ -23,7 +23,6 @@ from symbcast.graphs.jobs import Stamp, Status
 from symbcast.graphs.report.answer import under_name
 
 if TYPE_CHECKING:
-    from symbcast.cli.options import Language
     from symbcast.core.isolation import Ending
     from symbcast.graphs.front_end import FrontEnd
     from symbcast.graphs.model import Model
@@ -53,7 +52,7 @@ class CheckJob(NamedTuple):
     target: str | None
     called: str = ""
     function: str = ""
-    guard: Language | None = None
+    guard: str | None = None
     html: str | None = None
 
     @property

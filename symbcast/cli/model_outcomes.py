@@ -6,11 +6,11 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
+from symbcast.answers.guards.languages import LANGUAGES
 from symbcast.answers.outcomes import CheckOutcome
 from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
-from symbcast.cli.options import Language
 from symbcast.cli.terminal import harmless, print_json, print_text, print_wrapped, show
 from symbcast.core.characters import shorten_middle
 from symbcast.graphs.jobs import Stamp, Status
@@ -161,7 +161,7 @@ class GuardWriter(OutcomeWriter):
 
 
 OUTCOME_WRITERS: Mapping[str, type[OutcomeWriter]] = {
-    **dict.fromkeys(get_args(Language), GuardWriter),
+    **dict.fromkeys(LANGUAGES, GuardWriter),
     "text": TextWriter,
     "json": JsonWriter,
     "sarif": SarifWriter,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
+from symbcast.answers.guards.languages import LANGUAGES, comment_of
 from symbcast.cli.argument_advice import note_unknown_names
 from symbcast.cli.command import Meaning, flag_of
 from symbcast.cli.terminal import Format, UsageError, argument_text, checked, read_shapes
@@ -28,9 +29,9 @@ Assumed: TypeAlias = Annotated[
     list[str] | None, Meaning('An assumption about the sizes, such as "N >= 2"; may be repeated.')
 ]
 MinSize: TypeAlias = Annotated[int, Meaning("The minimum size of every symbol.")]
-Language: TypeAlias = Literal["python", "cpp", "smtlib", "mlir"]
 GuardIn: TypeAlias = Annotated[
-    Language | None, Meaning("Print only the condition, as a guard in this language, instead of the report.")
+    str | None,
+    Meaning("Print only the condition, as a guard in this language, instead of the report.", choices=lambda: LANGUAGES),
 ]
 TextOrJson: TypeAlias = Annotated[Format, Meaning("Text to read, or JSON.")]
 
@@ -41,18 +42,16 @@ def open_reasons(answer: GuardMethods) -> tuple[str, ...]:
     return tuple(part.reason for part in account.open) if account.is_open else ()
 
 
-def guard_text(answer: GuardMethods, language: Language, format: str) -> str:
+def guard_text(answer: GuardMethods, language: str, format: str) -> str:
     """Return the guard of an answer; raise `UsageError` if a format is given too.
 
     It is false for sizes that are open, which a comment says.
     """
     if format != "text":
         raise UsageError(f"--guard prints source text: leave --format {format} out")
-    sources = {"python": answer.to_python, "cpp": answer.to_cpp, "smtlib": answer.to_smtlib, "mlir": answer.to_mlir}
-    mark = {"python": "#", "smtlib": ";"}.get(language, "//")
-    left = open_reasons(answer)
-    comment = [f"{mark} False for sizes that are open: {visible(reason)}\n" for reason in left]
-    return f"{''.join(comment)}{sources[language](open=False)}".rstrip("\n")
+    mark = comment_of(language)
+    comment = [f"{mark} False for sizes that are open: {visible(reason)}\n" for reason in open_reasons(answer)]
+    return f"{''.join(comment)}{getattr(answer, f'to_{language}')(open=False)}".rstrip("\n")
 
 
 # Attributes of rules, given as options or in parentheses after a rule's name.

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import z3
 
-from symbcast.answers.guards.cpp import cpp_source
-from symbcast.answers.guards.mlir import mlir_source
-from symbcast.answers.guards.python import python_source
-from symbcast.answers.guards.smtlib import smtlib_source
+from symbcast.answers.guards.languages.cpp import cpp_source
+from symbcast.answers.guards.languages.mlir import mlir_source
+from symbcast.answers.guards.languages.python import python_source
+from symbcast.answers.guards.languages.smtlib import smtlib_source
 
 COMPILER = shutil.which("g++")
 STRICT = ("-Wall", "-Wextra", "-Werror", "-O1")

@@ -12,10 +12,10 @@ from exchange.meaning import meaning, table
 from hypothesis import given, settings
 from solver.expressions import NAMES, SYMBOLS, expressions, statements
 
-from symbcast.answers.guards.cpp import cpp_source
-from symbcast.answers.guards.mlir import mlir_source
-from symbcast.answers.guards.python import python_guard, python_source
-from symbcast.answers.guards.smtlib import smtlib_source
+from symbcast.answers.guards.languages.cpp import cpp_source
+from symbcast.answers.guards.languages.mlir import mlir_source
+from symbcast.answers.guards.languages.python import python_guard, python_source
+from symbcast.answers.guards.languages.smtlib import smtlib_source
 from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, multiply
 from symbcast.core.algebra.formulas import (
     FALSE,

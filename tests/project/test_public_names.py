@@ -12,6 +12,7 @@ import pytest
 from kinds import ANSWERS
 
 import symbcast as sb
+from symbcast.answers.guards.languages import LANGUAGES
 
 PROPERTIES = ["verdict", "condition", "reason", "findings", "unproven", "unanalysed", "account"]
 METHODS = [
@@ -29,6 +30,7 @@ METHODS = [
     "explain",
     "to_dict",
 ]
+METHODS += sorted({f"to_{language}" for language in LANGUAGES} - {*METHODS})  # those of languages that were added
 OPERATORS = """
     attention batch_norm broadcast concat conv conv_transpose einsum equal expand flatten gather gather_elements
     gather_nd group_norm gru layer_norm lstm matmul one_hot pad pool reduce require reshape resize rnn scatter
@@ -102,7 +104,7 @@ def test_an_answer_has_these_names_and_no_others(kind):
 
 
 def test_a_condition_has_these_names_and_no_others():
-    assert public(sb.Condition) == {*CONDITION.split()}
+    assert public(sb.Condition) == {*CONDITION.split(), *(n for n in METHODS if n.removeprefix("to_") in LANGUAGES)}
     shared = {*PROPERTIES, *METHODS} & public(sb.Condition)
     assert all(kind_of(sb.Condition, n) is kind_of(sb.Answer, n) for n in shared)
 

@@ -10,8 +10,14 @@ from symbcast.answers.data import CasesData, LayoutData
 from symbcast.answers.explanation.evidence import Alignment, constraint_conflict_lines
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.guards.clauses import LARGEST_SIZE, guarded_clauses, magnitude
-from symbcast.answers.guards.cpp import cpp_parameters, expressions, parts_source
-from symbcast.answers.guards.python import check_function_name, helper_sources, is_axes, parameter_names, source_of_axes
+from symbcast.answers.guards.languages.cpp import cpp_parameters, expressions, parts_source
+from symbcast.answers.guards.languages.python import (
+    check_function_name,
+    helper_sources,
+    is_axes,
+    parameter_names,
+    source_of_axes,
+)
 from symbcast.answers.show.document import (
     Dims,
     Document,
@@ -50,7 +56,7 @@ def python_dispatch(
 
     It returns the position of the condition, or -1 if none holds or a size is below 0. ``descriptions`` describes each
     condition, for the docstring. A sequence of axes is one parameter, a tuple.
-    Raises the same errors as `symbcast.answers.guards.python.python_source`.
+    Raises the same errors as `symbcast.answers.guards.languages.python.python_source`.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_formula
@@ -89,7 +95,8 @@ def cpp_dispatch(
 ) -> str:
     """Return a C++17 source with one function of ``std::int64_t`` sizes that returns the same as `python_dispatch`'s.
 
-    It is exact for all sizes, like the guard of `symbcast.answers.guards.cpp.cpp_source`, and raises the same errors.
+    It is exact for all sizes, like the guard of `symbcast.answers.guards.languages.cpp.cpp_source`, and raises the
+    same errors.
     """
     called = cpp_parameters(names, name)
     space = f"{name}_parts"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.words import Namer, operand_names, rule_text
 from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, identifiers, magnitude
-from symbcast.answers.guards.mlir import escaped, spelled
+from symbcast.answers.guards.languages.mlir import escaped, spelled
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,

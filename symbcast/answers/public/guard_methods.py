@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symbcast.answers.guards.languages import LANGUAGES, writer_of
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.solver.budget import one_call
@@ -15,7 +16,7 @@ from symbcast.errors import ShapeTypeError, UndecidedError
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
     from symbcast.answers.contracts.question import RangeLike, Tensor
-    from symbcast.answers.guards.python import Guard
+    from symbcast.answers.guards.languages.python import Guard
     from symbcast.core.account import Account
 
 
@@ -65,7 +66,7 @@ class GuardMethods(ABC):
 
         ``open`` is what it returns for sizes at which the answer is open; without it, it raises `UndecidedError` there.
         """
-        from symbcast.answers.guards.python import OpenSizes, python_guard
+        from symbcast.answers.guards.languages.python import OpenSizes, python_guard
 
         _check_open(open)
         account, names = self._account, self._shown
@@ -92,32 +93,25 @@ class GuardMethods(ABC):
         return all_of((self._assumed, true_at)) if with_assumptions else true_at
 
     @one_call
+    def _source(self, language: str, name: str, open: bool | None, with_assumptions: bool) -> str:
+        """Return the guard in a language."""
+        return writer_of(language)(self._decided(open, with_assumptions), self._shown, name)
+
     def to_python(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return the source of a Python function that returns whether the condition holds; it imports nothing."""
-        from symbcast.answers.guards.python import python_source
+        return self._source("python", name, open, with_assumptions)
 
-        return python_source(self._decided(open, with_assumptions), self._shown, name)
-
-    @one_call
     def to_cpp(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return the source of a C++17 function of ``std::int64_t`` sizes that returns whether the condition holds."""
-        from symbcast.answers.guards.cpp import cpp_source
+        return self._source("cpp", name, open, with_assumptions)
 
-        return cpp_source(self._decided(open, with_assumptions), self._shown, name)
-
-    @one_call
     def to_smtlib(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return an SMT-LIB 2.6 script that defines the condition and asks whether it can hold."""
-        from symbcast.answers.guards.smtlib import smtlib_source
+        return self._source("smtlib", name, open, with_assumptions)
 
-        return smtlib_source(self._decided(open, with_assumptions), self._shown, name)
-
-    @one_call
     def to_mlir(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
-        from symbcast.answers.guards.mlir import mlir_source
-
-        return mlir_source(self._decided(open, with_assumptions), self._shown, name)
+        return self._source("mlir", name, open, with_assumptions)
 
     @one_call
     def contract(
@@ -212,6 +206,24 @@ class GuardMethods(ABC):
     def _found_clauses(self) -> Sequence[Any]:
         """Return the findings, each about a clause of the condition."""
         return ()
+
+
+def _method_for(language: str) -> Callable[..., str]:
+    """Return the method for a language that has none above."""
+
+    def to_language(
+        self: GuardMethods, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True
+    ) -> str:
+        return self._source(language, name, open, with_assumptions)
+
+    to_language.__name__ = f"to_{language}"
+    to_language.__doc__ = f"Return the source of a guard in the language {language}."
+    return to_language
+
+
+for _language in LANGUAGES:
+    if not hasattr(GuardMethods, f"to_{_language}"):
+        setattr(GuardMethods, f"to_{_language}", _method_for(_language))
 
 
 def _check_open(answer: Any) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from symbcast.cli.argument_advice import call_fault, function_fault, is_method, note_unknown_names, notes
 from symbcast.cli.command import command
-from symbcast.cli.options import GuardIn, Language, guard_text
+from symbcast.cli.options import GuardIn, guard_text
 from symbcast.cli.terminal import (
     UsageError,
     argument_text,
@@ -132,7 +132,7 @@ class TraceRequest:
     min_size: int
     max_paths: int
     format: Format
-    guard: Language | None = None
+    guard: str | None = None
 
     def call(self) -> TraceCall:
         """Return the arguments of the function."""

@@ -16,6 +16,7 @@ from symbcast.answers.guards.clauses import (
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
 
+COMMENT = ";"
 _SIMPLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.!-]*")
 # Reserved words of SMT-LIB and its theories, and names that this module defines. Quoting would not make them distinct.
 _WORDS = """

@@ -10,6 +10,7 @@ from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, 
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 
+COMMENT = "//"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _WORD_BITS = 64
 _PREDICATES = {"==": "eq", "!=": "ne", "<=": "sle", "<": "slt"}

@@ -32,6 +32,7 @@ from symbcast.errors import BindingError, UndecidedError
 if TYPE_CHECKING:
     from symbcast.core.account import OpenPart
 
+COMMENT = "#"
 _HELPERS = {
     "compatible": '''\
 def compatible(*sizes):

@@ -18,6 +18,7 @@ from symbcast.core.algebra.formulas import Formula, dims_of
 from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.solver.evaluation import Spelling, formula_source
 
+COMMENT = "//"
 # The parts of C++ guards: a wide enough integer type, and functions on it.
 
 

@@ -1,0 +1,45 @@
+"""The languages in which guards are written. Each module here is one, and adding it is all that it takes.
+
+The module ``cpp`` has a function ``cpp_source`` of a condition, the names of its sizes and the name of the guard, and
+``COMMENT``, which opens a comment. Then each answer has the method ``to_cpp``, and the command line ``--guard cpp``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from symbcast.core.algebra.formulas import Formula
+    from symbcast.core.algebra.terms import Symbol
+
+Writer: TypeAlias = "Callable[[Formula, Mapping[Symbol, str], str], str]"
+"""Writes a condition, given the names of its sizes and its own."""
+
+# The listing of a directory, and not pkgutil, which takes longer to load than the first answer.
+LANGUAGES = tuple(
+    sorted(
+        {name.partition(".")[0] for name in os.listdir(os.path.dirname(__file__)) if name[0] not in "_."},  # noqa: PTH120, PTH208 - as above
+        key=lambda language: (language != "python", language),
+    )
+)
+"""The names of all languages: Python, whose guards run here, and the others in alphabetical order."""
+
+
+def writer_of(language: str) -> Writer:
+    """Return the function that writes conditions in a language."""
+    writer: Writer = getattr(_module(language), f"{language}_source")
+    return writer
+
+
+def comment_of(language: str) -> str:
+    """Return what opens a comment in a language."""
+    comment: str = _module(language).COMMENT
+    return comment
+
+
+def _module(language: str) -> ModuleType:
+    return import_module(f"{__name__}.{language}")
