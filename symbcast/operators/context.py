@@ -52,6 +52,11 @@ class Context(ABC):
     def refuse(self, reason: str) -> NoReturn:
         """Report that the operation is valid at no sizes, because of its ranks or attributes, and abort it."""
 
+    def refuse_if(self, is_wrong: object, reason: str) -> None:
+        """Refuse the operation if its ranks or attributes are wrong."""
+        if is_wrong:
+            self.refuse(reason)
+
     @abstractmethod
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         """Broadcast shapes by one of the project's rules, and return the output."""
@@ -87,6 +92,16 @@ class Context(ABC):
         needs = ([] if dim >= 0 else [FALSE]) if isinstance(dim, int) else definedness(dim)
         for need in needs:
             self.require(need, reason)
+
+    def are_sizes(self, dims: Iterable[Dim], reason: str) -> None:
+        """Require that each dimension be defined and not negative."""
+        for dim in dims:
+            self.is_size(dim, reason)
+
+    def filled(self, dims: Iterable[Dim], reason: str) -> None:
+        """Require that no size be 0."""
+        for dim in dims:
+            self.at_most(1, dim, reason)
 
     def is_known(self, formula: Formula) -> bool | None:
         """Return whether a formula is known to hold or to fail; None if that depends on the sizes."""

@@ -88,8 +88,7 @@ def covering(size: Dim, stride: int) -> Dim:
 
 def spatial_axes(context: Context, dims: Dims) -> Dims:
     """Return the sizes of the axes after batch and channels; there must be at least one."""
-    if len(dims) < 3:
-        context.refuse("the input must have a batch, channels and an axis or more to slide along")
+    context.refuse_if(len(dims) < 3, "the input must have a batch, channels and an axis or more to slide along")
     return dims[2:]
 
 
@@ -101,8 +100,7 @@ def weights_of_rank(context: Context, weights: Dims, rank: int) -> None:
 
 def groups_of(context: Context, groups: int) -> None:
     """Refuse a number of groups below 1."""
-    if groups < 1:
-        context.refuse("there must be at least one group")
+    context.refuse_if(groups < 1, "there must be at least one group")
 
 
 def convolved_channels(context: Context, dims: Dims, weights: Dims, groups: int) -> None:
@@ -227,8 +225,7 @@ def conv_transpose(  # noqa: PLR0913, PLR0917 - its attributes are its own
     output_padding: NaturalPerAxis = 0,
 ) -> Dims:
     """A transposed convolution of (N, C, ...) with weights (C, M / groups, ...), and a bias (M,)."""
-    if padding == "same":
-        context.refuse("padding='same' is not supported here: write it in numbers")
+    context.refuse_if(padding == "same", "padding='same' is not supported here: write it in numbers")
     spatial_axes(context, data)
     weights_of_rank(context, weights, len(data))
     channels = transposed_channels(context, data, weights, groups)

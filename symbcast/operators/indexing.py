@@ -251,8 +251,7 @@ def scatter_nd_operator(context: Context, data: Dims, indices: Dims, updates: Di
 
 def index_length(context: Context, indices: Dims) -> int:
     """Return the number of components of an index, which must not depend on the sizes."""
-    if not indices:
-        context.refuse("indices must have an axis for the components of each index")
+    context.refuse_if(not indices, "indices must have an axis for the components of each index")
     length = indices[-1]
     return length if isinstance(length, int) else context.refuse("the last size of the indices must be a number")
 

@@ -37,8 +37,7 @@ def concat(context: Context, shapes: Sequence[Dims], axis: Whole = 0, joined: Jo
 
 def same_rank(context: Context, shapes: Sequence[Dims]) -> int:
     """Return the common rank of tensors; refuse different ranks."""
-    if not shapes:
-        context.refuse("there must be a tensor to concatenate")
+    context.refuse_if(not shapes, "there must be a tensor to concatenate")
     if len({len(s) for s in shapes}) > 1:
         context.refuse(f"tensors of ranks {', '.join(str(len(s)) for s in shapes)} cannot be concatenated")
     return len(shapes[0])
@@ -255,8 +254,7 @@ def slice_operator(  # noqa: PLR0913, PLR0917 - its attributes are its own
     if not count == len(stops) == len(sliced) == len(strides):
         context.refuse("starts, stops, axes and steps must have the same length")
     for start, stop, axis, step in zip(starts, stops, sliced, strides, strict=True):
-        if step == 0:
-            context.refuse("no step may be 0")
+        context.refuse_if(step == 0, "no step may be 0")
         size = dims[axis]
         # An omitted position means the nearest end; -1 counted from the front is before the first element.
         first = _from_front(context, size, start, places, 0 if step > 0 else size)

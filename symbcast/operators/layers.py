@@ -139,8 +139,7 @@ def group_norm(
 
 def check_channels(context: Context, dims: Dims) -> None:
     """Require a batch axis and a channel axis."""
-    if len(dims) < 2:
-        context.refuse("the input must have a batch and channels")
+    context.refuse_if(len(dims) < 2, "the input must have a batch and channels")
 
 
 def per_channel(
@@ -344,13 +343,11 @@ def recurrent_operator(  # noqa: PLR0913, PLR0917 - its attributes are its own
 
     The second operand holds the hidden size, followed by the projected size if any; ``roles`` names the other operands.
     """
-    if len(shapes) != len(roles) + 2:
-        context.refuse("takes data, sizes, and one operand for each name")
+    context.refuse_if(len(shapes) != len(roles) + 2, "takes data, sizes, and one operand for each name")
     data, sizes, *others = shapes
     if len(data) != 3:
         context.refuse(f"data must have three axes, not {len(data)}")
-    if len(sizes) not in (1, 2):
-        context.refuse("the sizes must be a hidden size and an optional projection")
+    context.refuse_if(len(sizes) not in (1, 2), "the sizes must be a hidden size and an optional projection")
     axes = "NT" if batch_first else "TN"
     size_of = dict(zip(axes, data, strict=False))
     layer = RecurrentLayer(

@@ -29,8 +29,7 @@ def matmul(context: Context, left: Dims, right: Dims) -> Dims:
     The last size of ``left`` must equal the second to last of ``right``; the axes before the last two are broadcast. A
     vector is a row on the left or a column on the right, and its axis is removed from the output.
     """
-    if not left or not right:
-        context.refuse("a matrix product needs operands of one axis or more")
+    context.refuse_if(not left or not right, "a matrix product needs operands of one axis or more")
     a = (1, *left) if len(left) == 1 else left
     b = (*right, 1) if len(right) == 1 else right
     inner_product(context, a[-1], b[-2])

@@ -29,8 +29,7 @@ def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred
     computes it if a runtime does so differently.
     """
     sizes = [d for d in target if d is not None]
-    if len(sizes) < len(target) - 1:
-        context.refuse("at most one size may be -1")
+    context.refuse_if(len(sizes) < len(target) - 1, "at most one size may be -1")
     if len(sizes) < len(target):
         worked_out = (inferred or infer_size)(context, data, sizes)
         return tuple(worked_out if d is None else d for d in target)

@@ -167,8 +167,7 @@ def resize_operator(
     context: Context, data: Dims, sizes: Dims | None = None, axes: AxesOrAll = None, scales: Ratios = None
 ) -> Dims:
     """New sizes of some axes, or of all: given by the second operand, or old sizes times scales, rounded down."""
-    if (sizes is None) is (scales is None):
-        context.refuse("either sizes or scales must be given")
+    context.refuse_if((sizes is None) is (scales is None), "either sizes or scales must be given")
     resized = context.distinct_axes(range(len(data)) if axes is None else axes, len(data), TWICE)
     if sizes is not None:
         return resize(context, data, resized, sizes)
@@ -199,8 +198,7 @@ def grid_sample(context: Context, dims: Dims, grid: Dims, *, ranks: Collection[i
 
 def affine_grid(context: Context, theta: Dims, size: Dims) -> Dims:
     """Return the shape of a grid for an output (N, C, ...), made from one matrix per batch element."""
-    if len(size) not in (4, 5):
-        context.refuse("the size must be 4 or 5 numbers")
+    context.refuse_if(len(size) not in (4, 5), "the size must be 4 or 5 numbers")
     axes = len(size) - 2
     expect_shape(context, "theta", theta, (size[0], axes, axes + 1))
     return (size[0], *size[2:], axes)

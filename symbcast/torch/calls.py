@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Protocol, cast
 
@@ -91,6 +91,19 @@ class TorchCall(NodeCall):
         value = self.argument(name)
         return None if value is None else shape_of_value(value)
 
+    def expand_to(self, dims: Dims, *names: str) -> None:
+        """Require that the tensors among these arguments that are given broadcast to a shape."""
+        for name in names:
+            operand = self.maybe_dims(name)
+            if operand is not None:
+                self.broadcast(operand, dims, rule="unidirectional")
+
+    def same_shape_if_given(self, name: str, expected: Dims, reason: str) -> None:
+        """Require that an optional tensor have a shape."""
+        operand = self.maybe_dims(name)
+        if operand is not None:
+            self.same_shape(operand, expected, reason)
+
     def tensors(self, name: str) -> list[Dims]:
         """Return the shapes of a list of tensors."""
         return [shape_of_value(v) for v in self.argument(name) or ()]
@@ -145,10 +158,8 @@ class TorchCall(NodeCall):
     # Outputs.
 
     def recorded(self, proof: str) -> Sequence[Value]:
-        """Return the outputs with torch's recorded shapes; ``proof`` says why they are valid at all sizes.
-
-        Torch's guards alone do not make them valid at the sizes that the guards refuse: see `unchecked`.
-        """
+        """Return the outputs with torch's recorded shapes; ``proof`` says why they are valid at all sizes."""
+        # Torch's guards alone do not make them valid at the sizes that the guards refuse: see `unchecked`.
         assert proof
         return self._recorded()
 
@@ -163,9 +174,9 @@ class TorchCall(NodeCall):
     def unchecked(self, reason: str, *, is_about_data: bool = False) -> Sequence[Value]:
         """Leave a note, and return outputs that were not analysed: torch's ranks, with new sizes that are not decided.
 
-        The sizes that torch recorded are valid only where its guards hold, and the answer is about all sizes. For
-        ``is_about_data`` see `NodeCall.note`.
+        For ``is_about_data`` see `NodeCall.note`.
         """
+        # The sizes that torch recorded are valid only where its guards hold, and the answer is about all sizes.
         self.note(reason, is_about_data=is_about_data)
         outputs = self._recorded()
         shapes = [v.shape for v in self.inputs if v is not None]
@@ -179,10 +190,7 @@ class TorchCall(NodeCall):
         return Value(tuple(self.asker.symbol(name, text, is_undecided=True) for name in names), value.dtype)
 
     def unless(self, chosen: Formula, dims: Dims, compute: Callable[[], Dims]) -> Dims:
-        """Return a shape where a formula holds, else the shape that ``compute`` returns and requires only there.
-
-        Where torch leaves an operator early, it may give another rank; then torch's recorded rank decides.
-        """
+        """Return a shape where a formula holds, else the shape that ``compute`` returns and requires only there."""
         if self.is_known(chosen) is not None:
             return dims if self.is_known(chosen) else compute()
         try:
@@ -190,6 +198,7 @@ class TorchCall(NodeCall):
                 computed = compute()
         except RefusedError:
             return dims
+        # Where torch leaves an operator early, it may give another rank: the graph has one of them.
         if len(computed) != len(dims):
             recorded = len(self.node.raw.meta["val"].shape)
             self.require(chosen if recorded == len(dims) else negate(chosen), f"the graph needs {recorded} axes here")
@@ -201,10 +210,8 @@ class TorchCall(NodeCall):
         )
 
     def count(self, most: Dim | None = None, *, text: str = "the number of elements") -> Dim:
-        """Return a new size, at most ``most``, for an axis whose length depends on the elements of the inputs.
-
-        It may be 0: a lower bound that holds only where inputs are not empty would make them so by assumption.
-        """
+        """Return a new size, at most ``most``, for an axis whose length depends on the elements of the inputs."""
+        # It may be 0: a lower bound that holds only where inputs are not empty would make them so by assumption.
         return self.fresh("count", text, most=most)
 
     def count_of(self, mask: Value) -> Dim:
@@ -224,10 +231,8 @@ class TorchCall(NodeCall):
 
 
 def raw_argument(call: TorchCall, name: str) -> Any:
-    """Return an argument as the graph has it: a node, a list of nodes, or a constant.
-
-    No twin takes over what the operator returns: the nodes may differ in more than is known about their values.
-    """
+    """Return an argument as the graph has it: a node, a list of nodes, or a constant."""
+    # No twin takes over what the operator returns: the nodes may differ in more than is known about their values.
     cast("RecordedShapes", call.walk).looked += 1
     return _bound(call.node.raw).get(name)
 
@@ -289,7 +294,8 @@ def exact_ratio(number: float) -> SizeRatio | None:
 
 
 def is_exact(ratio: SizeRatio) -> bool:
-    """Return whether floats hold a quotient exactly; that of two sizes is rounded, so more products may differ."""
+    """Return whether floats hold a quotient exactly."""
+    # A quotient of two sizes is rounded, so its products with others may differ from the exact ones.
     return isinstance(ratio.below, int) and 0 < ratio.below <= _MOST_BELOW and ratio.below & (ratio.below - 1) == 0
 
 
@@ -304,15 +310,19 @@ def shape_of_value(value: Any) -> Dims:
     raise UnknownShapeError
 
 
-def _bound(fx: Any) -> dict[str, Any]:
-    """Return the arguments of a node by schema name, or by position for a Python function."""
-    schema = getattr(fx.target, "_schema", None)
+def arguments_by_name(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an operator by schema name, or by position for a Python function."""
+    schema = getattr(target, "_schema", None)
     if schema is None:
-        return {**{str(n): a for n, a in enumerate(fx.args)}, **fx.kwargs}
+        return {**{str(n): a for n, a in enumerate(args)}, **kwargs}
     arguments = {a.name: a.default_value for a in schema.arguments if a.has_default_value()}
-    arguments.update(zip((a.name for a in schema.arguments), fx.args, strict=False))
-    arguments.update(fx.kwargs)
+    arguments.update(zip((a.name for a in schema.arguments), args, strict=False))
+    arguments.update(kwargs)
     return arguments
+
+
+def _bound(fx: Any) -> dict[str, Any]:
+    return arguments_by_name(fx.target, fx.args, fx.kwargs)
 
 
 OPERATORS: OperatorTable[TorchCall] = OperatorTable("aten")

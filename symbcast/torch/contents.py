@@ -1,8 +1,7 @@
 """Known elements of integer and boolean tensors: the mechanism that operators' translations use, and index checks.
 
 A translation stands next to its operator in `symbcast.torch.operators` and returns the elements of the first output by
-the shared functions of `symbcast.operators.values`. Requirements that these make are dropped: the operator has made
-them.
+the shared functions of `symbcast.operators.values`.
 """
 
 from __future__ import annotations
@@ -108,6 +107,7 @@ def _content(call: TorchCall, output: Value, translate: Translation) -> Content 
     """Return the elements that a translation computes; None if they depend on a size that it creates."""
     asker = call.asker
     before = asker.origins.keys()
+    # Requirements that a translation makes are dropped: the operator has made them.
     with asker.trying(call.walk.trying()):
         try:
             content = translate(call, output)
@@ -186,8 +186,7 @@ def some_contents(call: TorchCall, output: Value) -> Content:
 def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_end: bool = False) -> None:
     """Require exactly known indices to be within an axis; otherwise require that they can be within it.
 
-    With ``from_end``, negative indices count from the end. Positions that differ need as many places. Data can choose
-    only indices that no size bounds: all others are reported as not fully checked, unless they are within the axis.
+    With ``from_end``, negative indices count from the end.
     """
     bounds = interval_of(index, call.bounds)
     if bounds.is_attained and bounds.low is not None and bounds.high is not None:
@@ -195,10 +194,12 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
         return
     meet(call, bounds.low, bounds.high, size, shape, from_end=from_end)
     nothing = call.empty(shape)
+    # Positions that differ need as many places.
     if isinstance(index.content, DistinctPlaces) and index.shape:
         count = index.shape[index.content.axis]
         if not call.bounds.is_at_most(count, size):
             call.require(any_of([nothing, at_most(count, size)]), "indices that differ must be within the axis")
+    # Data can choose only indices that no size bounds: all others are noted, unless they are within the axis.
     if join_deciders([index]) == Decider.DATA:
         return
     if bounds.low is None or bounds.high is None:

@@ -21,14 +21,13 @@ from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.walking.requirements import NodePlace
 from symbcast.operators.context import Dims, evaluated
 from symbcast.operators.values.value import Decider, Value, decider_of_content
-from symbcast.torch.calls import OPERATORS, TorchCall, raw_argument, scalar, size_of
+from symbcast.torch.calls import OPERATORS, TorchCall, arguments_by_name, raw_argument, scalar, size_of
 from symbcast.torch.contents import with_contents
 from symbcast.torch.eager.symbolic_numbers import NumberRun, dimension_of, symint
 from symbcast.torch.eager.tensors import (
     ABOUT,
     EagerCall,
     SharedMemory,
-    arguments_by_name,
     is_without_data,
     tensor_class,
     tensor_dims,
@@ -272,7 +271,9 @@ class EagerRun:
             alias = schema.returns[min(n, len(schema.returns) - 1)].alias_info if schema.returns else None
             results.append(self._result(arguments, schema, alias, value, samples[n] if n < len(samples) else None))
         if not schema.returns:
-            self._write_all(arguments, schema)
+            for a in schema.arguments:
+                if a.alias_info is not None and a.alias_info.is_write and arguments.get(a.name) is not None:
+                    self._memory_of(arguments[a.name]).is_written = True
             return None
         is_list = len(schema.returns) == 1 and "[]" in str(schema.returns[0].type)
         if "List" in str(schema.returns[0].type) or is_list:
@@ -283,12 +284,9 @@ class EagerRun:
         torch = load_torch()
         source = None
         if alias is not None:
-            names = [
-                a.name
-                for a in schema.arguments
-                if a.alias_info is not None and a.alias_info.before_set == alias.before_set
-            ]
-            source = arguments.get(names[0]) if names else None
+            aliased = (a for a in schema.arguments if a.alias_info is not None)
+            names = (a.name for a in aliased if a.alias_info.before_set == alias.before_set)
+            source = arguments.get(next(names, ""))
         if alias is not None and alias.is_write and source is not None:
             self._memory_of(source).is_written = True
             if is_without_data(source):
@@ -308,24 +306,13 @@ class EagerRun:
             return torch.int64
         return next(v.dtype for v in arguments.values() if isinstance(v, torch.Tensor))
 
-    def _write_all(self, arguments: Mapping[str, Any], schema: Any) -> None:
-        for argument in schema.arguments:
-            if (
-                argument.alias_info is not None
-                and argument.alias_info.is_write
-                and arguments.get(argument.name) is not None
-            ):
-                self._memory_of(arguments[argument.name]).is_written = True
-
     # Torch's own shape functions.
 
     def _sample(self, func: Any, arguments: Mapping[str, Any]) -> tuple[Any, str]:
         """Return the result of torch's shape function at the sizes at hand, and why there is none."""
         torch = load_torch()
-        too_large = [
-            v for v in _leaves(arguments) if is_without_data(v) and self._shown(multiply(*tensor_dims(v))) > _MOST_SHOWN
-        ]
-        if too_large:
+        tensors = filter(is_without_data, _leaves(arguments))
+        if any(self._shown(multiply(*tensor_dims(t))) > _MOST_SHOWN for t in tensors):
             self.give_up("the sizes at hand are too large for torch")
 
         def plain(value: Any) -> Any:
@@ -342,7 +329,8 @@ class EagerRun:
         if any(a.name == "device" for a in func._schema.arguments):
             examples["device"] = "meta"
         try:
-            sample = func(**_by_position(func, examples))
+            names = {a.name for a in func._schema.arguments}
+            sample = func(**{name: value for name, value in examples.items() if name in names})
         except Exception as error:
             is_of_sizes = type(error).__name__ not in _ERRORS_OF_DATA
             said = f"torch refuses {operator_name(func)}: {' '.join(str(error).split())[:120]}"
@@ -357,10 +345,10 @@ class EagerRun:
     def decomposed(self, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], mode: Any) -> Any:
         """Return the result of an operator by torch's decomposition of it."""
         decompose = self._decomposition(func)
-        if decompose is None:
-            self.give_up(f"{operator_name(func)} is not supported")
-        with mode:
-            result = decompose(*args, **kwargs)
+        result = NotImplemented
+        if decompose is not None:
+            with mode:
+                result = decompose(*args, **kwargs)
         if result is NotImplemented:
             self.give_up(f"{operator_name(func)} is not supported")
         return result
@@ -372,12 +360,6 @@ class EagerRun:
         if getattr(func, "namespace", "") == "prims":
             return getattr(func, "impl_aten", None) or getattr(func, "prim_impl", None)
         return func.decompose if func._can_decompose() else None
-
-
-def _by_position(func: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments by name; ``self`` cannot be given as a keyword of Python, but torch takes it."""
-    names = {a.name for a in func._schema.arguments}
-    return {name: value for name, value in arguments.items() if name in names}
 
 
 def _of_data(tensor: Any) -> Value:
@@ -431,18 +413,16 @@ class _Numbers:
         return dim if isinstance(dim, int) else self.give_up("its decomposition needs a size as a number")
 
     def shown(self, dim: Dim) -> int:
-        at = {s: self._hints.get(s, _AT_HAND) for s in symbols_of((dim,))}
-        number = value_at(dim, at)
+        number = value_at(dim, {s: self._hints.get(s, _AT_HAND) for s in symbols_of((dim,))})
         return _AT_HAND if number is None else number
 
     def is_known(self, formula: Formula) -> bool | None:
         return self._call.is_known(formula)
 
-    def is_true_for_data(self) -> Formula:
+    def is_true_for_data(self) -> NoReturn:
         self.give_up("its decomposition depends on data")
 
-    def integer_of_data(self) -> Dim:
-        self.give_up("its decomposition depends on data")
+    integer_of_data = is_true_for_data
 
     def give_up(self, reason: str) -> NoReturn:
         raise UnknownShapeError(reason)
@@ -463,8 +443,7 @@ def decomposed(call: TorchCall) -> Sequence[Value] | None:
         raise
     except Exception as error:
         raise UnknownShapeError(f"its decomposition failed: {str(error).partition(chr(10))[0][:120]}") from None
-    listed = result if isinstance(result, (tuple, list)) else [result]
-    return [_value(one) for one in listed]
+    return [_value(one) for one in (result if isinstance(result, (tuple, list)) else [result])]
 
 
 def _arguments(call: TorchCall, run: EagerRun, numbers: _Numbers) -> tuple[list[Any], dict[str, Any]]:

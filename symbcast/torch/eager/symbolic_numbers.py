@@ -94,10 +94,10 @@ class NumberNode:
         return self
 
     def wrap_int(self, number: int) -> NumberNode:
-        return KINDS["int"](int(number), self.run)
+        return SizeNode(int(number), self.run)
 
     def wrap_float(self, number: float) -> NumberNode:
-        return KINDS["float"](factor_ratio(number), self.run, number)
+        return RealNode(factor_ratio(number), self.run, number)
 
     def wrap_bool(self, value: bool) -> NumberNode:
         return TruthNode(TRUE if value else FALSE, self.run)
@@ -130,13 +130,10 @@ class TruthNode(NumberNode):
 
         return formula_text(self.formula)
 
-    def guard_bool(self, file: builtins.str, line: int) -> bool:
+    def guard_bool(self, file: builtins.str = "", line: int = 0) -> bool:
         return self.run.ask(self.formula)
 
-    def guard_size_oblivious(self, file: builtins.str, line: int) -> bool:
-        return self.run.ask(self.formula)
-
-    guard_or_false = guard_or_true = guard_size_oblivious
+    bool_ = guard_size_oblivious = guard_or_false = guard_or_true = guard_bool
 
     def expect_true(self, file: builtins.str, line: int) -> bool:
         self.run.expect(self.formula)
@@ -145,14 +142,10 @@ class TruthNode(NumberNode):
     def statically_known_true(self, file: builtins.str, line: int) -> bool:
         return self.run.is_known(self.formula) is True
 
-    def bool_(self) -> bool:
-        return self.run.ask(self.formula)
-
-    def int_(self) -> int:
+    def guard_int(self, file: builtins.str = "", line: int = 0) -> int:
         return int(self.bool_())
 
-    def guard_int(self, file: builtins.str, line: int) -> int:
-        return int(self.bool_())
+    int_ = guard_int
 
     def sym_not(self) -> NumberNode:
         return TruthNode(negate(self.formula), self.run)
@@ -166,20 +159,18 @@ class TruthNode(NumberNode):
     and_ = bitwise_and = sym_and
     or_ = bitwise_or = sym_or
 
-    def eq(self, other: TruthNode) -> NumberNode:
+    def eq(self, other: TruthNode) -> TruthNode:
         both = all_of([self.formula, other.formula])
         return TruthNode(any_of([both, all_of([negate(self.formula), negate(other.formula)])]), self.run)
 
     def ne(self, other: TruthNode) -> NumberNode:
-        equality = self.eq(other)
-        assert isinstance(equality, TruthNode)
-        return TruthNode(negate(equality.formula), self.run)
+        return TruthNode(negate(self.eq(other).formula), self.run)
 
     def sym_ite(self, yes: NumberNode, no: NumberNode) -> NumberNode:
         return yes if self.bool_() else no
 
     def sym_float(self) -> NumberNode:
-        return KINDS["float"](SizeRatio(int(self.bool_()), 1), self.run)
+        return RealNode(SizeRatio(int(self.bool_()), 1), self.run)
 
 
 # The largest denominator of a factor: a size times it is exact, because a float holds it exactly.
@@ -194,33 +185,29 @@ def factor_ratio(number: float) -> SizeRatio:
     return SizeRatio(above, below) if below <= _MOST_BELOW else UNKNOWN_REAL
 
 
-# The classes of nodes by kind; each module adds its own.
-KINDS: dict[str, Callable[..., NumberNode]] = {"bool": TruthNode}
-
-
 class OrderedNode(NumberNode):
     """A number that is compared: with nodes of its own kind, as torch converts the operands before."""
 
-    def _compared(self, relation: Any, left: Any, right: Any) -> NumberNode:
+    def _compared(self, relation: Any, other: Any) -> TruthNode:
         raise NotImplementedError
 
-    def eq(self, other: Any) -> NumberNode:
-        return self._compared("==", self, other)
+    def eq(self, other: Any) -> TruthNode:
+        return self._compared("==", other)
 
-    def ne(self, other: Any) -> NumberNode:
-        return self._compared("!=", self, other)
+    def ne(self, other: Any) -> TruthNode:
+        return self._compared("!=", other)
 
-    def lt(self, other: Any) -> NumberNode:
-        return self._compared("<", self, other)
+    def lt(self, other: Any) -> TruthNode:
+        return self._compared("<", other)
 
-    def le(self, other: Any) -> NumberNode:
-        return self._compared("<=", self, other)
+    def le(self, other: Any) -> TruthNode:
+        return self._compared("<=", other)
 
-    def gt(self, other: Any) -> NumberNode:
-        return self._compared("<", other, self)
+    def gt(self, other: OrderedNode) -> TruthNode:
+        return other.lt(self)
 
-    def ge(self, other: Any) -> NumberNode:
-        return self._compared("<=", other, self)
+    def ge(self, other: OrderedNode) -> TruthNode:
+        return other.le(self)
 
 
 class SizeNode(OrderedNode):
@@ -243,17 +230,15 @@ class SizeNode(OrderedNode):
     def str(self) -> builtins.str:
         return str(self.dim)
 
-    def guard_int(self, file: builtins.str, line: int) -> int:
+    def guard_int(self, file: builtins.str = "", line: int = 0) -> int:
         return self.run.number(self.dim)
 
-    def int_(self) -> int:
-        return self.run.number(self.dim)
+    int_ = guard_int
 
-    def bool_(self) -> bool:
+    def guard_bool(self, file: builtins.str = "", line: int = 0) -> bool:
         return self.run.ask(negate(equal(self.dim, 0)))
 
-    def guard_bool(self, file: builtins.str, line: int) -> bool:
-        return self.bool_()
+    bool_ = guard_bool
 
     def _made(self, function: Callable[[Dim, Dim], Dim], other: SizeNode) -> NumberNode:
         return SizeNode(function(self.dim, other.dim), self.run)
@@ -283,7 +268,7 @@ class SizeNode(OrderedNode):
 
     def int_truediv(self, other: SizeNode) -> NumberNode:
         self._divisor(other)
-        return KINDS["float"](SizeRatio(self.dim, other.dim), self.run)
+        return RealNode(SizeRatio(self.dim, other.dim), self.run)
 
     truediv = int_truediv
 
@@ -313,7 +298,7 @@ class SizeNode(OrderedNode):
         return TruthNode(TRUE, self.run)
 
     def sym_float(self) -> NumberNode:
-        return KINDS["float"](SizeRatio(self.dim, 1), self.run)
+        return RealNode(SizeRatio(self.dim, 1), self.run)
 
     def sym_min(self, other: SizeNode) -> NumberNode:
         return SizeNode(minimum((self.dim, other.dim)), self.run)
@@ -346,11 +331,11 @@ class SizeNode(OrderedNode):
     def bitwise_xor(self, other: SizeNode) -> NumberNode:
         return self._bits(operator.xor, other)
 
-    def _compared(self, relation: Any, left: SizeNode, right: SizeNode) -> NumberNode:
-        return TruthNode(Comparison(relation, left.dim, right.dim), self.run)
+    def _compared(self, relation: Any, other: SizeNode) -> TruthNode:
+        return TruthNode(Comparison(relation, self.dim, other.dim), self.run)
 
     def _is_dense(self, sizes: Sequence[NumberNode], strides: Sequence[NumberNode]) -> NumberNode:
-        """Return that tensors without elements are contiguous: their memory layout is not followed."""
+        # Memory layouts are not followed: every tensor without data counts as contiguous.
         return TruthNode(TRUE, self.run)
 
     is_contiguous = is_non_overlapping_and_dense = _is_dense
@@ -360,9 +345,6 @@ class SizeNode(OrderedNode):
 
     is_channels_last_contiguous_2d = is_channels_last_contiguous_3d = _is_other
     is_channels_last_strides_2d = is_channels_last_strides_3d = _is_other
-
-
-KINDS["int"] = SizeNode
 
 
 def symint(dim: Dim, run: NumberRun) -> Any:
@@ -379,22 +361,16 @@ def dimension_of(value: Any) -> Dim | None:
 
 
 class RealNode(OrderedNode):
-    """A real number: a quotient of sizes, or one that data decide; ``number`` is its value if it is a constant."""
+    """A real number: a quotient of sizes, or one that data decide; ``constant`` is its value if it is a number."""
 
     kind = "float"
 
     def __init__(self, ratio: SizeRatio, run: NumberRun, number: float | None = None) -> None:
         super().__init__(run)
-        self.ratio = ratio
-        self.number = number
-
-    @property
-    def constant(self) -> float | None:
-        """The number, if it is one."""
-        return self.number
+        self.ratio, self.constant = ratio, number
 
     def maybe_as_float(self) -> float | None:  # type: ignore[override]
-        return self.number
+        return self.constant
 
     def str(self) -> builtins.str:
         return "a number" if self.ratio is UNKNOWN_REAL else f"{self.ratio.above}/{self.ratio.below}"
@@ -404,7 +380,7 @@ class RealNode(OrderedNode):
         return self.ratio is not UNKNOWN_REAL
 
     def _of(self, exact: Callable[[SizeRatio, SizeRatio], SizeRatio], other: RealNode) -> NumberNode:
-        if self.number is not None and other.number is not None:
+        if self.constant is not None and other.constant is not None:
             return self.run.give_up("a real number of two others")
         known = all(n._is_known and is_exact(n.ratio) for n in (self, other))
         return RealNode(exact(self.ratio, other.ratio) if known else UNKNOWN_REAL, self.run)
@@ -430,8 +406,7 @@ class RealNode(OrderedNode):
     def float_pow(self, other: RealNode) -> NumberNode:
         return RealNode(UNKNOWN_REAL, self.run)
 
-    pow = float_pow
-    mod = int_floordiv = floordiv = float_pow
+    pow = mod = int_floordiv = floordiv = float_pow
 
     def neg(self) -> NumberNode:
         return RealNode(
@@ -447,7 +422,7 @@ class RealNode(OrderedNode):
     sym_float = pos
 
     def _whole(self) -> tuple[Dim, Dim]:
-        if not self._is_known or self.run.is_known(Comparison("<=", 1, self.ratio.below)) is not True:
+        if not self._has_positive_divisor():
             self.run.give_up("a real number that data decide becomes an integer")
         return self.ratio.above, self.ratio.below
 
@@ -456,6 +431,7 @@ class RealNode(OrderedNode):
 
     def ceil(self) -> NumberNode:
         above, below = self._whole()
+        # ceil(a / b) is -floor(-a / b).
         return SizeNode(subtract(0, floor_divide(subtract(0, above), below)), self.run)
 
     def trunc(self) -> NumberNode:
@@ -481,24 +457,18 @@ class RealNode(OrderedNode):
     def int_(self) -> int:
         return int(self.guard_float("", 0))
 
-    def _compared(self, relation: Any, left: RealNode, right: RealNode) -> NumberNode:
-        a, b = left.ratio, right.ratio
-        known = left._is_known and right._is_known
-        is_known = self.run.is_known
-        if not known or any(is_known(Comparison("<=", 1, r.below)) is not True for r in (a, b)):
+    def _has_positive_divisor(self) -> bool:
+        return self._is_known and self.run.is_known(Comparison("<=", 1, self.ratio.below)) is True
+
+    def _compared(self, relation: Any, other: RealNode) -> TruthNode:
+        a, b = self.ratio, other.ratio
+        # Multiplying out keeps the relation only for divisors above 0.
+        if not (self._has_positive_divisor() and other._has_positive_divisor()):
             return TruthNode(self.run.is_true_for_data(), self.run)
         return TruthNode(Comparison(relation, multiply(a.above, b.below), multiply(b.above, a.below)), self.run)
 
     def sym_min(self, other: RealNode) -> NumberNode:
-        return self if self.run.ask(_formula(self.le(other))) else other
+        return self if self.le(other).bool_() else other
 
     def sym_max(self, other: RealNode) -> NumberNode:
-        return other if self.run.ask(_formula(self.le(other))) else self
-
-
-KINDS["float"] = RealNode
-
-
-def _formula(node: NumberNode) -> Formula:
-    assert isinstance(node, TruthNode)
-    return node.formula
+        return other if self.le(other).bool_() else self

@@ -65,15 +65,12 @@ def tensor_class() -> type:
             raise RuntimeError("a tensor is used outside its own run")
 
         def tolist(self) -> Any:
-            if not self.dim():
-                return self.item()
-            return [row.tolist() for row in self.unbind(0)]
+            return [row.tolist() for row in self.unbind(0)] if self.dim() else self.item()
 
-        def numpy(self, **options: Any) -> Any:
+        def numpy(self, *args: Any, **options: Any) -> Any:
             self.run.give_up("the elements of a tensor are needed as a NumPy array")
 
-        def __array__(self, *args: Any, **options: Any) -> Any:
-            self.run.give_up("the elements of a tensor are needed as a NumPy array")
+        __array__ = numpy
 
         def data_ptr(self) -> int:
             return int(self.run.give_up("the memory of a tensor is read"))
@@ -123,13 +120,9 @@ def _size(run: TensorRun, tensor: Any, axis: int | None = None) -> Any:
 
 
 def _stride(run: TensorRun, tensor: Any, axis: int | None = None) -> Any:
-    """Return the strides of contiguous memory: the layout is not followed."""
-    products: list[Dim] = []
-    step: Dim = 1
-    for size in reversed(tensor_dims(tensor)):
-        products.insert(0, step)
-        step = multiply(step, size)
-    strides = [symint(d, run.numbers) for d in products]
+    # The layout is not followed: these are the strides of contiguous memory.
+    dims = tensor_dims(tensor)
+    strides = [symint(multiply(*dims[n + 1 :]), run.numbers) for n in range(len(dims))]
     return strides if axis is None else strides[axis]
 
 
@@ -156,7 +149,7 @@ def _number(run: TensorRun, tensor: Any) -> Any:
     return torch.SymInt(SizeNode(run.numbers.integer_of_data(), run.numbers))
 
 
-def _equal(run: TensorRun, left: Any, right: Any, *rest: Any, **options: Any) -> Any:
+def _equal(run: TensorRun, *rest: Any, **options: Any) -> Any:
     return run.numbers.ask(run.numbers.is_true_for_data())
 
 
@@ -201,16 +194,13 @@ class EagerCall(TorchCall):
         self, run: Any, place: NodePlace | None, target: Any, arguments: Mapping[str, Any], sample: Any
     ) -> None:
         kind = operator_name(target)
-        outputs = [f"{kind}.{n}" for n in range(output_count(target, sample))]
+        # A list is one result of the schema, but an output of each of its tensors.
+        count = len(sample) if isinstance(sample, (list, tuple)) else max(1, len(target._schema.returns))
+        outputs = [f"{kind}.{n}" for n in range(count)]
         self._arguments = {name: resolved_argument(v) for name, v in arguments.items()}
         values = list(_values(list(self._arguments.values())))
-        node = Node(
-            kind,
-            [f"input {n}" for n in range(len(values))],
-            outputs,
-            name=kind,
-            raw=_Fx(target, sample, _as_fx(dict(arguments))),
-        )
+        raw = _Fx(target, sample, _as_fx(dict(arguments)))
+        node = Node(kind, [f"input {n}" for n in range(len(values))], outputs, name=kind, raw=raw)
         # The base class reads a graph's scope and its nodes, which a run does not have: its fields are set here.
         self.place = NodePlace(kind, kind, node, values) if place is None else place
         self.node, self.inputs, self.version = node, values, 0
@@ -248,15 +238,6 @@ def _as_fx(argument: Any) -> Any:
     return _Fx(None, argument) if isinstance(argument, load_torch().Tensor) else argument
 
 
-def arguments_by_name(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an operator by the names of its schema."""
-    arguments = target._schema.arguments
-    by_name = {a.name: a.default_value for a in arguments if a.has_default_value()}
-    by_name.update(zip((a.name for a in arguments), args, strict=False))
-    by_name.update(kwargs)
-    return by_name
-
-
 def resolved_argument(argument: Any) -> Any:
     """Return an argument with values instead of tensors and numbers of torch."""
     if isinstance(argument, (list, tuple)):
@@ -285,10 +266,3 @@ def _values(arguments: Sequence[Any]) -> Iterator[Value]:
             yield from _values(value)
         elif isinstance(value, Value):
             yield value
-
-
-def output_count(target: Any, sample: Any) -> int:
-    """Return the number of outputs of an operator."""
-    if isinstance(sample, (list, tuple)):
-        return len(sample)
-    return max(1, len(target._schema.returns))

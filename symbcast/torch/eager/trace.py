@@ -70,27 +70,22 @@ class _Kind(type):
         return hash(cls.own)
 
 
-def _standin(own: type, name: str) -> Any:
-    return _Kind(own.__name__, (), {"own": own, "name": name})
-
-
 @contextmanager
 def standing_in(function: Any, modules: Any) -> Iterator[None]:
     """Put the stand-ins into the modules of the code in this context: of a function, and of the classes of modules.
 
     Torch's own code keeps its types.
     """
-    places = [vars(sys.modules[m]) for m in {*(type(n).__module__ for n in modules)} if m in sys.modules]
-    spaces = [getattr(function, "__globals__", None), *places]
-    own = {"int": _standin(int, "SymInt"), "float": _standin(float, "SymFloat")}
+    names = {type(n).__module__ for n in modules} & sys.modules.keys()
+    spaces = [getattr(function, "__globals__", {}), *(vars(sys.modules[m]) for m in names)]
+    types = ((int, "SymInt"), (float, "SymFloat"))
+    standins = {own.__name__: _Kind(own.__name__, (), {"own": own, "name": name}) for own, name in types}
     changed = []
     for space in spaces:
-        if space is None or str(space.get("__name__")).partition(".")[0] == "torch":
-            continue
-        for name, value in own.items():
-            if name not in space:
-                space[name] = value
-                changed.append((space, name))
+        if str(space.get("__name__")).partition(".")[0] != "torch":
+            added = standins.keys() - space.keys()
+            space.update((name, standins[name]) for name in added)
+            changed += [(space, name) for name in added]
     try:
         yield
     finally:
@@ -139,10 +134,9 @@ class RealTorchCalls(CallsWithNumbers):
         torch = load_torch()
         if is_without_data(traced) or isinstance(traced, torch.Tensor):
             dims = tensor_dims(traced)
-            return (
-                isinstance(real, torch.Tensor)
-                and len(dims) == real.dim()
-                and all(mentions_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True))
+            is_like = isinstance(real, torch.Tensor) and len(dims) == real.dim()
+            return is_like and all(
+                mentions_data(d, at) or value_at(d, at) == n for d, n in zip(dims, real.shape, strict=True)
             )
         if isinstance(traced, torch.SymInt) and isinstance(traced.node, SizeNode):
             dim = traced.node.dim
@@ -207,11 +201,11 @@ def torch_dtype(name: Any) -> Any:
 
 
 def _ones(shape: Sequence[int], dtype: Any) -> Any:
-    return load_torch().ones(*(shape,), dtype=dtype)
+    return load_torch().ones(shape, dtype=dtype)
 
 
 def _zeros(shape: Sequence[int], dtype: Any) -> Any:
-    return load_torch().zeros(*(shape,), dtype=dtype)
+    return load_torch().zeros(shape, dtype=dtype)
 
 
 def _spread(shape: Sequence[int], dtype: Any) -> Any:
@@ -227,8 +221,7 @@ def _counted(shape: Sequence[int], dtype: Any) -> Any:
 
 
 def _signed(shape: Sequence[int], dtype: Any) -> Any:
-    torch = load_torch()
-    return (_spread(shape, torch.float64) * 8 - 4).to(dtype)
+    return (_spread(shape, load_torch().float64) * 8 - 4).to(dtype)
 
 
 def _last(shape: Sequence[int], dtype: Any) -> Any:
@@ -311,42 +304,20 @@ def trace(
     report.condition, report.shapes, report.data_sizes
     ```
     """
-    torch = load_torch()
-    if isinstance(called, torch.nn.Module):
+    module_type = load_torch().nn.Module
+    if isinstance(called, module_type):
         called = plain_module(called)
-    function = called.forward if isinstance(called, torch.nn.Module) else called
+    function = called.forward if isinstance(called, module_type) else called
     check_call(function, arguments, named)
     traced_arguments = TraceArguments(arguments, named, dtype="float32")
     scope = Scope(
         traced_arguments.shapes, traced_arguments.is_fresh, read_assumptions(assume), check_min_size(min_size)
     )
-
-    def run(path: Path) -> Any:
-        asker = PathAsker(path)
-        numbers = PathNumbers(path)
-        own = EagerRun(asker, PathWalk(path, asker), numbers)
-
-        def tensor(dims: Any, dtype: Any) -> Any:
-            value = Value(tuple(dims), onnx_type_number(torch_dtype(dtype)))
-            value.decided_by = Decider.DATA
-            tensor = own.tensor(value, torch_dtype(dtype))
-            tensor.is_given = True
-            return tensor
-
-        path.hashes = False
-        args, options = traced_arguments.build(scope.shapes, tensor, lambda dim: symint(dim, numbers))
-        fresh = module_copy(called)
-        inner = fresh.modules() if isinstance(fresh, torch.nn.Module) else ()
-        with warnings.catch_warnings(), standing_in(function, inner), own.running():
-            warnings.simplefilter("ignore")
-            return fresh(*args, **options)
-
-    assumed = [a.formula for a in scope.assumptions]
-    home = home_of(function)
+    assumed, home = [a.formula for a in scope.assumptions], home_of(function)
     real = RealTorchCalls(called, traced_arguments, scope.shapes)
     with without_fast_path():
         exploration = explore_all(
-            run,
+            lambda path: _run(path, called, function, traced_arguments, scope.shapes),
             assumed,
             lasting=result_in_shapes,
             min_size=scope.min_size,
@@ -359,6 +330,28 @@ def trace(
         )
     name = getattr(called, "__qualname__", type(called).__qualname__)
     return TraceReport(scope, exploration, name, traced_arguments.texts())
+
+
+def _run(path: Path, called: Any, function: Any, arguments: TraceArguments, shapes: Sequence[Shape]) -> Any:
+    """Return the result of the code on one path; ``function`` is the code itself, if ``called`` is a module."""
+    asker, numbers = PathAsker(path), PathNumbers(path)
+    run = EagerRun(asker, PathWalk(path, asker), numbers)
+
+    def tensor(dims: Any, dtype: Any) -> Any:
+        value = Value(tuple(dims), onnx_type_number(torch_dtype(dtype)))
+        value.decided_by = Decider.DATA
+        tensor = run.tensor(value, torch_dtype(dtype))
+        tensor.is_given = True
+        return tensor
+
+    # Libraries may keep results in caches by size: hashing must not decide a size.
+    path.hashes = False
+    args, options = arguments.build(shapes, tensor, lambda dim: symint(dim, numbers))
+    fresh = module_copy(called)
+    inner = fresh.modules() if isinstance(fresh, load_torch().nn.Module) else ()
+    with warnings.catch_warnings(), standing_in(function, inner), run.running():
+        warnings.simplefilter("ignore")
+        return fresh(*args, **options)
 
 
 @contextmanager

@@ -47,8 +47,7 @@ def convolved(call: TorchCall) -> Value:
     weights, groups = call.dims("weight"), call.number("groups", 1)
     count = len(weights) - 2
     dims, is_single = _batched(call.dims("input"), count)
-    if count < 1 or len(dims) != count + 2:
-        call.refuse(f"the input must have {count + 1} or {count + 2} axes")
+    call.refuse_if(count < 1 or len(dims) != count + 2, f"the input must have {count + 1} or {count + 2} axes")
     groups_of(call, groups)
     is_transposed = call.flag("transposed") or "transpose" in call.node.op_type
     strides, dilations = (_spread(call.numbers_of(n), count, 1) for n in ("stride", "dilation"))
@@ -56,15 +55,13 @@ def convolved(call: TorchCall) -> Value:
     ends = _ends(call, weights, dilations)
     _at_least(call, 0, *(n for pair in ends for n in pair), reason="the padding must not be negative")
     windows = [SlidingWindow(k, s, d, *e) for k, s, d, e in zip(weights[2:], strides, dilations, ends, strict=True)]
-    for size in weights[:2] if is_transposed else weights[:1]:
-        call.at_most(1, size, "the weights must not be empty")
+    call.filled(weights[:2] if is_transposed else weights[:1], "the weights must not be empty")
     for size in weights[2:]:
         _filled(call, size, _no_channels(weights, is_transposed), "the weights must not be empty")
     output = (_transposed if is_transposed else _slid)(call, dims, weights, windows)
     bias = call.maybe_dims("bias")
     if bias is not None:
-        if len(bias) != 1:
-            call.refuse("the bias must have one axis")
+        call.refuse_if(len(bias) != 1, "the bias must have one axis")
         call.equal(bias[0], output[1], "the bias must have one number for each output channel")
     return Value(output[1:] if is_single else output)
 
@@ -81,8 +78,7 @@ def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tupl
     if padding == "valid" or padding is None:
         return [(0, 0)] * count
     if padding == "same":
-        if any(s != 1 for s in call.numbers_of("stride") or ()):
-            call.refuse("padding='same' needs strides of 1")
+        call.refuse_if(any(s != 1 for s in call.numbers_of("stride") or ()), "padding='same' needs strides of 1")
         totals = [d * (k - 1) for d, k in zip(dilations, weights[2:], strict=True) if isinstance(k, int)]
         return [(t // 2, t - t // 2) for t in totals]
     return [(p, p) for p in _spread(call.numbers_of("padding"), count, 0)]
@@ -108,7 +104,8 @@ def _filled(call: TorchCall, size: Dim, unless: Formula, reason: str) -> None:
 
 
 def _no_channels(weights: Dims, is_transposed: bool = False) -> Formula:
-    """Return where a convolution along one axis has no channels: torch then looks at no lengths."""
+    """Return where a convolution along one axis has no channels."""
+    # Torch then looks at no lengths.
     return equal(weights[1], 0) if len(weights) == 3 and not is_transposed else FALSE
 
 
@@ -131,10 +128,8 @@ def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[Sl
 
 
 def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[SlidingWindow], groups: int) -> Iterator[Formula]:
-    """Yield where torch leaves a transposed convolution to MKLDNN, which, unlike torch's kernel, allows empty outputs.
-
-    This follows ``use_mkldnn`` in ``aten/src/ATen/native/Convolution.cpp``, for several threads.
-    """
+    """Yield where torch leaves a transposed convolution to MKLDNN, which allows empty outputs."""
+    # This follows `use_mkldnn` in aten/src/ATen/native/Convolution.cpp, for several threads.
     if call.dtype_of("input") == "float32" and len(windows) < 3:
         yield TRUE if groups > 1 else at_most(2, dims[0])
         yield at_most(_MKLDNN_ELEMENTS + 1, multiply(*dims))
@@ -148,8 +143,7 @@ def pooled(call: TorchCall) -> list[Value]:
     """Pooling of data (N, C, ...); the batch axis is optional, and the window must fit at least once."""
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
     dims, is_single = _batched(call.dims("self"), count)
-    if len(dims) != count + 2:
-        call.refuse(f"the input must have {count + 1} or {count + 2} axes")
+    call.refuse_if(len(dims) != count + 2, f"the input must have {count + 1} or {count + 2} axes")
     kernel = _spread(call.numbers_of("kernel_size"), count, 1)
     strides = _spread(call.numbers_of("stride"), count, 0) if call.argument("stride") else kernel
     padding, dilations = (
@@ -181,8 +175,7 @@ def adapted(call: TorchCall) -> list[Value]:
         call.refuse(f"the input must have {count + 1} or {count + 2} axes, and the output {count} sizes")
     pooled_dims = dims[len(dims) - count :]
     sizes = tuple(k if w is None else w for k, w in zip(pooled_dims, requested, strict=True))
-    for size in sizes:
-        call.is_size(size, "a size must not be negative")
+    call.are_sizes(sizes, "a size must not be negative")
     # An average of all elements is a mean, which is also defined for no elements.
     is_mean = all_of(equal(size, 1) for size in sizes) if kind.startswith("adaptive_avg") else FALSE
     looks_at_channels = "max" in kind or count == 3  # torch skips the first axis, whatever the rank
@@ -198,11 +191,10 @@ def adapted(call: TorchCall) -> list[Value]:
     *(f"_upsample_nearest_exact{n}" for n in _AXES),
 )  # fmt: skip
 def resized(call: TorchCall) -> Value:
-    """Axes resized to given sizes, or by factors with the result rounded down; no axis may be empty."""
+    """Axes resized to given sizes, or by factors with the result rounded down."""
     dims = call.dims("self" if call.argument("self") is not None else "input")
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)
-    if len(dims) != count + 2:
-        call.refuse(f"the input must have {count + 2} axes")
+    call.refuse_if(len(dims) != count + 2, f"the input must have {count + 2} axes")
     factors = call.argument("scale_factors")
     if call.argument("output_size") is not None:
         sizes: list[Dim] = call.known_sizes("output_size")
@@ -212,8 +204,7 @@ def resized(call: TorchCall) -> Value:
     else:
         call.give_up("neither sizes nor factors are given")
     output = resize(call, dims, range(2, count + 2), sizes)
-    for size in (*dims[1:], *sizes):
-        call.at_most(1, size, "neither the input nor the output may be empty")
+    call.filled((*dims[1:], *sizes), "neither the input nor the output may be empty")
     return Value(output)
 
 
@@ -221,8 +212,7 @@ def resized(call: TorchCall) -> Value:
 def columns(call: TorchCall) -> Value:
     """The elements under a window as columns, one for each position."""
     dims, is_single = _batched(call.dims("self"), 2)
-    if len(dims) != 4:
-        call.refuse("the input must have 3 or 4 axes")
+    call.refuse_if(len(dims) != 4, "the input must have 3 or 4 axes")
     windows = _plain_windows(call)
     _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
     positions = [fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
@@ -236,8 +226,7 @@ def from_columns(call: TorchCall) -> Value:
     dims = call.dims("self")
     is_single = len(dims) == 2
     batch = (1, *dims) if is_single else dims
-    if len(batch) != 3:
-        call.refuse("the input must have 2 or 3 axes")
+    call.refuse_if(len(batch) != 3, "the input must have 2 or 3 axes")
     call.at_most(1, batch[1], "there must be channels")
     windows, sizes = _plain_windows(call), call.known_sizes("output_size")
     block = multiply(*(w.kernel for w in windows))
@@ -283,8 +272,7 @@ def gridded(call: TorchCall) -> Value:
     """A grid of coordinates for an output."""
     size = tuple(call.known_sizes("size"))
     grid = affine_grid(call, call.dims("theta"), size)
-    for number in (size[0], *size[2:]):
-        call.at_most(1, number, "the output must not be empty")
+    call.filled((size[0], *size[2:]), "the output must not be empty")
     return Value(grid)
 
 
@@ -303,8 +291,7 @@ def _half(size: Dim) -> Dim:
 def transformed(call: TorchCall) -> Value:
     """A transform along one axis; from or to real numbers, the frequencies are half as many, plus one."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.fft_")
-    if not dims:
-        call.refuse("the tensor must have an axis")
+    call.refuse_if(not dims, "the tensor must have an axis")
     place = call.axis(call.number("dim", -1), len(dims))
     _fill(call, dims, [place])
     return Value(_along(call, dims, place, call.size("n"), kind))
@@ -318,11 +305,11 @@ def _fill(call: TorchCall, dims: Dims, places: Sequence[int]) -> None:
 
 
 def _along(call: TorchCall, dims: Dims, place: int, requested: Dim | None, kind: str) -> Dims:
-    """Return a shape with the transformed axis; ``given`` is the length that the caller asks for."""
+    """Return a shape with the transformed axis; ``requested`` is the length that the caller asks for."""
     is_to_real = kind.startswith(("irfft", "hfft"))
-    length = requested
-    if length is None:
-        length = multiply(2, subtract(dims[place], 1)) if is_to_real else dims[place]
+    # A real signal of even length n has n//2 + 1 frequencies; without a length, torch assumes an even one.
+    length = multiply(2, subtract(dims[place], 1)) if is_to_real else dims[place]
+    length = length if requested is None else requested
     call.at_most(1, length, _POINTS)
     frequencies = _half(length) if kind.startswith(("rfft", "ihfft")) else length
     return (*dims[:place], frequencies, *dims[place + 1 :])
@@ -339,37 +326,31 @@ def transformed_along_several(call: TorchCall) -> Value:
     if axes is None:
         count = len(dims) if sizes is None else len(sizes)
         axes = list(range(len(dims) - count, len(dims)))
-        if axes and axes[0] < 0:
-            call.refuse("there must be an axis for each length")
+        call.refuse_if(axes and axes[0] < 0, "there must be an axis for each length")
     places = call.distinct_axes(axes, max(len(dims), 1), TWICE)
-    if not dims and places:
-        call.refuse("the tensor must have an axis")
-    if sizes is not None and len(sizes) != len(places):
-        call.refuse("there must be one length for each axis")
-    if not places and kind not in ("fftn", "ifftn", "fft2", "ifft2"):
-        call.refuse("there must be an axis to transform")
+    call.refuse_if(not dims and places, "the tensor must have an axis")
+    call.refuse_if(sizes is not None and len(sizes) != len(places), "there must be one length for each axis")
+    call.refuse_if(not places and kind not in ("fftn", "ifftn", "fft2", "ifft2"), "there must be an axis to transform")
     _fill(call, dims, places)
     for n, place in enumerate(places):
         length = None if sizes is None or sizes[n] == -1 else sizes[n]
         is_last = n == len(places) - 1
+        # Only the last axis has half of the frequencies.
         dims = _along(call, dims, place, length, kind if is_last else "fft")
     return Value(dims)
 
 
 @operator("_fft_c2c", "_fft_r2c", "_fft_c2r")
 def transformed_by_kernel(call: TorchCall) -> Value:
-    """The kernel behind the transforms: between complex numbers, or from or to real ones along the last axis given.
-
-    Torch reads out of bounds at an axis below 0 or out of range, so that is refused here.
-    """
+    """The kernel behind the transforms: between complex numbers, or from or to real ones along the last axis given."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten._fft_")
     axes = call.numbers_of("dim") or []
     if not axes and kind == "c2c":
         return Value(dims)
+    # Torch does not check axes here: it reads out of bounds at one below 0 or out of range.
     if not axes or not all(0 <= a < len(dims) for a in axes) or len(set(axes)) < len(axes):
         call.refuse("there must be axes to transform, each named once and counted from the front")
-    for size in dims:
-        call.at_most(1, size, "there must be elements to transform")
+    call.filled(dims, "there must be elements to transform")
     last, output = axes[-1], list(dims)
     if kind == "r2c" and call.flag("onesided"):
         output[last] = _half(dims[last])
@@ -379,11 +360,12 @@ def transformed_by_kernel(call: TorchCall) -> Value:
 
 
 def _real_length(call: TorchCall, frequencies: Dim) -> Dim:
-    """Return how many real numbers are computed; other numbers of frequencies are read out of bounds."""
+    """Return how many real numbers are computed."""
     length = call.size("last_dim_size")
     if length is None:
         call.give_up("data decide last_dim_size")
     call.at_most(1, length, _POINTS)
+    # Torch reads other numbers of frequencies out of bounds.
     call.one_of(frequencies, [_half(length), length], "there must be n//2 + 1 frequencies for n real numbers")
     return length
 
@@ -392,8 +374,7 @@ def _real_length(call: TorchCall, frequencies: Dim) -> Dim:
 def shifted(call: TorchCall) -> Value:
     """The frequencies in another order."""
     dims = call.dims("self")
-    if not dims:
-        call.refuse("the tensor must have an axis")
+    call.refuse_if(not dims, "the tensor must have an axis")
     for axis in call.numbers_of("dim") or ():
         call.axis(axis, len(dims))
     return Value(dims)
@@ -403,10 +384,8 @@ def shifted(call: TorchCall) -> Value:
 def short_time(call: TorchCall) -> Value:
     """The spectra (batch, frequencies, frames) of overlapping frames of signals (batch, time)."""
     dims, length = call.dims("self"), call.number("n_fft")
-    if len(dims) not in (1, 2):
-        call.refuse("signals must have one or two axes")
-    for size in dims[:-1]:
-        call.at_most(1, size, "there must be a signal")
+    call.refuse_if(len(dims) not in (1, 2), "signals must have one or two axes")
+    call.filled(dims[:-1], "there must be a signal")
     time, hop = dims[-1], call.number("hop_length", length // 4)
     width = call.number("win_length", length)
     if length < 1 or hop < 1 or not 1 <= width <= length:
@@ -416,9 +395,7 @@ def short_time(call: TorchCall) -> Value:
             call.at_most(length // 2 + 1, time, "the signal must be longer than what is reflected at its ends")
         time = add(time, 2 * (length // 2))
     call.at_most(length, time, "the signal must hold a frame")
-    window = call.maybe_dims("window")
-    if window is not None:
-        call.same_shape(window, (width,), "the window must have win_length numbers")
+    call.same_shape_if_given("window", (width,), "the window must have win_length numbers")
     is_one_sided = call.flag("onesided", not call.dtype_of("self").startswith("complex"))
     frequencies = length // 2 + 1 if is_one_sided else length
     frames = add(floor_divide(subtract(time, length), hop), 1)
@@ -430,10 +407,8 @@ def short_time(call: TorchCall) -> Value:
 def from_short_time(call: TorchCall) -> Value:
     """The signals (batch, time) of spectra (batch, frequencies, frames)."""
     dims, length = call.dims("self"), call.number("n_fft")
-    if len(dims) not in (2, 3):
-        call.refuse("spectra must have two or three axes")
-    for size in dims:
-        call.at_most(1, size, "there must be spectra")
+    call.refuse_if(len(dims) not in (2, 3), "spectra must have two or three axes")
+    call.filled(dims, "there must be spectra")
     hop = call.number("hop_length", length // 4)
     width = call.number("win_length", length)
     if length < 1 or not 1 <= hop <= width <= length:
@@ -441,9 +416,7 @@ def from_short_time(call: TorchCall) -> Value:
     sided = call.argument("onesided")
     allowed = [n for n, is_half in ((length // 2 + 1, True), (length, False)) if sided in (None, is_half)]
     call.one_of(dims[-2], allowed, "there must be a row for each frequency of a frame")
-    window = call.maybe_dims("window")
-    if window is not None:
-        call.same_shape(window, (width,), "the window must have win_length numbers")
+    call.same_shape_if_given("window", (width,), "the window must have win_length numbers")
     whole = add(length, multiply(hop, subtract(dims[-1], 1)))
     cut = length // 2 if call.flag("center", True) else 0
     requested = call.size("length")

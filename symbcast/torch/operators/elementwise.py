@@ -62,7 +62,7 @@ def _on_operands(call: TorchCall, name: str, dtype: int, of: Sequence[str] = ("s
 
 @translation("floor_divide", "div")
 def div_contents(call: TorchCall, output: Value) -> Content | None:
-    """Return the quotient if no operand is negative, since both rounding modes then agree."""
+    # Rounding down and rounding towards zero agree only if no operand is negative.
     if call.node.op_type == "aten.div" and call.argument("rounding_mode") is None:
         return None
     above, below = (operand_as(call, name, output.dtype) for name in ("self", "other"))
@@ -112,9 +112,10 @@ def to_contents(call: TorchCall, output: Value) -> Content | None:
 
 @operator("cummax", "cummin")
 def extremes(call: TorchCall) -> list[Value]:
-    """Running extremes and where they are; the axis must exist, unless the tensor is empty."""
+    """Running extremes and where they are."""
     dims = call.dims("self")
     rank, axis = max(len(dims), 1), call.number("dim")
+    # Torch does not look at the axis of an empty tensor.
     if not -rank <= axis < rank:
         call.require(call.empty(dims), f"axis {axis} is out of range for {rank} axes, unless the tensor is empty")
     return [Value(dims)] * 2
@@ -123,8 +124,7 @@ def extremes(call: TorchCall) -> list[Value]:
 @operator("fill", "fill_")
 def filled(call: TorchCall) -> Value:
     """A tensor with every element set to one value, given as a scalar."""
-    if call.maybe_dims("value"):
-        call.refuse("the value to fill with must have no axes")
+    call.refuse_if(call.maybe_dims("value"), "the value to fill with must have no axes")
     return Value(call.dims("self"))
 
 
@@ -132,8 +132,7 @@ def filled(call: TorchCall) -> Value:
 def triangle(call: TorchCall) -> Value:
     """The lower or upper triangle of matrices."""
     dims = call.dims("self")
-    if len(dims) < 2:
-        call.refuse("a matrix must have at least two axes")
+    call.refuse_if(len(dims) < 2, "a matrix must have at least two axes")
     return Value(dims)
 
 
@@ -141,8 +140,7 @@ def triangle(call: TorchCall) -> Value:
 def renormed(call: TorchCall) -> Value:
     """The slices along an axis, each scaled to a maximum norm."""
     dims = call.dims("self")
-    if len(dims) < 2:
-        call.refuse("the tensor must have at least two axes")
+    call.refuse_if(len(dims) < 2, "the tensor must have at least two axes")
     call.axis(call.number("dim"), len(dims))
     return Value(dims)
 
@@ -157,13 +155,12 @@ def flipped(call: TorchCall) -> Value:
 
 @operator("roll")
 def rolled(call: TorchCall) -> Value:
-    """Elements shifted along axes, wrapping around; nothing is checked for an empty tensor."""
+    """Elements shifted along axes, wrapping around."""
     dims, axes = call.dims("self"), call.numbers_of("dims") or []
     shifts = len(call.argument("shifts") or ()) if isinstance(call.argument("shifts"), list) else 1
-    if shifts != max(len(axes), 1):
-        call.refuse("there must be one shift for each axis")
-    is_right = all(-len(dims) <= a < len(dims) for a in axes)
-    if not is_right:
+    call.refuse_if(shifts != max(len(axes), 1), "there must be one shift for each axis")
+    # Torch does not look at the axes of an empty tensor.
+    if not all(-len(dims) <= a < len(dims) for a in axes):
         call.require(call.empty(dims), "a given axis must exist")
     return Value(dims)
 
@@ -172,8 +169,7 @@ def rolled(call: TorchCall) -> Value:
 def drawn(call: TorchCall) -> Value:
     """Random zeros and ones; a tensor of probabilities is broadcast to the output, unless the output is empty."""
     dims, probabilities = call.dims("self"), call.maybe_dims("p") or ()
-    if len(probabilities) > len(dims):
-        call.refuse("the probabilities must not have more axes than the tensor")
+    call.refuse_if(len(probabilities) > len(dims), "the probabilities must not have more axes than the tensor")
     for p, size in zip(probabilities, dims[len(dims) - len(probabilities) :], strict=True):
         fits = any_of([call.empty(dims), equal(p, 1), equal(p, size)])
         call.require(fits, "the probabilities must broadcast to the tensor")
@@ -225,8 +221,7 @@ def nothing(call: TorchCall) -> Value:
 def created(call: TorchCall) -> Value:
     """A tensor of a given shape."""
     sizes = call.known_sizes("size")
-    for size in sizes:
-        call.is_size(size, "a size must not be negative")
+    call.are_sizes(sizes, "a size must not be negative")
     return Value(tuple(sizes))
 
 
@@ -259,8 +254,7 @@ def counted(call: TorchCall) -> Value:
     """Numbers from a start to an end (exclusive), in steps."""
     start, step, end = call.size("start", 0), call.size("step", 1), call.size("end")
     if all(not isinstance(call.argument(n), Value) for n in ("start", "step", "end")):
-        if isinstance(step, int) and step == 0:
-            call.refuse("the step must not be 0")
+        call.refuse_if(isinstance(step, int) and step == 0, "the step must not be 0")
         if not all(isinstance(n, int) for n in (start, step, end)):
             return next(iter(call.recorded("its arguments are numbers")))
     if start is None or end is None or step is None:
@@ -349,8 +343,7 @@ def one_hot_contents(call: TorchCall, output: Value) -> Content | None:
 def mesh(call: TorchCall) -> list[Value]:
     """Vectors, each along its own axis; the indexing ``xy`` swaps the first two axes."""
     shapes = call.tensors("tensors")
-    if not shapes or any(len(s) > 1 for s in shapes):
-        call.refuse("there must be tensors, each with at most one axis")
+    call.refuse_if(not shapes or any(len(s) > 1 for s in shapes), "there must be tensors, each with at most one axis")
     sizes = [s[0] if s else 1 for s in shapes]
     output = sizes[1::-1] + sizes[2:] if call.argument("indexing") == "xy" and len(sizes) > 1 else sizes
     return [Value(tuple(output))] * len(sizes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
-from symbcast.core.algebra.formulas import at_most
 from symbcast.operators.context import Dims
 from symbcast.operators.layers import check_channels
 from symbcast.operators.values.value import Value
@@ -11,7 +10,7 @@ from symbcast.torch.calls import TorchCall, operator
 from symbcast.torch.contents import indexed_by
 from symbcast.torch.operators.convolutions import convolved, pooled, sampled
 from symbcast.torch.operators.elementwise import pointwise
-from symbcast.torch.operators.indexing import diagonal_of
+from symbcast.torch.operators.indexing import diagonal_of, note_short_source
 from symbcast.torch.operators.layout import edge_padded, reflection_padded, unfolded_shape
 from symbcast.torch.operators.networks import gated, normalised
 
@@ -36,15 +35,13 @@ def _requested(call: TorchCall, shapes: list[Dims]) -> list[Value]:
 def of_likelihood(call: TorchCall) -> Value:
     """The gradient of log-probabilities (N, C) or (C,), or in two dimensions (N, C, H, W)."""
     dims, target, is_plane = call.dims("self"), call.dims("target"), "2d" in call.node.op_type
-    if len(dims) not in ((4,) if is_plane else (1, 2)):
-        call.refuse("the log-probabilities have another number of axes")
+    call.refuse_if(len(dims) not in ((4,) if is_plane else (1, 2)), "the log-probabilities have another number of axes")
     if is_plane:
         call.same_shape(target, (dims[0], *dims[2:]), "there must be a target for each place")
     elif len(dims) == 2:
         call.equal(multiply(*target), dims[0], "there must be a target for each row")
-    of_each = call.number("reduction", 1) == 0 and len(dims) > 1
     grad = call.dims("grad_output")
-    if of_each:
+    if call.number("reduction", 1) == 0 and len(dims) > 1:
         call.same_shape(grad, target, "the gradient must have the shape of the losses")
     else:
         call.equal(multiply(*grad), 1, "the gradient of the reduced loss must be one number")
@@ -63,18 +60,16 @@ def of_softmax(call: TorchCall) -> Value:
 
 @operator("native_batch_norm_backward", "batch_norm_backward")
 def of_batch_norm(call: TorchCall) -> list[Value]:
-    """The gradients of a batch norm's input, weight and bias; torch reads out of bounds if lengths differ."""
+    """The gradients of a batch norm's input, weight and bias."""
     dims = call.dims("grad_out"), call.dims("input")
     check_channels(call, dims[1])
     call.same_shape(dims[0], dims[1], "the gradient must have the shape of the input")
-    for size in dims[1][:2]:
-        call.at_most(1, size, "there must be a batch and channels")
+    call.filled(dims[1][:2], "there must be a batch and channels")
     names = ["weight", "running_mean", "running_var"]
     names += ["save_mean", "save_invstd", "save_var"] if call.flag("train") or call.flag("update") else []
+    # Torch reads out of bounds if the lengths differ.
     for name in names:
-        parameter = call.maybe_dims(name)
-        if parameter is not None:
-            call.same_shape(parameter, dims[1][1:2], f"{name} must have one number per channel")
+        call.same_shape_if_given(name, dims[1][1:2], f"{name} must have one number per channel")
     return _requested(call, [dims[1], dims[1][1:2], dims[1][1:2]])
 
 
@@ -103,10 +98,7 @@ def of_group_norm(call: TorchCall) -> list[Value]:
 def of_masked(call: TorchCall) -> Value:
     """The gradient of the source that a mask distributed."""
     dims, sizes = call.broadcast(call.dims("grad_output"), call.dims("mask")), tuple(call.known_sizes("sizes"))
-    enough = at_most(multiply(*dims), multiply(*sizes))
-    if call.is_known(enough) is not True:
-        reason = "not checked: the source must have an element for each place of the mask"
-        call.note(reason, is_about_data=call.is_data_in("mask"), enough=enough)
+    note_short_source(call, dims, sizes)
     return Value(sizes)
 
 
@@ -131,10 +123,7 @@ def of_binary(call: TorchCall) -> Value:
     """The gradient of probabilities; the target has their sizes."""
     dims = call.dims("self")
     call.same_shape(call.dims("target"), dims, "the target must have the sizes of the probabilities")
-    for name in ("weight", "grad_output"):
-        operand = call.maybe_dims(name)
-        if operand is not None:
-            call.broadcast(operand, dims, rule="unidirectional")
+    call.expand_to(dims, "weight", "grad_output")
     return Value(dims)
 
 
@@ -172,8 +161,7 @@ def of_gate(call: TorchCall) -> Value:
 def of_embedding(call: TorchCall) -> Value:
     """The gradient of an embedding's weights: the gradients of the rows, summed by index."""
     dims, indices = call.dims("grad_output"), call.dims("indices")
-    if not dims:
-        call.refuse("the gradient must have an axis")
+    call.refuse_if(not dims, "the gradient must have an axis")
     call.equal(multiply(*dims), multiply(*indices, dims[-1]), "there must be a row for each index")
     rows = call.size("num_weights")
     if rows is None:
@@ -196,9 +184,7 @@ def of_layer_norm(call: TorchCall) -> list[Value]:
 
 def _has_shape(call: TorchCall, output: Dims | None, *names: str) -> None:
     for name in names:
-        operand = call.maybe_dims(name)
-        if operand is not None:
-            call.same_shape(operand, output or (), f"{name} must have the shape of the output")
+        call.same_shape_if_given(name, output or (), f"{name} must have the shape of the output")
 
 
 @operator(
@@ -213,15 +199,14 @@ def of_pool(call: TorchCall) -> Value:
 
 @operator(*(f"{kind}_pool{n}d_backward" for n in "23" for kind in ("_adaptive_avg", "adaptive_max")))
 def of_adaptive_pool(call: TorchCall) -> Value:
-    """The gradient of an adaptive pool's input; torch reads out of bounds if batch and channels differ."""
+    """The gradient of an adaptive pool's input."""
     dims, grad = call.dims("self"), call.dims("grad_output")
     count = 3 if "3d" in call.node.op_type else 2
-    if len(dims) not in (count + 1, count + 2):
-        call.refuse(f"the input must have {count + 1} or {count + 2} axes")
-    if len(grad) != len(dims):
-        call.refuse("the gradient must have the axes of the input")
+    call.refuse_if(len(dims) not in (count + 1, count + 2), f"the input must have {count + 1} or {count + 2} axes")
+    call.refuse_if(len(grad) != len(dims), "the gradient must have the axes of the input")
     for size in (*grad[-count - 1 :], *dims[-count:]):
         call.at_most(1, size, "neither the gradient nor the pooled axes may be empty; only the batch may be 0")
+    # Torch reads out of bounds if batch and channels differ.
     call.same_shape(grad[:-count], dims[:-count], "the gradient must have the batch and the channels of the input")
     _has_shape(call, grad, "indices")
     return Value(dims)
@@ -244,10 +229,8 @@ def of_padding(call: TorchCall) -> Value:
 def of_resizing(call: TorchCall) -> Value:
     """The gradient of a resized tensor; no resized axis may be empty."""
     dims, sizes = tuple(call.known_sizes("input_size")), tuple(call.known_sizes("output_size"))
-    if len(dims) != len(sizes) + 2:
-        call.refuse("there must be a batch, channels and a size for each resized axis")
-    for size in (*dims[2:], *sizes):
-        call.at_most(1, size, "no resized axis may be empty")
+    call.refuse_if(len(dims) != len(sizes) + 2, "there must be a batch, channels and a size for each resized axis")
+    call.filled((*dims[2:], *sizes), "no resized axis may be empty")
     _has_shape(call, (*dims[:2], *sizes), "grad_output")
     return Value(dims)
 

@@ -26,8 +26,7 @@ from symbcast.torch.library import INT64
 def embedded(call: TorchCall) -> Value:
     """A row of the weights for each index."""
     weights, indices = call.dims("weight"), call.dims("indices")
-    if len(weights) != 2:
-        call.refuse("the weights must be a matrix")
+    call.refuse_if(len(weights) != 2, "the weights must be a matrix")
     indexed_by(call, call.value_of("indices"), weights[0], indices)
     return Value(gather(call, weights, indices, 0))
 
@@ -37,8 +36,7 @@ def picked(call: TorchCall) -> Value:
     """Elements along an axis, selected by index."""
     dims, indices = call.dims("self"), call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
-    if len(indices) > 1:
-        call.refuse("the indices must be a vector or a scalar")
+    call.refuse_if(len(indices) > 1, "the indices must be a vector or a scalar")
     if not dims:
         call.equal(multiply(*indices), 1, "a scalar takes only one index")
         return Value(())
@@ -63,8 +61,9 @@ def index_select_contents(call: TorchCall, output: Value) -> Content | None:
 @operator("index", "_unsafe_index")
 def indexed(call: TorchCall) -> Value:
     """Indices are broadcast; their axes replace the indexed axes, or come first if those are not adjacent."""
-    if not _has_masks(call):
+    if not any(_are_masks(call)):
         return Value(_indexed(call))
+    # Data decide how many elements a mask selects.
     _fit_masks(call)
     indices = call.argument("indices")
     places = [n for n, v in enumerate(indices) if v is not None]
@@ -85,11 +84,6 @@ def _fit_masks(call: TorchCall) -> None:
             call.refuse("there must be an axis for each axis of a mask, and for each other index")
         call.same_shape(shape, dims[at : at + len(shape)], "a mask must have the sizes of the axes that it masks")
         at += len(shape) if is_mask else 1
-
-
-def _has_masks(call: TorchCall) -> bool:
-    """Return whether an index is boolean, so that data decide the number of selected elements."""
-    return any(_are_masks(call))
 
 
 def _is_of_data(call: TorchCall) -> bool:
@@ -141,18 +135,18 @@ def scattered(call: TorchCall) -> Value:
 def put(call: TorchCall) -> Value:
     """The tensor with the selected elements overwritten by values, which are broadcast to them."""
     dims = call.dims("self")
-    if _has_masks(call):
+    if any(_are_masks(call)):
         _fit_masks(call)
-        call.note(
-            "not checked: the written values, as data decide what the mask selects", is_about_data=_is_of_data(call)
-        )
+        reason = "not checked: the written values, as data decide what the mask selects"
+        call.note(reason, is_about_data=_is_of_data(call))
         return Value(dims)
     call.broadcast(call.dims("values"), _indexed(call), rule="unidirectional")
     return Value(dims)
 
 
 def writes_all(call: TorchCall) -> bool:
-    """Return whether a write by index replaces each element of a vector: its only index is a permutation."""
+    """Return whether a write by index replaces each element of a vector."""
+    # It does if the only index is a permutation: the order of a sort, which nothing writes to.
     indices, raw = call.argument("indices"), raw_argument(call, "indices")
     if call.flag("accumulate") or not isinstance(indices, list) or len(indices) != 1:
         return False
@@ -160,7 +154,7 @@ def writes_all(call: TorchCall) -> bool:
 
 
 def _is_permutation(node: Any) -> bool:
-    """Return whether a node has each position along a vector once: the order of a sort, which nothing writes to."""
+    """Return whether a node has each position along a vector once."""
     if len(getattr(node.meta.get("val"), "shape", ())) != 1 or any(_may_write_to(user, node) for user in node.users):
         return False
     operator = _operator_name(node)
@@ -170,9 +164,8 @@ def _is_permutation(node: Any) -> bool:
 
 
 def _operator_name(node: Any) -> str:
-    return str(getattr(node.target, "overloadpacket", None) or getattr(node.target, "__name__", "")).removeprefix(
-        "aten."
-    )
+    name = getattr(node.target, "overloadpacket", None) or getattr(node.target, "__name__", "")
+    return str(name).removeprefix("aten.")
 
 
 def _may_write_to(user: Any, node: Any) -> bool:
@@ -211,8 +204,7 @@ def _at_places(call: TorchCall, dims: Dims) -> tuple[int, Dims]:
     """Return an axis and the shape of the indices into it, which must be valid if anything is written."""
     indices = call.dims("index")
     place = call.axis_of(call.number("dim"), len(dims))
-    if len(indices) > 1:
-        call.refuse("the indices must be a vector or a scalar")
+    call.refuse_if(len(indices) > 1, "the indices must be a vector or a scalar")
     if dims:
         others = (*dims[:place], *dims[place + 1 :])
         from_end = call.node.op_type.startswith("aten.index_fill")
@@ -228,14 +220,16 @@ def masked_written(call: TorchCall) -> Value:
         call.broadcast(mask, dims, rule="unidirectional")
     else:
         dims = call.broadcast(dims, mask)
-    enough = at_most(multiply(*dims), multiply(*call.dims("source")))
-    if call.is_known(enough) is not True:
-        call.note(
-            "not checked: the source must have an element for each place of the mask",
-            is_about_data=call.is_data_in("mask"),
-            enough=enough,
-        )
+    note_short_source(call, dims, call.dims("source"))
     return Value(dims)
+
+
+def note_short_source(call: TorchCall, dims: Dims, source: Dims) -> None:
+    """Leave a note unless a source has an element for each place that a mask of a shape can select."""
+    enough = at_most(multiply(*dims), multiply(*source))
+    if call.is_known(enough) is not True:
+        reason = "not checked: the source must have an element for each place of the mask"
+        call.note(reason, is_about_data=call.is_data_in("mask"), enough=enough)
 
 
 @operator("masked_select")
@@ -259,10 +253,7 @@ def nonzero_contents(call: TorchCall, output: Value) -> Content | None:
 
 @operator("_unique", "_unique2", "unique_consecutive", "unique_dim")
 def distinct(call: TorchCall) -> list[Value]:
-    """Distinct elements or slices, the place of each original one among them, and how often each occurs.
-
-    Data decide their number; slices along an axis must not be empty.
-    """
+    """Distinct elements or slices, the place of each original one among them, and how often each occurs."""
     dims, text = call.dims("self"), "the number of distinct elements"
     is_flat = call.node.op_type == "aten.unique_consecutive" and len(dims) == 1 and call.argument("dim") == 0
     if call.argument("dim") is None or is_flat:
@@ -271,8 +262,7 @@ def distinct(call: TorchCall) -> list[Value]:
         often = (count,) if call.flag("return_counts") else (0,)
         return [Value((count,)), Value(dims if is_listed else (0,)), Value(often)][: len(call.node.outputs)]
     place = call.axis(call.number("dim"), len(dims))
-    for size in (*dims[:place], *dims[place + 1 :]):
-        call.at_most(1, size, "the compared slices must have elements")
+    call.filled((*dims[:place], *dims[place + 1 :]), "the compared slices must have elements")
     count = call.count(dims[place], text=text)
     return [Value((*dims[:place], count, *dims[place + 1 :])), Value((dims[place],)), Value((count,))]
 
@@ -281,16 +271,13 @@ def distinct(call: TorchCall) -> list[Value]:
 def sought(call: TorchCall) -> Value:
     """An insertion index for each value, in one sorted sequence or in one per row of values."""
     sequence, values = call.dims("sorted_sequence"), call.dims("self")
-    if not sequence:
-        call.refuse("the sorted sequence must have an axis")
+    call.refuse_if(not sequence, "the sorted sequence must have an axis")
     if len(sequence) > 1:
         if len(values) != len(sequence):
             call.refuse("the values must have as many axes as the sorted sequences, unless there is only one")
         for rows, size in zip(values[:-1], sequence[:-1], strict=True):
             call.equal(rows, size, "there must be a sorted sequence for each row of values")
-    sorter = call.maybe_dims("sorter")
-    if sorter is not None:
-        call.same_shape(sorter, sequence, "the sorter must have the shape of the sorted sequence")
+    call.same_shape_if_given("sorter", sequence, "the sorter must have the shape of the sorted sequence")
     return Value(values)
 
 
@@ -303,8 +290,7 @@ def searchsorted_contents(call: TorchCall, output: Value) -> Content | None:
 @operator("bucketize")
 def bucketed(call: TorchCall) -> Value:
     """A bucket index for each value; the boundaries must have one axis."""
-    if len(call.dims("boundaries")) != 1:
-        call.refuse("the boundaries must have one axis")
+    call.refuse_if(len(call.dims("boundaries")) != 1, "the boundaries must have one axis")
     return Value(call.dims("self"))
 
 
@@ -323,18 +309,22 @@ def sliced(call: TorchCall) -> Value:
 
 
 def part_of_positions(content: DistinctPlaces) -> DistinctPlaces:
-    """Return a part of positions; those that are left still differ along their axis."""
+    # Positions that are left still differ along their axis, but no longer all occur.
     assert content.low is not None and content.high is not None
     return DistinctPlaces(content.low, content.high, content.axis)
 
 
 @translation("slice", "slice_copy")
 def slice_contents(call: TorchCall, output: Value) -> Content | None:
-    start, end = call.size("start", 0), call.size("end", (1 << 63) - 1)
+    start, end = call.size("start", 0), call.size("end", TO_THE_END)
     if start is None or end is None:
-        content = call.value_of("self").content
-        return part_of_positions(content) if isinstance(content, DistinctPlaces) else some_contents(call, output)
+        return _part_contents(call, output)
     return _cut_contents(call, output, (start, end, call.number("step", 1)))
+
+
+def _part_contents(call: TorchCall, output: Value) -> Content | None:
+    content = call.value_of("self").content
+    return part_of_positions(content) if isinstance(content, DistinctPlaces) else some_contents(call, output)
 
 
 def _part(call: TorchCall, dims: Dims) -> Dims | None:
@@ -375,8 +365,7 @@ def narrowed(call: TorchCall) -> Value:
 def narrow_contents(call: TorchCall, output: Value) -> Content | None:
     start, length = call.size("start"), call.size("length")
     if start is None or length is None or not call.bounds.is_at_least(start, 0):
-        content = call.value_of("self").content
-        return part_of_positions(content) if isinstance(content, DistinctPlaces) else some_contents(call, output)
+        return _part_contents(call, output)
     return _cut_contents(call, output, (start, add(start, length), 1))
 
 
@@ -459,6 +448,7 @@ def diagonal_of(call: TorchCall, dims: Dims) -> Dims:
 def _diagonal(call: TorchCall, dims: Dims, axes: tuple[int, int], offset: int) -> Dims:
     rows, columns = add(dims[axes[0]], min(offset, 0)), add(dims[axes[1]], -max(offset, 0))
     length = minimum([rows, columns])
+    # An offset beyond the matrix gives an empty diagonal.
     if not call.asker.is_positive([rows, columns]):
         length = maximum([length, 0])
     return (*(d for n, d in enumerate(dims) if n not in axes), length)
@@ -471,8 +461,7 @@ def diag(call: TorchCall) -> Value:
     if len(dims) == 1:
         size = add(dims[0], abs(offset))
         return Value((size, size))
-    if len(dims) != 2:
-        call.refuse("the tensor must be a vector or a matrix")
+    call.refuse_if(len(dims) != 2, "the tensor must be a vector or a matrix")
     return Value(_diagonal(call, dims, (0, 1), offset))
 
 
@@ -500,12 +489,10 @@ def part_of_gradient(call: TorchCall) -> Value:
 
 @operator("as_strided", "as_strided_", "as_strided_copy")
 def strided(call: TorchCall) -> Value:
-    """The elements of a tensor's storage at given strides; unless there are none, all must be in the storage."""
+    """The elements of a tensor's storage at given strides."""
     sizes, strides, offset = call.known_sizes("size"), call.known_sizes("stride"), call.size("storage_offset", 0)
-    if len(sizes) != len(strides):
-        call.refuse("there must be one stride for each size")
-    for number in (*sizes, *strides):
-        call.is_size(number, "sizes and strides must not be negative")
+    call.refuse_if(len(sizes) != len(strides), "there must be one stride for each size")
+    call.are_sizes((*sizes, *strides), "sizes and strides must not be negative")
     if offset is None:
         call.note("not checked: the elements must be in the storage", is_about_data=call.is_data_in("storage_offset"))
         return Value(tuple(sizes))
@@ -515,6 +502,7 @@ def strided(call: TorchCall) -> Value:
         return Value(tuple(sizes))
     reach = add(offset, 1, *(multiply(subtract(n, 1), s) for n, s in zip(sizes, strides, strict=True)))
     is_inside = at_most(reach, multiply(*call.dims("self")))
+    # Without elements, torch does not look at the storage.
     call.require(any_of([*(equal(n, 0) for n in sizes), is_inside]), "the elements must be in the tensor")
     return Value(tuple(sizes))
 

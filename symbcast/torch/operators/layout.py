@@ -52,8 +52,7 @@ def _retyped(call: TorchCall, dims: Dims) -> Dims:
         call.give_up("its element types are not known")
     if old.itemsize == new.itemsize:
         return dims
-    if not dims:
-        call.refuse("a scalar cannot be read as elements of another length")
+    call.refuse_if(not dims, "a scalar cannot be read as elements of another length")
     if old.itemsize > new.itemsize:
         return (*dims[:-1], multiply(dims[-1], old.itemsize // new.itemsize))
     each = new.itemsize // old.itemsize
@@ -83,8 +82,7 @@ def flattened(call: TorchCall) -> Value:
             call.axis_of(call.number(name), 0)
         return Value((1,))
     first, last = (call.axis(call.number(n), len(dims)) for n in ("start_dim", "end_dim"))
-    if first > last:
-        call.refuse("the first axis to join must not come after the last one")
+    call.refuse_if(first > last, "the first axis to join must not come after the last one")
     return Value(flatten(dims, first, last + 1))
 
 
@@ -94,8 +92,7 @@ def unflattened(call: TorchCall) -> Value:
     dims = call.dims("self")
     place = call.axis(call.number("dim"), len(dims))
     sizes = call.known_sizes("sizes")
-    if not sizes:
-        call.refuse("there must be at least one size to split the axis into")
+    call.refuse_if(not sizes, "there must be at least one size to split the axis into")
     split_sizes = reshaped(call, (dims[place],), sizes)
     return Value((*dims[:place], *split_sizes, *dims[place + 1 :]))
 
@@ -137,8 +134,7 @@ def turned(call: TorchCall) -> Value:
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     if (kind in ("mT", "adjoint") and len(dims) == 1) or (kind == "matrix_H" and len(dims) not in (0, 2)):
         call.refuse("a matrix must have two axes")
-    if kind in ("t", "t_", "t_copy") and len(dims) > 2:
-        call.refuse("there must be at most two axes")
+    call.refuse_if(kind in ("t", "t_", "t_copy") and len(dims) > 2, "there must be at most two axes")
     if kind == "numpy_T" or len(dims) < 2:
         return Value(dims[::-1])
     return Value((*dims[:-2], dims[-1], dims[-2]))
@@ -151,8 +147,7 @@ def moved(call: TorchCall) -> Value:
     sources, targets = (
         call.distinct_axes(call.numbers_of(n) or (), max(len(dims), 1), TWICE) for n in ("source", "destination")
     )
-    if len(sources) != len(targets):
-        call.refuse("there must be one position for each moved axis")
+    call.refuse_if(len(sources) != len(targets), "there must be one position for each moved axis")
     if not dims:
         return Value(())
     placed = dict(zip(targets, sources, strict=True))
@@ -173,12 +168,13 @@ def unsqueeze_contents(call: TorchCall, output: Value) -> Content | None:
 
 @operator("squeeze", "squeeze_", "squeeze_copy")
 def squeezed(call: TorchCall) -> Value:
-    """Axes of size 1 removed; axes that torch recorded as 1 must be 1, and the others must not be."""
+    """Axes of size 1 removed."""
     dims = call.dims("self")
     named = call.numbers_of("dim")
     axes = set(range(len(dims)))
     if named is not None:
         axes &= set(call.distinct_axes(named, max(len(dims), 1), TWICE))
+    # The graph has one rank: axes that it removed must be 1, and those that it kept must not be.
     recorded_rank = len(call.node.raw.meta["val"].shape) if "val" in call.node.raw.meta else None
     unsure = [n for n in sorted(axes) if not isinstance(dims[n], int)]
     sure = {n for n in axes if dims[n] == 1}
@@ -203,11 +199,9 @@ def expanded(call: TorchCall) -> Value:
         return Value(reshaping.expand(call, dims, call.dims("other")))
     target = call.known_sizes("size")
     new = len(target) - len(dims)
-    if new < 0:
-        call.refuse(f"a tensor of {len(dims)} axes cannot be expanded to {len(target)}")
+    call.refuse_if(new < 0, f"a tensor of {len(dims)} axes cannot be expanded to {len(target)}")
     sizes = tuple(dims[n - new] if d == -1 and n >= new else d for n, d in enumerate(target))
-    for size in sizes:
-        call.is_size(size, "a size must not be negative, except -1, which keeps the old size")
+    call.are_sizes(sizes, "a size must not be negative, except -1, which keeps the old size")
     return Value(reshaping.expand(call, dims, sizes))
 
 
@@ -228,8 +222,7 @@ def expand_contents(call: TorchCall, output: Value) -> Content | None:
 def repeated(call: TorchCall) -> Value:
     """Each axis repeated a given number of times, with axes added in front."""
     dims, repeats = call.dims("self"), call.known_sizes("repeats")
-    if len(repeats) < len(dims):
-        call.refuse(f"there must be a number for each of the {len(dims)} axes")
+    call.refuse_if(len(repeats) < len(dims), f"there must be a number for each of the {len(dims)} axes")
     return Value(_tiled(call, (*((1,) * (len(repeats) - len(dims))), *dims), repeats))
 
 
@@ -245,8 +238,7 @@ def repeat_contents(call: TorchCall, output: Value) -> Content | None:
 
 def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
     output = reshaping.tile(call, dims, repeats)
-    for size in output:
-        call.is_size(size, "an axis must not be repeated a negative number of times")
+    call.are_sizes(output, "an axis must not be repeated a negative number of times")
     return output
 
 
@@ -263,8 +255,7 @@ def tiled(call: TorchCall) -> Value:
 def interleaved(call: TorchCall) -> Value:
     """Each element along an axis repeated a given number of times."""
     if call.argument("self") is None:
-        if len(call.dims("repeats")) != 1:
-            call.refuse("the numbers must be a vector")
+        call.refuse_if(len(call.dims("repeats")) != 1, "the numbers must be a vector")
         return Value((_total_of_repeats(call),))
     shape, times = call.dims("self"), call.size("repeats")
     if call.argument("dim") is None:
@@ -273,8 +264,7 @@ def interleaved(call: TorchCall) -> Value:
         place = call.axis(call.number("dim"), len(shape))
     if isinstance(call.argument("repeats"), Value) and _is_tensor(call.argument("repeats"), call):
         counts = call.dims("repeats")
-        if len(counts) > 1:
-            call.refuse("the numbers must be a vector or one number")
+        call.refuse_if(len(counts) > 1, "the numbers must be a vector or one number")
         call.broadcast(counts or (1,), (shape[place],), rule="unidirectional")
         length = _total_of_repeats(call)
     elif times is None:
@@ -299,10 +289,7 @@ def _is_tensor(value: Value, call: TorchCall) -> bool:
 
 
 def _total_of_repeats(call: TorchCall) -> Dim:
-    """Return how many elements there are after each is repeated as often as a tensor says, or as ``output_size`` says.
-
-    The numbers must not be negative, and their sum must be ``output_size``.
-    """
+    """Return the number of elements after each is repeated as often as a tensor says, or as ``output_size`` says."""
     known = call.size("output_size")
     problem = "not checked: the numbers must not be negative"
     problem += "" if call.argument("output_size") is None else ", and their sum must be output_size"
@@ -312,7 +299,7 @@ def _total_of_repeats(call: TorchCall) -> Dim:
 
 @operator("cat", "concat", "concatenate")
 def concatenated(call: TorchCall) -> Value:
-    """Tensors concatenated; those of shape (0,) are ignored."""
+    """Tensors concatenated."""
     return Value(joined(call, call.tensors("tensors"), call.number("dim", 0)))
 
 
@@ -331,13 +318,13 @@ def cat_contents(call: TorchCall, output: Value) -> Content | None:
 
 def joined(call: TorchCall, shapes: Sequence[Dims], axis: int) -> Dims:
     """Return the shape of concatenated tensors."""
-    if not shapes:
-        call.refuse("there must be a tensor to concatenate")
+    call.refuse_if(not shapes, "there must be a tensor to concatenate")
     if all(len(s) == 1 for s in shapes):
         if axis in (0, -1):
             return joining_and_slicing.concat(call, shapes, axis)
         _are_nothing(call, shapes)
         return (0,)
+    # Torch ignores tensors of shape (0,) whatever the rank of the others.
     taken = [s for s in shapes if len(s) != 1]
     _are_nothing(call, [s for s in shapes if len(s) == 1])
     return joining_and_slicing.concat(call, taken, axis)
@@ -392,7 +379,7 @@ def chunked(call: TorchCall) -> list[Value]:
         call.require(any_of([equal(size, 0), at_most(1, last)]), reason)
     if count < requested:
         call.at_most(1, last, reason)
-        call.at_most(last, each, f"the exported graph splits the axis into {count} parts")
+        call.at_most(last, each, reason)
     return along(dims, place, [*[each] * (count - 1), last])
 
 
@@ -415,19 +402,18 @@ def shuffled(call: TorchCall) -> Value:
     """Blocks of channels moved into the spatial axes."""
     dims, block = call.dims("self"), call.number("upscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
-    if len(dims) < 3:
-        call.refuse("there must be channels and two spatial axes")
+    call.refuse_if(len(dims) < 3, "there must be channels and two spatial axes")
     return Value((*dims[:-3], *reshaping.depth_to_space(call, (1, *dims[-3:]), block)[1:]))
 
 
 @operator("pixel_unshuffle")
 def unshuffled(call: TorchCall) -> Value:
-    """Spatial blocks moved into the channels; an empty tensor keeps its shape."""
+    """Spatial blocks moved into the channels."""
     dims, block = call.dims("self"), call.number("downscale_factor")
     call.at_most(1, block, "the factor must be 1 or more")
-    if len(dims) < 3:
-        call.refuse("there must be channels and two spatial axes")
+    call.refuse_if(len(dims) < 3, "there must be channels and two spatial axes")
     output = (*dims[:-3], *reshaping.space_to_depth(call, (1, *dims[-3:]), block)[1:])
+    # Torch returns an empty tensor as it is.
     return Value(call.unless(call.empty(dims), dims, lambda: output))
 
 
@@ -436,8 +422,7 @@ def channels_shuffled(call: TorchCall) -> Value:
     """Channels reordered across equal groups."""
     dims, groups = call.dims("self"), call.number("groups")
     call.at_most(1, groups, "there must be at least one group")
-    if len(dims) < 3:
-        call.refuse("there must be a batch, channels and a spatial axis")
+    call.refuse_if(len(dims) < 3, "there must be a batch, channels and a spatial axis")
     call.require(equal(modulo(dims[1], groups), 0), f"the channels must be a multiple of the {groups} groups")
     return Value(dims)
 
@@ -509,6 +494,7 @@ def _paddings(call: TorchCall) -> tuple[Dims, list[Padding]]:
     count = len(widths) // 2
     if len(widths) % 2 or count > len(dims):
         call.refuse(f"there must be two numbers per axis, for at most {len(dims)} axes")
+    # Torch lists the last axis first.
     ends = [(widths[2 * n], widths[2 * n + 1]) for n in reversed(range(count))]
     first = len(dims) - count
     return dims[:first], [Padding(d, *e) for d, e in zip(dims[first:], ends, strict=True)]
@@ -539,14 +525,12 @@ def _repeated(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
 
 
 def _wrapped(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
-    if len(others) not in (1, 2):
-        call.refuse("there must be channels, and optionally a batch")
+    call.refuse_if(len(others) not in (1, 2), "there must be channels, and optionally a batch")
+    too_short = "an axis must be at least as long as its padding, which wraps it at most once"
     for padding in paddings:
         ends = padding.before, padding.after
         for end in ends:
-            call.at_most(
-                end, padding.size, "an axis must be at least as long as its padding, which wraps it at most once"
-            )
+            call.at_most(end, padding.size, too_short)
         call.at_most(0, padding.padded, "negative padding must not remove more elements than the axis has")
         if not all(call.bounds.is_at_least(end, 0) for end in ends):
             call.note("not checked: the requirements of negative padding")

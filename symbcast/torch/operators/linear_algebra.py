@@ -19,8 +19,7 @@ _MATRIX = "a matrix must have at least two axes"
 def matrix_of(call: TorchCall, *names: str) -> Dims:
     """Return the shape of matrices; a tensor with fewer than two axes is refused."""
     dims = call.dims(*names)
-    if len(dims) < 2:
-        call.refuse(_MATRIX)
+    call.refuse_if(len(dims) < 2, _MATRIX)
     return dims
 
 
@@ -42,7 +41,8 @@ def of_square(call: TorchCall) -> Value:
 
 @operator("cholesky")
 def triangle_of(call: TorchCall) -> Value:
-    """The triangular factor of a matrix, which must be square unless it is empty."""
+    """The triangular factor of a matrix."""
+    # An empty tensor is not checked: it need not even be a matrix.
     dims = call.dims("self")
     is_square = [equal(dims[-1], dims[-2])] if len(dims) > 1 else []
     call.require(any_of([call.empty(dims), *is_square]), "the matrix must be square")
@@ -152,6 +152,7 @@ def _solution(call: TorchCall) -> Dims:
         call.give_up("the unknown is on the left of the matrix")
     if len(right) == 1 and len(dims) > 2:
         call.give_up("a vector for several matrices")
+    # Torch takes the right side for vectors if it has one axis, or the shape of the matrices without the last.
     if len(right) == len(dims) - 1:
         is_vector = call.is_known(all_of(equal(a, b) for a, b in zip(right, dims[:-1], strict=True)))
         if is_vector is None and len(right) > 1:
@@ -159,8 +160,7 @@ def _solution(call: TorchCall) -> Dims:
         if len(right) == 1 or is_vector:
             call.equal(right[-1], dims[-2], "the right side must have a number for each row")
             return (*call.broadcast(dims[:-2], right[:-1]), dims[-1])
-    if len(right) < 2:
-        call.refuse("the right side must be a vector or a matrix")
+    call.refuse_if(len(right) < 2, "the right side must be a vector or a matrix")
     call.equal(right[-2], dims[-1], "the right side must have as many rows as the matrix")
     return (*call.broadcast(dims[:-2], right[:-2]), *right[-2:])
 
@@ -186,8 +186,7 @@ def solved_by_factor(call: TorchCall) -> Value:
 def crossed(call: TorchCall) -> Value:
     """The cross product of vectors of three numbers along an axis; other axes are broadcast."""
     left, right = call.dims("self"), call.dims("other")
-    if len(left) != len(right):
-        call.refuse("both tensors must have the same number of axes")
+    call.refuse_if(len(left) != len(right), "both tensors must have the same number of axes")
     if call.node.op_type == "aten.cross" and call.argument("dim") is None:
         call.give_up("the axis is the first with three numbers")
     place = call.axis(call.number("dim", -1), len(left))
@@ -210,8 +209,7 @@ def chained(call: TorchCall) -> Value:
     shapes = call.tensors("tensors") or call.tensors("matrices")
     least = 1 if call.node.op_type == "aten.chain_matmul" else 2
     ends = (2,) if least == 1 else (1, 2)
-    if len(shapes) < least or any(len(s) != 2 for s in shapes[1:-1]):
-        call.refuse("the tensors must be matrices")
+    call.refuse_if(len(shapes) < least or any(len(s) != 2 for s in shapes[1:-1]), "the tensors must be matrices")
     if len(shapes[0]) not in ends or len(shapes[-1]) not in ends:
         call.refuse("the first and the last tensor must be matrices or vectors")
     product = shapes[0]
@@ -225,8 +223,7 @@ def matrix_norm(call: TorchCall) -> Value:
     """A norm over two axes."""
     dims, order = call.dims("self"), call.argument("ord")
     axes = call.numbers_of("dim") or [-2, -1]
-    if len(dims) < 2 or len(axes) != 2:
-        call.refuse(_MATRIX)
+    call.refuse_if(len(dims) < 2 or len(axes) != 2, _MATRIX)
     places = call.distinct_axes(axes, len(dims), TWICE)
     if order not in (None, "fro", "nuc"):
         call.give_up("a norm that needs elements")
@@ -236,21 +233,20 @@ def matrix_norm(call: TorchCall) -> Value:
 @operator("trace")
 def matrix_trace(call: TorchCall) -> Value:
     """The sum of a matrix's diagonal."""
-    if len(call.dims("self")) != 2:
-        call.refuse("the tensor must be a matrix")
+    call.refuse_if(len(call.dims("self")) != 2, "the tensor must be a matrix")
     return Value(())
 
 
 @operator("tensordot")
 def contracted(call: TorchCall) -> Value:
-    """The sum over pairs of axes, which must be equal, or one of them 1."""
+    """The sum over pairs of axes."""
     left, right = call.dims("self"), call.dims("other")
     first, second = (call.numbers_of(name) or [] for name in ("dims_self", "dims_other"))
-    if len(first) != len(second):
-        call.refuse("both tensors must have the same number of contracted axes")
+    call.refuse_if(len(first) != len(second), "both tensors must have the same number of contracted axes")
     one = call.distinct_axes(first, max(len(left), 1), TWICE)
     other = call.distinct_axes(second, max(len(right), 1), TWICE)
     for a, b in zip(one, other, strict=True):
+        # The axes must be equal, or one of them 1; a scalar has none to compare.
         if left and right:
             call.broadcast((left[a],), (right[b],))
     return Value((*_without(left, one), *_without(right, other)))
@@ -305,8 +301,7 @@ def inverse_of_triangle(call: TorchCall) -> Value:
 def orthogonal_of(call: TorchCall) -> Value:
     """The orthogonal matrix of reflections, at most as many as there are columns."""
     dims, scales = matrix_of(call, "input", "self"), call.dims("tau", "input2")
-    if len(scales) != len(dims) - 1:
-        call.refuse("there must be one scale for each reflection")
+    call.refuse_if(len(scales) != len(dims) - 1, "there must be one scale for each reflection")
     call.at_most(dims[-1], dims[-2], "the matrix must have at least as many rows as columns")
     call.at_most(scales[-1], dims[-1], "there must be at most as many reflections as columns")
     call.same_shape(scales[:-1], dims[:-2], "both must have the same leading axes")
@@ -326,27 +321,22 @@ def norm(call: TorchCall) -> Value:
     dims, order = call.dims("self"), call.argument("ord")
     axes = call.numbers_of("dim")
     places = None if axes is None else call.distinct_axes(axes, max(len(dims), 1), TWICE)
-    if places is not None and (not places or len(places) > 2):
-        call.refuse("there must be one or two axes")
+    call.refuse_if(places is not None and (not places or len(places) > 2), "there must be one or two axes")
     if order is not None and places is None:
-        if len(dims) not in (1, 2):
-            call.refuse("without axes, the tensor must be a vector or a matrix")
+        call.refuse_if(len(dims) not in (1, 2), "without axes, the tensor must be a vector or a matrix")
         places = list(range(len(dims)))
     if order is None or places is None or len(places) == 1:
         _fill(call, order, [dims[p] for p in places or ()] if dims else [])
         return Value(reduce(call, dims, places if dims else [], keepdims=call.flag("keepdim")))
-    if len(dims) < 2:
-        call.refuse("a matrix must have at least two axes")
+    call.refuse_if(len(dims) < 2, "a matrix must have at least two axes")
     _check_order(call, order, (dims[places[0]], dims[places[1]]))
     return Value(reduce(call, dims, places, keepdims=call.flag("keepdim")))
 
 
 def _fill(call: TorchCall, order: object, sizes: Sequence[Dim]) -> None:
-    if isinstance(order, str):
-        call.refuse("a vector has no such norm")
+    call.refuse_if(isinstance(order, str), "a vector has no such norm")
     if isinstance(order, (int, float)) and (order < 0 or order == inf):
-        for size in sizes:
-            call.at_most(1, size, "this norm is not defined without elements")
+        call.filled(sizes, "this norm is not defined without elements")
 
 
 def _check_order(call: TorchCall, order: object, sizes: Dims) -> None:
@@ -363,8 +353,9 @@ def _check_order(call: TorchCall, order: object, sizes: Dims) -> None:
 
 @operator("linalg_cond")
 def condition_number(call: TorchCall) -> Value:
-    """How much a matrix amplifies errors: by singular values, or by norms of a square matrix and its inverse."""
+    """How much a matrix amplifies errors."""
     order, dims = call.argument("p"), matrix_of(call, "self")
+    # By default and for 2 and -2 it is a quotient of singular values; else norms of a square matrix and its inverse.
     if order not in (None, 2, -2):
         square = equal(dims[-1], dims[-2])
         call.require(any_of([call.empty(dims), square]), "the matrix must be square")
@@ -390,13 +381,10 @@ def symmetric_factor(call: TorchCall) -> list[Value]:
 
 @operator("linalg_ldl_solve")
 def solved_by_symmetric_factor(call: TorchCall) -> Value:
-    """The solutions of linear equations, given the factors of their symmetric matrices.
-
-    The right sides are broadcast to the batch of the matrices. Torch accepts a larger batch too, and writes out of
-    bounds.
-    """
+    """The solutions of linear equations, given the factors of their symmetric matrices."""
     dims, columns = square_of(call, "LD"), matrix_of(call, "B")
     call.same_shape(call.dims("pivots"), dims[:-1], "there must be one row exchange for each row")
     call.equal(columns[-2], dims[-1], "both sides must have equally many rows")
+    # Torch accepts right sides with a larger batch than the matrices too, and writes out of bounds.
     call.broadcast(columns[:-2], dims[:-2], rule="unidirectional")
     return Value((*dims[:-2], *columns[-2:]))

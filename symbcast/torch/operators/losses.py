@@ -30,9 +30,7 @@ def binary(call: TorchCall) -> Value:
     if target != dims:
         call.note("not checked: a target of other sizes also runs if they fit without the axes of size 1")
     call.same_shape(target, dims, "the target must have the sizes of the probabilities")
-    weight = call.maybe_dims("weight")
-    if weight is not None:
-        call.broadcast(weight, dims, rule="unidirectional")
+    call.expand_to(dims, "weight")
     return _loss(call, dims)
 
 
@@ -40,10 +38,7 @@ def binary(call: TorchCall) -> Value:
 def binary_of_scores(call: TorchCall) -> Value:
     """The loss of each score; the scores and the weights are broadcast to the target."""
     target = call.dims("target")
-    for name in ("self", "weight", "pos_weight"):
-        dims = call.maybe_dims(name)
-        if dims is not None:
-            call.broadcast(dims, target, rule="unidirectional")
+    call.expand_to(target, "self", "weight", "pos_weight")
     return _loss(call, target)
 
 
@@ -67,8 +62,7 @@ def soft_margin(call: TorchCall) -> Value:
 def triplet(call: TorchCall) -> Value:
     """A loss of the distances along the last axis between three tensors of the same rank."""
     shapes = [call.dims(name) for name in ("anchor", "positive", "negative")]
-    if len({len(dims) for dims in shapes}) > 1:
-        call.refuse("all tensors must have the same number of axes")
+    call.refuse_if(len({len(dims) for dims in shapes}) > 1, "all tensors must have the same number of axes")
     near, far = (call.broadcast(shapes[0], other)[:-1] for other in shapes[1:])
     if call.flag("swap"):
         far = call.broadcast(far, call.broadcast(shapes[1], shapes[2])[:-1])
@@ -88,15 +82,12 @@ def cosine_embedding(call: TorchCall) -> Value:
 def cross_entropy(call: TorchCall) -> Value:
     """The loss of scores (N, C, ...) for classes (N, ...), or for probabilities of the same shape."""
     dims, target = call.dims("self"), call.dims("target")
-    if not dims:
-        call.refuse("the scores must have an axis of classes")
+    call.refuse_if(not dims, "the scores must have an axis of classes")
     place = 0 if len(dims) == 1 else 1
     if len(target) != len(dims) or "float" not in call.dtype_of("target"):
         return _of_classes(call, dims, target)
     call.same_shape(target, dims, "probabilities must have the sizes of the scores")
-    weight = call.maybe_dims("weight")
-    if weight is not None:
-        call.same_shape(weight, (dims[place],), "there must be one weight for each class")
+    call.same_shape_if_given("weight", (dims[place],), "there must be one weight for each class")
     return _loss(call, (*dims[:place], *dims[place + 1 :]))
 
 
@@ -104,8 +95,7 @@ def cross_entropy(call: TorchCall) -> Value:
 def negative_likelihood(call: TorchCall) -> Value:
     """The loss of log-probabilities (N, C, ...) for classes (N, ...)."""
     dims = call.dims("self")
-    if not dims:
-        call.refuse("the log-probabilities must have an axis of classes")
+    call.refuse_if(not dims, "the log-probabilities must have an axis of classes")
     return _of_classes(call, dims, call.dims("target"))
 
 
@@ -113,22 +103,19 @@ def negative_likelihood(call: TorchCall) -> Value:
 def negative_likelihood_of_rank(call: TorchCall) -> list[Value]:
     """The same for (N, C), (C,) or, in two dimensions, (N, C, H, W); the second output is the sum of the weights."""
     dims, is_plane = call.dims("self"), "2d" in call.node.op_type
-    if len(dims) not in ((4,) if is_plane else (1, 2)):
-        call.refuse("the log-probabilities have another number of axes")
+    call.refuse_if(len(dims) not in ((4,) if is_plane else (1, 2)), "the log-probabilities have another number of axes")
     return [_of_classes(call, dims, call.dims("target")), Value(())][: len(call.node.outputs)]
 
 
 def _of_classes(call: TorchCall, dims: Dims, target: Dims) -> Value:
     place = 0 if len(dims) == 1 else 1
-    weight = call.maybe_dims("weight")
-    if weight is not None:
-        call.same_shape(weight, (dims[place],), "there must be one weight for each class")
+    call.same_shape_if_given("weight", (dims[place],), "there must be one weight for each class")
     expected = (*dims[:place], *dims[place + 1 :])
+    # For a vector of scores torch takes a scalar, or a vector of one class.
     if len(dims) == 1 and len(target) == 1:
         call.equal(target[0], 1, "there is one class for a vector of scores")
         target = ()
-    if len(target) != len(expected):
-        call.refuse("the target must have the axes of the scores, without the classes")
+    call.refuse_if(len(target) != len(expected), "the target must have the axes of the scores, without the classes")
     call.same_shape(target, expected, "the target must have the sizes of the scores, without the classes")
     indexed_by(call, call.value_of("target"), dims[place], call.dims("target"))
     return _loss(call, target)
@@ -202,8 +189,7 @@ def stacked(call: TorchCall) -> Value:
 def block_diagonal(call: TorchCall) -> Value:
     """Matrices placed along the diagonal of a matrix; a vector counts as a row."""
     shapes = call.tensors("tensors")
-    if any(len(dims) > 2 for dims in shapes):
-        call.refuse("there must be at most two axes")
+    call.refuse_if(any(len(dims) > 2 for dims in shapes), "there must be at most two axes")
     if not shapes:
         return Value((1, 0))
     rows, columns = zip(*(_at_least(2, dims) for dims in shapes), strict=True)
@@ -223,8 +209,7 @@ def split_evenly(call: TorchCall) -> list[Value]:
     """An axis split into a given number of parts: equal ones, or differing by at most 1 for ``tensor_split``."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     least, place = {"hsplit": (1, min(1, len(dims) - 1)), "vsplit": (2, 0), "dsplit": (3, 2)}.get(kind, (1, -1))
-    if len(dims) < least:
-        call.refuse(f"the tensor must have at least {least} axes")
+    call.refuse_if(len(dims) < least, f"the tensor must have at least {least} axes")
     place = call.axis(call.number("dim", 0), len(dims)) if place < 0 else place
     if call.argument("indices") is not None:
         return along(dims, place, _between(call, dims[place], call.known_sizes("indices")))
@@ -254,8 +239,7 @@ def _length(call: TorchCall, size: Dim, first: Dim, last: Dim) -> Dim:
 @operator("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div")
 def loss(call: TorchCall) -> Value:
     """The loss of a tensor and its target, which are broadcast; it is a scalar unless nothing is reduced."""
-    each = call.broadcast(call.dims("self"), call.dims("target"))
-    return Value(() if call.number("reduction", 1) else each)
+    return _loss(call, call.broadcast(call.dims("self"), call.dims("target")))
 
 
 @operator("cosine_similarity")

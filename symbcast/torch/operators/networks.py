@@ -64,7 +64,7 @@ def inner(call: TorchCall) -> Value:
     """The inner product over the last axes; a scalar scales the other tensor."""
     left, right = call.dims("self"), call.dims("other")
     if not left or not right:
-        return Value((*left, *right))
+        return Value((*left, *right))  # a scalar scales the other tensor
     call.equal(left[-1], right[-1], "the last sizes must be equal")
     return Value((*left[:-1], *right[:-1]))
 
@@ -86,8 +86,7 @@ def added(call: TorchCall) -> Value:
 def outer(call: TorchCall) -> Value:
     """All products of the elements of two vectors."""
     left, right = call.dims("self"), call.dims("vec2")
-    if (len(left), len(right)) != (1, 1):
-        call.refuse("the operands must be vectors")
+    call.refuse_if((len(left), len(right)) != (1, 1), "the operands must be vectors")
     return Value((*left, *right))
 
 
@@ -95,13 +94,10 @@ def outer(call: TorchCall) -> Value:
 def linear(call: TorchCall) -> Value:
     """The product of the last axis with weights (out, in), plus a bias (out,)."""
     dims, weights = call.dims("input"), call.dims("weight")
-    if not dims or len(weights) not in (1, 2):
-        call.refuse("the input must have an axis, and the weights two")
+    call.refuse_if(not dims or len(weights) not in (1, 2), "the input must have an axis, and the weights two")
     call.equal(dims[-1], weights[-1], "the last size must equal that of the weights")
     output = (*dims[:-1], *weights[:-1])
-    bias = call.maybe_dims("bias")
-    if bias is not None:
-        call.broadcast(bias, output, rule="unidirectional")
+    call.expand_to(output, "bias")
     return Value(output)
 
 
@@ -162,8 +158,7 @@ def instance_normalised(call: TorchCall) -> Value:
     none = call.empty(dims)
     parameters = _parameters(call, *_STATISTICS)
     missing = [name for name in _STATISTICS[2:] if call.argument(name) is None]
-    if missing and not is_own:
-        call.refuse("without statistics of the input there must be a mean and a variance")
+    call.refuse_if(missing and not is_own, "without statistics of the input there must be a mean and a variance")
     if len(missing) == 1:
         call.require(none, "there must be both a mean and a variance, or none")
     for what, shape in parameters.items():
@@ -185,7 +180,7 @@ def instance_normalised(call: TorchCall) -> Value:
     "_batch_norm_no_update",
 )  # fmt: skip
 def normalised_unchecked(call: TorchCall) -> list[Value]:
-    """Like `batch_normalised`, but torch reads out of bounds if lengths differ, so that is refused here."""
+    """Like `batch_normalised`, but nothing is checked by torch."""
     dims, count = call.dims("input"), len(call.node.outputs)
     check_channels(call, dims)
     has_statistics = [call.argument(n) is not None for n in ("running_mean", "running_var")]
@@ -193,8 +188,8 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     if has_statistics[0] != has_statistics[1] or (not own and not all(has_statistics)):
         call.refuse("there must be a mean and a variance")
     is_training = call.flag("training") or "_with_update" in call.node.op_type
-    for size in dims if is_training else ():
-        call.at_most(1, size, "there must be elements to train with")
+    call.filled(dims if is_training else (), "there must be elements to train with")
+    # Torch reads out of bounds if the lengths differ, and sometimes crashes the process.
     per_channel(call, dims[1], _parameters(call, *_STATISTICS))
     statistics = Value((dims[1],))
     outputs = [Value(dims), *[statistics if is_training else Value((0,))] * 2]
@@ -204,8 +199,7 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
 
 
 def _at_least_one(call: TorchCall, what: str, dims: Dims | None) -> None:
-    """Require that there be a first number, which torch reads even if the input is empty."""
-    if dims:
+    if dims:  # torch reads the first number even if the input is empty
         call.at_most(1, dims[0], f"{what} must not be empty")
 
 
@@ -254,15 +248,12 @@ def kronecker(call: TorchCall) -> Value:
     "_scaled_dot_product_attention_math",
 )
 def attended(call: TorchCall) -> list[Value]:
-    """Attention of (..., L, E), (..., S, E) and (..., S, V) as (..., L, V); a mask broadcasts to (..., L, S).
-
-    Without queries or values, the public operator leaves early: it returns zeros and looks at nothing else.
-    """
+    """Attention of (..., L, E), (..., S, E) and (..., S, V) as (..., L, V); a mask broadcasts to (..., L, S)."""
     query, key, value = (call.dims(n) for n in ("query", "key", "value"))
-    if min(len(query), len(key), len(value)) < 2:
-        call.refuse("queries, keys and values must have at least two axes")
+    call.refuse_if(min(len(query), len(key), len(value)) < 2, "queries, keys and values must have at least two axes")
     if call.node.op_type != "aten.scaled_dot_product_attention":
         return _attended(call, query, key, value)
+    # Without queries or values, the public operator leaves early: it returns zeros and looks at nothing else.
     early = (*query[:-1], value[-1])
     empty = call.empty((query[-2], *value))
     return [Value(call.unless(empty, early, lambda: shape_of_value(_attended(call, query, key, value)[0])))]
@@ -285,32 +276,27 @@ def _attended(call: TorchCall, query: Dims, key: Dims, value: Dims) -> list[Valu
 
 
 def _fit_kernel(call: TorchCall, query: Dims, key: Dims, value: Dims) -> None:
-    """State the assumptions of the CPU kernel, which crashes the process if tensors differ or are empty."""
-    if not len(query) == len(key) == len(value) == 4:
-        call.refuse("queries, keys and values must have four axes")
+    # The CPU kernel assumes these without a check, and crashes the process where they do not hold.
+    call.refuse_if(not len(query) == len(key) == len(value) == 4, "queries, keys and values must have four axes")
     for other in (key, value):
         call.same_shape((*other[:2], other[3]), (*query[:2], query[3]), "the heads and their lengths must be the same")
-    for size in (*query[:3], key[2]):
-        call.at_most(1, size, "there must be batches, heads, queries and keys")
+    call.filled((*query[:3], key[2]), "there must be batches, heads, queries and keys")
 
 
 @operator("lstm", "gru", "rnn_tanh", "rnn_relu")
 def recurrent_layers(call: TorchCall) -> list[Value]:
-    """Recurrent layers: the sequence and the states have the same batch size; except in LSTMs, states may have 1.
-
-    Each layer has a state and weights for each direction. The fused kernel does not check whether weights fit, so only
-    the first ones are checked here.
-    """
+    """Recurrent layers; each has a state and weights for each direction."""
     dims, weights = call.dims("input", "data"), call.tensors("params")
     if call.argument("batch_sizes") is not None or not weights or len(dims) != 3:
         return list(call.unchecked("not checked: packed sequences and sequences without a batch"))
     initial = call.argument("hx")
     states = [shape_of_value(s) for s in initial] if isinstance(initial, list) else [call.dims("hx")]
-    if any(len(state) != 3 for state in states):
-        call.refuse("a state must have three axes")
+    call.refuse_if(any(len(state) != 3 for state in states), "a state must have three axes")
+    # The fused kernel does not check whether the other weights fit.
     layer = _layer(call, dims, weights[1])
     call.at_most(1, layer.length, "there must be at least one time step")
     call.equal(dims[-1], weights[0][-1], "the last size must equal that of the weights")
+    # Only an LSTM refuses states with a batch of 1.
     if layer.kind != "LSTM":
         (batch,) = call.broadcast((layer.batch,), (states[0][1],), rule="unidirectional")
         layer = layer._replace(batch=batch)
@@ -340,13 +326,10 @@ def _layer(call: TorchCall, dims: Dims, weights: Dims) -> RecurrentLayer:
 # Single steps of recurrent layers, and the operators of bags, pools and pairs that models use with them.
 
 
-_GATES = {"lstm": 4, "gru": 3, "rnn": 1}
-
-
 @operator("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")
 def cell(call: TorchCall) -> list[Value]:
     """One step of a recurrent layer: an input (batch, features) and a state (batch, hidden)."""
-    gates = _GATES[call.node.op_type.removeprefix("aten.").partition("_")[0]]
+    gates = GATES[call.node.op_type.removeprefix("aten.").partition("_")[0].upper()]
     dims, into, onto = (call.dims(name) for name in ("input", "w_ih", "w_hh"))
     initial = call.argument("hx")
     states = call.tensors("hx") if isinstance(initial, list) else [call.dims("hx")]
@@ -359,10 +342,7 @@ def cell(call: TorchCall) -> list[Value]:
         call.equal(state[1], hidden, "the state must have the hidden size of the weights")
     for weights in (into, onto):
         call.equal(weights[0], multiply(gates, hidden), f"the weights must have {gates} x hidden rows")
-    for name in ("b_ih", "b_hh"):
-        bias = call.maybe_dims(name)
-        if bias is not None:
-            call.broadcast(bias, (dims[0], into[0]), rule="unidirectional")
+    call.expand_to((dims[0], into[0]), "b_ih", "b_hh")
     return [Value((dims[0], hidden)) for _ in states]
 
 
@@ -372,9 +352,7 @@ def bagged(call: TorchCall) -> list[Value]:
     weight, indices, offsets = (call.dims(name) for name in ("weight", "indices", "offsets"))
     if len(weight) != 2 or len(indices) not in (1, 2) or len(offsets) != 1:
         call.refuse("the weight must be a matrix, the offsets a vector, and the indices have one or two axes")
-    scales = call.maybe_dims("per_sample_weights")
-    if scales is not None:
-        call.same_shape(scales, indices, "there must be one weight for each index")
+    call.same_shape_if_given("per_sample_weights", indices, "there must be one weight for each index")
     bags: Dim = offsets[0]
     if call.flag("include_last_offset"):
         call.at_most(1, bags, "there must be a last offset")
@@ -400,14 +378,13 @@ _SUM, _MAX = 0, 2
 
 
 def _for_gradients(call: TorchCall, bags: Dim, features: Dim) -> list[Dims]:
-    """Return the shapes of the bag of each index, the sizes of bags, and the positions of maxima.
-
-    For sums, torch's fast path leaves out the first, and keeps all offsets unless the weight requires a gradient.
-    """
+    """Return the shapes of the bag of each index, the sizes of bags, and the positions of maxima."""
     weight, indices, offsets = call.value_of("weight"), call.dims("indices"), call.dims("offsets")
     mode = call.number("mode", 0)
     if mode != _SUM:
         return [(indices[0],), (bags,), (bags, features) if mode == _MAX else (bags,)]
+    # For sums, torch's fast path leaves out the bag of each index, and keeps all offsets unless the weight requires a
+    # gradient.
     owner = call.count(indices[0], text="the number of bags that are kept for gradients")
     if not call.flag("include_last_offset"):
         return [(owner,), (bags,), (bags,)]
@@ -426,11 +403,9 @@ def unpooled(call: TorchCall) -> Value:
     if len(dims) not in (count + 1, count + 2) or len(sizes) != count:
         call.refuse(f"the input must have {count + 1} or {count + 2} axes, and the output {count} sizes")
     call.same_shape(call.dims("indices"), dims, "there must be one index for each element")
-    for size in dims[1:]:
-        call.at_most(1, size, "only the first axis may be empty")
+    call.filled(dims[1:], "only the first axis may be empty")
     outer = dims[: len(dims) - count]
-    for size in sizes:
-        call.is_size(size, "a size must not be negative")
+    call.are_sizes(sizes, "a size must not be negative")
     call.note("not checked: the indices must lie within the image", is_about_data=call.is_data_in("indices"))
     return Value((*outer, *sizes))
 
@@ -439,8 +414,7 @@ def unpooled(call: TorchCall) -> Value:
 def pairwise(call: TorchCall) -> Value:
     """The distances of all pairs of rows."""
     dims = call.dims("self")
-    if len(dims) != 2:
-        call.refuse("the tensor must be a matrix")
+    call.refuse_if(len(dims) != 2, "the tensor must be a matrix")
     return Value((floor_divide(multiply(dims[0], subtract(dims[0], 1)), 2),))
 
 
@@ -448,8 +422,7 @@ def pairwise(call: TorchCall) -> Value:
 def padded_sequences(call: TorchCall) -> Value:
     """Sequences of different lengths as one tensor, as long as the longest."""
     shapes = call.tensors("sequences")
-    if not shapes:
-        call.refuse("there must be a sequence")
+    call.refuse_if(not shapes, "there must be a sequence")
     if any(not s or len(s) != len(shapes[0]) for s in shapes):
         call.refuse("the sequences must have the same number of axes, at least one")
     rest: Dims = shapes[0][1:]

@@ -25,9 +25,10 @@ from symbcast.torch.contents import estimated, indexed_by, operand_as, some_cont
     "linalg_vector_norm", "count_nonzero", "nansum", "nanmean",
 )  # fmt: skip
 def reduced(call: TorchCall) -> list[Value]:
-    """A reduction; most require nothing: an empty sum is 0 and an empty mean is NaN."""
+    """A reduction along axes."""
     dims, kind = call.dims("self"), call.node.op_type.removeprefix("aten.")
     axes = _axes(call, dims)
+    # Most require nothing: an empty sum is 0, an empty mean is NaN; no axes mean all of them, except for any and all.
     if axes == [] and kind == "logsumexp":
         call.require(call.empty(dims) if dims else TRUE, "an axis must be named")
     if axes == [] and kind not in ("any", "all"):
@@ -150,10 +151,8 @@ _MOST_SORTED = 1 << 24
 def quantiles(call: TorchCall) -> Value:
     """The quantiles along an axis, or of all elements; several quantiles are put first."""
     dims, points = call.dims("self"), call.dims("q")
-    for size in dims:
-        call.at_most(1, size, "there must be elements")
-    if len(points) > 1:
-        call.refuse("the quantiles must be a number or a vector")
+    call.filled(dims, "there must be elements")
+    call.refuse_if(len(points) > 1, "the quantiles must be a number or a vector")
     axis = call.argument("dim")
     places = None if axis is None else call.distinct_axes([call.number("dim")], max(len(dims), 1), TWICE)
     sorted_length = multiply(*dims) if places is None else dims[places[0]] if dims else 1
@@ -168,11 +167,9 @@ def gradients(call: TorchCall) -> list[Value]:
     dims, order = call.dims("self"), call.number("edge_order", 1)
     axes = call.numbers_of("dim")
     places = list(range(len(dims))) if axes is None else call.distinct_axes(axes, len(dims), TWICE)
-    if order not in (1, 2):
-        call.refuse("the order of the edges must be 1 or 2")
+    call.refuse_if(order not in (1, 2), "the order of the edges must be 1 or 2")
     spacing = call.argument("spacing")
-    if isinstance(spacing, list) and len(spacing) != len(places):
-        call.refuse("there must be one spacing for each axis")
+    call.refuse_if(isinstance(spacing, list) and len(spacing) != len(places), "there must be one spacing for each axis")
     for n, place in enumerate(places):
         call.at_most(order + 1, dims[place], f"an axis must have at least {order + 1} elements")
         if isinstance(spacing, list) and isinstance(spacing[n], Value):
@@ -185,8 +182,7 @@ def powers(call: TorchCall) -> Value:
     """The powers of points, one row for each point."""
     is_plain = call.node.op_type == "aten.vander"
     dims = call.dims("x") or (() if is_plain else (1,))
-    if not dims or (is_plain and len(dims) != 1):
-        call.refuse("the points must be a vector")
+    call.refuse_if(not dims or (is_plain and len(dims) != 1), "the points must be a vector")
     count = call.size("N", dims[-1])
     if count is None:
         call.give_up("data decide N")
@@ -198,8 +194,7 @@ def powers(call: TorchCall) -> Value:
 def chosen_together(call: TorchCall) -> Value:
     """All selections of ``r`` elements of a vector."""
     dims, count = call.dims("self"), call.number("r", 2)
-    if len(dims) != 1 or count < 0:
-        call.refuse("the tensor must be a vector, and the number of elements not negative")
+    call.refuse_if(len(dims) != 1 or count < 0, "the tensor must be a vector, and the number of elements not negative")
     if count == 0:
         return Value((0,))
     step = 1 if call.flag("with_replacement") else -1
@@ -211,8 +206,7 @@ def chosen_together(call: TorchCall) -> Value:
 def all_tuples(call: TorchCall) -> Value:
     """All tuples with one element of each vector."""
     shapes = call.tensors("tensors")
-    if any(len(s) != 1 for s in shapes) or not shapes:
-        call.refuse("the tensors must be vectors")
+    call.refuse_if(any(len(s) != 1 for s in shapes) or not shapes, "the tensors must be vectors")
     return Value(shapes[0] if len(shapes) == 1 else (multiply(*(s[0] for s in shapes)), len(shapes)))
 
 
@@ -227,8 +221,7 @@ def distance(call: TorchCall) -> Value:
 def integrated(call: TorchCall) -> Value:
     """The integrals up to each point after the first."""
     dims, points = call.dims("y"), call.maybe_dims("x")
-    if not dims:
-        call.refuse("the tensor must have an axis")
+    call.refuse_if(not dims, "the tensor must have an axis")
     place = call.axis(call.number("dim", -1), len(dims))
     if points is not None:
         call.give_up("the points are broadcast in several ways")
@@ -260,8 +253,7 @@ def flat(call: TorchCall) -> Value:
 def covariances(call: TorchCall) -> Value:
     """The covariance or correlation of variables (V, samples): (V, V), or a scalar for one variable."""
     dims = call.dims("self")
-    if len(dims) > 2:
-        call.refuse("there must be at most two axes: variables and samples")
+    call.refuse_if(len(dims) > 2, "there must be at most two axes: variables and samples")
     samples = dims[-1] if dims else 1
     for name in ("fweights", "aweights"):
         weights = call.maybe_dims(name)
@@ -286,10 +278,8 @@ def covariances(call: TorchCall) -> Value:
 def differences(call: TorchCall) -> Value:
     """Differences of neighbours along an axis, taken ``n`` times; tensors may be put before and after."""
     dims, times = call.dims("self"), call.number("n", 1)
-    if not dims:
-        call.refuse("the tensor must have an axis")
-    if times < 0:
-        call.refuse("the order must not be negative")
+    call.refuse_if(not dims, "the tensor must have an axis")
+    call.refuse_if(times < 0, "the order must not be negative")
     if times == 0:  # nothing else is checked
         return Value(dims)
     place = call.axis(call.number("dim", -1), len(dims))
@@ -298,11 +288,9 @@ def differences(call: TorchCall) -> Value:
         more = call.maybe_dims(name)
         if more is None:
             continue
-        if len(more) != len(dims):
-            call.refuse(f"{name} must have the axes of the tensor")
-        others = [(a, b) for n, (a, b) in enumerate(zip(more, dims, strict=True)) if n != place]
-        for a, b in others:
-            call.equal(a, b, f"{name} must have the sizes of the tensor on the other axes")
+        call.refuse_if(len(more) != len(dims), f"{name} must have the axes of the tensor")
+        expected = (*dims[:place], more[place], *dims[place + 1 :])
+        call.same_shape(more, expected, f"{name} must have the sizes of the tensor on the other axes")
         length = add(length, more[place])
     count = maximum((subtract(length, times), 0))
     return Value((*dims[:place], count, *dims[place + 1 :]))
@@ -312,8 +300,7 @@ def differences(call: TorchCall) -> Value:
 def turned(call: TorchCall) -> Value:
     """A plane turned by quarters; an odd number of them exchanges its two axes."""
     dims, axes = call.dims("self"), call.numbers_of("dims") or [0, 1]
-    if len(axes) != 2 or len(dims) < 2:
-        call.refuse("there must be two axes to turn")
+    call.refuse_if(len(axes) != 2 or len(dims) < 2, "there must be two axes to turn")
     first, second = call.distinct_axes(axes, len(dims), TWICE)
     output = list(dims)
     if call.number("k", 1) % 2:
@@ -323,22 +310,18 @@ def turned(call: TorchCall) -> Value:
 
 @operator("take_along_dim")
 def taken_along(call: TorchCall) -> Value:
-    """Elements along an axis by indices, which are broadcast with the tensor on the other axes.
-
-    Along an axis, torch takes indices modulo its size, so only an empty axis has none of them.
-    """
+    """Elements along an axis by indices, which are broadcast with the tensor on the other axes."""
     dims, indices = call.dims("self"), call.dims("indices")
     if call.argument("dim") is None:
         indexed_by(call, call.value_of("indices"), multiply(*dims), indices)
         return Value((multiply(*indices),))
-    if len(dims) != len(indices):
-        call.refuse("the indices must have the axes of the tensor")
-    if not dims:
-        call.refuse("the tensor must have an axis")
+    call.refuse_if(len(dims) != len(indices), "the indices must have the axes of the tensor")
+    call.refuse_if(not dims, "the tensor must have an axis")
     place = call.axis(call.number("dim"), len(dims))
     free = [tuple(d for n, d in enumerate(shape) if n != place) for shape in (dims, indices)]
     others = call.broadcast(*free)
     shape = (*others[:place], indices[place], *others[place:])
+    # Torch takes indices modulo the size of the axis, so only an empty axis has none of them.
     meet(call, None, None, dims[place], shape)
     return Value(shape)
 
@@ -364,8 +347,7 @@ def placed(call: TorchCall) -> Value:
 def on_a_diagonal(call: TorchCall) -> Value:
     """The last axis as the diagonal of new square matrices."""
     dims, offset = call.dims("self"), call.number("offset", 0)
-    if not dims:
-        call.refuse("the tensor must have an axis")
+    call.refuse_if(not dims, "the tensor must have an axis")
     rank = len(dims) + 1
     places = call.distinct_axes([call.number("dim1", -2), call.number("dim2", -1)], rank, TWICE)
     size, output = add(dims[-1], abs(offset)), list(dims[:-1])
@@ -378,8 +360,7 @@ def on_a_diagonal(call: TorchCall) -> Value:
 def histogram(call: TorchCall) -> Value:
     """The counts of ``bins`` equal intervals."""
     bins = call.number("bins", 100)
-    if bins < 1:
-        call.refuse("there must be at least one interval")
+    call.refuse_if(bins < 1, "there must be at least one interval")
     return Value((bins,))
 
 
@@ -387,8 +368,7 @@ def histogram(call: TorchCall) -> Value:
 def sampled(call: TorchCall) -> Value:
     """Categories drawn for each row; without replacement, at most as many as there are."""
     dims, count = call.dims("self"), call.size("num_samples")
-    if len(dims) not in (1, 2):
-        call.refuse("the probabilities must be a vector or a matrix")
+    call.refuse_if(len(dims) not in (1, 2), "the probabilities must be a vector or a matrix")
     if count is None:
         call.give_up("data decide num_samples")
     call.at_most(1, count, "there must be at least one sample")
@@ -410,8 +390,7 @@ def integral(call: TorchCall) -> Value:
     dims = call.dims("y")
     if call.argument("x") is not None:
         call.give_up("steps given by a tensor")
-    if not dims:
-        call.refuse("the tensor must have an axis")
+    call.refuse_if(not dims, "the tensor must have an axis")
     place = call.axis(call.number("dim", -1), len(dims))
     return Value(reduce(call, dims, [place], keepdims=False))
 
@@ -435,12 +414,9 @@ def argsort_contents(call: TorchCall, output: Value) -> Content | None:
 @operator("isin")
 def is_member(call: TorchCall) -> Value:
     """Whether each element occurs in another tensor."""
-    elements = call.argument("elements", "element")
-    return (
-        Value(call.dims("elements") if call.argument("elements") is not None else ())
-        if elements is not None
-        else Value(None)
-    )
+    if call.argument("elements") is not None:
+        return Value(call.dims("elements"))
+    return Value(None if call.argument("element") is None else ())
 
 
 @operator("norm_except_dim")
@@ -450,6 +426,7 @@ def norms_of_slices(call: TorchCall) -> Value:
     if axis == -1:
         return Value(())
     place = call.axis(axis, len(dims))
+    # Torch views the slices as the rows of a matrix, whose other size it infers: it cannot without a row.
     call.at_most(1, dims[place], "there must be a slice: torch views them as the rows of a matrix")
     return Value(tuple(d if n == place else 1 for n, d in enumerate(dims)))
 
@@ -464,8 +441,7 @@ def weight_norm(call: TorchCall) -> Value:
     norms = tuple(d if n == place else 1 for n, d in enumerate(dims))
     if axis == -1:
         call.give_up("a norm over all axes")
-    for size in dims:
-        call.at_most(1, size, "the weights must not be empty: the kernel divides by their number")
+    call.filled(dims, "the weights must not be empty: the kernel divides by their number")
     call.same_shape(scale, norms, "there must be one norm for each slice: the kernel does not check it")
     return Value(dims)
 
@@ -474,8 +450,7 @@ def weight_norm(call: TorchCall) -> Value:
 def leaky(call: TorchCall) -> Value:
     """A rectifier with one slope, or one for each channel."""
     dims, weight = call.dims("self"), call.dims("weight")
-    if len(weight) > 1:
-        call.refuse("the slopes must be a vector or a number")
+    call.refuse_if(len(weight) > 1, "the slopes must be a vector or a number")
     if weight:
         channels = dims[1] if len(dims) > 1 else 1
         call.broadcast(weight, (channels,), rule="unidirectional")
