@@ -20,6 +20,8 @@ from returned_classes import returned_classes
 
 import symbcast as sb
 from symbcast import _meanings as meanings_of_module
+from symbcast.answers.contracts.targets import targets
+from symbcast.answers.contracts.targets.request import Target
 from symbcast.cli.command import command_names
 
 ROOT = Path(__file__).parent.parent
@@ -64,7 +66,13 @@ FRONT_ENDS = ("onnx", "openvino", "stablehlo", "torch", "jax", "adapters", "note
 def write(folder: Path) -> None:
     """Write all generated pages into a folder that is replaced as a whole."""
     shutil.rmtree(folder, ignore_errors=True)
-    pages = {**topic_pages(), **reference_pages(), "commands.md": commands_page(), "other_names.md": other_names_page()}
+    pages = {
+        **topic_pages(),
+        **reference_pages(),
+        "commands.md": commands_page(),
+        "other_names.md": other_names_page(),
+        "targets.md": targets_page(),
+    }
     for name, text in pages.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, "utf-8")
@@ -217,6 +225,17 @@ def _help(*command: str) -> str:
     columns = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "TERM": "dumb"}
     done = subprocess.run(call, capture_output=True, text=True, check=True, env=columns, cwd=ROOT)
     return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
+
+
+def targets_page() -> str:
+    """Return what each target of a contract takes, and the rules that each text keeps, as their files declare them."""
+    head = "# Targets of contracts\n\nWhat `contract.to(target)` writes, and the rules that each text keeps."
+    return "\n\n".join([head, *(_target_text(name, target) for name, target in targets().items())]) + "\n"
+
+
+def _target_text(name: str, target: Target) -> str:
+    rules = [f"- {rule.text} ({rule.source})" for rule in target.rules]
+    return "\n".join([f"## {name}\n\n{target.text}; forms: {target.forms}.\n", *rules])
 
 
 def other_names_page() -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from symbcast.answers.contracts.question import range_in_other_notation, read_range
 from symbcast.answers.show.document import Shortener
 from symbcast.cli.argument_advice import several_models
-from symbcast.cli.command import command
+from symbcast.cli.command import Meaning, command
 from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.model_files import bound_sizes, model_on_stdin
 from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_text, status_of
@@ -27,21 +27,13 @@ if TYPE_CHECKING:
 
 _RANGES = '--range H=64..1280 or --range "H=64..1280 step 32"'
 Form: TypeAlias = Literal["box", "steps", "derived", "profiles", "list"]
-TargetName: TypeAlias = Literal[
-    "trtexec",
-    "onnxruntime-tensorrt",
-    "torch_tensorrt",
-    "triton",
-    "coreml",
-    "openvino",
-    "onnxruntime",
-    "webnn",
-    "torch",
-    "jax",
-    "stablehlo",
-    "iree",
-    "json",
-]
+
+
+def _targets() -> Iterable[str]:
+    from symbcast.answers.contracts.targets import targets
+
+    return targets()
+
 
 EPILOGUE = """Example: symbcast contract detector.onnx --range H=64..1280 --form steps --to torch
 
@@ -61,7 +53,7 @@ def contract(  # noqa: PLR0913 - each is an option
     typical: list[str] | None = None,
     form: Form = "box",
     most: int | None = None,
-    to: TargetName | None = None,
+    to: Annotated[str | None, Meaning(choices=_targets)] = None,
     check: bool = False,
     assume: list[str] | None = None,
     bind: list[str] | None = None,

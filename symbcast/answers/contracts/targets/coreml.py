@@ -12,6 +12,7 @@ from symbcast.answers.contracts.targets.request import (
     TargetRule,
     first_refused,
     kinds_of,
+    target,
     typed,
     verify_draft,
 )
@@ -74,6 +75,7 @@ RULES: tuple[TargetRule[CoreMlShapes], ...] = (
 )
 
 
+@target("coreml", "box, list", "a list of coremltools.TensorType", RULES, place=5, also=("core_ml",))
 def inputs(request: Request) -> str:
     """Return Python source: a list of ``coremltools.TensorType``, in the order of the inputs."""
     shapes: Mapping[str, Shapes]

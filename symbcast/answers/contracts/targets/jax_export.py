@@ -12,6 +12,7 @@ from symbcast.answers.contracts.targets.request import (
     first_refused,
     line_of,
     lines_of,
+    target,
     verify_draft,
 )
 
@@ -75,6 +76,7 @@ RULES: tuple[TargetRule[JaxShapes], ...] = (
 )
 
 
+@target("jax", "box, steps, derived, list of one", "symbolic shapes of jax.export, constrained", RULES, place=10)
 def symbolic_shapes(request: Request) -> str:
     """Return Python source: a scope with the bounds of all sizes, and the shapes of the inputs in it, if known.
 

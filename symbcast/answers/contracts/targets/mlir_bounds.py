@@ -15,6 +15,7 @@ from symbcast.answers.contracts.targets.request import (
     distinct,
     first_refused,
     kinds_of,
+    target,
     typed,
     verify_draft,
 )
@@ -82,6 +83,7 @@ IREE: tuple[TargetRule[Box], ...] = (
 )
 
 
+@target("stablehlo", "box, list of one", "tensor types with upper bounds", STABLEHLO, place=11)
 def bounded_types(request: Request) -> str:
     """Return a line for each input: its name, and a tensor type with upper bounds.
 
@@ -112,6 +114,7 @@ def _type(axes: tuple[BoundedAxis, ...], element_type: str) -> str:
     return f"tensor<{dims}{kind}, #stablehlo.bounds<{bounds}>>"
 
 
+@target("iree", "box, steps, list of one", "util.assume.int operations of IREE", IREE, place=12)
 def assumptions(request: Request) -> str:
     """Return a function that takes all sizes and returns them with IREE's assumptions about their ranges."""
     box = request.box("compile the module once for each box")

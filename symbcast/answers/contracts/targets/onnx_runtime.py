@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from symbcast.answers.contracts.targets.request import Request, TargetRule, first_refused, verify_draft
+from symbcast.answers.contracts.targets.request import Request, TargetRule, first_refused, target, verify_draft
 
 RULES: tuple[TargetRule[Mapping[str, int]], ...] = (
     TargetRule(
@@ -25,6 +25,7 @@ RULES: tuple[TargetRule[Mapping[str, int]], ...] = (
 )
 
 
+@target("onnxruntime", "list of one", "free dimension overrides, as JSON", RULES, place=7, also=("ort",))
 def overrides(request: Request) -> str:
     """Return JSON: the size of each named dimension, for ``add_free_dimension_override_by_name``."""
     hint = "take form='list' and most=1, and pad requests to that size"

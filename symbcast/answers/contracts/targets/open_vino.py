@@ -10,6 +10,7 @@ from symbcast.answers.contracts.targets.request import (
     Request,
     TargetRule,
     first_refused,
+    target,
     verify_draft,
 )
 
@@ -34,6 +35,7 @@ RULES: tuple[TargetRule[BoundedAxes], ...] = (
 )
 
 
+@target("openvino", "box, list of one", "partial shapes for Model.reshape, as JSON", RULES, place=6)
 def partial_shapes(request: Request) -> str:
     """Return JSON: the text of a ``PartialShape`` for each input, such as ``[1..16,3,64..1280,64..1280]``."""
     axes = request.intervals(request.box("compile the model once for each box"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
-from symbcast.answers.contracts.targets.request import Request
+from symbcast.answers.contracts.targets.request import Request, target
 
 
+@target("json", "all", "JSON, as Contract.json_schema describes it", place=13)
 def contract_document(request: Request) -> str:
     """Return the contract as JSON, which `Contract.json_schema` describes."""
     return json.dumps(request.data(), indent=2)

@@ -233,6 +233,34 @@ def typed(of: str, known: Collection[str], source: str, hint: str) -> TargetRule
     return TargetRule(f"the element type of {of} is one of {', '.join(known)}", source, broken, hint)
 
 
+class Target(NamedTuple):
+    """A target: its writer, the forms that it can express, what it writes, and the rules that each text keeps.
+
+    ``place`` is where lists have it; ``also`` are other names that people try.
+    """
+
+    write: Callable[[Request], str]
+    forms: str
+    text: str
+    rules: Sequence[TargetRule[Any]] = ()
+    place: int = 99
+    also: tuple[str, ...] = ()
+
+
+DECLARED: dict[str, Target] = {}
+"""The targets whose modules are loaded."""
+
+
+def target(name: str, *declared: Any, **more: Any) -> Callable[[Callable[[Request], str]], Callable[[Request], str]]:
+    """Declare the function below as the writer of a target; the other arguments are the fields of `Target`."""
+
+    def declare(write: Callable[[Request], str]) -> Callable[[Request], str]:
+        DECLARED[name] = Target(write, *declared, **more)
+        return write
+
+    return declare
+
+
 def verify_draft(request: Request, rules: Sequence[TargetRule[AnyDraft]], draft: AnyDraft) -> None:
     """Raise `TargetError` with the first rule that a draft breaks."""
     for rule in rules:

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from symbcast.answers.contracts.question import Tensor
-from symbcast.answers.contracts.targets.request import BoundedAxis, Request, TargetRule, first_refused, verify_draft
+from symbcast.answers.contracts.targets.request import (
+    BoundedAxis,
+    Request,
+    TargetRule,
+    first_refused,
+    target,
+    verify_draft,
+)
 
 ENDS: dict[str, Callable[[BoundedAxis], int]] = {
     "min": lambda axis: axis.sizes[0],
@@ -141,6 +148,7 @@ def _spec(profile: Profile, end: str, scalar: str = "") -> str:
     return ",".join(f"{name}:{shape}" for name, shape in shapes if shape)
 
 
+@target("trtexec", "box, profiles, list", "options of TensorRT's trtexec", TRTEXEC, place=1, also=("tensorrt", "trt"))
 def trtexec(request: Request) -> str:
     """Return the options of trtexec on one line; ``--profile`` numbers the profiles if there are several.
 
@@ -156,6 +164,7 @@ def trtexec(request: Request) -> str:
     return " ".join(parts)
 
 
+@target("onnxruntime-tensorrt", "box, profiles, list", "ONNX Runtime provider options", PROVIDER, place=2)
 def provider_options(request: Request) -> str:
     """Return the three options of ONNX Runtime's provider as JSON; an input is repeated for each profile.
 
@@ -167,6 +176,7 @@ def provider_options(request: Request) -> str:
     return json.dumps(options, indent=2)
 
 
+@target("torch_tensorrt", "box, profiles, list", "a list of torch_tensorrt.Input", TORCH, place=3)
 def torch_inputs(request: Request) -> str:
     """Return Python source: a list of ``torch_tensorrt.Input``, in the order of the inputs."""
     draft = _draft(request)

@@ -14,6 +14,7 @@ from symbcast.answers.contracts.targets.request import (
     first_refused,
     line_of,
     lines_of,
+    target,
     verify_draft,
 )
 from symbcast.errors import TargetError
@@ -65,6 +66,9 @@ RULES: tuple[TargetRule[TorchDims], ...] = (
 )
 
 
+@target(
+    "torch", "box, steps, derived, list of one", "dynamic_shapes of torch.export", RULES, place=9, also=("pytorch",)
+)
 def dynamic_shapes(request: Request) -> str:
     """Return Python source: the dimensions, and ``dynamic_shapes`` by the names of inputs.
 

@@ -18,6 +18,7 @@ from symbcast.answers.contracts.targets.request import (
     Request,
     TargetRule,
     first_refused,
+    target,
     verify_draft,
 )
 from symbcast.core.algebra.formulas import negate
@@ -170,6 +171,7 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
 )
 
 
+@target("triton", "box, list of one", "a config.pbtxt of Triton Inference Server", RULES, place=4)
 def config(request: Request) -> str:
     """Return a ``config.pbtxt`` for the only box of a contract."""
     axes = request.axes(request.box("write a model for each box, with a configuration each"))

@@ -17,6 +17,7 @@ from symbcast.answers.contracts.targets.request import (
     Request,
     TargetRule,
     first_refused,
+    target,
     verify_draft,
 )
 
@@ -80,6 +81,7 @@ RULES: tuple[TargetRule[WebNnShapes], ...] = (
 )
 
 
+@target("webnn", "box, list of one", "WebNN descriptors of inputs with bounded dimensions", RULES, place=8)
 def descriptors(request: Request) -> str:
     """Return JSON: an ``MLInputOperandDescriptor`` for each input by name."""
     axes = request.intervals(request.box("build a graph for each box"), may_be_equal=True)
