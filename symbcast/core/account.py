@@ -28,11 +28,13 @@ from symbcast.core.effort import Effort, EffortSpentError, charge, counting
 from symbcast.core.solver.budget import current_budget
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.verdicts import Verdict, possible, verdict_of
+from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible, verdict_of
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.formulas import Formula
     from symbcast.core.algebra.terms import Symbol
+    from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.programs.program import Program
     from symbcast.core.solver.decision import AssumptionSet, Decision
     from symbcast.core.solver.points import Point
     from symbcast.core.solver.size_sets import SizeSet
@@ -184,7 +186,18 @@ class OpenPart(NamedTuple):
     where: Formula = TRUE
 
 
-class Account(NamedTuple):
+class _AccountParts(NamedTuple):
+    # A named tuple has no other base: `Account` adds what derives from the parts.
+    works: Formula
+    needed: Formula
+    open: tuple[OpenPart, ...] = ()
+    working: tuple[Sizes, ...] = ()
+    failing: tuple[Sizes, ...] = ()
+    can_work: bool | None = None
+    can_fail: bool | None = None
+
+
+class Account(_AccountParts, HasVerdict):
     """What is known about an answer; see the module for how the parts relate.
 
     >>> from symbcast.core.text import parse_formula
@@ -194,25 +207,16 @@ class Account(NamedTuple):
     (<Verdict.UNKNOWN: 'unknown'>, <Verdict.SOMETIMES: 'sometimes'>)
     """
 
-    works: Formula
-    needed: Formula
-    open: tuple[OpenPart, ...] = ()
-    working: tuple[Sizes, ...] = ()
-    failing: tuple[Sizes, ...] = ()
-    can_work: bool | None = None
-    can_fail: bool | None = None
+    __slots__ = ()
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict: the only place that derives one from parts.
-
-        ALWAYS takes that nothing is open. NEVER takes a proof that no sizes meet ``needed``: open parts do not matter
-        then, because each requirement alone makes the answer fail.
-        """
+    def _possible(self) -> Possible:
         can_fail = True if self.failing else self.can_fail
+        # ALWAYS takes that nothing is open. NEVER takes a proof that no sizes meet ``needed``: open parts do not matter
+        # then, because each requirement alone makes the answer fail.
         if self.open and can_fail is False:
             can_fail = None
-        return verdict_of(True if self.working else self.can_work, can_fail)
+        return True if self.working else self.can_work, can_fail
 
     @property
     def fails(self) -> Formula:
@@ -254,16 +258,16 @@ class Account(NamedTuple):
         return None if self.is_open and holds_at(self.may_work(names), sizes) else False
 
 
-def exact_account(condition: Formula, verdict: Verdict, points: Sequence[Sizes | None], reason: str) -> Account:
-    """Return the account of a condition that decides each size, though perhaps not whether all or any work.
+def exact_account(answer: BroadcastCall | Program, verdict: Verdict) -> Account:
+    """Return the account of an answer whose condition decides each size, though perhaps not whether all or any work.
 
-    ``verdict`` is as far as that was decided; ``points`` are sizes that work and sizes that fail, each if known.
+    ``verdict`` is as far as that was decided.
     """
-    working, failing = points
-    can_work, can_fail = possible(verdict)
-    account = Account(
-        condition, condition, (), distinct_points([working]), distinct_points([failing]), can_work, can_fail
-    )
+    condition = all_of(answer.clauses)
+    working, failing = distinct_points([answer.witness()]), distinct_points([answer.counterexample()])
+    # The reason is asked for last: an answer that runs out of the caller's time says so only then.
+    reason = answer.reason if verdict is Verdict.UNKNOWN else ""
+    account = Account(condition, condition, (), working, failing, *possible(verdict))
     return account if account.verdict is not Verdict.UNKNOWN else account._replace(open=(OpenPart(reason, FALSE),))
 
 

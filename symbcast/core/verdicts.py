@@ -1,10 +1,10 @@
-"""The four verdicts."""
+"""The four verdicts, and the two ways to derive one: from what is possible, or from an account."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 
 class Verdict(Enum):
@@ -16,6 +16,50 @@ class Verdict(Enum):
     UNKNOWN = "unknown"
 
 
+# Reading a member from its class takes longer than all else that a plain verdict needs.
+_UNKNOWN = Verdict.UNKNOWN
+
+Possible: TypeAlias = "tuple[bool | None, bool | None]"
+"""Whether some sizes work, and whether some fail: True, False, or None if that is not decided."""
+
+
+class HasVerdict:
+    """What knows whether some sizes work and whether some fail: its verdict derives from that, and only here."""
+
+    __slots__ = ()
+
+    @property
+    def _possible(self) -> Possible:
+        raise NotImplementedError
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it works for all sizes, some or none, or this is unknown."""
+        return verdict_of(*self._possible)
+
+
+class LazyAccount:
+    """What decides most verdicts without its account, whose points have to be searched for."""
+
+    __slots__ = ()
+
+    @property
+    def _decided(self) -> Verdict:
+        """The verdict as far as it is decided for all sizes at once; unknown where only the account can say it."""
+        raise NotImplementedError
+
+    @property
+    def account(self) -> HasVerdict:
+        """What is known, from which the verdict, texts, guards and data derive."""
+        raise NotImplementedError
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it works for all sizes, some or none, or this is unknown: then ``reason`` says why."""
+        decided = self._decided
+        return decided if decided is not _UNKNOWN else self.account.verdict
+
+
 class AnswerLike(Protocol):
     """What has a verdict, and the smallest sizes that show it."""
 
@@ -25,7 +69,7 @@ class AnswerLike(Protocol):
     def counterexample(self) -> dict[str, int] | None: ...
 
 
-def possible(verdict: Verdict) -> tuple[bool | None, bool | None]:
+def possible(verdict: Verdict) -> Possible:
     """Return whether some sizes work, and whether some fail: True, False, or None if the verdict leaves it open."""
     return _POSSIBLE[verdict]
 
@@ -42,12 +86,17 @@ def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     (<Verdict.SOMETIMES: 'sometimes'>, <Verdict.UNKNOWN: 'unknown'>)
     """
     works, fails = zip(*map(possible, verdicts), strict=True)
-    return verdict_of(_any(works), _any(fails))
+    return verdict_of(is_any(works), is_any(fails))
 
 
-def _any(known: Sequence[bool | None]) -> bool | None:
-    """Return whether any is true; None if none is and some are not known."""
-    return True if True in known else None if None in known else False
+def is_any(answers: Iterable[bool | None]) -> bool | None:
+    """Return whether any is true; None if none is and some are not known. The first that is true ends the search."""
+    is_open = False
+    for answer in answers:
+        if answer:
+            return True
+        is_open = is_open or answer is None
+    return None if is_open else False
 
 
 def verdict_of(can_work: bool | None, can_fail: bool | None) -> Verdict:

@@ -30,7 +30,7 @@ from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f4_products.projection import project
 from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
-from symbcast.core.verdicts import Verdict, possible, verdict_of
+from symbcast.core.verdicts import LazyAccount, Possible, Verdict, possible, verdict_of
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome
 from symbcast.paths.places import CodePlace
 from symbcast.paths.regions import Branch, End, PathRegions, ShortConditions
@@ -168,7 +168,7 @@ MAX_REASONS = 4
 _SUITABLE = "whether data exist with which it works was not decided"
 
 
-class Conclusions:
+class Conclusions(LazyAccount):
     """What the paths of a run say together, as formulas. Everything is computed on first access.
 
     Attributes:
@@ -237,18 +237,16 @@ class Conclusions:
         return self._conditions.short(regions.of(lambda end: end.kind == "open"))
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the run works always, sometimes or never, or this is unknown.
-
-        If data can make it fail, the verdict is "sometimes", even if `condition` is always true.
-        """
-        if not self.exploration.is_complete or not self.suitable.is_proved:
-            return self.account.verdict
-        return verdict_of(*self._possible)
+    def _decided(self) -> Verdict:
+        is_proved = self.exploration.is_complete and self.suitable.is_proved
+        return verdict_of(*self._possible) if is_proved else Verdict.UNKNOWN
 
     @property
-    def _possible(self) -> tuple[bool | None, bool | None]:
-        """Whether some sizes meet the proved requirements, and whether some sizes or data do not."""
+    def _possible(self) -> Possible:
+        """Whether some sizes meet the proved requirements, and whether some sizes or data do not.
+
+        If data can make the run fail, the verdict is "sometimes", even if `formula` is always true.
+        """
         verdict = self.decision.verdict
         some, others = possible(self.program.verdict if verdict is Verdict.UNKNOWN else verdict)
         is_proved = self.suitable.is_proved and self.exploration.is_complete

@@ -31,11 +31,11 @@ from symbcast.core.solver.budget import answer_property, compute_once, one_call
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.simplification.alternatives import OneOf
 from symbcast.core.solver.simplification.simplify import simplified
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible
 from symbcast.errors import ShapeTypeError
 
 
-class Region:
+class Region(HasVerdict):
     """The sizes, within the assumptions, at which two rules relate in one way, such as both accepting and agreeing."""
 
     def __init__(self, standings: PairAgreements, way: Agreement) -> None:
@@ -54,13 +54,12 @@ class Region:
         return self._sizes.is_empty if counted is None else not counted.counts[self._way]
 
     @answer_property
-    def verdict(self) -> Verdict:
-        """Whether all sizes are in the region, some, or none; unknown if that was not decided."""
+    def _possible(self) -> Possible:
         counted = self._standings.counted
         if counted is None:
-            return self._sizes.verdict
+            return possible(self._sizes.verdict)
         count = counted.counts[self._way]
-        return Verdict.ALWAYS if count == counted.total > 0 else Verdict.SOMETIMES if count else Verdict.NEVER
+        return count > 0, count < counted.total
 
     @answer_property
     def condition(self) -> Condition:

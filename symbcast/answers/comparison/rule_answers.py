@@ -33,7 +33,7 @@ from symbcast.core.solver.budget import answer_property, check_budget
 from symbcast.core.solver.evaluation import predicate, size_at
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.normal_form import replace_in_formula
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import HasVerdict, Possible, possible
 from symbcast.errors import RuleArgumentError, ShapeTypeError, SymbcastError, UnknownRuleError
 
 # Rules as text: ``pdpd(axis=1)``.
@@ -148,7 +148,7 @@ class ComparisonQuestion:
 
 
 @dataclass(frozen=True)
-class RuleAnswer:
+class RuleAnswer(HasVerdict):
     """One rule's answer for the shapes.
 
     Attributes:
@@ -171,9 +171,8 @@ class RuleAnswer:
         return self.question.budget
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the rule accepts the shapes always, sometimes or never."""
-        return Verdict.NEVER if self.result is None else self.result.verdict
+    def _possible(self) -> Possible:
+        return (False, True) if self.result is None else possible(self.result.verdict)
 
     @answer_property
     def condition(self) -> Condition:

@@ -38,7 +38,7 @@ from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
 from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.text import parse_formula, parse_shape
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import HasVerdict, Possible, Verdict
 from symbcast.errors import ExchangeError, ShapeTypeError, SymbcastError, TargetError, UndecidedError
 
 if TYPE_CHECKING:
@@ -265,10 +265,12 @@ MOST = {"box": 1, "steps": 1, "derived": 1, "profiles": 4, "list": 128}
 """How many boxes a form has at most, unless the caller says otherwise."""
 
 
-class Contract(Guessable):
+class Contract(Guessable, HasVerdict):
     """Ranges of sizes, each size in which works, proved by z3.
 
     Attributes:
+        verdict: ALWAYS: all sizes in the boxes work. NEVER: no wanted sizes work. UNKNOWN: see `reason`. SOMETIMES: all
+            sizes in the boxes work if the data meet what `reason` says.
         form: ``"box"``, ``"steps"``, ``"derived"``, ``"profiles"`` or ``"list"``.
         wanted: The range in which each size was sought.
         boxes: Disjoint boxes: mappings from the names of all sizes to Python ranges, the best first.
@@ -305,16 +307,10 @@ class Contract(Guessable):
         return {name: box[s] for s, name in self.question.names.items()}
 
     @property
-    def verdict(self) -> Verdict:
-        """ALWAYS: all sizes in the boxes work. NEVER: no wanted sizes work. UNKNOWN: see `reason`.
-
-        SOMETIMES: all sizes in the boxes work if the data meet what `reason` says.
-        """
+    def _possible(self) -> Possible:
         if self.question.open or (not self.boxes and (self._best.open or self._undecided)):
-            return Verdict.UNKNOWN
-        if not self.boxes:
-            return Verdict.NEVER
-        return Verdict.SOMETIMES if self.question.data else Verdict.ALWAYS
+            return None, None
+        return bool(self.boxes), not self.boxes or bool(self.question.data)
 
     @property
     def reason(self) -> str:

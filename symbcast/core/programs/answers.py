@@ -25,7 +25,7 @@ from symbcast.core.solver.normal_form import normal_conjuncts, symbols_in
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.simplification.factoring import factored, without_extremes
 from symbcast.core.text.printing import formula_text
-from symbcast.core.verdicts import Verdict, within_bound
+from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible, within_bound
 
 if TYPE_CHECKING:
     from symbcast.core.account import SamplePoints
@@ -197,7 +197,7 @@ class ProgramRequirement(NamedTuple):
         return f"{formula_text(self.condition)} [{', '.join(op.name for op in self.origins)}]"
 
 
-class ProgramAnswers:
+class ProgramAnswers(HasVerdict):
     """The answers about a program in its present state; created again when the program grows.
 
     ``known`` is a decision made elsewhere, perhaps of the same question.
@@ -247,10 +247,10 @@ class ProgramAnswers:
         return shorter if _length(shorter) <= LONG_TEXT else without_extremes(shorter, self.view.assumption_set)
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the program is valid always, sometimes, never, or it is unknown."""
-        verdict = self.decision.verdict
-        return within_bound(verdict, self.view.bound) if not self.state.refused else verdict
+    def _possible(self) -> Possible:
+        # A refused operation clashes at any rank.
+        bound = "" if self.state.refused else self.view.bound
+        return possible(within_bound(self.decision.verdict, bound))
 
     def samples(self) -> tuple[dict[str, int] | None, dict[str, int] | None]:
         """Return sizes by name at which every operation is valid, and at which one is not: see `samples_of`."""

@@ -22,7 +22,7 @@ from symbcast.core.shapes import LazySize, Shape, shape, shape_of
 from symbcast.core.solver.budget import Tier
 from symbcast.core.solver.f1_names.many_broadcasts import Codes, ConflictError, IntegerClashError, MaskProgram
 from symbcast.core.solver.normal_form import in_normal_form, symbols_in
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import HasVerdict, Possible
 
 
 class NamesOperation(NamedTuple):
@@ -35,7 +35,7 @@ class NamesOperation(NamedTuple):
     rule: Rule | None = None
 
 
-class NamesState:
+class NamesState(HasVerdict):
     """The program: operations are added by `broadcast`, and read as ``ops``.
 
     ``rule`` is NumPy's; ``min_size`` is the least size of all names, 0 or 1; ``assumptions`` state for some names that
@@ -275,9 +275,8 @@ class NamesState:
         return clauses
 
     @property
-    def verdict(self) -> Verdict:
-        """Always or sometimes."""
-        return Verdict.SOMETIMES if self.clauses else Verdict.ALWAYS
+    def _possible(self) -> Possible:
+        return True, bool(self.clauses)
 
     @property
     def tiers(self) -> dict[Tier, list[str]]:

@@ -31,7 +31,7 @@ from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.core.solver.budget import Tier, check_budget, was_stopped
 from symbcast.core.solver.evaluation import AxisSizes
 from symbcast.core.solver.normal_form import symbols_in
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import LazyAccount, Verdict
 from symbcast.errors import DimensionError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 NO_ATTRIBUTES: Mapping[str, AttributeLike] = MappingProxyType({})
 
 
-class Program(ProgramRecord):
+class Program(ProgramRecord, LazyAccount):
     """The sizes of a program, and the requirements of its operations. `symbcast.ShapeEnv` is its public form.
 
     It reads the arguments of callers and answers for all operations together; `ProgramRecord` holds the operations.
@@ -181,12 +181,6 @@ class Program(ProgramRecord):
     # Answers about the whole.
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the program is valid always, sometimes or never, or whether that is unknown (`reason` says why)."""
-        decided = self.decided_verdict
-        return decided if decided is not Verdict.UNKNOWN else self.account.verdict
-
-    @property
     def account(self) -> Account:
         """What is known, from which the verdict, texts, guards and data derive.
 
@@ -207,14 +201,14 @@ class Program(ProgramRecord):
         from symbcast.core.account import exact_account
 
         parts = self._open_parts
-        verdict = self.decided_verdict if parts is None else parts.verdict
-        points = self.witness(), self.counterexample()
-        return exact_account(all_of(self.clauses), verdict, points, self.reason if verdict is Verdict.UNKNOWN else "")
+        return exact_account(self, self.decided_verdict if parts is None else parts.verdict)
 
     @property
     def decided_verdict(self) -> Verdict:
         """The verdict as far as it is decided for all sizes at once."""
         return self.ask(lambda answers: answers.verdict)
+
+    _decided = decided_verdict
 
     @property
     def is_open(self) -> bool:

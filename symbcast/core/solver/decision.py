@@ -28,7 +28,7 @@ from symbcast.core.solver.normal_form import (
 from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
-from symbcast.core.verdicts import Verdict, verdict_of
+from symbcast.core.verdicts import HasVerdict, Possible
 
 if TYPE_CHECKING:
     from symbcast.core.solver.linear_groups import IsomorphicGroups
@@ -171,7 +171,7 @@ _PER_CLAUSE = 1_000
 """Units of effort for a clause of constraints that were not decided."""
 
 
-class Decision:
+class Decision(HasVerdict):
     """The decision on some constraints under assumptions.
 
     ``clauses`` is the condition: an irredundant conjunction equivalent to the constraints, or only `FALSE` if nothing
@@ -250,10 +250,9 @@ class Decision:
         return None if any(part.satisfiable is None for part in self.parts) else True
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the constraints hold always, sometimes or never, as far as that was decided."""
+    def _possible(self) -> Possible:
         can_hold = self.satisfiable
-        return verdict_of(can_hold, None if can_hold is None else self.violable)
+        return can_hold, None if can_hold is None else self.violable
 
     @property
     def violable(self) -> bool | None:

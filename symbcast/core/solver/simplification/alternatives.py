@@ -23,7 +23,7 @@ from symbcast.core.solver.normal_form import (
 )
 from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.size_sets import SizeSet
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import HasVerdict, Possible, Verdict, is_any
 
 _StandardQuestion: TypeAlias = tuple[tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]]
 
@@ -35,7 +35,7 @@ _StandardQuestion: TypeAlias = tuple[tuple[Symbol, ...], tuple[SizeSet, ...], tu
 # shapes often do, are one question.
 
 
-class OneOf:
+class OneOf(HasVerdict):
     """The sizes at which ``common`` holds, as decided by ``base``, and at least one of the alternatives.
 
     >>> from symbcast.core.algebra.symbols import symbol
@@ -66,25 +66,27 @@ class OneOf:
     def is_empty(self) -> bool | None:
         """Whether no such sizes exist; None if undecided."""
         base = self._base.satisfiable
-        is_possible = base if self._is_free else _any(a.decision.satisfiable for a in self._alternatives())
+        is_possible = base if self._is_free else is_any(a.decision.satisfiable for a in self._alternatives())
         if base is False or is_possible is False:
             return True
         return False if base and is_possible else None
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether all sizes satisfy it, some, or none; unknown if undecided."""
+    def _possible(self) -> Possible:
         is_empty = self.is_empty
         if is_empty is not False:
-            return Verdict.NEVER if is_empty else Verdict.UNKNOWN
-        base = self._base.verdict
-        if self._is_free or base is Verdict.SOMETIMES:
-            return base
+            return (False, True) if is_empty else (None, None)
+        return True, is_any(self._failures())
+
+    def _failures(self) -> Iterator[bool | None]:
+        """Yield whether the formulas that always hold can fail, and whether all alternatives can."""
+        yield self._base.violable
+        if self._is_free:
+            return
         # One of several alternatives about independent sizes always holds if and only if this is true within one group.
         verdicts = {group[-1].decision.verdict for group in self._groups}
-        if Verdict.ALWAYS in verdicts:
-            return base
-        return Verdict.UNKNOWN if Verdict.UNKNOWN in verdicts else Verdict.SOMETIMES
+        if Verdict.ALWAYS not in verdicts:
+            yield None if Verdict.UNKNOWN in verdicts else True
 
     @property
     def reason(self) -> str:
@@ -103,16 +105,6 @@ class OneOf:
 
     def _alternatives(self) -> Iterator[_Question]:
         return (a for group in self._groups for a in group[:-1])
-
-
-def _any(answers: Iterable[bool | None]) -> bool | None:
-    """Return whether any of the answers is true; None if undecided."""
-    is_open = False
-    for one in answers:
-        if one:
-            return True
-        is_open = is_open or one is None
-    return None if is_open else False
 
 
 class _Question:
