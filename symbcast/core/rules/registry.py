@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from symbcast.core.advice import with_advice
 from symbcast.core.characters import closest, parts_of_list, prose_list
+from symbcast.core.hooks import files_beside
 from symbcast.core.rules.broadcast_rule import Rule
 from symbcast.core.rules.declaration import REQUIRED, Alias, Kind, Parameter
 from symbcast.errors import (
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 
 GROUP = "symbcast.rules"
 """The group of entry points by which a package adds rules."""
-_FAMILIES = ("numpy", "openvino", "onnx", "paddle", "stablehlo")
+_FIRST = ("numpy", "openvino")
+"""The families that are listed first; the others are in alphabetical order."""
 _OWN = __name__.rpartition(".")[0]
 _RESERVED = frozenset(
     {
@@ -136,9 +138,9 @@ class _Registry:
         return self._sorted
 
     def load_own(self) -> None:
-        """Load symbcast's own families, in the order in which their rules are listed; each adds its rules."""
+        """Load symbcast's own families; each adds its rules."""
         if not self.has_own:
-            for family in _FAMILIES:
+            for family in files_beside(__file__):  # the files that are no family register nothing
                 import_module(f"{_OWN}.{family}")
             # Only now: another thread must not find the families half loaded.
             self.has_own = True
@@ -396,17 +398,19 @@ def _check_default(rule: str, parameter: Parameter) -> None:
 
 
 def _is_own(rule: type[Rule]) -> bool:
-    package, _, family = rule.__module__.rpartition(".")
-    return package == _OWN and family in _FAMILIES
+    return rule.__module__.rpartition(".")[0] == _OWN
 
 
 def _is_same(rule: type[Rule], other: type[Rule]) -> bool:
     return (rule.__module__, rule.__qualname__) == (other.__module__, other.__qualname__)
 
 
-def _family_order(rule: type[Rule]) -> int:
+def _family_order(rule: type[Rule]) -> tuple[bool, int, str]:
     """Return the position of a rule's family; others' rules come after symbcast's, in the order of registration."""
-    return _FAMILIES.index(rule.__module__.rpartition(".")[2]) if _is_own(rule) else len(_FAMILIES)
+    if not _is_own(rule):
+        return True, 0, ""
+    family = rule.__module__.rpartition(".")[2]
+    return False, _FIRST.index(family) if family in _FIRST else len(_FIRST), family
 
 
 def _package(entry: EntryPoint) -> str:

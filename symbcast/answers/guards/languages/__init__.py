@@ -6,11 +6,12 @@ The module ``cpp`` has a function ``cpp_source`` of a condition, the names of it
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
+
+from symbcast.core.hooks import files_beside
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.formulas import Formula
@@ -19,13 +20,7 @@ if TYPE_CHECKING:
 Writer: TypeAlias = "Callable[[Formula, Mapping[Symbol, str], str], str]"
 """Writes a condition, given the names of its sizes and its own."""
 
-# The listing of a directory, and not pkgutil, which takes longer to load than the first answer.
-LANGUAGES = tuple(
-    sorted(
-        {name.partition(".")[0] for name in os.listdir(os.path.dirname(__file__)) if name[0] not in "_."},  # noqa: PTH120, PTH208 - as above
-        key=lambda language: (language != "python", language),
-    )
-)
+LANGUAGES = tuple(sorted(files_beside(__file__), key=lambda language: language != "python"))
 """The names of all languages: Python, whose guards run here, and the others in alphabetical order."""
 
 
