@@ -8,16 +8,13 @@ have at least that many axes, or exactly the right number if the operator takes 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from symbcast.core.algebra.formulas import TRUE, Formula, at_most, dims_of, equal, literals
 from symbcast.core.algebra.symbols import axis_of, is_sequence, mentions_rest, rank_of, without_last
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import decide_rank_comparison, expanded_at_right, rank_of_shape, sequence_place
 from symbcast.core.text.printing import shape_text
-
-if TYPE_CHECKING:
-    from symbcast.operators.context import Dims
 
 D = TypeVar("D")
 
@@ -68,17 +65,17 @@ class ExposedOperand(NamedTuple):
     ``taken`` is a sequence and its replacement, if axes were split off it.
     """
 
-    dims: Dims
+    dims: tuple[Dim, ...]
     requirement: Formula = TRUE
     reason: str = ""
-    taken: tuple[Dim, Dims] | None = None
+    taken: tuple[Dim, tuple[Dim, ...]] | None = None
 
 
 class ReachError(Exception):
     """An operand of unknown rank that an operator cannot take, with the reason."""
 
 
-def expose_axes(dims: Dims, reach: Reach | None) -> ExposedOperand:
+def expose_axes(dims: tuple[Dim, ...], reach: Reach | None) -> ExposedOperand:
     """Return an operand with all used axes before or after its sequence.
 
     Raises `ReachError` if that is impossible, and for an operand of unknown rank without a reach.
@@ -95,7 +92,7 @@ def expose_axes(dims: Dims, reach: Reach | None) -> ExposedOperand:
     return _of_rank(dims, place, reach.rank) if reach.rank is not None else _of_reach(dims, place, reach)
 
 
-def _of_rank(dims: Dims, place: int, rank: int) -> ExposedOperand:
+def _of_rank(dims: tuple[Dim, ...], place: int, rank: int) -> ExposedOperand:
     missing = rank - (len(dims) - 1)
     if missing < 0:
         raise ReachError(f"takes an operand of rank {rank} there, but {shape_text(dims)} has another rank")
@@ -106,7 +103,7 @@ def _of_rank(dims: Dims, place: int, rank: int) -> ExposedOperand:
     )
 
 
-def _of_reach(dims: Dims, place: int, reach: Reach) -> ExposedOperand:
+def _of_reach(dims: tuple[Dim, ...], place: int, reach: Reach) -> ExposedOperand:
     missing = max(0, reach.last - (len(dims) - 1 - place))
     if reach.first > place:
         raise ReachError(f"{_axes('first', reach.first)} of {shape_text(dims)} must be known")
@@ -120,7 +117,7 @@ def _of_reach(dims: Dims, place: int, reach: Reach) -> ExposedOperand:
     return ExposedOperand(seen, there, reason, (sequence, parts) if missing and reach.least is None else None)
 
 
-def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, Dims]]) -> tuple[D | Dim, ...]:
+def put_back(dims: Sequence[D], taken: Iterable[tuple[Dim, tuple[Dim, ...]]]) -> tuple[D | Dim, ...]:
     """Return an output in which axes split off sequences are merged back if they are unchanged.
 
     >>> from symbcast.core.algebra.symbols import AxisSequence
@@ -145,7 +142,9 @@ def _axes(end: str, count: int) -> str:
     return f"the {end} axis" if count == 1 else f"the {end} {count} axes"
 
 
-def of_one_rank(operands: Sequence[Dims], shapes: Sequence[Dims]) -> tuple[list[Dims], list[Formula]]:
+def of_one_rank(
+    operands: Sequence[tuple[Dim, ...]], shapes: Sequence[tuple[Dim, ...]]
+) -> tuple[list[tuple[Dim, ...]], list[Formula]]:
     """Return shapes of equal rank, each with the same known axes, and the requirements on their ranks.
 
     ``shapes`` are the ``given`` shapes with the used axes split off their sequences.

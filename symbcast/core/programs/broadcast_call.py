@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.core.algebra.arithmetic import join, value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, definedness, holds
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from symbcast.core.programs.stretching import AxisStretch, ValidSizes
 
 
-ValueT = TypeVar("ValueT")
-
-
 class PublicAnswer(ABC):
     """A public answer. It shows what users need of the plain answer that it holds."""
 
@@ -52,15 +49,6 @@ class PublicAnswer(ABC):
     @abstractmethod
     def _subject(self) -> BroadcastCall | Program:
         """The plain answer about the question's sizes, with the assumptions on them."""
-
-
-@overload
-def plain_answer(value: PublicAnswer) -> BroadcastCall | Program: ...
-@overload
-def plain_answer(value: ValueT) -> ValueT: ...
-def plain_answer(value: object) -> object:
-    """Return the plain answer of a public one; anything else as it is."""
-    return value._subject if isinstance(value, PublicAnswer) else value
 
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeAlias, TypeVar, overload
 
 from symbcast.core.account import Account, sampled_verdict
 from symbcast.core.algebra.formulas import (
@@ -41,7 +41,7 @@ from symbcast.core.programs.assumptions import (
     own_set,
     read_assumptions,
 )
-from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer, plain_answer
+from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope, formula_symbols
 from symbcast.core.programs.unknown_rank import UnrolledSequences, axis_checked_formula
@@ -66,6 +66,8 @@ from symbcast.errors import (
 if TYPE_CHECKING:
     from sympy import Symbol as SympySymbol
     from sympy.logic.boolalg import Boolean
+
+ValueT = TypeVar("ValueT")
 
 
 # The sizes in conditions, and the assumptions about them: the solver's view of questions about conditions.
@@ -196,6 +198,15 @@ def check_kinds(symbols: Iterable[Symbol]) -> None:
     for sequence in sequences_of(both_kinds):
         if sequence.name in names:
             raise DimensionError(sequence.name, "it is a size and a sequence of axes", "give one of them another name")
+
+
+@overload
+def plain_answer(value: PublicAnswer) -> BroadcastCall | Program: ...
+@overload
+def plain_answer(value: ValueT) -> ValueT: ...
+def plain_answer(value: object) -> object:
+    """Return the plain answer of a public one; anything else as it is."""
+    return value._subject if isinstance(value, PublicAnswer) else value
 
 
 ConditionLike: TypeAlias = "str | bool | Boolean | Formula | Statement | BroadcastCall | Program | PublicAnswer"

@@ -10,7 +10,7 @@ from symbcast.core.algebra.formulas import TRUE, Formula, all_of, negate
 from symbcast.core.algebra.symbols import Unknown, sequences_of, without_clashes
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.programs.assumptions import Assumption, assumed_formulas, assumption_set
-from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer, plain_answer
+from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer
 from symbcast.core.programs.conditions import (
     ConditionLike,
     ConditionSizes,
@@ -18,6 +18,7 @@ from symbcast.core.programs.conditions import (
     Refutation,
     Statement,
     named_sizes,
+    plain_answer,
     refuting_sizes,
 )
 from symbcast.core.programs.program import Program
