@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 from symbcast.answers.public.supplies import supply
 from symbcast.core import __version__
 from symbcast.core.hooks import hooks
-from symbcast.core.programs.broadcast_errors import (
+from symbcast.core.programs.operations import (
     BroadcastError,
     ConditionalBroadcastError,
     IncompatibleProgramError,
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from symbcast.answers.public.solutions import Solution, broadcastable_to, solve
     from symbcast.arrays import IncompleteTraceWarning, array, check_promises, checked, size, trace
     from symbcast.core.algebra.sympy_functions import Unknown, symbol
-    from symbcast.core.programs.entailment import equivalent
+    from symbcast.core.programs.certificates import equivalent
     from symbcast.core.rules import Rule, rule, rules
     from symbcast.core.shapes import Reader, Shape, shape
     from symbcast.linting import lint
@@ -106,7 +106,7 @@ _LAZY = {
     "size": "symbcast.arrays",
     "compare": "symbcast.answers.comparison",
     "lint": "symbcast.linting",
-    "equivalent": "symbcast.core.programs.entailment",
+    "equivalent": "symbcast.core.programs.certificates",
     "relation": "symbcast.answers.comparison",
     "rule": "symbcast.core.rules",
     "rules": "symbcast.core.rules",

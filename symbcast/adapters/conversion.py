@@ -14,17 +14,16 @@ from weakref import WeakKeyDictionary
 
 import sympy
 
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import MAX_SIZE, replace_symbols
 from symbcast.core.algebra.formulas import Formula, equal
-from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.sympy_conversion import read_symbol
 from symbcast.core.algebra.terms import Atom, Dim, Kind, Operation, Symbol, Term, symbols_of
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError, MissingExtraError

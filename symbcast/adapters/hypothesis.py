@@ -16,12 +16,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.formulas import Formula, all_of, at_most, clauses, equal, negate
-from symbcast.core.programs.assumptions import Assumptions, assumption_set, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, assumption_set, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape, shape_of
 from symbcast.core.solver.decision import Decision
-from symbcast.core.solver.evaluation import size_at
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import size_at, symbols_in
 from symbcast.errors import AssumptionError, MissingExtraError
 
 if find_spec("hypothesis") is None:

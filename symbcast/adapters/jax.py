@@ -19,15 +19,14 @@ from typing import Any
 import sympy
 
 from symbcast.adapters.conversion import ResolvedShapes, Scopes, cannot_join, fold, identifiers, load, resolve_shapes
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import check_size, replace_symbols
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula, at_most, dims_of
-from symbcast.core.algebra.size_values import check_size
 from symbcast.core.algebra.sympy_conversion import formula_to_sympy
 from symbcast.core.algebra.terms import Dim, Kind, symbols_of, term
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import Shape, ShapeLike, from_dim, shape_of
+from symbcast.core.solver.evaluation import replace_in_formula
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_dim, parse_formula
 from symbcast.core.text.printing import formula_text

@@ -18,12 +18,12 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import sympy
 
 from symbcast.adapters.conversion import load, resolve_shapes
+from symbcast.core.algebra.arithmetic import check_size
 from symbcast.core.algebra.formulas import at_most
-from symbcast.core.algebra.size_values import check_size
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.sympy_conversion import formula_to_sympy
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
 from symbcast.errors import DimensionError, ShapeTypeError
 

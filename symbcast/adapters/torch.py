@@ -28,14 +28,13 @@ from symbcast.adapters.conversion import (
     resolve_shapes,
 )
 from symbcast.adapters.torch_operations import OPERATIONS
-from symbcast.core.algebra.arithmetic import operate
+from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, operate
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, at_most, negate
-from symbcast.core.algebra.size_values import MAX_SIZE, check_size
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.sympy_conversion import MAX_POWER, formula_to_sympy, read_symbol
 from symbcast.core.algebra.sympy_functions import symbol as sympy_symbol
 from symbcast.core.algebra.terms import Dim, Symbol, Term, collect, constant
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import Shape, ShapeLike, from_dim, shape_of
 from symbcast.errors import DimensionError, ShapeTypeError
 

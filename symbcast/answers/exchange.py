@@ -12,7 +12,7 @@ from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show.json import account_data, condition_text, sizes_data
 from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.programs.assumptions import check_min_size
+from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.programs.operations import Op
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import NameTable

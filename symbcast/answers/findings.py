@@ -13,13 +13,12 @@ from symbcast.core.algebra.symbols import is_sequence, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import shorten_middle, visible
 from symbcast.core.effort import EffortSpentError, share
-from symbcast.core.programs.assumptions import assumption_set
+from symbcast.core.programs.arguments import assumption_set
 from symbcast.core.programs.operations import Op, operation_requirements
-from symbcast.core.rules.constraints import Constraint
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision import Decision
-from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, size_at
-from symbcast.core.solver.normal_form import normal_conjuncts, symbols_in
+from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, normal_conjuncts, size_at, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError
 
@@ -193,7 +192,7 @@ class Finding:
         formula: The requirement.
         text: The requirement as text, which `symbcast.Condition` reads back.
         words: The requirement in words.
-        code: The code of the reason, such as ``"join"`` or ``"equal"``: see `symbcast.core.rules.constraints`.
+        code: The code of the reason, such as ``"join"`` or ``"equal"``: see `symbcast.core.rules.declaration`.
         reason: A sentence on why the operation requires it, with the axis if it is about one.
         failing: What `counterexample` returns, perhaps as a mapping that shares most sizes with other findings.
         sizes_there: The operands that meet, with their shapes at these sizes: ``"(1, 3) beside (1, 2)"``.

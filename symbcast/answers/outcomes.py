@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from symbcast.core import __version__
 from symbcast.core.characters import prose_list, sizes_text, visible
-from symbcast.core.rules.constraints import JOIN, ONTO, REQUIRED_FORMULA
+from symbcast.core.rules.declaration import JOIN, ONTO, REQUIRED_FORMULA
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:

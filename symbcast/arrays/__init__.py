@@ -17,8 +17,7 @@ from symbcast.arrays.functions import (  # noqa: F401 - they register what they 
     ufuncs,
 )
 from symbcast.arrays.promises import BrokenPromise, IncompleteTraceWarning, check_promises, checked
-from symbcast.arrays.report import TraceReport
-from symbcast.arrays.trace import trace
+from symbcast.arrays.trace import TraceReport, trace
 
 __all__ = [
     "BrokenPromise",

@@ -11,7 +11,7 @@ import numpy as np
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import at_most
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.paths.path import Path, current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole

@@ -18,10 +18,9 @@ from types import ModuleType
 from typing import Any
 
 from symbcast.arrays.arguments import TraceArguments
-from symbcast.arrays.report import TraceReport
-from symbcast.arrays.trace import trace
+from symbcast.arrays.trace import TraceReport, trace
 from symbcast.core.isolation import ChildProcess, DiedError
-from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape
 from symbcast.paths.answer import conclusions_of

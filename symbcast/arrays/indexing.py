@@ -26,9 +26,9 @@ from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_dat
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet
 from symbcast.operators.joining_and_slicing import cut, length
+from symbcast.operators.operator import Dims
 from symbcast.paths.path import Path
 from symbcast.paths.sizes import dim_of, is_whole
 

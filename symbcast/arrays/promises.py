@@ -28,17 +28,17 @@ from symbcast.arrays.child_process import (
     import_function,
     trace_in_child,
 )
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.trace import TraceReport
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.isolation import ChildProcess
-from symbcast.core.programs.assumptions import Assumption, Assumptions, read_assumptions
+from symbcast.core.programs.arguments import Assumption, Assumptions, read_assumptions
 from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.core.solver.decision import Decision
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.answer import conclusions_of

@@ -14,10 +14,10 @@ from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan,
 from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, at_most, equal
 from symbcast.core.effort import charge
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.paths.exploration import WITHOUT_DATA
-from symbcast.paths.places import called_by
 from symbcast.paths.sizes import is_whole, sized
+from symbcast.paths.steps import called_by
 
 # Units of effort per array, so that a run that makes arrays endlessly is stopped.
 _ARRAY = 100

@@ -390,7 +390,7 @@ def note_unknown_names(assume: Sequence[str] | None, shapes: Iterable[ShapeLike]
         return
     from symbcast.core.algebra.formulas import dims_of
     from symbcast.core.algebra.terms import symbols_of
-    from symbcast.core.programs.assumptions import read_assumptions
+    from symbcast.core.programs.arguments import read_assumptions
     from symbcast.core.shapes import shape
 
     own = _names_of(symbols_of(d for s in shapes for d in shape(s).dims))

@@ -24,7 +24,7 @@ from symbcast.graphs.report.answer import under_name
 
 if TYPE_CHECKING:
     from symbcast.core.isolation import Ending
-    from symbcast.graphs.front_end import FrontEnd
+    from symbcast.graphs.check import FrontEnd
     from symbcast.graphs.model import Model
     from symbcast.graphs.report.graph_report import GraphReport
     from symbcast.onnx.report import Confirmation
@@ -125,7 +125,7 @@ class _Opened(NamedTuple):
         if not (job.bound or job.assume or job.shapes or job.values):
             return NO_NAMES
         from symbcast.graphs.check import names_in
-        from symbcast.graphs.known_inputs import read_known_inputs
+        from symbcast.graphs.inputs import read_known_inputs
 
         inputs = self.model.input_names
         known = read_known_inputs(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))

@@ -314,7 +314,7 @@ def check_named(shapes: Sequence[str], inputs: Callable[[], Sequence[str]]) -> N
 
 def inputs_given(option: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the given facts about inputs by name; they are parsed here, before any model is read."""
-    from symbcast.graphs.known_inputs import read_known_inputs
+    from symbcast.graphs.inputs import read_known_inputs
 
     texts_by_input: dict[str, str] = {}
     for text in texts:

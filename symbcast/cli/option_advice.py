@@ -8,15 +8,7 @@ from typing import NamedTuple
 
 from symbcast.cli.argument_advice import module_of
 from symbcast.cli.command import Options, Subject, load_command
-from symbcast.cli.terminal import (
-    CHOICES,
-    EQUALS,
-    argument_text,
-    command_line,
-    is_numbers,
-    is_shape,
-    repeated_option,
-)
+from symbcast.cli.terminal import CHOICES, EQUALS, argument_text, command_line, is_numbers, is_shape, repeated_option
 from symbcast.cli.value_advice import is_relation, separated, several_rules, sign_among
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of

@@ -154,7 +154,7 @@ def show(document: Document, indent: int = 2) -> None:
     """
     is_terminal, columns = sys.stdout.isatty(), os.environ.get("COLUMNS", "")
     if not is_terminal and not (columns.isdecimal() and int(columns)):
-        from symbcast.answers.show.text import render
+        from symbcast.answers.show.document import render
 
         print_text(render(document, indent=indent))
         return

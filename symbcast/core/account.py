@@ -24,8 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, dims_of, equal, negate, with_values
-from symbcast.core.effort import Effort, EffortSpentError, charge, counting
-from symbcast.core.solver.budget import current_budget
+from symbcast.core.effort import Effort, EffortSpentError, charge, counting, current_budget
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible, verdict_of

@@ -10,8 +10,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias
 
 from symbcast.core.advice import Guessable, guessed_meanings, with_advice
-from symbcast.core.algebra.arithmetic import replace_symbols, value_of
-from symbcast.core.algebra.size_values import MAX_SIZE, check_size, index_of
+from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, index_of, replace_symbols, value_of
 from symbcast.core.algebra.symbols import (
     AxisSequence,
     SequenceSymbol,

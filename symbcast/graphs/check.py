@@ -1,40 +1,184 @@
-"""Check models, one or many: give inputs symbolic sizes, walk the nodes, and combine their requirements."""
+"""Check models, one or many: give inputs symbolic sizes, walk the nodes, and combine their requirements.
+
+A front end is the description of a framework that lets its models be walked. It reads a model into a `Model` and maps
+its operators to functions; the walk, the condition, the findings, the report with its formats and the command line
+come with that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from os import PathLike, fspath
-from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import Comparison, at_most
 from symbcast.core.algebra.symbols import Unknown, sequences_of
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.programs.assumptions import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.effort import check_budget, within_optional
+from symbcast.core.isolation import load_nothing
+from symbcast.core.programs.arguments import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.program import Program
-from symbcast.core.solver.budget import check_budget, within_optional
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import AssumptionError, MissingExtraError, ShapeTypeError, SymbcastError
-from symbcast.graphs.inputs import ModelInputs, aliases_of, without_aliases
-from symbcast.graphs.jobs import FileResult, Stamp, run_jobs
-from symbcast.graphs.known_inputs import NOTHING, ContentsLike, KnownInputs, read_known_inputs
+from symbcast.errors import AssumptionError, ShapeTypeError
+from symbcast.graphs.inputs import (
+    NO_LAYOUTS,
+    ContentsLike,
+    KnownInputs,
+    Layouts,
+    ModelInputs,
+    aliases_of,
+    read_known_inputs,
+    without_aliases,
+)
 from symbcast.graphs.model import CheckedModel, Model, ModelConditions
-from symbcast.graphs.registry import front_ends
 from symbcast.graphs.walking.facts import LONG, VERY_LONG, TooLongError
+from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.requirements import Requirements, learn_from_refuted
+from symbcast.graphs.walking.unknown_ranks import Reaches, none_of, padded
+from symbcast.graphs.walking.walk import Walk
 from symbcast.operators.values.value import Decider, OptionalValue, Value, decider_of_content
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from symbcast.core.shapes import ShapeLike
-    from symbcast.graphs.front_end import FrontEnd
+    from symbcast.graphs.graph import Node
+    from symbcast.graphs.model import Model
+    from symbcast.graphs.report.graph_report import GraphReport
+    from symbcast.graphs.walking.requirements import Requirements
     from symbcast.graphs.walking.walk import Walk
+    from symbcast.operators.operator import Dims
+    from symbcast.operators.reach import Reach
+
+
+# Front ends.
+
+
+Call = TypeVar("Call", bound=NodeCall)
+Operator: TypeAlias = Callable[[Call], Value | Sequence[Value]]
+"""The function of an operator, from a call to its outputs."""
+Offered = TypeVar("Offered", bound=Callable[..., Value | Sequence[Value]])
+
+
+class OperatorTable(dict[tuple[str, str], Operator[Call]]):
+    """Map operators to functions from a call to its outputs, by domain (empty for the framework's own) and name.
+
+    A name without a dot is in ``namespace``, if the framework has one.
+    """
+
+    def __init__(self, namespace: str = "") -> None:
+        super().__init__()
+        self._namespace = namespace
+        self._reaches: dict[tuple[str, str], Reaches] = {}
+
+    def offer(self, *names: str, domain: str = "", reaches: Reaches | None = None) -> Callable[[Offered], Offered]:
+        """Register the decorated function for the operators with these names.
+
+        ``reaches`` says how far they look into inputs of unknown rank; without it, all ranks must be known.
+
+        >>> table = OperatorTable("aten")
+        >>> @table.offer("relu", "prims.neg")
+        ... def same(call):
+        ...     return call.inputs[0]
+        >>> sorted(table)
+        [('', 'aten.relu'), ('', 'prims.neg')]
+        """
+
+        def put(function: Offered) -> Offered:
+            for name in names:
+                within = f"{self._namespace}." if self._namespace and "." not in name else ""
+                self[domain, within + name] = function
+                if reaches is not None:
+                    self._reaches[domain, within + name] = reaches
+            return function
+
+        return put
+
+    def reaches_of(self, call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+        """Return a node's reach into each input; None if the rank of that input must be known.
+
+        Raises `UnknownShapeError` if all ranks must be known, or if the reach depends on unknown values.
+        """
+        reaches = self._reaches.get((call.node.domain, call.node.op_type), none_of)
+        return padded(reaches(call, shapes), len(shapes))
+
+    def with_files(self, package: str) -> Self:
+        """Return the table after importing each file of a package; the files register their operators in it."""
+        for file in iter_modules(import_module(package).__path__):
+            import_module(f"{package}.{file.name}")
+        return self
+
+
+def unknown_operator(call: NodeCall) -> Sequence[Value]:
+    """Leave the outputs of an operator without a function unknown."""
+    call.give_up("the operator is not supported here")
+
+
+@dataclass(frozen=True)
+class FrontEnd:
+    """A framework whose models are walked.
+
+    Attributes:
+        name: its name; also the extra that it needs, if any.
+        read: reads the path or object that a caller passes, given the runtime in question.
+        operators: the functions of operators, by domain and name: an `OperatorTable`, or a plain mapping.
+        report: creates the answer from a model that was walked.
+        runtimes: the supported runtimes, the default first, each with a description of the assumptions made about it.
+        tail: answers for operators that ``operators`` does not contain.
+        call: creates the call of an operator.
+        walk: creates the walk.
+        layouts: which operators take images, for short names of their sizes.
+        prepare: loads the modules that checks need, which takes longer than most checks; for processes that check many
+            models.
+        read_function: reads one function of a model, whose name comes last; None if models have no functions by name.
+        module: the module that has it as ``FRONT_END``; answers of other front ends do not pickle.
+    """
+
+    name: str
+    read: Callable[[Any, str], Model]
+    operators: Mapping[tuple[str, str], Operator[Any]]
+    report: Callable[..., GraphReport]
+    runtimes: Mapping[str, str] = field(default_factory=dict)
+    tail: Callable[[Any], Sequence[Value]] = unknown_operator
+    call: Callable[..., NodeCall] = NodeCall
+    walk: Callable[[Any, FrontEnd, Requirements], Walk] = Walk
+    layouts: Layouts = NO_LAYOUTS
+    prepare: Callable[[], None] = load_nothing
+    read_function: Callable[[Any, str, str], Model] | None = None
+    module: str = ""
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle as the name of the module that has it as FRONT_END: tables of operators hold functions."""
+        return (_front_end_of, (self.module,)) if self.module else super().__reduce__()
+
+    def runtime(self, requested: str | None = None) -> str:
+        """Return the runtime that a question is about: the requested one if it is supported, otherwise the default."""
+        return (
+            requested if requested is not None and requested in self.runtimes else next(iter(self.runtimes), self.name)
+        )
+
+    def operator(self, node: Node) -> Operator[Any] | None:
+        """Return the function of a node's operator; None if it has none."""
+        return self.operators.get((node.domain, node.op_type))
+
+    def reaches(self, call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+        """Return a node's reach into each input, as its operator was registered with; see `OperatorTable`."""
+        find = self.operators.reaches_of if isinstance(self.operators, OperatorTable) else none_of
+        return find(call, shapes)
+
+
+def _front_end_of(module: str) -> Any:
+    return import_module(module).FRONT_END
+
+
+GUESSED_CHECKS = (
+    "load open parse read check_model check_file infer infer_shapes shapes analyze analyse validate -> check(...)",
+    "verify run report test from_file from_model from_path import_model convert -> check(...)",
+)
+"""Names that people try in the module of a front end, and what they mean."""
 
 
 MAX_WALKS = 3
@@ -299,58 +443,3 @@ def names_in(front_end: FrontEnd, model: Model, known_inputs: KnownInputs) -> Pr
     model_inputs = model.read_inputs(Program(), known_inputs.of((), inputs))
     sizes = (s.name for s in (*model_inputs.symbols, *model_inputs.elements))
     return PresentNames((*sizes, *_aliases(front_end, model, known_inputs)), inputs)
-
-
-# Check many models, in processes on this machine or with any executor, and yield results as they arrive.
-
-
-class FileCheck(NamedTuple):
-    """A file, the name of the front end that reads it, and the question."""
-
-    path: str
-    front_end: str
-    question: ModelQuestion
-
-
-def check_files(
-    front_end: FrontEnd,
-    paths: Iterable[str | PathLike[str]],
-    question: ModelQuestion,
-    executor: Executor | None,
-    timeout: float | None,
-) -> Iterator[FileResult]:
-    """Check model files and yield each result as it arrives; a file that cannot be checked does not stop the others.
-
-    Sizes and inputs in the question apply to the models that have them. ``executor`` is any executor of
-    `concurrent.futures`; None uses processes on this machine. A model that takes longer than ``timeout`` seconds gets
-    the status ``"timed out"``, and no verdict.
-    """
-    jobs = (FileCheck(fspath(path), front_end.name, question) for path in paths)
-    with closing(run_jobs(_result, jobs, executor, timeout, prepare=front_end.prepare)) as endings:
-        for ending in endings:
-            yield FileResult.of(ending, ending.job.path, timeout)
-
-
-def _result(job: FileCheck) -> FileResult:
-    """Return the result for one file."""
-    start, stamp = perf_counter(), Stamp.of(job.path)
-    try:
-        report = _report(job)
-        result = FileResult(job.path, "checked", report=report, stamp=stamp)
-    except MissingExtraError:
-        raise
-    except (SymbcastError, OSError) as error:
-        result = FileResult(job.path, "failed", problem=" ".join(str(error).split()), stamp=stamp)
-    except Exception as error:
-        problem = f"the check itself failed ({type(error).__name__}: {error}); please report it"
-        result = FileResult(job.path, "failed", problem=problem, stamp=stamp)
-    return FileResult(result.path, result.status, perf_counter() - start, result.problem, result.report, stamp)
-
-
-def _report(job: FileCheck) -> dict[str, object]:
-    front_end, question = front_ends()[job.front_end].load(), job.question
-    model = front_end.read(job.path, question.runtime)
-    if question.known_inputs != NOTHING:
-        names = names_in(front_end, model, question.known_inputs)
-        question = question._replace(known_inputs=question.known_inputs.of(names.sizes, names.inputs))
-    return front_end.report(check_graph(front_end, model, question)).to_dict()

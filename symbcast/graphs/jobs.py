@@ -6,16 +6,22 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
+from os import PathLike, fspath
 from pathlib import Path
 from queue import SimpleQueue
+from time import perf_counter
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias, TypedDict
 
 from symbcast.core.interrupts import CleanupOnInterrupt
 from symbcast.core.isolation import Answer, DiedError, Ending, Job, Prepare, TimedOutError, ended_with, load_nothing
-from symbcast.errors import ExchangeError
+from symbcast.errors import ExchangeError, MissingExtraError, SymbcastError
+from symbcast.graphs.check import FrontEnd, ModelQuestion, check_graph, names_in
+from symbcast.graphs.inputs import NOTHING
+from symbcast.graphs.registry import front_ends
 
 # Only a few of thousands of jobs are submitted at any time, so that waiting jobs do not fill the executor's memory.
 
@@ -305,3 +311,58 @@ def _short(report: Any) -> dict[str, Any] | None:
     left = {u["node"] for u in report["unanalysed"]}
     short = {"verdict": report["verdict"], "findings": len(report["findings"]), "unanalysed": len(left)}
     return {**short, "confirmations": report.get("confirmations", [])}
+
+
+# Check many models, and yield results as they arrive.
+
+
+class FileCheck(NamedTuple):
+    """A file, the name of the front end that reads it, and the question."""
+
+    path: str
+    front_end: str
+    question: ModelQuestion
+
+
+def check_files(
+    front_end: FrontEnd,
+    paths: Iterable[str | PathLike[str]],
+    question: ModelQuestion,
+    executor: Executor | None,
+    timeout: float | None,
+) -> Iterator[FileResult]:
+    """Check model files and yield each result as it arrives; a file that cannot be checked does not stop the others.
+
+    Sizes and inputs in the question apply to the models that have them. ``executor`` is any executor of
+    `concurrent.futures`; None uses processes on this machine. A model that takes longer than ``timeout`` seconds gets
+    the status ``"timed out"``, and no verdict.
+    """
+    jobs = (FileCheck(fspath(path), front_end.name, question) for path in paths)
+    with closing(run_jobs(_checked, jobs, executor, timeout, prepare=front_end.prepare)) as endings:
+        for ending in endings:
+            yield FileResult.of(ending, ending.job.path, timeout)
+
+
+def _checked(job: FileCheck) -> FileResult:
+    """Return the result for one file."""
+    start, stamp = perf_counter(), Stamp.of(job.path)
+    try:
+        report = _report_on(job)
+        result = FileResult(job.path, "checked", report=report, stamp=stamp)
+    except MissingExtraError:
+        raise
+    except (SymbcastError, OSError) as error:
+        result = FileResult(job.path, "failed", problem=" ".join(str(error).split()), stamp=stamp)
+    except Exception as error:
+        problem = f"the check itself failed ({type(error).__name__}: {error}); please report it"
+        result = FileResult(job.path, "failed", problem=problem, stamp=stamp)
+    return FileResult(result.path, result.status, perf_counter() - start, result.problem, result.report, stamp)
+
+
+def _report_on(job: FileCheck) -> dict[str, object]:
+    front_end, question = front_ends()[job.front_end].load(), job.question
+    model = front_end.read(job.path, question.runtime)
+    if question.known_inputs != NOTHING:
+        names = names_in(front_end, model, question.known_inputs)
+        question = question._replace(known_inputs=question.known_inputs.of(names.sizes, names.inputs))
+    return front_end.report(check_graph(front_end, model, question)).to_dict()

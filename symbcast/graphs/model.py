@@ -12,19 +12,18 @@ from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import FALSE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, negate
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
-from symbcast.core.programs.assumptions import Assumption
+from symbcast.core.effort import answer_within_budget
+from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.conditions import condition_of_answer
 from symbcast.core.programs.program import Program
-from symbcast.core.solver.budget import answer_within_budget
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f4_products.projection import Cases, project
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.errors import MissingExtraError, ModelError, UndecidedError
 from symbcast.graphs.walking.facts import without_whole_quotients
 
 if TYPE_CHECKING:
     from symbcast.graphs.graph import Graph
-    from symbcast.graphs.inputs import ModelInputs
-    from symbcast.graphs.known_inputs import KnownInputs
+    from symbcast.graphs.inputs import KnownInputs, ModelInputs
     from symbcast.graphs.walking.requirements import Requirements
     from symbcast.graphs.walking.walk import Walk
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from symbcast.graphs.front_end import FrontEnd
+    from symbcast.graphs.check import FrontEnd
 
 GROUP = "symbcast.front_ends"
 """The group of entry points in which other packages offer a `Registered`."""

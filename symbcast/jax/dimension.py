@@ -22,10 +22,9 @@ from symbcast.core.algebra.bounds import reduced_fraction
 from symbcast.core.algebra.formulas import Compatible, all_of, any_of, equal
 from symbcast.core.algebra.terms import Dim, Term
 from symbcast.paths.path import Path, current
-from symbcast.paths.places import is_call, is_subscript, numbers_at_hand
 from symbcast.paths.real_numbers import SizePath
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
-from symbcast.paths.steps import Alternative
+from symbcast.paths.steps import Alternative, is_call, is_subscript, numbers_at_hand
 
 _HASH = 0x51D_5EED_0000
 # Functions whose calls compare values; any other call from JAX compares them for a cache lookup.

@@ -10,11 +10,11 @@ from itertools import count
 from typing import Any
 
 from symbcast.arrays.arguments import ArrayArgument, TraceArguments, check_call
-from symbcast.arrays.proxies import WRAPPERS, real_of
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.standins import WRAPPERS, real_of
+from symbcast.arrays.trace import TraceReport
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import size_at, value_at
@@ -23,9 +23,9 @@ from symbcast.jax.dimension import Dimension, register, remove_entries, standins
 from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import MAX_PATHS, Exploration, explore_all, restoring_caches
 from symbcast.paths.path import Path, current
-from symbcast.paths.places import home_of, place_of_error
 from symbcast.paths.real_calls import CallsWithNumbers, Limits, RaisedError
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
+from symbcast.paths.steps import home_of, place_of_error
 
 
 class JaxReport(TraceReport):

@@ -21,7 +21,7 @@ from symbcast.core.characters import sizes_text
 from symbcast.core.effort import EffortSpentError
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision import Decision
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeSyntaxError, SymbcastError
 from symbcast.linting.annotation_meaning import (
@@ -37,8 +37,8 @@ from symbcast.linting.findings import Checked, CheckStatus, Code, Finding, decla
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
 from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of
 from symbcast.linting.sources import Position, SourceFunction
-from symbcast.paths.places import CodePlace
 from symbcast.paths.real_calls import RaisedError
+from symbcast.paths.steps import CodePlace
 
 PROMISE = declare_code("SYM101", "broken-promise", "A function must return the shapes that its annotation promises.")
 FAILS = declare_code("SYM102", "failing-sizes", "A function must work for all sizes that its annotations allow.")

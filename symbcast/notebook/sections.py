@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.arguments import own_set
 from symbcast.core.rules.laws import members_of
-from symbcast.core.solver.evaluation import UndefinedError, join_sizes, predicate, value_function
+from symbcast.core.solver.evaluation import (
+    UndefinedError,
+    join_sizes,
+    normal_conjuncts,
+    predicate,
+    replace_in_formula,
+    symbols_in,
+    value_function,
+)
 from symbcast.core.solver.f3_linear.equations import solved_for
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 
 if TYPE_CHECKING:
     from symbcast.core.algebra.formulas import Formula

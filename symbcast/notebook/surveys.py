@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.size_values import check_size
+from symbcast.core.algebra.arithmetic import check_size
 from symbcast.core.programs.arguments import Sizes, read_given_size, read_given_sizes
 from symbcast.errors import BindingError
 from symbcast.notebook.sections import Ranges, Section, SurveyGrid, Values, section

@@ -7,14 +7,12 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from symbcast.core.advice import with_advice
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import ShapeLike
 from symbcast.errors import ShapeTypeError
-from symbcast.graphs.check import check_files, check_graph, read_question
-from symbcast.graphs.front_end import FrontEnd
-from symbcast.graphs.inputs import Layouts
-from symbcast.graphs.jobs import FileResult
-from symbcast.graphs.known_inputs import ContentsLike
+from symbcast.graphs.check import FrontEnd, check_graph, read_question
+from symbcast.graphs.inputs import ContentsLike, Layouts
+from symbcast.graphs.jobs import FileResult, check_files
 from symbcast.onnx.operators.declarations import OPERATORS
 from symbcast.onnx.reader import read
 from symbcast.onnx.reference import infer

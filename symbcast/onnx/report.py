@@ -17,7 +17,7 @@ from symbcast.answers.findings import Sizes, axes_at, failing_constraint, has_ax
 from symbcast.answers.outcomes import Notice, NoticeKind
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError
 from symbcast.graphs.model import CheckedModel

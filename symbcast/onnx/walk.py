@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Protocol, cast
 
 from symbcast.core.algebra.formulas import Formula
-from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.check import FrontEnd
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, UnknownShapeError
 from symbcast.graphs.walking.requirements import NodePlace, Requirements

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from symbcast.core.advice import missing_name_advice
-from symbcast.graphs.front_end import GUESSED_CHECKS
+from symbcast.graphs.check import GUESSED_CHECKS
 from symbcast.graphs.report.findings import Finding
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.openvino.front_end import OpenVinoReport, check

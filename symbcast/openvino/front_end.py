@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import ShapeLike
-from symbcast.graphs.check import check_graph, read_question
-from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.check import FrontEnd, check_graph, read_question
 from symbcast.graphs.graph import Node
-from symbcast.graphs.inputs import Layouts
-from symbcast.graphs.known_inputs import ContentsLike
+from symbcast.graphs.inputs import ContentsLike, Layouts
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk

@@ -10,10 +10,10 @@ from math import prod
 from typing import Any
 
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.front_end import OperatorTable
+from symbcast.graphs.check import OperatorTable
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.reach import ANY, Reach
 from symbcast.operators.values.contents import (
     BFLOAT16,

@@ -14,8 +14,7 @@ from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.program import Program
 from symbcast.errors import ModelError, ShapeTypeError
-from symbcast.graphs.inputs import ModelInputs, inputs_of, place_name
-from symbcast.graphs.known_inputs import NOTHING, KnownInputs
+from symbcast.graphs.inputs import NOTHING, KnownInputs, ModelInputs, inputs_of, place_name
 from symbcast.graphs.model import Model, check_path, import_library
 from symbcast.openvino.graph import OpenVinoGraph, element_type_number
 from symbcast.operators.values.value import Value

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from symbcast.core.algebra.size_values import index_of
+from symbcast.core.algebra.arithmetic import index_of
 from symbcast.core.shapes import Shape
 from symbcast.errors import OperatorError
 

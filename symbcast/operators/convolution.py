@@ -10,9 +10,8 @@ from symbcast.core.algebra.formulas import equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import rank_if_known
 from symbcast.operators.attributes import NaturalEnds, NaturalPerAxis, Positive, PositivePerAxis, Truth
-from symbcast.operators.context import Context, Dims
 from symbcast.operators.joining_and_slicing import ends_of
-from symbcast.operators.operator import operator
+from symbcast.operators.operator import Context, Dims, operator
 from symbcast.operators.reach import Reach
 
 NOT_NEGATIVE = "the window is too large for the padded input: the number of its positions must not be negative"

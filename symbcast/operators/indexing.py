@@ -9,8 +9,7 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.attributes import Natural, Whole
-from symbcast.operators.context import Context, Dims
-from symbcast.operators.operator import operator
+from symbcast.operators.operator import Context, Dims, operator
 from symbcast.operators.reach import ANY, reach_beside_new, reach_of
 
 

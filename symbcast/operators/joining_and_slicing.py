@@ -9,9 +9,8 @@ from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, mod
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.attributes import AxesOrAll, Ends, Places, Positive, Text, Whole
-from symbcast.operators.context import TWICE, Context, Dims
 from symbcast.operators.indexing import gather, indexable
-from symbcast.operators.operator import operator
+from symbcast.operators.operator import TWICE, Context, Dims, operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.attributes import Positive, Text, Texts, Truth, Whole
-from symbcast.operators.context import Context, Dims, OptionalOperand, expect_shape
-from symbcast.operators.operator import operator
+from symbcast.operators.operator import Context, Dims, OptionalOperand, expect_shape, operator
 from symbcast.operators.products import reduce
 from symbcast.operators.reach import ANY, Reach, reach_of
 

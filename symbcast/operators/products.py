@@ -8,8 +8,7 @@ from symbcast.core.algebra.formulas import Formula, any_of, at_most
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.operators.attributes import AxesOrAll, Text, Truth
-from symbcast.operators.context import TWICE, Context, Dims
-from symbcast.operators.operator import operator
+from symbcast.operators.operator import TWICE, Context, Dims, operator
 from symbcast.operators.reach import ANY, Reach, reach_of
 
 

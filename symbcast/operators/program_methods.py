@@ -19,9 +19,8 @@ from symbcast.operators.reshaping import NO_ZERO
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.core.programs.arguments import OneOrShape
-    from symbcast.core.programs.assumptions import Assumptions
-    from symbcast.core.programs.record import OnConflict
+    from symbcast.core.programs.arguments import Assumptions, OneOrShape
+    from symbcast.core.programs.program import OnConflict
     from symbcast.core.rules import AttributeLike, Rule
 
 

@@ -11,8 +11,7 @@ from symbcast.core.algebra.formulas import at_most, different, equal, negate
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import sequence_place
 from symbcast.operators.attributes import Axes, AxesOrAll, Order, Others, Whole, Wholes
-from symbcast.operators.context import TWICE, Context, Dims
-from symbcast.operators.operator import operator
+from symbcast.operators.operator import TWICE, Context, Dims, operator
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 
 Inferred: TypeAlias = "Callable[[Context, Dims, Sequence[Dim]], Dim]"

@@ -19,8 +19,7 @@ from symbcast.core.algebra.formulas import Formula, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import rank_if_known
 from symbcast.operators.attributes import AxesOrAll, Ratios
-from symbcast.operators.context import TWICE, Context, Dims, expect_shape
-from symbcast.operators.operator import operator
+from symbcast.operators.operator import TWICE, Context, Dims, expect_shape, operator
 from symbcast.operators.reach import Reach, reach_of
 
 MAX_SCALED = 1 << 14

@@ -18,8 +18,8 @@ from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, clauses, negate
 from symbcast.core.algebra.terms import Symbol, symbols_of
-from symbcast.core.effort import counted_call
-from symbcast.core.programs.assumptions import assumed_formulas
+from symbcast.core.effort import counted_call, one_call
+from symbcast.core.programs.arguments import assumed_formulas
 from symbcast.core.programs.certificates import (
     Certificate,
     Claim,
@@ -33,18 +33,16 @@ from symbcast.core.programs.conditions import Statement, condition_about, condit
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.counterexamples import ClauseFailures
 from symbcast.core.solver.decision import Decision
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import gathered
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import Verdict
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.paths.conclusions import Conclusions
 from symbcast.paths.exploration import Exploration
-from symbcast.paths.places import CodePlace, line_text
 from symbcast.paths.regions import Branch
+from symbcast.paths.steps import CodePlace, line_text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,18 +23,16 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.terms import Dim, Symbol, term
 from symbcast.core.effort import counted_call
-from symbcast.core.programs.assumptions import Assumption, assumption_set
+from symbcast.core.programs.arguments import Assumption, assumption_set
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f4_products.projection import project
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.verdicts import LazyAccount, Possible, Verdict, possible, verdict_of
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome
-from symbcast.paths.places import CodePlace
 from symbcast.paths.regions import Branch, End, PathRegions, ShortConditions
-from symbcast.paths.steps import PathStep
+from symbcast.paths.steps import CodePlace, PathStep
 
 # Split a condition into requirements on input sizes only and requirements on data.
 #

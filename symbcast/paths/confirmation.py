@@ -24,7 +24,6 @@ from symbcast.core.algebra.formulas import Formula, all_of, equal, negate
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome, unsteady_exploration
-from symbcast.paths.places import NOWHERE, CodePlace
 from symbcast.paths.real_calls import (
     CallsWithNumbers,
     Limits,
@@ -34,7 +33,7 @@ from symbcast.paths.real_calls import (
     RaisedError,
 )
 from symbcast.paths.sizes import SizeAsKeyError
-from symbcast.paths.steps import PathStep, UntracedError
+from symbcast.paths.steps import NOWHERE, CodePlace, PathStep, UntracedError
 
 
 class _Prediction(NamedTuple):

@@ -44,7 +44,7 @@ from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, vi
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.answer import PathFinding, PathsAnswer, conclusions_of, first_findings, working_cases
-from symbcast.paths.places import is_cell, line_text
+from symbcast.paths.steps import is_cell, line_text
 
 WIDTH = 100
 # The maximum number of findings, and of cases, to show.

@@ -18,10 +18,19 @@ from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import number_hint
 from symbcast.core.effort import Effort, counting
 from symbcast.errors import ShapeTypeError
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.paths.path import Path, current
-from symbcast.paths.places import NOWHERE, CodePlace, home_of, is_own_fault, place_of_error
-from symbcast.paths.steps import Alternative, LoopRefusedError, PathStep, UntracedError
+from symbcast.paths.steps import (
+    NOWHERE,
+    Alternative,
+    CodePlace,
+    LoopRefusedError,
+    PathStep,
+    UntracedError,
+    home_of,
+    is_own_fault,
+    place_of_error,
+)
 
 # What traced code keeps: arrays without data and sizes without values in its caches, which no real call must find.
 #

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import with_advice
-from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.errors import ShapeTypeError
 from symbcast.paths.answer import PathsAnswer
 from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, explore_all, restoring_caches
-from symbcast.paths.places import home_of
 from symbcast.paths.real_calls import SizeFunction
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, lasting_value
+from symbcast.paths.steps import home_of
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room

@@ -26,25 +26,23 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import EffortSpentError, charge, share
+from symbcast.core.effort import EffortSpentError, Satisfiability, charge, share
 from symbcast.core.effort import current as effort_in_force
-from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.arguments import own_set
 from symbcast.core.programs.facts import Facts
 from symbcast.core.rules import Joined, find_rule
-from symbcast.core.solver.budget import Satisfiability
-from symbcast.core.solver.evaluation import UndefinedError, holds_at, size_at
+from symbcast.core.solver.evaluation import UndefinedError, holds_at, replace_in_formula, size_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.incremental import GrowingConjunction
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.size_sets import ALL
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError
-from symbcast.operators.context import Context, Dims, evaluated
-from symbcast.paths.places import CodePlace, message_of, place_of, would_be_caught
+from symbcast.operators.operator import Context, Dims, evaluated
 from symbcast.paths.sizes import sized
 from symbcast.paths.steps import (
     MAX_REFUSED,
     Alternative,
+    CodePlace,
     IterationCounts,
     Loops,
     PathQuestion,
@@ -52,6 +50,9 @@ from symbcast.paths.steps import (
     UntracedError,
     is_linear,
     iteration_limit,
+    message_of,
+    place_of,
+    would_be_caught,
 )
 
 # Integers that sizes decide but that are not terms, such as ``int(n * 0.7)`` or ``math.isqrt(n)``.

@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.arguments import own_set
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.evaluation import UndefinedError, holds_at, size_at, value_at
+from symbcast.core.solver.evaluation import UndefinedError, holds_at, size_at, symbols_in, value_at
 from symbcast.core.solver.f3_linear.equations import solved_for
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.paths.path import Path, current
-from symbcast.paths.places import CodePlace, lines_of_error
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized
+from symbcast.paths.steps import CodePlace, lines_of_error
 
 NumbersBySymbol = Mapping["Symbol", int]
 

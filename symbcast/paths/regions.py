@@ -24,13 +24,12 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import CostedValue, compute_costed
 from symbcast.core.solver.decision import AssumptionSet
-from symbcast.core.solver.evaluation import may_be_undefined
+from symbcast.core.solver.evaluation import may_be_undefined, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix
 from symbcast.core.solver.groups import TiedSymbols
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.simplification.alternatives import without_staircases
 from symbcast.core.solver.simplification.simplify import literal_count, simplified
@@ -43,8 +42,7 @@ from symbcast.core.solver.simplification.two_level import (
     single_bits,
 )
 from symbcast.core.solver.size_sets import ALL, SizeSet
-from symbcast.paths.places import CodePlace
-from symbcast.paths.steps import PathStep
+from symbcast.paths.steps import CodePlace, PathStep
 
 
 class Literals:

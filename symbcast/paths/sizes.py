@@ -11,8 +11,8 @@ from typing import Any, TypeGuard
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, different, equal
 from symbcast.core.algebra.terms import Dim, Term
-from symbcast.paths.places import is_formatting
 from symbcast.paths.real_numbers import ArrayHook, Real, SizePath, power_of_two
+from symbcast.paths.steps import is_formatting
 
 MAX_EXPONENT = 64
 MAX_SHIFT = 63

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, cast
 
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import FALSE
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import ShapeLike
-from symbcast.graphs.check import check_graph, read_question
-from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.check import FrontEnd, check_graph, read_question
 from symbcast.graphs.graph import Graph, Node
-from symbcast.graphs.known_inputs import ContentsLike
+from symbcast.graphs.inputs import ContentsLike
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.walk import MAX_AGAIN, Key, Walk, WalkedFrontEnd

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Protocol, cast
 from symbcast.answers.outcomes import CodeLine
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.front_end import Offered, OperatorTable
+from symbcast.graphs.check import Offered, OperatorTable
 from symbcast.graphs.graph import Graph, Node
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, Walker
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content, is_size
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.mlir import TensorType, attribute_of, bindings, dialect, keyword_of, tensor_type_of

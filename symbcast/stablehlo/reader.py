@@ -19,8 +19,7 @@ from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.program import Program
 from symbcast.errors import ModelError, ShapeTypeError
-from symbcast.graphs.inputs import ModelInputs, free_name, identifier, inputs_of
-from symbcast.graphs.known_inputs import KnownInputs
+from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, identifier, inputs_of
 from symbcast.graphs.model import Model, check_path
 from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value

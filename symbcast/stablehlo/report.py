@@ -10,7 +10,7 @@ from symbcast.answers.show.document import Document, Room
 from symbcast.core.algebra.formulas import Formula, equal
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.characters import sizes_text
-from symbcast.core.programs.assumptions import Assumption
+from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.program import Program
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError

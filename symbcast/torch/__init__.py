@@ -74,7 +74,7 @@ if not TYPE_CHECKING:  # a type checker is to see the names above, and to refuse
         if module is not None:
             value = globals()[name] = getattr(import_module(module), name)
             return value
-        from symbcast.graphs.front_end import GUESSED_CHECKS
+        from symbcast.graphs.check import GUESSED_CHECKS
 
         missing = missing_name_advice(
             __name__,

@@ -10,10 +10,10 @@ from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, negate
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.front_end import OperatorTable
+from symbcast.graphs.check import OperatorTable
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, RefusedError, UnknownShapeError, Walker
 from symbcast.graphs.walking.requirements import NodePlace
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Element, Elements, SizeRatio, is_size
 from symbcast.operators.values.value import Decider, Value, join_deciders
 from symbcast.torch.graph import TorchNode

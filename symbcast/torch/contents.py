@@ -16,8 +16,8 @@ from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.text.printing import dim_text
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import UnknownShapeError
-from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet, within
+from symbcast.operators.operator import Dims
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import (
     BOOL,
@@ -32,11 +32,7 @@ from symbcast.operators.values.contents import (
 )
 from symbcast.operators.values.elements import BINARY, UNARY
 from symbcast.operators.values.intervals import Estimate, interval_of, places, some_of, with_estimate
-from symbcast.operators.values.tensors import (
-    cast,
-    of_each,
-    of_several,
-)
+from symbcast.operators.values.tensors import cast, of_each, of_several
 from symbcast.operators.values.value import UNNUMBERED, Decider, Value, join_deciders, symbols_of_element
 from symbcast.torch.calls import TorchCall, element_of, shape_of_value
 from symbcast.torch.library import INT64, onnx_type_number

@@ -7,13 +7,11 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.advice import with_advice
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import ShapeLike
 from symbcast.errors import ShapeTypeError
-from symbcast.graphs.check import check_graph, read_question
-from symbcast.graphs.front_end import FrontEnd
-from symbcast.graphs.inputs import Layouts
-from symbcast.graphs.known_inputs import ContentsLike
+from symbcast.graphs.check import FrontEnd, check_graph, read_question
+from symbcast.graphs.inputs import ContentsLike, Layouts
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import OPERATORS, TorchCall
 from symbcast.torch.eager.runs import decomposed

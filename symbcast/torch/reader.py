@@ -11,9 +11,8 @@ from zipfile import BadZipFile, ZipFile, is_zipfile
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.programs.program import Program
 from symbcast.errors import ModelError, ShapeTypeError
+from symbcast.graphs.inputs import KnownInputs, inputs_of
 from symbcast.graphs.inputs import ModelInputs as GraphInputs
-from symbcast.graphs.inputs import inputs_of
-from symbcast.graphs.known_inputs import KnownInputs
 from symbcast.graphs.model import Model, check_path
 from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value

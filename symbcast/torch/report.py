@@ -20,7 +20,7 @@ from symbcast.core.algebra.formulas import (
     expand,
 )
 from symbcast.core.algebra.terms import Symbol
-from symbcast.graphs.known_inputs import NOTHING
+from symbcast.graphs.inputs import NOTHING
 from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.walking.walk import Unanalysed

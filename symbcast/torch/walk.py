@@ -13,12 +13,12 @@ from symbcast.adapters.torch import read_term
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.terms import Dim, Symbol, Term, term
 from symbcast.errors import DimensionError
-from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.check import FrontEnd
 from symbcast.graphs.graph import Node
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.requirements import Requirements
 from symbcast.graphs.walking.walk import Walk
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import FLOATS, INTEGERS, DistinctPlaces
 from symbcast.operators.values.value import Decider, Value, join_deciders
 from symbcast.torch.calls import TorchCall

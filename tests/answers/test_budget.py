@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import symbcast as sb
-from symbcast.core.solver import budget as clock
+from symbcast.core import effort as clock
 
 HARD = ("N*M*K + 3", "K*N + M*M + 7*N", "M*M*K + N")
 

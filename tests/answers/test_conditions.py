@@ -21,7 +21,7 @@ from solver.expressions import (
 
 import symbcast as sb
 from symbcast.core.algebra.formulas import all_of, literals, negate
-from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.effort import Satisfiability
 from symbcast.core.solver.evaluation import predicate
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 

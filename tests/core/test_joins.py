@@ -12,7 +12,7 @@ from plain_sizes import INTEGERS, NAMES, Size, holds, irredundant, points, small
 
 import symbcast as sb
 from symbcast.core.algebra.formulas import AnyOf, Compatible, equal
-from symbcast.core.solver.f1_names import name_sets
+from symbcast.core.solver.f1_names import many_broadcasts
 from symbcast.core.solver.f1_names.many_broadcasts import ConflictError, MaskProgram
 from symbcast.core.solver.f1_names.one_broadcast import Conflict
 
@@ -128,8 +128,8 @@ def with_examples(test):
 def test_answers_are_those_of_all_bindings(shift, operations):
     with pytest.MonkeyPatch.context() as patched:
         # Blocks of one, two and 1,024 names.
-        patched.setattr(name_sets, "_SHIFT", shift)
-        patched.setattr(name_sets, "BLOCK", 1 << shift)
+        patched.setattr(many_broadcasts, "_SHIFT", shift)
+        patched.setattr(many_broadcasts, "BLOCK", 1 << shift)
         check_answers(operations)
 
 

@@ -12,7 +12,7 @@ from toy_front_end import FRONT_END, REGISTERED
 from symbcast.cli import Exit, run
 from symbcast.graphs import registry
 from symbcast.graphs.check import check_graph, names_in, read_question
-from symbcast.graphs.known_inputs import NOTHING
+from symbcast.graphs.inputs import NOTHING
 
 MODEL = {
     "inputs": {"x": "N, 8", "w": "K, 4", "b": "M, 4", "more": "L, R"},

@@ -6,7 +6,7 @@ import pytest
 from onnx import parser
 
 import symbcast as sb
-from symbcast.core.solver import budget as clock
+from symbcast.core import effort as clock
 
 
 def long_model(nodes: int):

@@ -10,7 +10,7 @@ from symbcast.arrays.functions import array_functions
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import TRUE, Comparison, Compatible, all_of, any_of, at_most, equal, negate
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.text import parse_formula
 from symbcast.paths.answer import conclusions_of
 from symbcast.paths.path import Path

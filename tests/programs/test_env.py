@@ -562,7 +562,7 @@ def test_a_refusal_that_is_broken_off_leaves_no_trace(monkeypatch):
     def broken_off(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("symbcast.core.programs.record.ProgramAnswers", broken_off)
+    monkeypatch.setattr("symbcast.core.programs.program.ProgramAnswers", broken_off)
     with pytest.raises(KeyboardInterrupt):
         env.broadcast("M, Q", "9, 2")
     monkeypatch.undo()

@@ -21,8 +21,7 @@ from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.sympy_conversion import formula_from_sympy
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.programs.broadcast_call import plain_answer
-from symbcast.core.solver.evaluation import predicate, value_function
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import predicate, symbols_in, value_function
 
 V = sb.Verdict
 FAR = range(13)

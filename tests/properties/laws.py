@@ -9,7 +9,7 @@ from hypothesis import assume as given_that
 from properties.strategies import Asked, Sizes, numbers_in, scope_of, size_key, value
 
 import symbcast as sb
-from symbcast.core.algebra.size_values import MAX_SIZE
+from symbcast.core.algebra.arithmetic import MAX_SIZE
 
 V = sb.Verdict
 

@@ -9,8 +9,7 @@ import undefined_terms
 
 import symbcast as sb
 from symbcast.core.algebra.formulas import needs, negate, where_possible
-from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.normal_form import in_normal_form
+from symbcast.core.solver.evaluation import holds_at, in_normal_form
 from symbcast.core.text import parse_formula
 
 

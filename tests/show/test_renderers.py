@@ -13,7 +13,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import symbcast as sb
-from symbcast.answers.show import broadcast, html, latex, program, terminal, text
+from symbcast.answers.show import broadcast, html, latex, program, terminal
+from symbcast.answers.show import document as text
 from symbcast.answers.show import document as values
 from symbcast.answers.show import json as data
 from symbcast.answers.show.document import (

@@ -14,7 +14,8 @@ from rich.console import Console
 
 import symbcast as sb
 from symbcast.answers.explanation.words import Namer
-from symbcast.answers.show import html, latex, terminal, text
+from symbcast.answers.show import document as text
+from symbcast.answers.show import html, latex, terminal
 from symbcast.answers.show.document import Document, Fields, conjunction, field
 from symbcast.cli import run
 from symbcast.core.algebra.formulas import clauses

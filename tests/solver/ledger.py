@@ -83,8 +83,8 @@ def _one_point(sets: Any, _: Any) -> Any:
 
 
 def _unsubstituted(formulas: Any) -> Any:
+    from symbcast.core.solver.evaluation import normal_conjuncts
     from symbcast.core.solver.f3_linear.equations import SubstitutionResult
-    from symbcast.core.solver.normal_form import normal_conjuncts
 
     return SubstitutionResult(normal_conjuncts(formulas), [])
 

@@ -18,7 +18,7 @@ import numpy as np
 import symbcast as sb
 from symbcast.core.programs.broadcast_call import plain_answer
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.text import parse_formula
 
 DATA = Path(__file__).parents[1] / "data" / "tvm_arithmetic.tsv"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
+from symbcast.core import effort
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver import budget
 from symbcast.core.solver.f3_linear import branch_and_bound
 from symbcast.core.solver.f3_linear.z3_solver import some_point
 from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion
@@ -22,10 +22,10 @@ def ask():
 
 
 def test_a_spent_budget_stops_the_searches():
-    with budget.within(0) as limit:
+    with effort.within(0) as limit:
         with pytest.raises(GivenUpError):
             some_point(SYMBOLS, [parse_formula("x + y == z")])
-        with pytest.raises(EffortSpentError), budget.budget_share(budget.EVIDENCE):
+        with pytest.raises(EffortSpentError), effort.budget_share(effort.EVIDENCE):
             branch_and_bound.smallest_point(
                 SmallestPointQuestion(SYMBOLS, {}, [parse_formula("x + y == z")], dict.fromkeys(SYMBOLS, 1))
             )
@@ -34,7 +34,7 @@ def test_a_spent_budget_stops_the_searches():
 
 
 def test_only_a_budget_names_the_clock():
-    with budget.within(0):
+    with effort.within(0):
         stopped = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
         assert stopped.reason == "the budget of 0 s was spent"
     counted = sb.broadcast("x*x*x*x + y*y*y*y", "z*z*z*z", rule="none", assume=["x >= 1", "y >= 1"])
@@ -43,7 +43,7 @@ def test_only_a_budget_names_the_clock():
 
 
 def test_an_ample_budget_changes_nothing():
-    with budget.within(60) as limit:
+    with effort.within(60) as limit:
         result = ask()
         said = result.verdict, result.witness(), result.counterexample()
     assert not limit.spent
@@ -52,8 +52,8 @@ def test_an_ample_budget_changes_nothing():
 
 
 def test_an_outer_budget_stays_in_force():
-    with budget.within(0) as outer, budget.within(60) as inner, pytest.raises(GivenUpError):
+    with effort.within(0) as outer, effort.within(60) as inner, pytest.raises(GivenUpError):
         some_point(SYMBOLS, FOURTH_POWERS)
     assert inner.spent
     assert outer.spent
-    assert budget.current_budget() is None
+    assert effort.current_budget() is None

@@ -9,7 +9,6 @@ import pytest
 
 import symbcast as sb
 from symbcast.core import effort
-from symbcast.core.solver import budget
 
 LIMITS = ("decided", "reduced", "evidence", "conflict", "shortened", "refuted", "sampled")
 
@@ -182,7 +181,7 @@ def test_a_question_about_a_program_has_one_counter(opened, name):
 def test_the_documented_limits_are_those_of_the_code():
     text = (Path(sb.__file__).parent / "core" / "solver" / "README.md").read_text()
     (paragraph,) = (part for part in text.split("\n\n") if part.startswith("**Effort**"))
-    for name, limit in [("call", effort.CALL), *((n, getattr(budget, n.upper())) for n in LIMITS)]:
+    for name, limit in [("call", effort.CALL), *((n, getattr(effort, n.upper())) for n in LIMITS)]:
         assert f"{limit:,} ({name})" in paragraph, (name, limit)
 
 

@@ -16,7 +16,7 @@ import symbcast as sb
 from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.algebra.formulas import FALSE, all_of, at_most, equal
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.effort import Satisfiability
 from symbcast.core.solver.evaluation import holds_at, predicate
 from symbcast.core.solver.incremental import GrowingConjunction
 

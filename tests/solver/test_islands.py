@@ -11,8 +11,8 @@ import symbcast as sb
 from symbcast.core.algebra.formulas import Compatible, at_most, equal, one_or_equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.programs.facts import Facts
+from symbcast.core.solver.evaluation import normal_conjuncts
 from symbcast.core.solver.f1_names.relations import EqualityClasses, OneWay, is_violable
-from symbcast.core.solver.normal_form import normal_conjuncts
 
 NAMES = [symbol(name) for name in "abcde"]
 DIMS = st.sampled_from([*NAMES, 1, 3, 2 * NAMES[0], NAMES[1] + NAMES[2]])

@@ -14,8 +14,8 @@ from symbcast.core.algebra.formulas import Compatible, at_most, equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.sympy_conversion import read_symbol
 from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula
 from symbcast.core.solver.linear_groups import IsomorphicGroups, LinearGroup, RenamedGroup
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text.printing import formula_text
 

@@ -12,7 +12,7 @@ from solver.expressions import smallness
 import symbcast as sb
 from symbcast.core.algebra.formulas import any_of
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.effort import Satisfiability
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f3_linear import branch_and_bound, z3_solver
 from symbcast.core.solver.f3_linear import z3_solver as least_sizes

@@ -28,10 +28,10 @@ import symbcast as sb
 from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.core.algebra.formulas import FALSE, Compatible, all_of, any_of, at_most, equal, literals, negate
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.effort import Satisfiability
 from symbcast.core.solver import incremental as growing
 from symbcast.core.solver import points as samples
 from symbcast.core.solver import search
-from symbcast.core.solver.budget import Satisfiability
 from symbcast.core.solver.evaluation import predicate
 from symbcast.core.solver.f2_one_size.clauses import clauses_of
 from symbcast.core.solver.f3_linear.equations import can_be_satisfied

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from symbcast.core.solver.f1_names.name_sets import BLOCK, EMPTY, NameSets, NamesWithIntegers, name_positions
+from symbcast.core.solver.f1_names.many_broadcasts import BLOCK, EMPTY, NameSets, NamesWithIntegers, name_positions
 
 near = st.integers(0, 5)
 positions = st.one_of(

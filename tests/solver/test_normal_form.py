@@ -31,15 +31,15 @@ from symbcast.core.algebra.formulas import (
     one_or_equal,
 )
 from symbcast.core.algebra.sympy_conversion import from_sympy
-from symbcast.core.solver.evaluation import predicate
-from symbcast.core.solver.f1_names.relations import Joinable, OneWay, SameSize
-from symbcast.core.solver.normal_form import (
+from symbcast.core.solver.evaluation import (
     as_relation,
     in_normal_form,
     normal_conjuncts,
+    predicate,
     replace_in_formula,
     symbols_in,
 )
+from symbcast.core.solver.f1_names.relations import Joinable, OneWay, SameSize
 
 a, b, c = SYMBOLS
 POINTS = points(3, 5)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import Comparison, all_of, any_of, at_most, equal, negate
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f4_products.projection import project
-from symbcast.core.solver.normal_form import symbols_in
 
 A, B, X, Y = symbols = tuple(map(symbol, ("a", "b", "x", "y")))
 OWN = frozenset((X, Y))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import symbcast as sb
+from symbcast.core.effort import Tier
 from symbcast.core.programs.broadcast_call import plain_answer
 from symbcast.core.programs.conditions import tiers_of
-from symbcast.core.solver.budget import Tier
 
 CASES = {
     Tier.F0: (("2, 3", "1, 3"), []),

@@ -20,7 +20,7 @@ import symbcast as sb
 from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, all_of, at_most, different, equal, holds
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.sympy_conversion import from_sympy
-from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.effort import Satisfiability
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker, smallest_point
 from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion
 

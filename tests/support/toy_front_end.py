@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from symbcast.core.shapes import shape
-from symbcast.graphs.front_end import FrontEnd
+from symbcast.graphs.check import FrontEnd
 from symbcast.graphs.graph import Graph, Node
 from symbcast.graphs.inputs import inputs_of
 from symbcast.graphs.model import Model

@@ -16,7 +16,7 @@ import sys
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.solver.normal_form import replace_in_formula
+from symbcast.core.solver.evaluation import replace_in_formula
 
 NAMES = "NMKLT"
 TERMS = [

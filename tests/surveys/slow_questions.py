@@ -32,7 +32,7 @@ import reference
 
 import symbcast as sb
 from symbcast.core import effort
-from symbcast.core.solver import budget as budgets
+from symbcast.core import effort as budgets
 
 NAMES = tuple("NMKHWST")
 SLOW = 2.0

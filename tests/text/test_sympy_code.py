@@ -82,7 +82,7 @@ def test_conditions_at_integers_and_arrays(text):
 @pytest.mark.parametrize("text", SHAPES)
 def test_python_source_runs_by_itself(text):
     source = sympy.pycode(size(text), fully_qualified_modules=True)
-    import symbcast.core.algebra.size_values  # noqa: F401 - the source names it
+    import symbcast.core.algebra.arithmetic  # noqa: F401 - the source names it
 
     for point in POINTS:
         expected = value(text, point)

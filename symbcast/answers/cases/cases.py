@@ -39,9 +39,9 @@ from symbcast.answers.show.program import operation_conflict_lines as operations
 from symbcast.core.algebra.formulas import Formula, dims_of
 from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.characters import sizes_text
+from symbcast.core.effort import one_call
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.certificates import Certificate
-from symbcast.core.solver.budget import one_call
 
 # Mutually exclusive conditions as a function that returns which one holds, in Python and in C++.
 
@@ -145,7 +145,7 @@ def cases_document(cases: CaseDivision, room: Room = Room.SCREEN) -> Document:
     """Return the cases as a table: guard, output, strides and an example of each.
 
     >>> import symbcast
-    >>> from symbcast.answers.show.text import render
+    >>> from symbcast.answers.show.document import render
     >>> print(render(cases_document(symbcast.broadcast("N, 3", "M, 1").cases())))
     3 cases; if nothing were known about the sizes, there would be 9
     <BLANKLINE>

@@ -24,8 +24,8 @@ from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of,
 from symbcast.core.algebra.symbols import Rest, SequenceSymbol, Unknown, sequences_of, symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
-from symbcast.core.programs.arguments import GivenSizes, Sizes, check_limit, unknown_name_error
-from symbcast.core.programs.assumptions import assumption_set
+from symbcast.core.effort import Satisfiability, answer_property, one_call
+from symbcast.core.programs.arguments import GivenSizes, Sizes, assumption_set, check_limit, unknown_name_error
 from symbcast.core.programs.bindings import RankedSizes, read_needed
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.certificates import Certificate, Claim, Proof
@@ -34,12 +34,10 @@ from symbcast.core.programs.program import Program
 from symbcast.core.programs.unknown_rank import UnrolledSequences, sizes_at
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape, is_open
-from symbcast.core.solver.budget import Satisfiability, answer_property, one_call
 from symbcast.core.solver.decision import AssumptionSet
-from symbcast.core.solver.evaluation import AxisSizes, holds_at, predicate
+from symbcast.core.solver.evaluation import AxisSizes, holds_at, predicate, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError
 

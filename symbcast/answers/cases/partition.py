@@ -11,9 +11,8 @@ from symbcast.answers.cases.choices import AxisColumn, Choice, RankColumn
 from symbcast.core.algebra.formulas import Compatible, Formula, with_dims
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in
 from symbcast.core.solver.groups import TiedSymbols
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.size_sets import ALL
 from symbcast.errors import UndecidedError
 

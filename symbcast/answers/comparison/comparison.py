@@ -30,11 +30,11 @@ from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import Guessable, with_advice
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.characters import parts_of_list
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.effort import check_budget, one_call, within_optional
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.rules import Rule
 from symbcast.core.rules.registry import listed_rules, rules_without_attributes
 from symbcast.core.shapes import Shape, ShapeLike, shape_of
-from symbcast.core.solver.budget import check_budget, one_call, within_optional
 from symbcast.errors import ShapeTypeError
 
 

@@ -64,7 +64,7 @@ def comparison_document(comparison: RuleAnswers) -> Document:
     """Return the answer of each rule, then for each pair of differing rules where each relation holds, with examples.
 
     >>> from symbcast.answers.comparison import compare
-    >>> from symbcast.answers.show.text import render
+    >>> from symbcast.answers.show.document import render
     >>> print(render(comparison_document(compare("N, 3", "M, 1", rules=["numpy", "pdpd"]))))
     2 rules on (N, 3) and (M, 1): numpy accepts everything that pdpd accepts, and they agree
     <BLANKLINE>

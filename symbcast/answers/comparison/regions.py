@@ -23,11 +23,10 @@ from symbcast.answers.comparison.rule_answers import (
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, different, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import CostedValue
+from symbcast.core.effort import CostedValue, answer_property, compute_once, one_call
 from symbcast.core.rules import Rule
 from symbcast.core.rules.laws import same_output
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.budget import answer_property, compute_once, one_call
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.simplification.alternatives import OneOf
 from symbcast.core.solver.simplification.simplify import simplified

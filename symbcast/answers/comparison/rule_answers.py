@@ -22,17 +22,16 @@ from symbcast.answers.public.result import Result, call_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Formula, all_of, clauses, dims_of
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.programs.assumptions import Assumptions, own_set
+from symbcast.core.effort import answer_property, check_budget
+from symbcast.core.programs.arguments import Assumptions, own_set
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.conditions import condition_about
 from symbcast.core.programs.scope import Scope
 from symbcast.core.rules import AttributeValue, Kind, OutputDim, Rule, find_rule
 from symbcast.core.rules.registry import is_rule_name, listed_rules, parameters_of
 from symbcast.core.shapes import ShapeLike, known_rank, shape
-from symbcast.core.solver.budget import answer_property, check_budget
-from symbcast.core.solver.evaluation import predicate, size_at
+from symbcast.core.solver.evaluation import predicate, replace_in_formula, size_at
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.verdicts import HasVerdict, Possible, possible
 from symbcast.errors import RuleArgumentError, ShapeTypeError, SymbcastError, UnknownRuleError
 

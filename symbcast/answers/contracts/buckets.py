@@ -25,9 +25,8 @@ from symbcast.answers.contracts.question import ContractQuestion, WantedRanges
 from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup, space_of
 from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.effort import EffortSpentError, budget_share, charge, stop_reason
 from symbcast.core.programs.certificates import Certificate
-from symbcast.core.solver.budget import budget_share, stop_reason
 from symbcast.core.solver.evaluation import predicate
 from symbcast.errors import BindingError, ShapeTypeError, UndecidedError
 

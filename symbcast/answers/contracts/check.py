@@ -13,12 +13,10 @@ from symbcast.answers.contracts.search.space import decision_in, set_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
-from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.solver.budget import budget_share, one_call
-from symbcast.core.solver.evaluation import predicate
+from symbcast.core.effort import EffortSpentError, budget_share, charge, one_call
+from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.f3_linear.z3_solver import some_point
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.residues import MAX_PERIOD, divisors
 from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet

@@ -32,11 +32,11 @@ from symbcast.core.advice import Guessable
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Symbol, symbols_of, term
 from symbcast.core.characters import closest, number_hint
+from symbcast.core.effort import one_call
 from symbcast.core.programs.certificates import Certificate
 from symbcast.core.programs.scope import NameTable
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
-from symbcast.core.solver.budget import one_call
-from symbcast.core.solver.normal_form import replace_in_formula
+from symbcast.core.solver.evaluation import replace_in_formula
 from symbcast.core.text import parse_formula, parse_shape
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict
 from symbcast.errors import ExchangeError, ShapeTypeError, SymbcastError, TargetError, UndecidedError

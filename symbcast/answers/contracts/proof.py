@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from symbcast.core.algebra.arithmetic import modulo
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.effort import EffortSpentError, Satisfiability, budget_share, charge
 from symbcast.core.programs.certificates import Certificate, Claim, Proof
-from symbcast.core.solver.budget import Satisfiability, budget_share
-from symbcast.core.solver.evaluation import predicate
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import predicate, symbols_in
 
 if TYPE_CHECKING:
     Ranges: TypeAlias = Mapping[Symbol, range]

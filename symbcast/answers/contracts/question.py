@@ -14,8 +14,8 @@ from symbcast.core.algebra.symbols import SequenceSymbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import closest
 from symbcast.core.shapes import Shape
+from symbcast.core.solver.evaluation import normal_conjuncts, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import normal_conjuncts, symbols_in
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError

@@ -14,10 +14,10 @@ from symbcast.core.algebra.formulas import Comparison, Compatible, Formula, dims
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import prose_list, shorten_end
-from symbcast.core.programs.assumptions import Assumption
+from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.broadcast_call import NOTHING, ZERO, BroadcastCall
 from symbcast.core.rules import AtRight, AttributeValue, Rule, find_rule
-from symbcast.core.rules.constraints import Remedy
+from symbcast.core.rules.declaration import Remedy
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.text.printing import labels_of
 from symbcast.core.verdicts import Verdict
@@ -198,7 +198,7 @@ def _is_refuted(result: BroadcastCall, equality: Formula) -> bool:
     """
     if result.is_plain or result.is_open or not isinstance(equality, Comparison):
         return False
-    from symbcast.core.programs.assumptions import assumed_formulas
+    from symbcast.core.programs.arguments import assumed_formulas
     from symbcast.core.solver.evaluation import holds_at, value_at
 
     at = result.counterexample()
@@ -218,8 +218,8 @@ def _is_refuted(result: BroadcastCall, equality: Formula) -> bool:
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
     """Return the assumption that a formula's text would parse to."""
     from symbcast.core.algebra.formulas import with_values
-    from symbcast.core.programs.assumptions import Assumption
-    from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+    from symbcast.core.programs.arguments import Assumption
+    from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 
     shown = namer.renamed_formula(formula)
     labels = labels_of(dims_of(shown))

@@ -9,15 +9,13 @@ from itertools import combinations, islice, permutations, zip_longest
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from symbcast.answers.data import RepairData
-from symbcast.answers.explanation.evidence import Alignment
+from symbcast.answers.explanation.evidence import Alignment, outer_products
 from symbcast.answers.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
-from symbcast.answers.explanation.surprises import outer_products
 from symbcast.answers.explanation.words import Namer, rule_text
 from symbcast.core.algebra.symbols import SequenceSymbol, is_sequence
 from symbcast.core.algebra.terms import Dim, lazy_property
 from symbcast.core.characters import shorten_end
-from symbcast.core.programs.arguments import check_limit
-from symbcast.core.programs.assumptions import Assumption
+from symbcast.core.programs.arguments import Assumption, check_limit
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape, any_shape_of, is_open
@@ -453,7 +451,7 @@ def _pair(fix: Fix, code: Mapping[str, str], _: Sequence[Framework]) -> tuple[Fi
 
 def _is_of_axes(assumption: Assumption) -> bool:
     """Return whether an assumption is about sequences of axes, which no variable of a program holds."""
-    from symbcast.core.solver.normal_form import symbols_in
+    from symbcast.core.solver.evaluation import symbols_in
 
     return any(isinstance(s, SequenceSymbol) for s in symbols_in(assumption.formula))
 

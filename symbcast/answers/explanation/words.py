@@ -123,7 +123,7 @@ class Namer:
         """Return a formula over symbols with their display names."""
         if not self._renamed:
             return formula
-        from symbcast.core.solver.normal_form import replace_in_formula
+        from symbcast.core.solver.evaluation import replace_in_formula
 
         return replace_in_formula(formula, self._renamed)
 

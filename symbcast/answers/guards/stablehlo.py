@@ -35,7 +35,7 @@ from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, symb
 from symbcast.core.characters import visible
 from symbcast.core.rules.laws import members_of, same_size
 from symbcast.core.shapes import Shape, is_open
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:

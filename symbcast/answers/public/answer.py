@@ -14,9 +14,9 @@ from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.algebra.terms import Symbol
+from symbcast.core.effort import one_call
 from symbcast.core.programs.broadcast_call import PublicAnswer
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import AnswerLike, Verdict
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         >>> sb.broadcast("N", "M", assume="N >= 2").implies("M == N or M == 1")
         True
         """
-        from symbcast.core.programs.entailment import implies
+        from symbcast.core.programs.certificates import implies
 
         return implies(self._subject, relation)
 
@@ -201,7 +201,7 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         >>> sb.broadcast("N", "3").equivalent("N == 1 or N == 3")
         True
         """
-        from symbcast.core.programs.entailment import equivalent, is_valid_exactly_where
+        from symbcast.core.programs.certificates import equivalent, is_valid_exactly_where
 
         if isinstance(other, PublicAnswer):
             return equivalent(self._subject, other._subject)

@@ -8,10 +8,10 @@ from symbcast.answers.public.guard_methods import GuardMethods
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import Formula, all_of
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.effort import one_call
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.conditions import Statement, condition_of_answer, tiers_of
 from symbcast.core.programs.program import Program
-from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ from symbcast.core.algebra.symbols import SequenceSymbol
 from symbcast.core.characters import sizes_text, visible
 from symbcast.core.programs.arguments import unknown_name_error
 from symbcast.core.programs.broadcast_call import BroadcastCall
+from symbcast.core.programs.certificates import counterexample
 from symbcast.core.programs.conditions import Statement, condition_names, condition_of_answer
-from symbcast.core.programs.entailment import counterexample
 from symbcast.core.programs.stretching import AxisStretch, Known
 from symbcast.core.rules import Rule
 from symbcast.core.verdicts import Verdict
@@ -78,7 +78,7 @@ def relations_document(call: BroadcastCall, relations: Sequence[ProvedRelation])
     """Return which relations hold at all valid sizes, and the smallest sizes at which the others fail.
 
     >>> from symbcast.answers.public.result import broadcast, call_of
-    >>> from symbcast.answers.show.text import render
+    >>> from symbcast.answers.show.document import render
     >>> call = call_of(broadcast("N, 3", "M, 1", assume="N >= 2"))
     >>> proofs = [prove_relations(call, text) for text in ("N == M or M == 1", "N == M")]
     >>> print(render(relations_document(call, proofs)))
@@ -239,7 +239,7 @@ def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -
 
     >>> from symbcast.answers.public.result import broadcast, call_of
     >>> call = call_of(broadcast("n, 4", "2, 1"))
-    >>> from symbcast.answers.show.text import render
+    >>> from symbcast.answers.show.document import render
     >>> print(render(expansion_document(call, all_expansions(call))))
     numpy: valid for some sizes
     <BLANKLINE>

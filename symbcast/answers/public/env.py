@@ -15,13 +15,11 @@ from symbcast.core.advice import guessed_meanings
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, quoted_name
-from symbcast.core.programs.assumptions import Assumption
-from symbcast.core.programs.broadcast_errors import IncompatibleProgramError
-from symbcast.core.programs.operations import Op
-from symbcast.core.programs.program import Program
-from symbcast.core.programs.record import OnConflict
+from symbcast.core.effort import one_call
+from symbcast.core.programs.arguments import Assumption
+from symbcast.core.programs.operations import IncompatibleProgramError, Op
+from symbcast.core.programs.program import OnConflict, Program
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.budget import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionWarning, ShapeTypeError
 from symbcast.operators.layer_methods import LayerFunctions
@@ -379,6 +377,6 @@ def _broadcast_named(program: Program, operation: str | int | Op) -> Op:
 @one_call
 def message_of_refusal(error: IncompatibleProgramError) -> str:
     """Return the message of an error about a program."""
-    from symbcast.answers.show import program, text
+    from symbcast.answers.show import document, program
 
-    return text.message(program.refusal_text(error.operation, error.operations, error.assumptions))
+    return document.message(program.refusal_text(error.operation, error.operations, error.assumptions))

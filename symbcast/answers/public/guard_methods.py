@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.answers.guards.languages import LANGUAGES, writer_of
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.solver.budget import one_call
+from symbcast.core.effort import one_call
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError, UndecidedError
 

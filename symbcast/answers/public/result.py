@@ -11,14 +11,13 @@ from symbcast.answers.public.answer import Answer
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
 from symbcast.core.algebra.formulas import Formula
-from symbcast.core.programs.arguments import Sizes, plain_dims
-from symbcast.core.programs.assumptions import Assumption, Assumptions
+from symbcast.core.effort import call_about, check_budget, current_budget, one_call, within_optional
+from symbcast.core.programs.arguments import Assumption, Assumptions, Sizes, plain_dims
 from symbcast.core.programs.broadcast_call import JOINS, NOTHING, ZERO, BroadcastCall
-from symbcast.core.programs.broadcast_errors import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
+from symbcast.core.programs.operations import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
 from symbcast.core.rules import AttributeLike, Rule
-from symbcast.core.rules.constraints import Constraint
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape, ShapeLike, sizes_of
-from symbcast.core.solver.budget import call_about, check_budget, current_budget, one_call, within_optional
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, UndecidedError
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
     from symbcast.answers.cases.cases import Cases
     from symbcast.answers.contracts.question import Tensor
+    from symbcast.answers.explanation.evidence import Surprise
     from symbcast.answers.explanation.repairs import Repair
-    from symbcast.answers.explanation.surprises import Surprise
     from symbcast.answers.findings import Finding
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.consequences import Expansion
@@ -320,7 +319,7 @@ class Result(Answer, Documented):
         >>> [(s.kind, s.sizes) for s in broadcast("N", "N, 1").surprises]
         [('outer-product', {'N': 2})]
         """
-        from symbcast.answers.explanation.surprises import surprises
+        from symbcast.answers.explanation.evidence import surprises
 
         return surprises(self._subject)
 
@@ -412,7 +411,7 @@ _new = object.__new__
 def message_of_error(error: BroadcastError) -> str:
     """Return the message of an error about a broadcast."""
     from symbcast.answers.show.broadcast import headline
-    from symbcast.answers.show.text import message
+    from symbcast.answers.show.document import message
 
     if error.result is None:
         return ""

@@ -21,14 +21,14 @@ from symbcast.core.algebra.formulas import FALSE, Formula, any_of, equal, one_or
 from symbcast.core.algebra.symbols import Unknown, is_sequence
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import shorten_end, sizes_text
-from symbcast.core.programs.assumptions import Assumptions
+from symbcast.core.effort import check_budget, one_call, within_optional
+from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import AttributeLike, Emission, Joined, Rule, find_rule
-from symbcast.core.rules.constraints import Constraint, Reason
+from symbcast.core.rules.declaration import Constraint, Reason
 from symbcast.core.rules.laws import Ask, OutputDim, members_of, rank_of_output
 from symbcast.core.rules.placement import Dims, Places, axis_run, expanded_at_right
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of, sizes_of
-from symbcast.core.solver.budget import check_budget, one_call, within_optional
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UnknownRankError
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.hooks import hooks
-from symbcast.core.programs.broadcast_errors import BroadcastError, IncompatibleProgramError
+from symbcast.core.programs.operations import BroadcastError, IncompatibleProgramError
 
 if TYPE_CHECKING:
     from symbcast.answers.public.conditions import Condition

@@ -15,10 +15,11 @@ from symbcast.answers.explanation.evidence import (
     clashing_pair,
     constraint_conflict_lines,
     failure_at,
+    outer_products,
+    surprises,
 )
 from symbcast.answers.explanation.fixes import fix
 from symbcast.answers.explanation.repairs import Repair, best_edit
-from symbcast.answers.explanation.surprises import outer_products, surprises
 from symbcast.answers.explanation.words import Namer, in_words, rule_text, statement_of
 from symbcast.answers.show.document import (
     LONGEST,
@@ -341,7 +342,7 @@ def broadcast_document(result: BroadcastCall, room: Room = Room.SCREEN) -> Docum
     """Return the answer: the operands aligned, the condition, an example, and a fix.
 
     >>> from symbcast.answers.public.result import broadcast, call_of
-    >>> from symbcast.answers.show.text import render
+    >>> from symbcast.answers.show.document import render
     >>> print(render(broadcast_document(call_of(broadcast("N, 3", "M, 1")))))
     numpy: valid for some sizes
     <BLANKLINE>
@@ -558,7 +559,7 @@ def repairs_document(result: BroadcastCall, repairs: Sequence[Repair]) -> Docume
     """Return the problems of a broadcast, and its repairs.
 
     >>> from symbcast.answers.public.result import broadcast, call_of
-    >>> from symbcast.answers.show.text import render
+    >>> from symbcast.answers.show.document import render
     >>> result = broadcast("N", "N, 1")
     >>> print(render(repairs_document(call_of(result), result.repairs(1))))
     numpy: valid for all sizes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
-    from symbcast.core.solver.budget import Tier
+    from symbcast.core.effort import Tier
 
 
 class Documented(ABC):
@@ -22,8 +22,7 @@ class Documented(ABC):
 
     def _in_words(self, tiers: Mapping[Tier, Sequence[str]] | None = None) -> str:
         """Return the document as text, with the tiers that decided it if these are given."""
-        from symbcast.answers.show.document import with_tiers
-        from symbcast.answers.show.text import render
+        from symbcast.answers.show.document import render, with_tiers
 
         return render(self._document() if tiers is None else with_tiers(self._document(), tiers))
 

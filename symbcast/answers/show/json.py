@@ -9,7 +9,7 @@ from symbcast.answers.data import AccountData, ConstraintData, ResultData
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show.document import Block, Document, Field, Fields, Lines, Records, Row, Span, Table, Tone, plain
 from symbcast.core.algebra.formulas import FALSE, all_of
-from symbcast.core.rules.constraints import Constraint
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:

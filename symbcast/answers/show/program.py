@@ -33,7 +33,7 @@ from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, d
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, shorten_end, sizes_text, visible
 from symbcast.core.programs.operations import Op
-from symbcast.core.rules.constraints import Constraint
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def program_document(env: Program, room: Room = Room.SCREEN) -> Document:
     """Return the answer about a program: the requirements, their operations, an example, a failure.
 
     >>> from symbcast.core.programs.program import Program
-    >>> from symbcast.answers.show.text import render
+    >>> from symbcast.answers.show.document import render
     >>> env = Program(assume="batch >= 1")
     >>> scores = env.broadcast(("batch, T, S", "batch, 1, T"), origin="mask")
     >>> print(render(program_document(env)))
@@ -180,7 +180,7 @@ def _op_kind(op: Op, namer: Namer) -> str:
 
 def _asks(op: Op, namer: Namer) -> str:
     """Return that an operation requires something, or why it is impossible."""
-    from symbcast.core.solver.normal_form import normal_conjuncts
+    from symbcast.core.solver.evaluation import normal_conjuncts
 
     for constraint in op.constraints:
         if FALSE in normal_conjuncts([constraint.requirement]):

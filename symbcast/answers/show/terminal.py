@@ -11,6 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from symbcast.answers.show.document import (
+    LABEL,
     Block,
     Document,
     Field,
@@ -21,9 +22,9 @@ from symbcast.answers.show.document import (
     Span,
     Table,
     Tone,
+    field_texts,
     plain,
 )
-from symbcast.answers.show.text import LABEL, field_texts
 from symbcast.core.characters import visible
 
 STYLES = {Tone.FINE: "green", Tone.CONDITIONAL: "yellow", Tone.IMPOSSIBLE: "red", Tone.UNDECIDED: "magenta"}

@@ -36,9 +36,9 @@ from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_b
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import at_most, equal
 from symbcast.operators import joining_and_slicing, reshaping
-from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import Padding
 from symbcast.operators.joining_and_slicing import pad as padded
+from symbcast.operators.operator import Dims
 from symbcast.operators.products import einsum as einsum_shape
 from symbcast.paths.sizes import dim_of, is_whole
 

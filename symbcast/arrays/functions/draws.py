@@ -26,11 +26,11 @@ from symbcast.arrays.array_facts import (
     here,
     is_symbolic,
 )
-from symbcast.arrays.proxies import WRAPPERS, ProxyFunction, real_of
+from symbcast.arrays.standins import WRAPPERS, ProxyFunction, real_of
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole

@@ -15,7 +15,7 @@ from symbcast.arrays.indexing import write_out
 from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, outputs_or_results, result_dtypes
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 
 # Generalized ufuncs: core axes follow their signatures, and the other axes broadcast.
 

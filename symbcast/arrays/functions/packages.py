@@ -15,8 +15,7 @@ from symbcast.arrays.arguments import confirming
 from symbcast.arrays.array_facts import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions.draws import Draws, drawing, seeding
 from symbcast.arrays.functions.linear_algebra import pairs
-from symbcast.arrays.proxies import real_of
-from symbcast.arrays.standins import ReachedPlaces, StandIns
+from symbcast.arrays.standins import ReachedPlaces, StandIns, real_of
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, any_of, equal

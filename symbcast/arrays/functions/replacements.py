@@ -35,12 +35,11 @@ from symbcast.arrays.functions.methods import Flat
 from symbcast.arrays.functions.packages import register_package_standins
 from symbcast.arrays.indexing import ramp_contents
 from symbcast.arrays.loops.repeated import Repeated, Sequence, gathered, has_repeated
-from symbcast.arrays.proxies import WRAPPERS, real_of
-from symbcast.arrays.standins import StandIns
+from symbcast.arrays.standins import WRAPPERS, StandIns, real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, contents_of
 from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest

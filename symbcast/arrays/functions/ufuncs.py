@@ -22,7 +22,7 @@ from symbcast.arrays.symbolic_array import (
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.products import reduce
 from symbcast.paths.path import Path
 from symbcast.paths.real_numbers import ArrayHook, Real

@@ -16,7 +16,7 @@ from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, at_most
 from symbcast.core.algebra.terms import Dim, symbols_of
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.paths.path import Path
 from symbcast.paths.sizes import Size, dim_of, sized
 from symbcast.paths.steps import UntracedError

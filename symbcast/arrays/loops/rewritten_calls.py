@@ -14,7 +14,7 @@ from symbcast.arrays.array_facts import here, whole
 from symbcast.arrays.indexing import sliced
 from symbcast.arrays.loops.loop import SymbolicLoop, increment_of, is_alike
 from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index
-from symbcast.arrays.proxies import real_of
+from symbcast.arrays.standins import real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, formatted_element, integer_of, text_of_data
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal

@@ -17,7 +17,7 @@ from symbcast.cli.model_files import bound_sizes, model_on_stdin
 from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_text, status_of
 from symbcast.core.characters import closest
 from symbcast.core.effort import counted_call
-from symbcast.core.programs.assumptions import check_min_size
+from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError, TargetError
 

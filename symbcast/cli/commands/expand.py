@@ -5,19 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from symbcast.cli.command import command
-from symbcast.cli.options import (
-    Assumed,
-    AttributeText,
-    MinSize,
-    RuleName,
-    result_for_shapes,
-)
-from symbcast.cli.terminal import (
-    Exit,
-    print_json,
-    print_text,
-    show,
-)
+from symbcast.cli.options import Assumed, AttributeText, MinSize, RuleName, result_for_shapes
+from symbcast.cli.terminal import Exit, print_json, print_text, show
 
 EPILOGUE = """Example: symbcast expand "n, 4" "2, 4"
 

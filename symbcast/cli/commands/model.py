@@ -24,7 +24,7 @@ from symbcast.cli.model_outcomes import ModelNames
 from symbcast.cli.model_runs import Workers, known_outcomes, outcomes_of
 from symbcast.cli.options import GuardIn
 from symbcast.cli.terminal import STDIN, Exit, UsageError, checked, meant_choice, status_of
-from symbcast.core.programs.assumptions import check_min_size
+from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
 

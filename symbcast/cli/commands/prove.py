@@ -3,21 +3,8 @@
 from __future__ import annotations
 
 from symbcast.cli.command import command
-from symbcast.cli.options import (
-    Assumed,
-    AttributeText,
-    MinSize,
-    RuleName,
-    TextOrJson,
-    result_for_shapes,
-)
-from symbcast.cli.terminal import (
-    Exit,
-    UsageError,
-    command_line,
-    print_json,
-    show,
-)
+from symbcast.cli.options import Assumed, AttributeText, MinSize, RuleName, TextOrJson, result_for_shapes
+from symbcast.cli.terminal import Exit, UsageError, command_line, print_json, show
 
 EPILOGUE = """Example: symbcast prove "N, 3" "M, 1" --assume "N >= 2" --that "N == M or M == 1"
 

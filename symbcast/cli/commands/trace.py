@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from symbcast.answers.program_report import Format
     from symbcast.answers.show.document import Document
     from symbcast.arrays.child_process import TraceCall
-    from symbcast.arrays.report import TraceReport
+    from symbcast.arrays.trace import TraceReport
     from symbcast.core.isolation import DiedError
     from symbcast.core.verdicts import Verdict
 

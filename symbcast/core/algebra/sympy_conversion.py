@@ -19,6 +19,7 @@ from sympy.core.sorting import default_sort_key
 from sympy.logic.boolalg import Boolean, BooleanFunction
 
 from symbcast.core.algebra.arithmetic import (
+    check_size,
     extremum_terms,
     floordiv_terms,
     join_terms,
@@ -43,7 +44,6 @@ from symbcast.core.algebra.formulas import (
     expand,
     negate,
 )
-from symbcast.core.algebra.size_values import check_size
 from symbcast.core.algebra.symbols import Dummy, SequenceSymbol, Unknown, UserSymbol, name_text, symbol
 from symbcast.core.algebra.sympy_functions import (
     GUARDED,

@@ -142,7 +142,7 @@ class SizeOfAxes(sympy.Symbol):
         return key, (1, (self.name, *map(str, self.within.atom_key))), one.sort_key(), one
 
 
-VALUES = "symbcast.core.algebra.size_values"
+VALUES = "symbcast.core.algebra.arithmetic"
 """The module whose functions compute values in code that sympy writes."""
 
 

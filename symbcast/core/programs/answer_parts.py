@@ -9,15 +9,23 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible, Formula, all_of, at_most, dims_of, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
-from symbcast.core.effort import CALL, CostedValue, Effort, EffortSpentError, counting, is_spent
-from symbcast.core.programs.arguments import LONG_TEXT
-from symbcast.core.programs.assumptions import Assumption, Assumptions, assumption_set, own_set
-from symbcast.core.solver.budget import budget_share, compute_once, within_optional
+from symbcast.core.effort import (
+    CALL,
+    CostedValue,
+    Effort,
+    EffortSpentError,
+    budget_share,
+    compute_once,
+    counting,
+    is_spent,
+    within_optional,
+)
+from symbcast.core.programs.arguments import LONG_TEXT, Assumption, Assumptions, assumption_set, own_set
 from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.evaluation import in_normal_form, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.normal_form import in_normal_form, symbols_in
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import SizeSet

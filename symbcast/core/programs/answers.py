@@ -11,17 +11,15 @@ from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, n
 from symbcast.core.algebra.symbols import Rest, sequences_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import visible
-from symbcast.core.effort import CostedValue, is_spent
-from symbcast.core.programs.arguments import LONG_TEXT
-from symbcast.core.programs.assumptions import assumption_set, own_set
+from symbcast.core.effort import CostedValue, Tier, compute_once, is_spent, kept_property
+from symbcast.core.programs.arguments import LONG_TEXT, assumption_set, own_set
 from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.programs.stretching import ValidSizes
-from symbcast.core.solver.budget import Tier, compute_once, kept_property
 from symbcast.core.solver.counterexamples import ClauseFailures, smallest_conflict
 from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.evaluation import normal_conjuncts, symbols_in
 from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import TiedSymbols
-from symbcast.core.solver.normal_form import normal_conjuncts, symbols_in
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.simplification.factoring import factored, without_extremes
 from symbcast.core.text.printing import formula_text

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.core.algebra.formulas import Compatible, Formula
 from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.arguments import GivenSizes, Sizes, check_all_sizes, example_sizes, read_given_sizes
-from symbcast.core.programs.assumptions import Assumption, assumption_set, own_set
+from symbcast.core.programs.arguments import (
+    Assumption,
+    GivenSizes,
+    Sizes,
+    assumption_set,
+    check_all_sizes,
+    example_sizes,
+    own_set,
+    read_given_sizes,
+)
 from symbcast.core.programs.unknown_rank import UnrolledSequences, sizes_at
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet
-from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, predicate, value_function
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, predicate, symbols_in, value_function
 from symbcast.errors import BindingError, UnknownRankError
 
 if TYPE_CHECKING:

@@ -10,24 +10,34 @@ from symbcast.core.algebra.arithmetic import join, value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, definedness, holds
 from symbcast.core.algebra.symbols import sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import CALL, CostedValue, Effort, counted_call, counting
-from symbcast.core.programs.arguments import plain_dims
-from symbcast.core.programs.assumptions import (
+from symbcast.core.effort import (
+    CALL,
+    CostedValue,
+    Effort,
+    Tier,
+    answer_within_budget,
+    compute_once,
+    counted_call,
+    counting,
+    current_budget,
+    one_call,
+)
+from symbcast.core.programs.arguments import (
     Assumption,
     Assumptions,
     assumed_formulas,
     check_min_size,
+    plain_dims,
     read_assumptions,
 )
 from symbcast.core.programs.broadcast_points import PointVerdict, point_verdict
 from symbcast.core.rules import AttributeLike, Emission, Rule, find_rule
-from symbcast.core.rules.constraints import SIZE, Constraint, Origin
+from symbcast.core.rules.declaration import SIZE, Constraint, Origin
 from symbcast.core.rules.laws import members_of
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
-from symbcast.core.solver.budget import Tier, answer_within_budget, compute_once, current_budget, one_call
 from symbcast.core.solver.decision import Decision, collapsed_join
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f1_names.one_broadcast import MaskBroadcast
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.verdicts import LazyAccount, Verdict, within_bound
 
 if TYPE_CHECKING:

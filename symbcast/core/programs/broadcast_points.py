@@ -20,7 +20,7 @@ from symbcast.core.solver.f1_names.one_broadcast import separate_joins
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from symbcast.core.programs.assumptions import Assumption
+    from symbcast.core.programs.arguments import Assumption
 
 _MOST_NAMES = 12
 _MOST_ATOMS = 40

@@ -32,8 +32,9 @@ from symbcast.core.algebra.symbols import (
     without_clashes,
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
+from symbcast.core.effort import Tier, one_call, stop_reason
 from symbcast.core.hooks import hooks
-from symbcast.core.programs.assumptions import (
+from symbcast.core.programs.arguments import (
     Assumption,
     Assumptions,
     assumed_formulas,
@@ -46,9 +47,8 @@ from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope, formula_symbols
 from symbcast.core.programs.unknown_rank import UnrolledSequences, axis_checked_formula
 from symbcast.core.shapes import shape_of
-from symbcast.core.solver.budget import Tier, one_call, stop_reason
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.text import names_lost, parse_formula
 from symbcast.core.text.printing import formula_text, names_of

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from symbcast.core.algebra.arithmetic import join_members, join_with, replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
-from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.arguments import own_set
+from symbcast.core.solver.evaluation import as_relation_of_terms, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f1_names.relations import (
     EqualityClasses,
     InSet,
@@ -27,7 +28,6 @@ from symbcast.core.solver.f1_names.relations import (
 )
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.normal_form import as_relation_of_terms, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet

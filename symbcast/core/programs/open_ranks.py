@@ -9,13 +9,13 @@ from symbcast.core.algebra.arithmetic import join
 from symbcast.core.algebra.formulas import Formula, definedness
 from symbcast.core.algebra.symbols import Rest, mentions_rest
 from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.effort import kept_property
 from symbcast.core.rules import Emission, OutputDim, Rule
-from symbcast.core.rules.constraints import Constraint
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.rules.laws import members_of, open_axes
 from symbcast.core.shapes import Shape, any_shape_of, known_rank
-from symbcast.core.solver.budget import kept_property
 from symbcast.core.solver.decision import Decision, collapsed_join
-from symbcast.core.solver.normal_form import normal_conjuncts
+from symbcast.core.solver.evaluation import normal_conjuncts
 
 if TYPE_CHECKING:
     from symbcast.core.programs.scope import Scope

@@ -1,10 +1,13 @@
-"""The operations of a program: how they were passed in, the requirements of each alone, and repeated ones."""
+"""The operations of a program: how they were passed in, the requirements of each alone, and repeated ones.
+
+The errors about them, and about invalid broadcasts, are data only. The layer that shows them writes the messages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, NoneType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import join_members
 from symbcast.core.algebra.formulas import (
@@ -23,11 +26,17 @@ from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.characters import visible
 from symbcast.core.effort import cached_uncounted
+from symbcast.core.hooks import hooks
 from symbcast.core.rules import Demand, Emission, Joined, OutputDim, Rule, find_rule, right_aligned
-from symbcast.core.rules.constraints import REQUIRED_FORMULA, SIZE, Constraint, Origin
+from symbcast.core.rules.declaration import REQUIRED_FORMULA, SIZE, Constraint, Origin
 from symbcast.core.shapes import OpenShape, Shape, is_open, shape
-from symbcast.core.solver.normal_form import normal_conjuncts
+from symbcast.core.solver.evaluation import normal_conjuncts
+from symbcast.core.verdicts import AnswerLike
 from symbcast.errors import SymbcastError
+
+if TYPE_CHECKING:
+    from symbcast.core.rules import Rule
+    from symbcast.core.shapes import Shape
 
 
 def joins_spelled_out(formula: Formula) -> Formula:
@@ -287,3 +296,66 @@ def _frozen(value: Any) -> Hashable:
     if own.__module__ == "sympy.core.symbol" and own.__name__ == "Symbol":
         return own, value
     return _NO_KEY
+
+
+# Errors about invalid broadcasts and programs, as data only.
+
+
+class FailedResult(AnswerLike, Protocol):
+    """The parts of a result that its errors show: see `symbcast.Result`."""
+
+    @property
+    def rule(self) -> Rule: ...
+    @property
+    def operands(self) -> tuple[Shape, ...]: ...
+    @property
+    def shape(self) -> Shape | None: ...
+    def explain(self) -> str: ...
+
+
+class BroadcastError(SymbcastError, ValueError):
+    """A broadcast is not valid.
+
+    ``result`` is the answer that it comes from, None for an error of a whole program; ``binding`` is the requested
+    sizes, None if there were none.
+    """
+
+    __module__ = "symbcast"  # the module where users find it, for tracebacks
+
+    result: FailedResult | None
+
+    def __init__(self, result: FailedResult, binding: Mapping[str, int] | None = None) -> None:
+        super().__init__(result, binding)
+        self.result = result
+        self.binding = dict(binding) if binding is not None else None
+
+    def __str__(self) -> str:
+        return hooks.message(self)
+
+
+class IncompatibleShapesError(BroadcastError):
+    """The shapes never broadcast, or do not at the requested sizes."""
+
+    __module__ = "symbcast"  # the module where users find it, for tracebacks
+
+
+class IncompatibleProgramError(IncompatibleShapesError):
+    """No sizes allow an operation of a program together with the operations before it.
+
+    ``operation`` is the refused one; ``operations`` are the fewest, including it, that cannot hold together.
+    """
+
+    __module__ = "symbcast"  # the module where users find it, for tracebacks
+
+    def __init__(self, operation: Op, operations: Sequence[Op], assumptions: Sequence[str] = ()) -> None:
+        SymbcastError.__init__(self, operation, operations, assumptions)
+        self.operation = operation
+        self.operations = tuple(operations)
+        self.assumptions = tuple(assumptions)
+        self.result = self.binding = None
+
+
+class ConditionalBroadcastError(BroadcastError):
+    """The shapes broadcast only for some sizes, but all were required."""
+
+    __module__ = "symbcast"  # the module where users find it, for tracebacks

@@ -22,7 +22,8 @@ from symbcast.core.algebra.symbols import (
     symbol,
 )
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.assumptions import (
+from symbcast.core.effort import one_call
+from symbcast.core.programs.arguments import (
     Assumption,
     Assumptions,
     assumption_set,
@@ -32,10 +33,9 @@ from symbcast.core.programs.assumptions import (
     read_assumptions,
 )
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
-from symbcast.core.solver.budget import one_call
 from symbcast.core.solver.decision import AssumptionSet
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.text import symbols_as_written
 from symbcast.errors import AssumptionError, DimensionError, UnknownRankError
 

@@ -9,12 +9,11 @@ from typing import Literal, TypeAlias
 from symbcast.core.algebra.arithmetic import value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import CostedValue
-from symbcast.core.programs.assumptions import own_set
+from symbcast.core.effort import CostedValue, compute_once, kept_property
+from symbcast.core.programs.arguments import own_set
 from symbcast.core.rules import Rule
 from symbcast.core.rules.laws import OutputDim, same_size
 from symbcast.core.rules.placement import Dims
-from symbcast.core.solver.budget import compute_once, kept_property
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.verdicts import Verdict

@@ -29,8 +29,8 @@ from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.formulas import TRUE, Formula, any_of, at_most, equal
 from symbcast.core.algebra.symbols import AxisSequence, AxisSize, Rank, Rest, SequenceSymbol
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.programs.assumptions import Assumption
-from symbcast.core.solver.normal_form import in_normal_form, replace_in_formula, symbols_in
+from symbcast.core.programs.arguments import Assumption
+from symbcast.core.solver.evaluation import in_normal_form, replace_in_formula, symbols_in
 from symbcast.errors import AssumptionError
 
 RANKS_TRIED = 2

@@ -16,8 +16,22 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.rules import numpy  # noqa: F401 - the default rule is always at hand
 from symbcast.core.rules.broadcast_rule import Demand, Emission, Instead, Rule
-from symbcast.core.rules.constraints import EQUAL, EQUAL_RANKS, JOIN, ONTO, PAST_END, Detail, Reason, Remedy
-from symbcast.core.rules.declaration import REQUIRED, Alias, AttributeLike, AttributeValue, Kind, Parameter
+from symbcast.core.rules.declaration import (
+    EQUAL,
+    EQUAL_RANKS,
+    JOIN,
+    ONTO,
+    PAST_END,
+    REQUIRED,
+    Alias,
+    AttributeLike,
+    AttributeValue,
+    Detail,
+    Kind,
+    Parameter,
+    Reason,
+    Remedy,
+)
 from symbcast.core.rules.laws import Ask, Column, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
 from symbcast.core.rules.placement import (
     AtRight,

@@ -14,8 +14,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, holds
 from symbcast.core.algebra.symbols import is_sequence, merge_into_sequence
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.rules.constraints import Constraint, Origin, Reason, Remedy
-from symbcast.core.rules.declaration import AttributeValue, RuleDeclaration
+from symbcast.core.rules.declaration import AttributeValue, Constraint, Origin, Reason, Remedy, RuleDeclaration
 from symbcast.core.rules.laws import (
     EQUALS,
     JOINS,

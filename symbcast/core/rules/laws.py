@@ -24,7 +24,7 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.symbols import axis_of, is_sequence, rank_of, without_last
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.rules.constraints import EQUAL, JOIN, ONTO, Detail, Reason, Remedy
+from symbcast.core.rules.declaration import EQUAL, JOIN, ONTO, Detail, Reason, Remedy
 from symbcast.core.rules.placement import Dims, Places
 from symbcast.errors import UnknownRankError
 

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from symbcast.core.algebra.formulas import equal
 from symbcast.core.rules.broadcast_rule import Instead, Rule
-from symbcast.core.rules.constraints import EQUAL, ONTO, PAST_END, Reason, Remedy
-from symbcast.core.rules.declaration import REQUIRED, Alias, Kind, Parameter
+from symbcast.core.rules.declaration import EQUAL, ONTO, PAST_END, REQUIRED, Alias, Kind, Parameter, Reason, Remedy
 from symbcast.core.rules.laws import Ask, Column, Equal, Join, JoinAtMost, Law, Onto, OutputDim
 from symbcast.core.rules.numpy import Numpy
 from symbcast.core.rules.placement import Dims, FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis

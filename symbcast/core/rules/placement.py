@@ -14,8 +14,7 @@ from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, at_most, equal, holds
 from symbcast.core.algebra.symbols import axis_of, is_sequence, rank_of, without_last
 from symbcast.core.algebra.terms import Dim, term
-from symbcast.core.rules.constraints import EQUAL_RANKS, Detail, Reason, Remedy
-from symbcast.core.rules.declaration import AttributeValue
+from symbcast.core.rules.declaration import EQUAL_RANKS, AttributeValue, Detail, Reason, Remedy
 from symbcast.errors import RuleArgumentError
 
 Dims: TypeAlias = "Sequence[Dim]"

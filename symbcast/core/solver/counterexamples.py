@@ -8,12 +8,10 @@ from itertools import combinations, islice
 
 from symbcast.core.algebra.formulas import Compatible, Formula, clauses, expand, negate, with_values
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver.budget import CONFLICT, SAMPLED, budget_share, evidence_units
+from symbcast.core.effort import CONFLICT, SAMPLED, EffortSpentError, budget_share, evidence_units
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, in_normal_form, symbols_in
 from symbcast.core.solver.groups import SymbolGroup
-from symbcast.core.solver.normal_form import in_normal_form, symbols_in
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import GroupEvidence, GroupQuestions
 

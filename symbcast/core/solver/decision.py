@@ -8,9 +8,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from symbcast.core.algebra.arithmetic import join, replace_symbols, without_joins_with_one
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, dims_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
-from symbcast.core.effort import CostedValue, Effort, EffortSpentError, charge, counting
+from symbcast.core.effort import (
+    DECIDED,
+    CostedValue,
+    Effort,
+    EffortSpentError,
+    Tier,
+    budget_share,
+    charge,
+    compute_once,
+    counting,
+    stop_reason,
+    was_stopped,
+)
 from symbcast.core.effort import current as current_effort
-from symbcast.core.solver.budget import DECIDED, Tier, budget_share, compute_once, stop_reason, was_stopped
+from symbcast.core.solver.evaluation import (
+    as_relation,
+    names_in_order,
+    normal_conjuncts,
+    replace_in_formula,
+    symbols_in,
+)
 from symbcast.core.solver.f1_names.relations import Relation
 from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms, solved_composites
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula, shortest_set_formula
@@ -18,13 +36,6 @@ from symbcast.core.solver.f2_one_size.set_products import divided_by_boxes, spli
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import RelationGroup, SingleSymbolGroup, SymbolGroup, TiedSymbols, UndecidedGroup
-from symbcast.core.solver.normal_form import (
-    as_relation,
-    names_in_order,
-    normal_conjuncts,
-    replace_in_formula,
-    symbols_in,
-)
 from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet

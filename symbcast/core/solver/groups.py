@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple, Protocol
 
+from symbcast.core.algebra.arithmetic import MAX_SIZE
 from symbcast.core.algebra.formulas import TRUE, Compatible, Formula, any_of, clauses, equal, one_or_equal
-from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.solver.budget import Tier
-from symbcast.core.solver.evaluation import predicate
+from symbcast.core.effort import Tier
+from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f1_names.relations import (
     EitherOne,
     InSet,
@@ -25,7 +25,6 @@ from symbcast.core.solver.f1_names.relations import (
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula, shortest_set_formula
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import Point, least_size, point_cost
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import EMPTY, SizeSet

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most, equal
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver.budget import SHORT_LIMIT, Satisfiability, was_stopped
-from symbcast.core.solver.evaluation import holds_at, size_at
+from symbcast.core.effort import SHORT_LIMIT, EffortSpentError, Satisfiability, was_stopped
+from symbcast.core.solver.evaluation import holds_at, size_at, symbols_in
 from symbcast.core.solver.f3_linear.equations import solved_for
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import GivenUpError, Point
 from symbcast.core.solver.search import repaired_point
 

@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import AllOf, Formula, any_of, clauses, literals
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver.budget import REDUCED, Satisfiability, budget_share, budget_stage
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.effort import REDUCED, EffortSpentError, Satisfiability, budget_share, budget_stage
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f3_linear.equations import satisfiable_last
 from symbcast.core.solver.incremental import GrowingConjunction
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import GroupQuestions, is_beyond
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import MAX_SIZE, replace_symbols
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -19,26 +19,24 @@ from symbcast.core.algebra.formulas import (
     literals,
     one_or_equal,
 )
-from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import name_text
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver.budget import EVIDENCE, Tier, budget_share, kept_property
-from symbcast.core.solver.evaluation import value_function
+from symbcast.core.effort import EVIDENCE, EffortSpentError, Tier, budget_share, kept_property
+from symbcast.core.solver.evaluation import (
+    is_any_size,
+    names_in_order,
+    replace_in_formula,
+    standard_names,
+    symbols_in,
+    value_function,
+    with_larger_joins,
+)
 from symbcast.core.solver.f1_names.one_broadcast import irredundant_joins
 from symbcast.core.solver.f2_one_size.clauses import clauses_of
 from symbcast.core.solver.f2_one_size.set_formulas import shortest_set_formula
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.f3_linear.equations import set_aside, with_defined_sizes
 from symbcast.core.solver.irredundance import Reduction, without_implied
-from symbcast.core.solver.normal_form import (
-    is_any_size,
-    names_in_order,
-    replace_in_formula,
-    standard_names,
-    symbols_in,
-    with_larger_joins,
-)
 from symbcast.core.solver.search import BEYOND, GroupEvidence, GroupQuestions, is_beyond, is_linear
 from symbcast.core.solver.size_sets import SizeSet
 

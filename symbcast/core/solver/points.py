@@ -10,9 +10,8 @@ from typing import NamedTuple, TypeAlias
 from symbcast.core.algebra.formulas import TRUE, Formula, at_most, dims_of, equal, where_possible
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import charge
-from symbcast.core.solver.evaluation import holds_at, predicate
+from symbcast.core.solver.evaluation import holds_at, predicate, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
 # The order of sizes: fewest zeros, then least sum, then first in the order of the symbols.

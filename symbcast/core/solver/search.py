@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TypeAlias, TypeVarTuple
 
+from symbcast.core import effort
+from symbcast.core.algebra.arithmetic import MAX_SIZE
 from symbcast.core.algebra.formulas import (
     AllOf,
     Formula,
@@ -18,26 +20,25 @@ from symbcast.core.algebra.formulas import (
     negate,
     where_possible,
 )
-from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.terms import Symbol, term
-from symbcast.core.effort import REASON, EffortSpentError, charge
-from symbcast.core.effort import current as current_effort
-from symbcast.core.solver import budget
-from symbcast.core.solver.budget import (
+from symbcast.core.effort import (
     QUICK_LIMIT,
+    REASON,
     RESOURCE_LIMIT,
     SAMPLED,
     SHORT_LIMIT,
+    EffortSpentError,
     budget_share,
+    charge,
     evidence_units,
     stop_reason,
 )
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.effort import current as current_effort
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f3_linear import branch_and_bound, integer_programming
 from symbcast.core.solver.f3_linear.equations import remaining_symbols, substitute_equations
 from symbcast.core.solver.f4_products import refutation
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import (
     GivenUpError,
     Level,
@@ -278,7 +279,7 @@ class GroupQuestions:
 
     def stopped(self) -> None:
         """Record that effort ran out for the question."""
-        self.reason = self.reason or budget.stop_reason()
+        self.reason = self.reason or effort.stop_reason()
 
     def why_open(self, formulas: Sequence[Formula]) -> str:
         """Return the reason for z3 giving up on some formulas."""
@@ -298,7 +299,7 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
     """Return why a question is undecided: the caller's clock, or the counted limit and the formula that reached it."""
     from symbcast.core.text.printing import formula_text
 
-    spent = budget.current_budget()
+    spent = effort.current_budget()
     if spent is not None and spent.spent:
         return spent.reason
     hard = next((f for f in reversed(formulas) if not is_linear(f)), formulas[-1] if formulas else AllOf(()))

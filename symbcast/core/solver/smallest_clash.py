@@ -6,14 +6,12 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.solver.budget import Satisfiability
+from symbcast.core.effort import EffortSpentError, Satisfiability, charge
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, replace_in_formula
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 from symbcast.core.solver.incremental import FormulaNetwork, SizeRepair
-from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.solver.points import bit_positions, least_size
 from symbcast.core.solver.size_sets import ALL
 

@@ -6,19 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from symbcast.core.algebra.arithmetic import multiply
-from symbcast.core.algebra.size_values import MAX_SIZE
+from symbcast.core.algebra.arithmetic import MAX_SIZE, multiply
 from symbcast.core.algebra.symbols import AxisSequence, Unknown, symbol
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.reader import read_axis
-from symbcast.core.text.templates import (
-    ANY_REST,
-    LabelBounds,
-    Template,
-    checked_shape,
-    mentioned_terms,
-    mentioning_all,
-)
+from symbcast.core.text.templates import ANY_REST, LabelBounds, Template, checked_shape, mentioned_terms, mentioning_all
 from symbcast.core.text.tokens import FITS, TOO_LARGE, SyntaxFault, check_limits, is_integer, read_digits
 from symbcast.errors import ShapeSyntaxError
 

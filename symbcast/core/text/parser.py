@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import TypeVar
 
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import MAX_SIZE, replace_symbols
 from symbcast.core.algebra.formulas import Comparison, Formula, with_dims
-from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import cached_uncounted

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from symbcast.core.algebra.arithmetic import FUNCTIONS, add, floor_divide, modulo, multiply
+from symbcast.core.algebra.arithmetic import FUNCTIONS, MAX_SIZE, add, floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -23,7 +23,6 @@ from symbcast.core.algebra.formulas import (
     negate,
     with_values,
 )
-from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.symbols import AxisSequence, Rest, Unknown, is_sequence, mentions_rest
 from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Symbol, Term, constant, symbols_of
 from symbcast.core.text.templates import (

@@ -15,7 +15,8 @@ from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of,
 from symbcast.core.algebra.symbols import mentions_rest, sequences_of
 from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.characters import prose_list
-from symbcast.core.programs.assumptions import assumed_formulas
+from symbcast.core.effort import one_call
+from symbcast.core.programs.arguments import assumed_formulas
 from symbcast.core.programs.certificates import (
     Certificate,
     Claim,
@@ -27,9 +28,7 @@ from symbcast.core.programs.certificates import (
     raw_constraints,
 )
 from symbcast.core.shapes import Shape
-from symbcast.core.solver.budget import one_call
-from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in
 from symbcast.core.text.printing import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.programs.program import Program
     from symbcast.graphs.report.findings import Finding
-    from symbcast.operators.context import Dims
+    from symbcast.operators.operator import Dims
 
 
 # The account of a model: proved requirements, nodes that may be open, and points that walks at single sizes decide.
@@ -422,7 +421,7 @@ class GraphAnswer(ModuleAnswer):
 
         Findings about sizes that data decide come last.
         """
-        from symbcast.core.solver.budget import answer_within_budget
+        from symbcast.core.effort import answer_within_budget
         from symbcast.graphs.report.findings import model_findings
 
         if self._findings is None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.answers.findings import Sizes, failing_constraint, shape_at, texts_at
 from symbcast.answers.program_report import dims_data
 from symbcast.answers.public.conditions import Condition
+from symbcast.core.algebra.bounds import quotient_required_whole
 from symbcast.core.algebra.formulas import (
     TRUE,
     AllOf,
@@ -31,17 +32,15 @@ from symbcast.core.algebra.formulas import (
     equal,
     negate,
 )
-from symbcast.core.algebra.products import quotient_required_whole
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol
 from symbcast.core.characters import shorten_middle
 from symbcast.core.effort import CALL, EffortSpentError, share
-from symbcast.core.programs.assumptions import Assumption, own_set
+from symbcast.core.programs.arguments import Assumption, own_set
 from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
-from symbcast.core.solver.evaluation import AxisSizes, holds_at
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import AxisSizes, holds_at, replace_in_formula, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.walking.facts import quotients_of
 from symbcast.graphs.walking.requirements import NodePlace, RequirementReason, Requirements, located_reason
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
 
     from symbcast.answers.explanation.words import Namer
     from symbcast.core.programs.program import Program
-    from symbcast.core.rules.constraints import Constraint
+    from symbcast.core.rules.declaration import Constraint
     from symbcast.graphs.model import CheckedModel
 
 

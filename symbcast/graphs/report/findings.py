@@ -14,7 +14,7 @@ from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, negat
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import prose_list
 from symbcast.core.effort import EffortSpentError, share
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import (
     BlamedOperations,

@@ -13,10 +13,10 @@ from symbcast.core.algebra.formulas import Comparison, Formula, all_of, equal, l
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.characters import prose_list, sizes_text
-from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.arguments import own_set
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.verdicts import Verdict
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symbcast.core.programs.program import Program
     from symbcast.graphs.graph import Graph, Node
     from symbcast.graphs.model import CheckedModel
-    from symbcast.operators.context import Dims
+    from symbcast.operators.operator import Dims
 
 
 _LOOKED_AT = 60

@@ -33,12 +33,12 @@ from symbcast.answers.show.document import (
     field,
     fields,
     heading,
+    render,
     whole,
     words,
 )
 from symbcast.answers.show.json import account_data, sizes_data
 from symbcast.answers.show.program import generic_field
-from symbcast.answers.show.text import render
 from symbcast.core.algebra.formulas import FALSE, all_of
 from symbcast.core.characters import prose_list, shorten_end, shorten_middle, sizes_text, visible
 from symbcast.core.verdicts import Verdict

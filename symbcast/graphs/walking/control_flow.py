@@ -18,7 +18,7 @@ from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, at_most, definedness, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.walking.node_call import Fork, NodeCall, UnknownShapeError, either
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INT64, Content, Element, Elements, is_size, listed
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import (

@@ -27,11 +27,10 @@ from symbcast.core.algebra.arithmetic import (
     replace_symbols,
     subtract,
 )
-from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.bounds import Bounds, clear_quotients, quotient_required_whole
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, at_most, equal
-from symbcast.core.algebra.products import clear_quotients, quotient_required_whole
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, collect, constant, term
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 
 LONG = 24
 """Sizes with more atoms than this are long."""

@@ -12,9 +12,9 @@ from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_mo
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.operators.context import Dims
 from symbcast.operators.indexing import meet, within
 from symbcast.operators.joining_and_slicing import cut, from_front
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import (
     INT64,
     MAX_ELEMENTS,

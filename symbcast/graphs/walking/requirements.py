@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.words import axis_text
 from symbcast.core.algebra.arithmetic import defined_join, join_members, subtract
-from symbcast.core.algebra.bounds import Bounds
+from symbcast.core.algebra.bounds import Bounds, clear_quotients
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -26,18 +26,16 @@ from symbcast.core.algebra.formulas import (
     negate,
     with_dims,
 )
-from symbcast.core.algebra.products import clear_quotients
 from symbcast.core.algebra.symbols import AxisSequence, mentions_rest, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of, term
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.programs.assumptions import Assumption
+from symbcast.core.effort import EffortSpentError, budget_share
+from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.operations import emission_of
 from symbcast.core.programs.program import Program
 from symbcast.core.rules import Joined, find_rule
 from symbcast.core.shapes import Shape, any_shape_of
-from symbcast.core.solver.budget import budget_share
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.decided_terms import is_greatest
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError
@@ -51,11 +49,11 @@ from symbcast.graphs.walking.facts import (
     long_ones,
     positive_sizes,
 )
-from symbcast.operators.context import Dims, evaluated
+from symbcast.operators.operator import Dims, evaluated
 from symbcast.operators.values.value import Value, known_dims
 
 if TYPE_CHECKING:
-    from symbcast.core.rules.constraints import Constraint
+    from symbcast.core.rules.declaration import Constraint
     from symbcast.graphs.graph import Node
 
 

@@ -17,7 +17,7 @@ from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.requirements import learn_positive
 from symbcast.operators import reshaping as shapes
-from symbcast.operators.context import Context, Dims, expect_shape
+from symbcast.operators.operator import Context, Dims, expect_shape
 from symbcast.operators.reshaping import copied_size, copied_where_zero, reshape
 from symbcast.operators.resizing import Rounding, Scale, quotient_scale, scale_of
 from symbcast.operators.values.contents import (

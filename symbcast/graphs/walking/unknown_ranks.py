@@ -18,7 +18,7 @@ from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules.placement import sequence_place
 from symbcast.errors import SymbcastError
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.reach import Reach, ReachError, expose_axes, is_shape, of_one_rank, put_back
 from symbcast.operators.values.value import NEVER, UNKNOWN, OpenValue, Value
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeAlias
 from symbcast.core.algebra.formulas import FALSE, Formula, negate
 from symbcast.core.algebra.terms import Dim, Term
 from symbcast.core.characters import closest, prose_list
+from symbcast.core.effort import current_budget
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
-from symbcast.core.solver.budget import current_budget
 from symbcast.errors import DimensionError, SymbcastError
 from symbcast.graphs.walking.facts import long_ones
 from symbcast.graphs.walking.node_call import (
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class WalkedFrontEnd(Protocol):
-    """The parts of a front end that a walk uses; see `symbcast.graphs.front_end`."""
+    """The parts of a front end that a walk uses; see `symbcast.graphs.check`."""
 
     @property
     def reaches(self) -> Reaches:

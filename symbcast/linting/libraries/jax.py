@@ -13,7 +13,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.jax.trace import JaxCall, trace
 from symbcast.linting.libraries.traced import LibraryTrace, trace_of_paths
 from symbcast.paths.answer import conclusions_of
-from symbcast.paths.places import CodePlace
+from symbcast.paths.steps import CodePlace
 
 _DTYPES = {"float": "float32", "int64": "int32", "complex128": "complex64", "float64": "float32", "uint64": "uint32"}
 

@@ -16,15 +16,15 @@ from symbcast.arrays.trace import FILLINGS
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, with_dims
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.assumptions import assumption_set
+from symbcast.core.programs.arguments import assumption_set
 from symbcast.core.programs.scope import Scope
 from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ModelError
 from symbcast.graphs.report.findings import Finding
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
-from symbcast.paths.places import NOWHERE, CodePlace
 from symbcast.paths.real_calls import RaisedError
+from symbcast.paths.steps import NOWHERE, CodePlace
 from symbcast.torch.front_end import check
 from symbcast.torch.report import TorchReport
 

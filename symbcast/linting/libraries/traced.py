@@ -11,7 +11,7 @@ from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.answer import PathsAnswer, conclusions_of
-from symbcast.paths.places import CodePlace
+from symbcast.paths.steps import CodePlace
 
 if TYPE_CHECKING:
     from symbcast.paths.answer import PathFinding

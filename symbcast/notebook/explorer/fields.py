@@ -14,8 +14,7 @@ from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AnyOf, Formula
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.programs.arguments import Sizes, read_given_size
-from symbcast.core.programs.assumptions import Assumptions, linked_sizes
+from symbcast.core.programs.arguments import Assumptions, Sizes, linked_sizes, read_given_size
 from symbcast.core.rules import AttributeLike, Rule, find_rule
 from symbcast.core.shapes import ShapeLike
 from symbcast.core.text.printing import formula_text, labelled_text
@@ -139,9 +138,9 @@ def _assumed(scope: Scope, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
     Facts about sizes that are not in the shapes are left out: they have no effect, and would be rejected as text.
     """
-    from symbcast.core.programs.assumptions import own_set
+    from symbcast.core.programs.arguments import own_set
+    from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
     from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-    from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
     from symbcast.core.solver.size_sets import ALL
 
     known: list[Formula] = [set_formula(s, own_set(s, 0)) for s in scope.symbols if own_set(s, 0) is not ALL]

@@ -11,7 +11,6 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, known_rank, known_shape
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator, reaches_ranks
 from symbcast.onnx.reference import infer
-from symbcast.operators.context import Dims, OptionalOperand
 from symbcast.operators.layers import (
     GATES,
     RecurrentLayer,
@@ -26,6 +25,7 @@ from symbcast.operators.layers import (
     present,
     recurrent,
 )
+from symbcast.operators.operator import Dims, OptionalOperand
 from symbcast.operators.values.contents import is_size
 from symbcast.operators.values.value import Value
 

@@ -16,8 +16,8 @@ from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shap
 from symbcast.onnx.operators.attention import past_length
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.signatures import declare
-from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.layers import cached, check_scores_bias, head_width
+from symbcast.operators.operator import Dims, expect_one_of
 from symbcast.operators.values.contents import is_size
 from symbcast.operators.values.value import UNKNOWN, Value
 

@@ -12,7 +12,7 @@ from typing import cast
 from symbcast.core.algebra.arithmetic import modulo, multiply
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.front_end import Operator
+from symbcast.graphs.check import Operator
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers
 from symbcast.onnx.operators.convolutions import (
@@ -28,7 +28,7 @@ from symbcast.onnx.operators.layout import depth_to_space_, space_to_depth_
 from symbcast.onnx.operators.reductions import batch_normalization, instance_normalization, local_response_normalization
 from symbcast.onnx.operators.signals import grid_sample_, resize
 from symbcast.onnx.protobuf import OnnxNode
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value
 
 NHWC, BLOCKED = "com.ms.internal.nhwc", "com.microsoft.nchwc"

@@ -10,7 +10,7 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.onnx.operators.declarations import ML, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.signatures import declare
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import BOOL, FLOAT, INT64, STRING
 from symbcast.operators.values.value import UNKNOWN, Value
 

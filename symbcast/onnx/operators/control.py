@@ -23,7 +23,7 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers
 from symbcast.onnx.operators.declarations import RuntimeDifference, operator
 from symbcast.onnx.protobuf import declared_value
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import BOOL, Element, Elements, is_size
 from symbcast.operators.values.value import UNKNOWN, OptionalValue, Value
 

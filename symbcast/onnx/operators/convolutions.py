@@ -12,7 +12,6 @@ from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import known_rank, known_shapes, requested_shape
 from symbcast.onnx.operators.declarations import CRASHES, RuntimeDifference, operator
-from symbcast.operators.context import Context, Dims
 from symbcast.operators.convolution import (
     NOT_NEGATIVE,
     SlidingWindow,
@@ -30,6 +29,7 @@ from symbcast.operators.convolution import (
     weights_of_rank,
 )
 from symbcast.operators.layers import per_channel
+from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import Reach
 from symbcast.operators.values.contents import FLOAT, INT32, INT64
 from symbcast.operators.values.value import Value

@@ -11,10 +11,10 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import Formula
-from symbcast.graphs.front_end import Offered, OperatorTable
+from symbcast.graphs.check import Offered, OperatorTable
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.unknown_ranks import Reaches
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import Interval

@@ -20,7 +20,7 @@ from symbcast.onnx.operators.declarations import (
     reaches_nothing,
 )
 from symbcast.onnx.operators.signatures import declare
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.reach import reach_of
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import (

@@ -27,9 +27,9 @@ from symbcast.onnx.operators.layout import pad_
 from symbcast.onnx.operators.reductions import gemm_product
 from symbcast.onnx.operators.signals import grid_sample_
 from symbcast.onnx.operators.signatures import declare
-from symbcast.operators.context import Dims, expect_one_of
 from symbcast.operators.indexing import gather
 from symbcast.operators.layers import group_norm, layer_norm
+from symbcast.operators.operator import Dims, expect_one_of
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.contents import BOOL, INT32, UINT8
 from symbcast.operators.values.value import Value

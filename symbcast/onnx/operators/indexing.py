@@ -32,7 +32,6 @@ from symbcast.onnx.operators.declarations import (
 )
 from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.protobuf import TensorConstant
-from symbcast.operators.context import Context, Dims
 from symbcast.operators.indexing import (
     gather,
     gather_elements,
@@ -43,6 +42,7 @@ from symbcast.operators.indexing import (
     scatter_nd,
     top_k,
 )
+from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import (

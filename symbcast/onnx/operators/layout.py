@@ -37,7 +37,6 @@ from symbcast.onnx.operators.declarations import (
     reaches_broadcast,
     reaches_ranks,
 )
-from symbcast.operators.context import Context, Dims
 from symbcast.operators.joining_and_slicing import (
     MODES,
     NOT_BELOW,
@@ -51,6 +50,7 @@ from symbcast.operators.joining_and_slicing import (
     split_evenly,
     split_rounded_up,
 )
+from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import (
     SAME_NUMBER,

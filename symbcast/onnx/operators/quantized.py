@@ -13,7 +13,7 @@ from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, c
 from symbcast.onnx.operators.layout import joined_shape
 from symbcast.onnx.operators.reductions import gemm_product
 from symbcast.onnx.operators.signatures import declare
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.contents import FLOAT, INT32, UINT8
 from symbcast.operators.values.value import Value

@@ -24,9 +24,8 @@ from symbcast.onnx.operators.declarations import (
 )
 from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.reference import infer
-from symbcast.operators.context import Dims
 from symbcast.operators.layers import check_channels, group_norm, layer_norm, per_channel
-from symbcast.operators.operator import find_operator
+from symbcast.operators.operator import Dims, find_operator
 from symbcast.operators.products import einsum, matmul, matrix_product, reduce, search
 from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.values.contents import BOOL, DOUBLE, FLOAT, INT32, INT64, Content, Elements, IndexRamp

@@ -14,8 +14,8 @@ from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.reshaping import expect_numbers
 from symbcast.onnx.operators.declarations import ML, RuntimeDifference, operator
 from symbcast.onnx.operators.layout import CONCAT_EMPTY, join_skipping_empty
-from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import concat, split_as, stack
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import FLOAT, INT64, Elements, is_size
 from symbcast.operators.values.value import (
     NEVER,

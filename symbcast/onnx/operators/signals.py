@@ -14,7 +14,7 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import read_scale, real_number, requested_shape, scaled
 from symbcast.onnx.operators.declarations import RuntimeDifference, crashes, operator
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.resizing import DOCUMENT, SINGLE, Scale, affine_grid, grid_sample
 from symbcast.operators.values.contents import FLOAT, Element, is_size
 from symbcast.operators.values.value import Constant, Value

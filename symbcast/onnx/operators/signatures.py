@@ -29,7 +29,7 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape
 from symbcast.graphs.walking.unknown_ranks import Reaches
 from symbcast.onnx.operators.declarations import Intervals, operator, reaches_nothing
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content
 from symbcast.operators.values.value import Value
 

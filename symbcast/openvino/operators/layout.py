@@ -27,8 +27,8 @@ from symbcast.graphs.walking.reshaping import (
 )
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, may_be_number, operator, reaches_images
-from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import Padding, concat, pad, split_as, split_evenly
+from symbcast.operators.operator import Dims
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import aligned_at_right, depth_to_space, space_to_depth
 from symbcast.operators.resizing import SINGLE_NUDGED, resize

@@ -16,7 +16,6 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import folded, known_shape, known_shapes
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.openvino.graph import OpenVinoCall, may_be_number, operator
-from symbcast.operators.context import Context, Dims, OptionalOperand
 from symbcast.operators.convolution import SlidingWindow, covering, fitting, pool, spatial_axes, transposed_length
 from symbcast.operators.layers import (
     GATES,
@@ -29,7 +28,7 @@ from symbcast.operators.layers import (
     per_channel,
     recurrent,
 )
-from symbcast.operators.operator import find_operator
+from symbcast.operators.operator import Context, Dims, OptionalOperand, find_operator
 from symbcast.operators.products import einsum, matmul, reduce
 from symbcast.operators.reach import ANY, Reach, reach_of
 from symbcast.operators.values.value import Value

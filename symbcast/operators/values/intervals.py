@@ -33,7 +33,7 @@ from symbcast.operators.values.elements import quotient_towards_zero
 from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
-    from symbcast.operators.context import Dims
+    from symbcast.operators.operator import Dims
 
 
 UNBOUNDED = Interval(None, None)

@@ -13,7 +13,7 @@ from symbcast.core.algebra.bounds import Bounds, numbers_of
 from symbcast.core.algebra.formulas import Comparison
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import (
     INTEGERS,
     MAX_ELEMENTS,

@@ -21,11 +21,11 @@ from symbcast.core.algebra.bounds import Bounds, numbers_of
 from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, at_most
 from symbcast.core.algebra.symbols import sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.operators.values.contents import FLOATS, Content, Elements, IndexRamp, RampStack, SizeRatio, is_size
 
 if TYPE_CHECKING:
-    from symbcast.operators.context import Dims
+    from symbcast.operators.operator import Dims
 
 
 # Classify what decides a value's elements: nothing (they are the same at all sizes), sizes, data, or both.

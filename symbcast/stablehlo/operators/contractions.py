@@ -14,7 +14,7 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import folded
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.products import reduce
 from symbcast.operators.values.contents import BOOL, Content, Elements
 from symbcast.operators.values.elements import BINARY

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import TRUE, Formula, equal
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.text.printing import dim_text, shape_text
 from symbcast.graphs.walking.node_call import either
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS, Elements, is_size
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import Value

@@ -12,7 +12,7 @@ from symbcast.core.algebra.formulas import negate
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import either
 from symbcast.graphs.walking.reshaping import filled
-from symbcast.operators.context import TWICE, Dims
+from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.values.contents import BOOL, INTEGERS, Content, Element, Elements, is_size
 from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, combined, of_each, of_several

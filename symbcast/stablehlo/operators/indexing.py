@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import gathered
-from symbcast.operators.context import Dims
 from symbcast.operators.indexing import gather, top_k
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content, Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HloCall, operator

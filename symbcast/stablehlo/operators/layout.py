@@ -10,8 +10,8 @@ from symbcast.core.algebra.terms import Dim, Operation, term
 from symbcast.core.text.printing import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_value
 from symbcast.graphs.walking.reshaping import content_reshaped
-from symbcast.operators.context import Dims
 from symbcast.operators.joining_and_slicing import concat
+from symbcast.operators.operator import Dims
 from symbcast.operators.reshaping import reshape, transpose
 from symbcast.operators.values.contents import MAX_ELEMENTS, Content, Elements, IndexRamp, listed
 from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes

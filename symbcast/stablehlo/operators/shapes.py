@@ -11,7 +11,7 @@ from itertools import chain
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import all_of, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INT64, Elements, from_array
 from symbcast.operators.values.elements import truth
 from symbcast.operators.values.value import Value

@@ -19,7 +19,7 @@ from symbcast.core.solver.evaluation import value_at
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.walking.requirements import NodePlace
-from symbcast.operators.context import Dims, evaluated
+from symbcast.operators.operator import Dims, evaluated
 from symbcast.operators.values.value import Decider, Value, decider_of_content
 from symbcast.torch.calls import OPERATORS, TorchCall, arguments_by_name, raw_argument, scalar, size_of
 from symbcast.torch.contents import with_contents

@@ -11,7 +11,7 @@ from symbcast.core.algebra.formulas import FORMULA_KINDS, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.graph import NOTHING, Node
 from symbcast.graphs.walking.requirements import NodePlace
-from symbcast.operators.context import Dims
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, scalar, shape_of_value, size_of

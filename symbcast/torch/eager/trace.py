@@ -12,12 +12,12 @@ from math import prod
 from typing import Any, NoReturn
 
 from symbcast.arrays.arguments import TraceArguments, check_call
-from symbcast.arrays.report import TraceReport
+from symbcast.arrays.trace import TraceReport
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import FALSE, Formula, equal
 from symbcast.core.algebra.sympy_conversion import to_sympy
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.programs.assumptions import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import size_at, value_at
@@ -27,8 +27,8 @@ from symbcast.paths import sizes
 from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, explore_all
 from symbcast.paths.path import Path, current
-from symbcast.paths.places import home_of
 from symbcast.paths.real_calls import CallsWithNumbers, Limits, RaisedError, are_small, mentions_data
+from symbcast.paths.steps import home_of
 from symbcast.torch.eager.runs import EagerRun, PathAsker, TorchSizeError
 from symbcast.torch.eager.symbolic_numbers import SizeNode, symint
 from symbcast.torch.eager.tensors import is_without_data, tensor_dims

@@ -11,8 +11,7 @@ from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Operation, Symbol, term
-from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.normal_form import symbols_in
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.errors import ShapeTypeError
 from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, DATA_ROWS
 from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in, rows_of

@@ -14,11 +14,10 @@ from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, all_of, at_most, clauses, dims_of, negate
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Term, term
-from symbcast.core.programs.assumptions import Assumption, own_set
+from symbcast.core.programs.arguments import Assumption, own_set
 from symbcast.core.programs.program import Program
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.errors import DimensionError
 from symbcast.graphs.report.blame import OperationRequirements

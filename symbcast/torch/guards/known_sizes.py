@@ -16,12 +16,11 @@ from symbcast.core.algebra.arithmetic import Substitution, operate, subtract
 from symbcast.core.algebra.bounds import exact_quotient, lower_bound
 from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, collect, constant, term
-from symbcast.core.programs.assumptions import own_set
-from symbcast.core.solver.evaluation import holds_at
+from symbcast.core.programs.arguments import own_set
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
 

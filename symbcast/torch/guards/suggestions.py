@@ -14,9 +14,9 @@ from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, term
-from symbcast.core.programs.assumptions import own_set
+from symbcast.core.programs.arguments import own_set
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.torch.guards.guard_texts import fits_intervals
 from symbcast.torch.guards.guards import Guards

@@ -8,7 +8,6 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, minimum, modulo,
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import read_scale, scaled
-from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.convolution import (
     SlidingWindow,
     conv,
@@ -20,6 +19,7 @@ from symbcast.operators.convolution import (
     transposed_channels,
     transposed_length,
 )
+from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.resizing import DOUBLE, affine_grid, grid_sample, resize
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, element_of, operator

@@ -9,9 +9,9 @@ from typing import Any
 from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.front_end import Operator
-from symbcast.operators.context import TWICE
+from symbcast.graphs.check import Operator
 from symbcast.operators.indexing import one_hot
+from symbcast.operators.operator import TWICE
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import BOOL, Content, IndexRamp, Interval
 from symbcast.operators.values.elements import UNARY

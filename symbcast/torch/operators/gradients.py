@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
-from symbcast.operators.context import Dims
 from symbcast.operators.layers import check_channels
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, operator
 from symbcast.torch.contents import indexed_by

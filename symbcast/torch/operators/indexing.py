@@ -10,9 +10,9 @@ from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking import gathering_and_slicing
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_value
-from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.indexing import gather, gather_elements, index, not_beyond, scatter, within
 from symbcast.operators.joining_and_slicing import cut, from_front
+from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import Bands, Content, DistinctPlaces, Elements, Interval
 from symbcast.operators.values.intervals import interval_of

@@ -10,8 +10,8 @@ from symbcast.core.algebra.formulas import Comparison, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import content_reshaped
 from symbcast.operators import joining_and_slicing, reshaping
-from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.joining_and_slicing import Padding, pad
+from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.reshaping import flatten, new_axes, reshape
 from symbcast.operators.values import intervals, tensors
 from symbcast.operators.values.contents import Content, DistinctPlaces

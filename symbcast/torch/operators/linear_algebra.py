@@ -8,7 +8,7 @@ from math import inf
 from symbcast.core.algebra.arithmetic import minimum
 from symbcast.core.algebra.formulas import all_of, any_of, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.context import TWICE, Dims
+from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.value import Value
 from symbcast.torch.calls import TorchCall, operator

@@ -8,8 +8,8 @@ from itertools import pairwise
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators import joining_and_slicing
-from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.joining_and_slicing import cut, from_front
+from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.products import reduce
 from symbcast.operators.values.intervals import interval_of
 from symbcast.operators.values.value import Value

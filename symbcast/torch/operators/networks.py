@@ -7,7 +7,6 @@ from itertools import starmap
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.context import Dims, OptionalOperand
 from symbcast.operators.layers import (
     GATES,
     STATES,
@@ -22,6 +21,7 @@ from symbcast.operators.layers import (
     per_channel,
     recurrent,
 )
+from symbcast.operators.operator import Dims, OptionalOperand
 from symbcast.operators.products import einsum, inner_product, matmul
 from symbcast.operators.values.contents import IndexRamp
 from symbcast.operators.values.value import Value

@@ -9,8 +9,8 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multipl
 from symbcast.core.algebra.formulas import TRUE, Comparison, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import summed_along
-from symbcast.operators.context import TWICE, Dims
 from symbcast.operators.indexing import meet, top_k
+from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.products import reduce, search
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import Content, DistinctPlaces, Elements, Interval

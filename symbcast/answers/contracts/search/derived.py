@@ -32,9 +32,8 @@ from symbcast.answers.contracts.search.space import (
 from symbcast.core.algebra.arithmetic import symbol_replacer
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Compatible, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol, term
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver.budget import budget_share, stop_reason
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula
+from symbcast.core.effort import EffortSpentError, budget_share, stop_reason
+from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula
 
 if TYPE_CHECKING:
     Derived: TypeAlias = dict[Symbol, Dim]

@@ -32,11 +32,9 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.symbols import Dummy, next_number
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, made_symbol, term
-from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.solver.budget import SHORT_LIMIT, Satisfiability
-from symbcast.core.solver.evaluation import predicate
+from symbcast.core.effort import SHORT_LIMIT, EffortSpentError, Satisfiability, charge
+from symbcast.core.solver.evaluation import normal_conjuncts, predicate, replace_in_formula, symbols_in
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.residues import divisors, tiled_mask
 
 if TYPE_CHECKING:

@@ -28,8 +28,7 @@ from symbcast.answers.contracts.search.space import (
 )
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, negate
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver.budget import budget_share, stop_reason
+from symbcast.core.effort import EffortSpentError, budget_share, stop_reason
 from symbcast.core.solver.residues import mask_residues
 
 if TYPE_CHECKING:

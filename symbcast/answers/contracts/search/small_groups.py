@@ -30,12 +30,10 @@ from symbcast.answers.contracts.search.space import (
 )
 from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.solver.budget import budget_share
-from symbcast.core.solver.evaluation import may_be_undefined, predicate
+from symbcast.core.effort import EffortSpentError, budget_share, charge
+from symbcast.core.solver.evaluation import may_be_undefined, predicate, replace_in_formula
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.normal_form import replace_in_formula
 from symbcast.core.solver.residues import mask_residues
 
 if TYPE_CHECKING:

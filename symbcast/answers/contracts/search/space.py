@@ -16,9 +16,9 @@ from symbcast.core.algebra.formulas import FALSE, Formula
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import charge
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
+from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_products import split_by_symbol
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.residues import MAX_PERIOD, mask_of, mask_residues, pattern_contains, period_of, tiled_mask
 from symbcast.core.solver.size_sets import Segment, SizeSet
 

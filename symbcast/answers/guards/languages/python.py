@@ -23,9 +23,8 @@ from symbcast.core.algebra.symbols import Rank, Rest, SequenceSymbol, sequences_
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end
 from symbcast.core.programs.arguments import GivenSizes, check_all_sizes, example_sizes, read_given_sizes
-from symbcast.core.solver.evaluation import PYTHON, formula_source
+from symbcast.core.solver.evaluation import PYTHON, formula_source, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.size_sets import ALL
 from symbcast.errors import BindingError, UndecidedError
 

@@ -37,11 +37,11 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, collect, constant, made_symbol, term
 from symbcast.core.effort import charge
+from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import comparison_count, set_formula, shortest_set_formula
 from symbcast.core.solver.f2_one_size.set_products import separated_product
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set, solution_set
-from symbcast.core.solver.normal_form import in_normal_form, normal_conjuncts, symbols_in
 from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError, divisors, mask_residues
 from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet
 
@@ -49,7 +49,7 @@ from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet
 #
 # A set tells more than bounds do: the residues of its members decide remainders, and a comparison in one symbol holds
 # for all of its members or it does not. Products of such factors are compared factor by factor (see
-# `symbcast.core.algebra.products`, whose law needs ``f <= g`` for each pair: here that is decided exactly).
+# `symbcast.core.algebra.bounds`, whose law needs ``f <= g`` for each pair: here that is decided exactly).
 
 
 _OPERATION = 20

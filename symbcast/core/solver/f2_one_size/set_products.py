@@ -26,10 +26,10 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import charge
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.normal_form import replace_in_formula, symbols_in
 from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
@@ -113,7 +113,7 @@ def _is_of(atom: Atom, symbol: Symbol) -> bool:
 # ``a(H)*c(W) == b(H)*d(W)`` holds where both pairs are equal, or both products are 0. Otherwise one pair has the
 # lesser factor on the left and the other pair has it on the right, so one of the sizes is where ``a > b`` or where ``a
 # < b``. If there are few such sizes, each of them leaves an equation in the other symbol. This is the law of dominated
-# products (`symbcast.core.algebra.products`) with exceptions: a position table that is cropped at 12 never has more
+# products (`symbcast.core.algebra.bounds`) with exceptions: a position table that is cropped at 12 never has more
 # rows than the image, except in rounding.
 
 

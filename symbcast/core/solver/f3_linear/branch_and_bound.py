@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
 from symbcast.core.algebra.terms import Operation, Symbol, term
 from symbcast.core.effort import charge
-from symbcast.core.solver.evaluation import predicate
+from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuestion, level_weights
 from symbcast.core.solver.size_sets import ALL, SizeSet
 

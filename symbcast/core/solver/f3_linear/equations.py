@@ -19,8 +19,7 @@ from symbcast.core.algebra.formulas import (
     with_values,
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, term
-from symbcast.core.solver.evaluation import may_be_undefined, size_at
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import may_be_undefined, normal_conjuncts, replace_in_formula, size_at, symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
 

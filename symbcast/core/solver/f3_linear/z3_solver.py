@@ -16,6 +16,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import z3
 
+from symbcast.core import effort
+from symbcast.core.algebra.arithmetic import MAX_SIZE
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -28,12 +30,9 @@ from symbcast.core.algebra.formulas import (
     is_total,
     needs,
 )
-from symbcast.core.algebra.size_values import MAX_SIZE
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
-from symbcast.core.effort import EffortSpentError, charge
+from symbcast.core.effort import OPTIMISED_LIMIT, RESOURCE_LIMIT, EffortSpentError, Satisfiability, charge
 from symbcast.core.effort import current as current_effort
-from symbcast.core.solver import budget
-from symbcast.core.solver.budget import OPTIMISED_LIMIT, RESOURCE_LIMIT, Satisfiability
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f3_linear.branch_and_bound import different_groups
 from symbcast.core.solver.f3_linear.lattices import reduced_basis
@@ -464,7 +463,7 @@ class Session:
             self._define()
 
     def _check(self, *marks: Any) -> Satisfiability:
-        limit = budget.current_budget()
+        limit = effort.current_budget()
         if limit is not None:
             if limit.over():
                 self.reason = limit.reason
@@ -553,7 +552,7 @@ class Session:
         optimize = z3.Optimize(ctx=context)
         for option, value in OPTIONS.items():
             optimize.set(option, value)
-        limit = budget.current_budget()
+        limit = effort.current_budget()
         if limit is not None:
             optimize.set("timeout", limit.milliseconds)
         optimize.add(*self.solver.assertions())

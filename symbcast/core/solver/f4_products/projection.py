@@ -28,7 +28,7 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, symbols_of, term
 from symbcast.core.effort import cached_uncounted, charge
-from symbcast.core.solver.normal_form import normal_conjuncts, replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula, symbols_in
 
 
 def with_sizes_outside_operations(comparison: Comparison, sizes: Container[Symbol]) -> Formula:

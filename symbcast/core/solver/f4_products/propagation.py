@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 
 from symbcast.core.algebra.arithmetic import Substitution, join, join_members, operate, subtract
-from symbcast.core.algebra.bounds import Bounds, exact_quotient
+from symbcast.core.algebra.bounds import Bounds, clear_quotients, exact_quotient, quotient_required_whole
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -32,12 +32,10 @@ from symbcast.core.algebra.formulas import (
     opposite,
     with_dims,
 )
-from symbcast.core.algebra.products import clear_quotients, quotient_required_whole
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, constant, made_symbol, term
-from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.solver.budget import PROPAGATED, budget_share
+from symbcast.core.effort import PROPAGATED, EffortSpentError, budget_share, charge
+from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, symbols_in
 from symbcast.core.solver.f4_products.quotients import WholeQuotients, finer_quotients
-from symbcast.core.solver.normal_form import in_normal_form, normal_conjuncts, symbols_in
 
 _ROUNDS = 8
 _STEP = 60
@@ -332,7 +330,7 @@ class _ConstraintFacts:
     def _by_factors(self, comparison: Comparison) -> Formula:
         """Return an equality of two products, one of joins and one of their members, as one for each factor.
 
-        A join of positive sizes that has a value is at least each member: see `symbcast.core.algebra.products`.
+        A join of positive sizes that has a value is at least each member: see `symbcast.core.algebra.bounds`.
         """
         left, right = term(comparison.left), term(comparison.right)
         if comparison.operator != "==" or len(left.coefficients) != 1 or len(right.coefficients) != 1:

@@ -12,13 +12,11 @@ from symbcast.core.algebra.bounds import exact_quotient, reduced_fraction
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, at_most, dims_of, equal, literals
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Monomial, Operation, Symbol, Term, constant, term
-from symbcast.core.effort import EffortSpentError, charge
-from symbcast.core.solver.budget import REFUTED, budget_share
-from symbcast.core.solver.evaluation import value_function
+from symbcast.core.effort import REFUTED, EffortSpentError, budget_share, charge
+from symbcast.core.solver.evaluation import symbols_in, value_function
 from symbcast.core.solver.f2_one_size.clauses import clauses_of
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.normal_form import symbols_in
 from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet

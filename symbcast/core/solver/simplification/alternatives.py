@@ -9,18 +9,17 @@ from typing import NamedTuple, TypeAlias
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, with_dims
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import Stage
-from symbcast.core.solver.budget import DECIDED, budget_stage
+from symbcast.core.effort import DECIDED, Stage, budget_stage
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.groups import FormulaGroup, formula_groups
-from symbcast.core.solver.normal_form import (
+from symbcast.core.solver.evaluation import (
     in_normal_form,
     normal_conjuncts,
     replace_in_formula,
     standard_names,
     symbols_in,
 )
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.groups import FormulaGroup, formula_groups
 from symbcast.core.solver.points import point_cost
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, is_any

@@ -29,10 +29,9 @@ from symbcast.core.algebra.formulas import (
     with_dims,
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term
-from symbcast.core.effort import EffortSpentError
-from symbcast.core.solver.budget import SHORTENED, budget_share
+from symbcast.core.effort import SHORTENED, EffortSpentError, budget_share
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.normal_form import with_joins
+from symbcast.core.solver.evaluation import with_joins
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text.printing import formula_text
 

@@ -22,14 +22,9 @@ from symbcast.core.algebra.formulas import (
     with_dims,
 )
 from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, term
-from symbcast.core.effort import EffortSpentError, Stage, charge
-from symbcast.core.solver.budget import SHORTENED, budget_stage
+from symbcast.core.effort import SHORTENED, EffortSpentError, Stage, budget_stage, charge
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
-from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
-from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.f2_one_size.set_products import split_by_symbol
-from symbcast.core.solver.groups import FormulaGroup, formula_groups
-from symbcast.core.solver.normal_form import (
+from symbcast.core.solver.evaluation import (
     as_relation_of_terms,
     normal_conjuncts,
     replace_in_formula,
@@ -38,6 +33,10 @@ from symbcast.core.solver.normal_form import (
     with_joins,
     with_larger_joins,
 )
+from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.f2_one_size.set_products import split_by_symbol
+from symbcast.core.solver.groups import FormulaGroup, formula_groups
 from symbcast.core.solver.simplification.cases import CaseSimplifier
 from symbcast.core.solver.size_sets import SizeSet
 
