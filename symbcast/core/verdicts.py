@@ -44,7 +44,7 @@ class LazyAccount:
     __slots__ = ()
 
     @property
-    def _decided(self) -> Verdict:
+    def _decided_verdict(self) -> Verdict:
         """The verdict as far as it is decided for all sizes at once; unknown where only the account can say it."""
         raise NotImplementedError
 
@@ -56,7 +56,7 @@ class LazyAccount:
     @property
     def verdict(self) -> Verdict:
         """Whether it works for all sizes, some or none, or this is unknown: then ``reason`` says why."""
-        decided = self._decided
+        decided = self._decided_verdict
         return decided if decided is not _UNKNOWN else self.account.verdict
 
 
@@ -79,14 +79,14 @@ def within_bound(verdict: Verdict, bound: str) -> Verdict:
     return verdict if not bound or verdict is Verdict.SOMETIMES else Verdict.UNKNOWN
 
 
-def joint_verdict(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict for the sizes of several non-empty regions.
+def jointly_possible(verdicts: Iterable[Verdict]) -> Possible:
+    """Return what is possible at the sizes of several non-empty regions.
 
-    >>> joint_verdict([Verdict.ALWAYS, Verdict.NEVER]), joint_verdict([Verdict.ALWAYS, Verdict.UNKNOWN])
-    (<Verdict.SOMETIMES: 'sometimes'>, <Verdict.UNKNOWN: 'unknown'>)
+    >>> jointly_possible([Verdict.ALWAYS, Verdict.NEVER]), jointly_possible([Verdict.ALWAYS, Verdict.UNKNOWN])
+    ((True, True), (True, None))
     """
     works, fails = zip(*map(possible, verdicts), strict=True)
-    return verdict_of(is_any(works), is_any(fails))
+    return is_any(works), is_any(fails)
 
 
 def is_any(answers: Iterable[bool | None]) -> bool | None:

@@ -447,16 +447,13 @@ def certify_run(conclusions: Conclusions, verdict: Verdict, left_open: str) -> C
         conclusions.names,
         [*known, *(at_most(least, s) for s in conclusions.scope.names if least)],
         [returning],
-        clauses(conclusions.formula),
-        verdict,
-        (conclusions.witness(), conclusions.counterexample()),
     )
     is_exact = exploration.is_complete and not exploration.data
-    claims = answer_claims(question, is_sufficient=is_exact)
+    claims = answer_claims(question, clauses(conclusions.formula), verdict, is_sufficient=is_exact)
     if exploration.data:
         claims.append(Claim("wherever the condition holds, suitable data exist", Proof.UNDECIDED, _DATA))
     elif is_exact:
-        claims += evidence_claims(question)
+        claims += evidence_claims(question, verdict, (conclusions.witness(), conclusions.counterexample()))
         claims += _of_results(conclusions, question)
     else:
         claims += _of_followed(conclusions, question, returning)
@@ -481,7 +478,7 @@ def _of_results(conclusions: Conclusions, question: ProofQuestion) -> list[Claim
 def _of_followed(conclusions: Conclusions, question: ProofQuestion, returning: Formula) -> list[Claim]:
     """Return the claims about the sizes that are proved to work and to fail, though some paths were not followed."""
     failing = any_of(all_of(s.formula for s in b.steps) for b in conclusions.failing if b.end.kind == "error")
-    needed, works = all_of(question.condition), conclusions.works
+    needed, works = conclusions.formula, conclusions.works
     questions = {
         "at the sizes proved to work, a path returns": [works, negate(returning)],
         "where the condition does not hold, a path fails": [negate(needed), negate(failing)],

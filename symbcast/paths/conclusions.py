@@ -235,7 +235,7 @@ class Conclusions(LazyAccount):
         return self._conditions.short(regions.of(lambda end: end.kind == "open"))
 
     @property
-    def _decided(self) -> Verdict:
+    def _decided_verdict(self) -> Verdict:
         is_proved = self.exploration.is_complete and self.suitable.is_proved
         return verdict_of(*self._possible) if is_proved else Verdict.UNKNOWN
 

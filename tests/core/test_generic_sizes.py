@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symbcast as sb
-from symbcast.core.verdicts import Verdict, joint_verdict
+from symbcast.core.verdicts import Verdict, jointly_possible, verdict_of
 
 SHORTER = re.compile(r"shorter if (.+?) may be assumed: (.+?) (?:together|condition) ")
 
@@ -46,10 +46,10 @@ def test_large_sizes_and_exceptions_are_together_the_whole_answer(asked):
 
 
 def test_a_verdict_of_parts_is_that_of_all_sizes():
-    assert joint_verdict([Verdict.ALWAYS, Verdict.ALWAYS]) is Verdict.ALWAYS
-    assert joint_verdict([Verdict.ALWAYS, Verdict.NEVER]) is Verdict.SOMETIMES
-    assert joint_verdict([Verdict.ALWAYS, Verdict.UNKNOWN]) is Verdict.UNKNOWN
-    assert joint_verdict([Verdict.SOMETIMES, Verdict.UNKNOWN]) is Verdict.SOMETIMES
+    assert verdict_of(*jointly_possible([Verdict.ALWAYS, Verdict.ALWAYS])) is Verdict.ALWAYS
+    assert verdict_of(*jointly_possible([Verdict.ALWAYS, Verdict.NEVER])) is Verdict.SOMETIMES
+    assert verdict_of(*jointly_possible([Verdict.ALWAYS, Verdict.UNKNOWN])) is Verdict.UNKNOWN
+    assert verdict_of(*jointly_possible([Verdict.SOMETIMES, Verdict.UNKNOWN])) is Verdict.SOMETIMES
 
 
 def test_a_short_condition_has_no_suggestion():

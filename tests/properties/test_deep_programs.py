@@ -39,8 +39,8 @@ def wrong(text, verdict=Verdict.SOMETIMES):
     env = sb.ShapeEnv()
     env.broadcast("W", "max(M, N//K) - 4")
     env.require("W % 7 == 4")
-    question = proof_question(plain_answer(env))._replace(condition=[parse_formula(text)], verdict=verdict)
-    return [(claim.proof.value, claim.text) for claim in answer_claims(question)]
+    question = proof_question(plain_answer(env))
+    return [(claim.proof.value, claim.text) for claim in answer_claims(question, [parse_formula(text)], verdict)]
 
 
 def test_a_wrong_answer_is_refuted():

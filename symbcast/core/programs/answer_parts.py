@@ -29,8 +29,9 @@ from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.structs import Struct
 from symbcast.core.text.printing import formula_text
-from symbcast.core.verdicts import Verdict, joint_verdict
+from symbcast.core.verdicts import HasVerdict, Possible, Verdict, jointly_possible, possible
 from symbcast.errors import AssumptionError, SymbcastError
 
 # The answer for large sizes: those from some bounds on, where the rare cases of a program are decided one way.
@@ -245,25 +246,27 @@ _SHORT = 80
 """A band whose condition has more characters is divided."""
 
 
-class SmallCase(NamedTuple):
+class SmallCase(Struct, HasVerdict):
     """The answer for some of the small sizes.
 
     Attributes:
         where: the sizes that it is about.
-        verdict: whether these work always, sometimes or never.
         clauses: the conjuncts of the condition there.
-        decisions: what the answer rests on, one for each band.
+        decisions: what the answer rests on, one for each band; all have one verdict and the same clauses.
     """
 
     where: Formula
-    verdict: Verdict
     clauses: tuple[Formula, ...]
     decisions: tuple[Decision, ...]
 
     @staticmethod
     def of(region: Iterable[Formula], decision: Decision) -> SmallCase:
         """Return the answer for a region that was decided in one piece."""
-        return SmallCase(all_of(region), decision.verdict, tuple(decision.clauses), (decision,))
+        return SmallCase(all_of(region), tuple(decision.clauses), (decision,))
+
+    @property
+    def _possible(self) -> Possible:
+        return possible(self.decisions[0].verdict)
 
     def witness(self) -> Point | None:
         """Return the smallest of these sizes that work."""
@@ -468,14 +471,10 @@ def _together(
     alike: dict[tuple[Verdict, tuple[Formula, ...]], list[_Band]] = {}
     for band in bands:
         alike.setdefault((band.case.verdict, band.case.clauses), []).append(band)
-    for (verdict, clauses), same in alike.items():
+    for (_, clauses), same in alike.items():
         members = SizeSet.union([SizeSet.interval(b.low, b.high) for b in same])
-        yield SmallCase(
-            all_of((set_formula(size, members, domain), *region)),
-            verdict,
-            clauses,
-            tuple(d for b in same for d in b.case.decisions),
-        )
+        where = all_of((set_formula(size, members, domain), *region))
+        yield SmallCase(where, clauses, tuple(d for b in same for d in b.case.decisions))
 
 
 # An answer in parts: that for sizes from some bounds on, and those for smaller sizes.
@@ -488,7 +487,7 @@ def _together(
 # No two parts are about the same sizes. What effort did not suffice for is named, and leaves the verdict unknown.
 
 
-class AnswerParts:
+class AnswerParts(HasVerdict):
     """What is known about a program part by part. ``large`` is the answer for sizes from some bounds on."""
 
     def __init__(self, program: DividedProgram, large: LargeSizes) -> None:
@@ -506,11 +505,10 @@ class AnswerParts:
         return small
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict for all sizes; unknown if it depends on sizes that were not analysed."""
+    def _possible(self) -> Possible:
         left = [] if self.small.is_complete else [Verdict.UNKNOWN]
         cases = (case.verdict for case in self.small.cases)
-        return joint_verdict([self.large.program.decided_verdict, *cases, *left])
+        return jointly_possible([self.large.program.decided_verdict, *cases, *left])
 
     def reason(self, why: str) -> str:
         """Return what was not analysed, and why; empty if everything was."""

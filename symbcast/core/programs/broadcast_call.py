@@ -240,7 +240,7 @@ class BroadcastCall(LazyAccount):
         return self._masks
 
     @property
-    def _decided(self) -> Verdict:
+    def _decided_verdict(self) -> Verdict:
         tier = self._tier
         if tier == JOINS:
             return (self._masks or self.masks).verdict  # one call less when it is asked again: a fifth of the time
@@ -262,7 +262,7 @@ class BroadcastCall(LazyAccount):
         """What is known, from which the verdict, texts, guards and data derive; the condition decides each size."""
         from symbcast.core.account import exact_account
 
-        return exact_account(self, self._decided)
+        return exact_account(self, self._decided_verdict)
 
     @property
     def shape(self) -> Shape | None:

@@ -364,23 +364,17 @@ Output: TypeAlias = tuple[str, Sequence[Formula], Formula]
 
 
 class ProofQuestion(NamedTuple):
-    """The claims of an answer that z3 proves.
+    """What z3 proves the claims of an answer from.
 
     Attributes:
         names: the name of each size.
         known: what holds of the sizes: their own bounds, and the assumptions.
         raw: the constraints as they were stated; together they decide whether something works.
-        condition: the conjuncts of the condition that is shown.
-        verdict: the verdict that is shown.
-        points: the sizes shown at which it works and fails, by name.
     """
 
     names: Mapping[Symbol, str]
     known: Sequence[Formula]
     raw: Sequence[Formula]
-    condition: Sequence[Formula]
-    verdict: Verdict
-    points: tuple[Mapping[str, int] | None, Mapping[str, int] | None]
 
 
 def certify_answer(subject: BroadcastCall | Program) -> Certificate:
@@ -395,21 +389,16 @@ def certify_program(program: Program) -> Certificate:
     if sequences_of(program.shown):
         reason = "the program has operands of unknown rank"
         return Certificate((Claim("the condition holds wherever the constraints do", Proof.UNDECIDED, reason),))
-    return Certificate(
-        (*answer_claims(proof_question(program), lambda: _outputs(program)), *evidence_claims(proof_question(program)))
-    )
+    question = proof_question(program)
+    claims = answer_claims(question, program.clauses, program.verdict, lambda: _outputs(program))
+    points = program.witness(), program.counterexample()
+    return Certificate((*claims, *evidence_claims(question, program.verdict, points)))
 
 
 def proof_question(program: Program) -> ProofQuestion:
-    """Return the claims of a program that z3 proves."""
-    return ProofQuestion(
-        program.shown,
-        assumed_formulas(program.shown, program.assumptions, program.min_size),
-        raw_constraints(program),
-        program.clauses,
-        program.verdict,
-        (program.witness(), program.counterexample()),
-    )
+    """Return what z3 proves the claims of a program from."""
+    known = assumed_formulas(program.shown, program.assumptions, program.min_size)
+    return ProofQuestion(program.shown, known, raw_constraints(program))
 
 
 def raw_constraints(program: Program) -> list[Formula]:
@@ -419,16 +408,22 @@ def raw_constraints(program: Program) -> list[Formula]:
 
 
 def answer_claims(
-    question: ProofQuestion, outputs: Callable[[], Iterable[Output]] = tuple, *, is_sufficient: bool = True
+    question: ProofQuestion,
+    condition: Sequence[Formula],
+    verdict: Verdict,
+    outputs: Callable[[], Iterable[Output]] = tuple,
+    *,
+    is_sufficient: bool = True,
 ) -> list[Claim]:
-    """Return the claims about condition, verdict and outputs: each output with where it is something else.
+    """Return the claims about condition and verdict as they are shown, and outputs: where each is something else.
 
     Where the condition is only necessary, that it suffices is not claimed.
     """
     from symbcast.core.solver.f3_linear.z3_solver import on_worker
 
     def prove() -> list[Claim]:
-        return [*_from_constraints(question, outputs()), *(_from_condition(question) if is_sufficient else ())]
+        stated = _from_constraints(question, condition, verdict, outputs())
+        return [*stated, *(_from_condition(question, condition, verdict) if is_sufficient else ())]
 
     return on_worker(prove)
 
@@ -450,11 +445,13 @@ def _session(question: ProofQuestion, formulas: Iterable[Formula] = ()) -> Sessi
     return Session(question.names, [*question.known, *formulas])
 
 
-def _from_constraints(question: ProofQuestion, outputs: Iterable[Output]) -> Iterator[Claim]:
+def _from_constraints(
+    question: ProofQuestion, condition: Sequence[Formula], verdict: Verdict, outputs: Iterable[Output]
+) -> Iterator[Claim]:
     prover = Prover(_session(question, question.raw))
     text = "wherever the constraints hold, the condition does"
-    yield prover.claim(text, ([negate(clause)] for clause in question.condition))
-    if question.verdict is Verdict.NEVER:
+    yield prover.claim(text, ([negate(clause)] for clause in condition))
+    if verdict is Verdict.NEVER:
         yield prover.claim("the constraints cannot hold together", [[]])
     # Later constraints are about these outputs: each is proved where the operations so far hold, not where all do.
     # Where they cannot all hold, anything would follow, and a wrong output could be what makes them clash.
@@ -463,12 +460,12 @@ def _from_constraints(question: ProofQuestion, outputs: Iterable[Output]) -> Ite
         yield prover.claim(shown, [[*so_far, is_wrong]])
 
 
-def _from_condition(question: ProofQuestion) -> Iterator[Claim]:
+def _from_condition(question: ProofQuestion, condition: Sequence[Formula], verdict: Verdict) -> Iterator[Claim]:
     # What the condition repeats needs no proof.
-    others = [f for f in question.raw if f not in question.condition]
-    prover = Prover(_session(question, question.condition))
+    others = [f for f in question.raw if f not in condition]
+    prover = Prover(_session(question, condition))
     yield prover.claim("wherever the condition holds, the constraints do", ([negate(f)] for f in others))
-    if question.verdict is Verdict.ALWAYS:
+    if verdict is Verdict.ALWAYS:
         yield Prover(_session(question)).claim("the constraints cannot fail", ([negate(f)] for f in question.raw))
 
 
@@ -490,17 +487,19 @@ def _axes(op: Op) -> Iterator[tuple[Dim, Formula]]:
             yield dim, is_other(dim, emitted)
 
 
-def evidence_claims(question: ProofQuestion) -> list[Claim]:
+def evidence_claims(
+    question: ProofQuestion, verdict: Verdict, points: Sequence[Mapping[str, int] | None]
+) -> list[Claim]:
     """Return the claims about the sizes shown, checked by evaluation."""
     claims = []
     whole, known = all_of(question.raw), all_of(question.known)
-    for word, sizes, is_valid in zip(("witness", "counterexample"), question.points, (True, False), strict=True):
+    for word, sizes, is_valid in zip(("witness", "counterexample"), points, (True, False), strict=True):
         if sizes is None:
             continue
         at = {s: sizes[name] for s, name in question.names.items()}
         is_right = holds_at(known, at) and holds_at(whole, at) is is_valid
         claims.append(Claim(f"the {word} is valid", Proof.PROVED if is_right else Proof.REFUTED))
-    expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(question.verdict)
+    expected = {Verdict.SOMETIMES: 2, Verdict.ALWAYS: 1, Verdict.NEVER: 1}.get(verdict)
     if expected is None:
         claims.append(Claim("the verdict", Proof.UNDECIDED, "the answer leaves it open"))
     elif len(claims) != expected:
@@ -520,15 +519,13 @@ def certify_condition(statement: Statement, assume: Assumptions, min_size: int) 
         names,
         assumed_formulas(names, assumptions, check_min_size(min_size)),
         clauses(statement.formula),
-        clauses(statement.simplified(assume, min_size).formula),
-        statement.verdict_under(assume, min_size),
-        (None, None),
     )
-    claims = answer_claims(question)
+    verdict = statement.verdict_under(assume, min_size)
+    claims = answer_claims(question, clauses(statement.simplified(assume, min_size).formula), verdict)
     try:
         points = statement.witness(assume, min_size), statement.counterexample(None, assume, min_size)
     except UndecidedError as error:
         return Certificate((*claims, Claim("the verdict", Proof.UNDECIDED, str(error))))
     ones = dict.fromkeys(names.values(), max(1, min_size))
     shown = [None if sizes is None else {**ones, **sizes} for sizes in points]
-    return Certificate((*claims, *evidence_claims(question._replace(points=(shown[0], shown[1])))))
+    return Certificate((*claims, *evidence_claims(question, verdict, shown)))

@@ -561,7 +561,7 @@ class Program(ProgramRecord, LazyAccount):
         """The verdict as far as it is decided for all sizes at once."""
         return self.ask(lambda answers: answers.verdict)
 
-    _decided = decided_verdict
+    _decided_verdict = decided_verdict
 
     @property
     def is_open(self) -> bool:

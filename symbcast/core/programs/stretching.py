@@ -16,30 +16,39 @@ from symbcast.core.rules.laws import OutputDim, same_size
 from symbcast.core.rules.placement import Dims
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.simplification.simplify import simplified
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible
 
 Known: TypeAlias = Literal["expanding", "nonexpanding", ""]
 """What StableHLO is given about an axis; empty if it depends on the sizes, or is undecided."""
 
 
 @dataclass(frozen=True)
-class AxisStretch:
+class AxisStretch(HasVerdict):
     """Whether and where one operand is stretched on one output axis.
 
     Attributes:
-        verdict: Whether it is stretched there at the valid sizes: its size is 1, and the output's is another.
+        decision: The decision whether it is stretched there at the valid sizes: its size is 1, and the output's is
+            another. None if it never is.
         known: ``"nonexpanding"`` if its size is always the output's, else ``"expanding"`` if its size is always
             1, so that its only element stands for each of the output's.
-        reason: Why something was not decided.
         where: At which of the valid sizes it is stretched, as an unsimplified formula.
         assumptions: What is known about the valid sizes.
     """
 
-    verdict: Verdict
+    decision: Decision | None
     known: Known
-    reason: str
     where: Formula
     assumptions: AssumptionSet
+
+    @property
+    def _possible(self) -> Possible:
+        return (False, True) if self.decision is None else possible(self.decision.verdict)
+
+    @property
+    def reason(self) -> str:
+        """Why something was not decided."""
+        decided = (Verdict.ALWAYS, Verdict.NEVER)
+        return "" if self.decision is None or self.verdict in decided else self.decision.reason
 
     @kept_property
     def formula(self) -> Formula:
@@ -105,10 +114,9 @@ class ValidSizes:
         where = any_of(all_of((o, negate(s))) for o, s in zip(ones, sames, strict=True))
         decision = None if where == FALSE else Decision(self.assumptions, [where])
         if decision is None or decision.verdict is Verdict.NEVER:
-            return AxisStretch(Verdict.NEVER, "nonexpanding" if self._always(same) else "", "", FALSE, self.assumptions)
+            return AxisStretch(None, "nonexpanding" if self._always(same) else "", FALSE, self.assumptions)
         known: Known = "expanding" if self._always(one) else ""
-        reason = "" if decision.verdict is Verdict.ALWAYS else decision.reason
-        return AxisStretch(decision.verdict, known, reason, where, self.assumptions)
+        return AxisStretch(decision, known, where, self.assumptions)
 
     def _always(self, formula: Formula) -> bool:
         if formula in (TRUE, FALSE):

@@ -30,7 +30,7 @@ from symbcast.core.programs.certificates import (
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in
 from symbcast.core.text.printing import shape_text
-from symbcast.core.verdicts import Verdict
+from symbcast.core.verdicts import LazyAccount, Verdict
 from symbcast.errors import SymbcastError
 from symbcast.graphs.inputs import with_own_names
 from symbcast.graphs.model import CheckedModel
@@ -178,14 +178,13 @@ def certify_model(checked: CheckedModel, verdict: Verdict, left_open: str) -> Ce
         names,
         assumed_formulas(names, env.assumptions, env.min_size),
         raw,
-        [c for c in clauses(checked.conditions.condition.formula) if by_data.isdisjoint(symbols_in(c))],
-        verdict,
-        (inputs.witness(), inputs.counterexample()),
     )
+    condition = [c for c in clauses(checked.conditions.condition.formula) if by_data.isdisjoint(symbols_in(c))]
+    points = inputs.witness(), inputs.counterexample()
     is_of_inputs = not any(by_data & symbols_in(f).keys() for f in raw)
-    claims = answer_claims(question, is_sufficient=is_of_inputs)
+    claims = answer_claims(question, condition, verdict, is_sufficient=is_of_inputs)
     if is_of_inputs and names.keys() == inputs.shown.keys():
-        claims += evidence_claims(question)
+        claims += evidence_claims(question, verdict, points)
     elif not is_of_inputs:
         claims.append(_undecided("wherever the condition holds, suitable data exist", "z3 is not asked about data"))
     if verdict is not Verdict.NEVER:
@@ -218,7 +217,7 @@ def _of_shapes(checked: CheckedModel) -> list[Claim]:
     formulas = [*raw, *(f for fs in questions.values() for f in fs), *(a.formula for a in plain.env.assumptions)]
     names = {**{s: s.name for f in formulas for s in symbols_in(f)}, **plain.env.shown}
     known = assumed_formulas(names, plain.env.assumptions, plain.env.min_size)
-    return [*further_claims(ProofQuestion(names, known, raw, (), Verdict.UNKNOWN, (None, None)), questions), *open_]
+    return [*further_claims(ProofQuestion(names, known, raw), questions), *open_]
 
 
 def _has_same_cases(checked: CheckedModel, plain: CheckedModel) -> bool:
@@ -253,10 +252,11 @@ def _undecided(text: str, reason: str) -> Claim:
 # The answer about a model as plain data, without presentation.
 
 
-class GraphAnswer(ModuleAnswer):
+class GraphAnswer(LazyAccount, ModuleAnswer):
     """The input sizes for which a model runs, all shapes in it, and the requirements of its nodes.
 
-    Everything is computed on demand, and the model is never changed.
+    Everything is computed on demand, and the model is never changed. The verdict is not ALWAYS if the size conditions
+    of any node are not fully checked. Conditions on data are not part of it: see `data_condition` and `unanalysed`.
     """
 
     _meanings = guessed_meanings(
@@ -367,13 +367,8 @@ class GraphAnswer(ModuleAnswer):
     # The answer.
 
     @property
-    def verdict(self) -> Verdict:
-        """Whether the model runs for all sizes, for some or for none; if that is unknown, `reason` says why.
-
-        The verdict is not ALWAYS if the size conditions of any node are not fully checked. Conditions on data are not
-        part of the verdict: see `data_condition` and `unanalysed`.
-        """
-        return self._env.verdict if not self._partial_reason else self.account.verdict
+    def _decided_verdict(self) -> Verdict:
+        return Verdict.UNKNOWN if self._partial_reason else self._env.verdict
 
     @property
     def account(self) -> Account:
