@@ -12,7 +12,7 @@ from exchange import consumers
 from hypothesis import given, settings
 
 import symbcast as sb
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import size_at
 
 UNKNOWN = {"questions": 0, "undecided": 0}

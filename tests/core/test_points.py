@@ -11,7 +11,7 @@ from sympy.core.sorting import default_sort_key
 import symbcast as sb
 from symbcast.core.algebra.formulas import Comparison, any_of, equal
 from symbcast.core.algebra.sympy_conversion import formula_to_sympy
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.verdicts import Verdict
 
 NAMES = "abcd"

@@ -20,7 +20,7 @@ pytest.importorskip("anywidget")
 
 from symbcast.answers.explanation.evidence import AxisMark
 from symbcast.answers.show.axis_steps import axis_steps_at
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.notebook.explorer.fields import question_of
 from symbcast.notebook.explorer.question import ExplorerQuestion, FieldError
 

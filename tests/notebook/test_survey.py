@@ -18,7 +18,7 @@ from steps import calls
 import symbcast as sb
 from symbcast.answers.explanation.evidence import Alignment, at_sizes
 from symbcast.core.algebra.formulas import FALSE, holds
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.notebook.surveys import MAX_CELLS, Outcome, Survey, survey
 from symbcast.notebook.words import missing_text
 

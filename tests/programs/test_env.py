@@ -14,7 +14,7 @@ import pytest
 import sympy
 
 import symbcast as sb
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import holds_at
 
 V = sb.Verdict

@@ -20,7 +20,7 @@ import symbcast as sb
 from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.sympy_conversion import formula_from_sympy
 from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import predicate, symbols_in, value_function
 
 V = sb.Verdict

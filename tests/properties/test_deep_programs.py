@@ -7,8 +7,8 @@ import pytest
 from kinds import ANSWERS
 
 import symbcast as sb
-from symbcast.core.programs.broadcast_call import plain_answer
 from symbcast.core.programs.certificates import answer_claims, proof_question
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.text import parse_formula
 from symbcast.core.verdicts import Verdict
 

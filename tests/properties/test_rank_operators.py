@@ -11,7 +11,7 @@ from rank_expansions import expansions
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import AxisSequence, is_sequence, symbol
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import AxisSizes, size_at
 from symbcast.operators.operator import find_operator
 

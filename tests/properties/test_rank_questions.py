@@ -13,7 +13,7 @@ from reference import RULES
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import AxisSequence, is_sequence, sequences_of
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import AxisSizes, size_at
 
 V = sb.Verdict

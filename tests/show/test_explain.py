@@ -9,7 +9,7 @@ from symbcast.answers.explanation.evidence import Alignment, AxisMark
 from symbcast.answers.explanation.fixes import fix
 from symbcast.answers.explanation.repairs import best_edit
 from symbcast.answers.explanation.words import Namer, in_words
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.text import parse_formula
 
 

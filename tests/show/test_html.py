@@ -14,7 +14,7 @@ from symbcast.answers.show import broadcast, program
 from symbcast.answers.show.document import LONGEST, Document, Fields, Lines, code, plain
 from symbcast.answers.show.html import render, text
 from symbcast.core.characters import quoted_name, shorten_end, sizes_text, visible
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 
 
 def shown(content):

@@ -36,7 +36,7 @@ from symbcast.answers.show.document import (
     words,
 )
 from symbcast.core.characters import visible
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 
 WIDTHS = (20, 40, 80, 120)
 

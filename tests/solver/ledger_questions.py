@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import symbcast as sb
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.text import parse_formula

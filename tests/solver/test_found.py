@@ -13,7 +13,7 @@ import symbcast as sb
 from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.sympy_conversion import formula_from_sympy
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import predicate
 
 ALWAYS, SOMETIMES, NEVER = sb.Verdict.ALWAYS, sb.Verdict.SOMETIMES, sb.Verdict.NEVER

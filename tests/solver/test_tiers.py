@@ -6,8 +6,7 @@ import pytest
 
 import symbcast as sb
 from symbcast.core.effort import Tier
-from symbcast.core.programs.broadcast_call import plain_answer
-from symbcast.core.programs.conditions import tiers_of
+from symbcast.core.programs.conditions import plain_answer, tiers_of
 
 CASES = {
     Tier.F0: (("2, 3", "1, 3"), []),

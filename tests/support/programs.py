@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import symbcast as sb
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 
 SIZES = range(7)
 

@@ -20,7 +20,7 @@ sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "sup
 from undefined_terms import holds, text, value
 
 import symbcast as sb
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import value_function
 
 LENGTHS = (5, 8, 12, 20, 30, 50, 80)

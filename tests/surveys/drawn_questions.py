@@ -22,7 +22,7 @@ import reference
 from small_questions import Rule, rule
 
 import symbcast as sb
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import UndefinedError, size_at
 
 NAMES = "NMK"

@@ -22,7 +22,7 @@ sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "sup
 import symbcast as sb
 from symbcast.core.algebra.formulas import at_most
 from symbcast.core.programs.answer_parts import PartQuestion, small_sizes
-from symbcast.core.programs.broadcast_call import plain_answer
+from symbcast.core.programs.conditions import plain_answer
 from symbcast.core.solver.evaluation import holds_at, value_function
 from symbcast.core.verdicts import Verdict
 
