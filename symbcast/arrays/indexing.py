@@ -35,12 +35,9 @@ from symbcast.paths.sizes import dim_of, is_whole
 
 def indexed(array: Any, key: Any) -> SymbolicArray:
     """Return the array that an index selects."""
-    undo = here().doing("index", [array.dims])
-    try:
+    with here().doing("index", [array.dims]):
         fields = _fields(array, key)
         return _indexed(array, key if isinstance(key, tuple) else (key,)) if fields is None else fields
-    finally:
-        undo()
 
 
 def _fields(array: Any, key: Any) -> SymbolicArray | None:
@@ -163,13 +160,7 @@ def ramp_contents(first: Dim, step: int, count: Dim) -> ArrayContents:
 
 
 def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy interprets them
-    path: Path,
-    item: Any,
-    size: Dim,
-    shape: Dims,
-    *,
-    is_from_front: bool = False,
-    error: type[Exception] = IndexError,
+    path: Path, item: Any, size: Dim, shape: Dims, *, is_from_front: bool = False, error: type[Exception] = IndexError
 ) -> None:
     """Require that indices are within an axis, unless an array of ``shape`` has no elements.
 

@@ -43,10 +43,6 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     namespace: ClassVar[Callable[[], Any]]
     """Returns NumPy as traced code sees it; set by `symbcast.arrays.functions.replacements`."""
 
-    shown: ClassVar[Callable[..., str]]
-    """Returns text of an element; set by `symbcast.arrays.symbolic_array`."""
-    whole: ClassVar[Callable[..., Any]]
-    """Returns a single element as an integer; set there too."""
     keeps_texts: ClassVar[Callable[..., bool]]
     """Whether code marks its texts as made of data; set by `symbcast.arrays.loops.rewriting`."""
 
@@ -187,16 +183,14 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.flat[:] = value
 
     @property
-    def T(self) -> SymbolicArray:
+    def T(self) -> Any:
         """The array with its axes reversed."""
-        turned: SymbolicArray = self.transpose()
-        return turned
+        return self.transpose()
 
     @property
-    def mT(self) -> SymbolicArray:
+    def mT(self) -> Any:
         """The array with its last two axes exchanged."""
-        turned: SymbolicArray = self.swapaxes(-1, -2)
-        return turned
+        return self.swapaxes(-1, -2)
 
     @property
     def real(self) -> SymbolicArray:
@@ -270,14 +264,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         self._contents, self._writes = moved, self.memory.writes
 
     def _as_number(self, *_: Any) -> Any:
-        if self.dtype.kind not in "biu":
-            return here().fail_to_trace("a number is made from array data")
-        return here().fail_to_trace("an integer is made from array data")
+        kind = "an integer" if self.dtype.kind in "biu" else "a number"
+        return here().fail_to_trace(f"{kind} is made from array data")
 
     __int__ = __index__ = __float__ = __complex__ = _as_number
 
     def __format__(self, spec: str) -> str:
-        text = SymbolicArray.shown(self, spec)
+        text = formatted_element(self, spec)
         path, frame = here(), sys._getframe(1)
         if not (SymbolicArray.keeps_texts(frame.f_code) or path.is_for_message(frame)):
             path.fail_to_trace("text is made of array data")
@@ -286,12 +279,13 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def __round__(self, digits: int | None = None) -> Any:
         if self.dims:
             raise TypeError("type numpy.ndarray doesn't define __round__ method")
-        return SymbolicArray.whole(self) if digits is None else SymbolicArray((), self.dtype)
+        return integer_of(self) if digits is None else SymbolicArray((), self.dtype)
 
-    def __floor__(self) -> Any:
-        return SymbolicArray.whole(self)
+    def whole(self) -> Any:
+        """Return the only element as an integer that data decide."""
+        return integer_of(self)
 
-    __ceil__ = __trunc__ = __floor__
+    __floor__ = __ceil__ = __trunc__ = whole
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -348,8 +342,7 @@ def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def contents_of(value: Any) -> ArrayContents:
     """Return the facts about the elements of an array, a list of arrays, a number or a size."""
     if hasattr(type(value), "dims"):
-        contents: ArrayContents = value.contents
-        return contents
+        return value.contents  # type: ignore[no-any-return]
     if type(value) in (list, tuple):
         return ArrayContents(is_data=any(contents_of(v).is_data for v in value))
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
@@ -474,10 +467,6 @@ def percent_formatted(template: str, values: Any) -> str:
         return text
     examples = (np.ones((), v.dtype)[()] if type(v) is SymbolicArray and not v.dims else v for v in several)
     return DataText(MARK + template % tuple(examples))
-
-
-SymbolicArray.shown = staticmethod(formatted_element)
-SymbolicArray.whole = staticmethod(integer_of)
 
 
 class NestedList:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from math import prod
 from pathlib import Path as FilePath
 from typing import Any
@@ -43,7 +44,7 @@ from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, Exploration, explore_all, restoring_caches
 from symbcast.paths.explore import Paths
 from symbcast.paths.path import Path
-from symbcast.paths.real_calls import CallsWithNumbers, RaisedError, are_small, mentions_data
+from symbcast.paths.real_calls import CallsWithNumbers, are_small, mentions_data, result_of
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, sized
 from symbcast.paths.steps import Choices, LoopRefusedError, home_of
@@ -210,13 +211,7 @@ class RealRun(CallsWithNumbers):
         Later data suit functions with special requirements: sorted or positive data, indices, regular matrices.
         """
         for filled in FILLINGS:
-            try:
-                result = self.arguments.call(self.function, self._shapes, at, filled)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
-                result = RaisedError.of(error)
-            yield result
+            yield result_of(partial(self.arguments.call, self.function, self._shapes, at, filled))
 
     def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
         """Return whether a real result has the structure, shapes and sizes of the traced one."""
@@ -412,20 +407,18 @@ class _Traced:
             exploration = self._followed()
         real = RealRun(self.function, self.arguments, scope.shapes)
         with without_numba(reach):
-            return confirm(exploration, real, scope.names, self._assumed, min_size=scope.min_size, home=self._home)
+            return confirm(exploration, real, scope, home=self._home)
 
     def _followed(self) -> Exploration:
         """Return the paths, with those loops rolled out by number in which the iterations differ."""
-        least, home = self.scope.min_size, self._home
         while True:
             self._choices = Choices(self._choices.always | self._choices.unskipped)
             try:
                 exploration = explore_all(
                     self._run,
-                    self._assumed,
+                    self.scope,
                     lasting=lasting_result,
-                    min_size=least,
-                    home=home,
+                    home=self._home,
                     limit=self._max_paths,
                     doubtful=DOUBTFUL_ERRORS,
                 )

@@ -130,21 +130,15 @@ def trace(
         except Exception as error:
             raise call.real_error(error, path) from None
 
-    assumed = [a.formula for a in scope.assumptions]
     home = home_of(function)
-
     register()
     try:
         values = [function, *traced.positional, *traced.named.values()]
         with restoring_caches(values, (*_symbolic(), *WRAPPERS), real_of), standins().acting():
-            exploration = explore_all(
-                run, assumed, min_size=scope.min_size, home=home, limit=max_paths, doubtful=(Exception,)
-            )
+            exploration = explore_all(run, scope, home=home, limit=max_paths, doubtful=(Exception,))
         real = JaxCall(function, traced, scope.shapes)
         with _whole_tracebacks():
-            exploration = confirm(
-                exploration, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS
-            )
+            exploration = confirm(exploration, real, scope, home=home, limits=LIMITS)
     finally:
         remove_entries()
     name = getattr(function, "__qualname__", type(function).__qualname__)

@@ -15,7 +15,7 @@ The number of calls is limited. Each path is always called at sizes as different
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from symbcast.core.algebra.formulas import Formula, all_of, equal, negate
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
+from symbcast.core.programs.scope import Scope
 from symbcast.paths.exploration import Exploration, ObservedCall, PathOutcome, unsteady_exploration
 from symbcast.paths.real_calls import (
     CallsWithNumbers,
@@ -81,24 +82,16 @@ class _Goal:
     """Whether other sizes are preferred than for the first goal."""
 
 
-def confirm(  # noqa: PLR0913 - the exploration, and the calls to compare it with
-    exploration: Exploration,
-    calls: CallsWithNumbers,
-    names: Mapping[Symbol, str],
-    assumed: Sequence[Formula],
-    *,
-    min_size: int = 0,
-    home: str = "",
-    limits: Limits | None = None,
+def confirm(
+    exploration: Exploration, calls: CallsWithNumbers, scope: Scope, *, home: str = "", limits: Limits | None = None
 ) -> Exploration:
     """Return an exploration without the results that real calls refute.
 
-    A refuted outcome becomes untraced; if a requirement is refuted, so do all outcomes of paths through it. ``names``
-    are the sizes that a call needs. An outcome with a doubtful error, which tracing itself may have caused, needs a
-    call that agrees.
+    A refuted outcome becomes untraced; if a requirement is refuted, so do all outcomes of paths through it. An outcome
+    with a doubtful error, which tracing itself may have caused, needs a call that agrees.
     """
     try:
-        return _Confirmation(exploration, calls, names, assumed, min_size, home, limits or Limits()).confirmed()
+        return _Confirmation(exploration, calls, scope, home, limits or Limits()).confirmed()
     except _UnsteadyError as error:
         return unsteady_exploration(error.what.what, error.what.place, exploration.data)
 
@@ -112,21 +105,14 @@ class _UnsteadyError(Exception):
 
 
 class _Confirmation:
-    def __init__(  # noqa: PLR0913, PLR0917 - as `confirmed`
-        self,
-        exploration: Exploration,
-        calls: CallsWithNumbers,
-        names: Mapping[Symbol, str],
-        assumed: Sequence[Formula],
-        min_size: int,
-        home: str,
-        limits: Limits,
+    def __init__(
+        self, exploration: Exploration, calls: CallsWithNumbers, scope: Scope, home: str, limits: Limits
     ) -> None:
-        self.exploration, self.calls, self.names, self.home = exploration, calls, names, home
+        self.exploration, self.calls, self.names, self.home = exploration, calls, scope.names, home
         self.outcomes = list(exploration.outcomes)
         self._left, self._sure, self._reaches = limits.calls, limits.sure, limits.reaches
-        self._points = PointSearch(tuple(names), min_size, limits.effort)
-        self._assumed = tuple(map(PointCondition, assumed))
+        self._points = PointSearch(tuple(scope.names), scope.min_size, limits.effort)
+        self._assumed = tuple(PointCondition(a.formula) for a in scope.assumptions)
         # The outcomes that at least one call agreed with.
         self._agreed: set[int] = set()
         # The outcomes at whose sizes a call agreed with a prediction; if several are possible, data decide which.

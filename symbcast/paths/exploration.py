@@ -5,18 +5,18 @@ from __future__ import annotations
 import gc
 import sys
 from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import number_hint
 from symbcast.core.effort import Effort, counting
+from symbcast.core.programs.scope import Scope
 from symbcast.errors import ShapeTypeError
 from symbcast.operators.operator import Dims
 from symbcast.paths.path import Path, current
@@ -260,10 +260,9 @@ class Exploration:
 
 def explore_all(  # noqa: PLR0913 - the inputs of a run, and its limits
     run: Callable[[Path], Any],
-    assumed: Sequence[Formula],
+    scope: Scope,
     *,
     lasting: Callable[[Any], Any] = lambda value: value,
-    min_size: int = 0,
     home: str = "",
     limit: int = MAX_PATHS,
     doubtful: tuple[type[BaseException], ...] = (),
@@ -277,12 +276,13 @@ def explore_all(  # noqa: PLR0913 - the inputs of a run, and its limits
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise ShapeTypeError(limit, "a number of paths to follow", number_hint("max_paths", limit, "write 1 or more"))
     exploration = Exploration()
+    assumed = [a.formula for a in scope.assumptions]
     data: dict[tuple[Any, ...], Unknown] = {}
     waiting = deque([Alternative((), {})])
     effort = Effort(EFFORT)
     while waiting and len(exploration.outcomes) < limit and effort.left > 0:
         prefix = waiting.popleft()
-        path = Path(assumed, prefix, min_size, data)
+        path = Path(assumed, prefix, scope.min_size, data)
         path.home = home
         path.room = limit - len(exploration.outcomes) - 1 - len(waiting)
         with counting(effort):

@@ -75,19 +75,9 @@ def explore_paths(
     input_shape = known_rank(shape(sizes), "paths", "give each size its own name")
     scope = Scope((input_shape,), (isinstance(sizes, str),), read_assumptions(assume), check_min_size(min_size))
     (bound,) = scope.shapes
-    calls = SizeFunction(run, bound.dims)
-    assumed = [a.formula for a in scope.assumptions]
-    home = home_of(run)
-    least = scope.min_size
+    calls, home = SizeFunction(run, bound.dims), home_of(run)
     with restoring_caches([run], (Size, Real)):
         exploration = explore_all(
-            calls.on,
-            assumed,
-            lasting=lasting_value,
-            min_size=least,
-            home=home,
-            limit=max_paths,
-            doubtful=DOUBTFUL_ERRORS,
+            calls.on, scope, lasting=lasting_value, home=home, limit=max_paths, doubtful=DOUBTFUL_ERRORS
         )
-    exploration = confirm(exploration, calls, scope.names, assumed, min_size=least, home=home)
-    return Paths(scope, exploration)
+    return Paths(scope, confirm(exploration, calls, scope, home=home))

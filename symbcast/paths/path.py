@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NoReturn
@@ -98,127 +97,6 @@ class OpaqueSizes:
                 self._loops.refuse(self._places[symbol])
 
 
-def facts(symbol: Symbol, low: Dim, high: Dim | None, is_even: bool) -> Iterator[Formula]:
-    """Yield what is known about an opaque integer."""
-    yield at_most(low, symbol)
-    if high is not None:
-        yield at_most(symbol, high)
-    if is_even:
-        yield equal(modulo(symbol, 2), 0)
-
-
-class NumbersOnPath(Context):
-    """The part of a path that makes numbers.
-
-    Attributes:
-        numbers: the places where sizes had to become numbers.
-        opaque_sizes: the integers that sizes decide but that are not terms.
-        takes_opaque: whether there may be such integers; otherwise the sizes in them become numbers.
-    """
-
-    numbers: list[CodePlace]
-    opaque_sizes: OpaqueSizes
-    takes_opaque: bool
-    questions: list[PathQuestion]
-    loops: Loops
-    size_class: Callable[..., Any] | None
-    _prefix: Alternative
-    _growing: GrowingConjunction
-    _facts: Facts
-    _data: dict[tuple[Any, ...], Unknown]
-    _data_count: dict[CodePlace, int]
-
-    @abstractmethod
-    def ask(self, formula: Formula, *, is_number: bool = False) -> bool: ...
-
-    @abstractmethod
-    def suppose(self, formula: Formula) -> None: ...
-
-    @abstractmethod
-    def place(self) -> CodePlace: ...
-
-    @abstractmethod
-    def check_current(self) -> None: ...
-
-    @abstractmethod
-    def fail_to_trace(self, what: str) -> NoReturn: ...
-
-    @abstractmethod
-    def _register(self, formula: Formula) -> None: ...
-
-    def number(self, dim: Dim) -> int:
-        """Return a dimension as a number, and restrict this path to that number."""
-        if isinstance(dim, int):
-            return dim
-        self.check_current()
-        known = self._facts.dim(dim)
-        if isinstance(known, int):
-            return known
-        self.numbers.append(self.place())
-        while True:
-            value = self._value_to_try(dim)
-            if self.ask(equal(dim, value), is_number=True):
-                return value
-
-    def _value_to_try(self, dim: Dim) -> int:
-        number = len(self.questions)
-        if number < len(self._prefix.questions):
-            prefix = self._prefix.questions[number].formula
-            if isinstance(prefix, Comparison) and prefix.left == dim and isinstance(prefix.right, int):
-                return prefix.right
-        self._register(equal(dim, 0))
-        try:
-            return size_at(dim, self._growing.sizes)
-        except (ZeroDivisionError, UndefinedError):
-            self.fail_to_trace(f"{dim} has no value")
-
-    def shown(self, dim: Dim) -> int:
-        """Return a number that a dimension can be on this path, without deciding anything."""
-        self._register(equal(dim, 0))
-        return size_at(dim, self._growing.sizes)
-
-    def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
-        """Return numbers for symbols, and restrict this path to them."""
-        return {s: self.number(s) for s in symbols}
-
-    def sized(self: Any, dim: Dim) -> Any:
-        """Return a dimension as a number or size that code can compute with."""
-        return sized(dim, self)
-
-    def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
-        """Return a data-dependent number; runs get the same one for the same visit to the same line."""
-        place = self.place()
-        count = self._data_count[place] = self._data_count.get(place, 0) + 1
-        key = (place, count, what, lower, upper)
-        if key not in self._data:
-            self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
-        self.loops.add_data(self._data[key])
-        return self._data[key]
-
-    def opaque(
-        self, key: Hashable, low: Dim | None, high: Dim | None, origin: tuple[str, Any], *, is_even: bool = False
-    ) -> Any:
-        """Return an integer that sizes decide, of which only bounds are known; None if it must become a number."""
-        known, place = self.opaque_sizes.known(key), self.place()
-        if known is not None:
-            return self.sized(known)
-        if not self.takes_opaque or low is None or self.opaque_sizes.is_refused(place):
-            return None
-        if not self.bounds.is_at_least(low, 0) and not self.ask(at_most(0, low)):
-            return None
-        if high is not None and not self.ask(at_most(low, high)):  # sizes at which the function has no such value
-            return None
-        symbol = self.data_size("rounded")
-        self.opaque_sizes.add(symbol, key, place, origin)
-        for fact in facts(symbol, low, high, is_even):
-            self.suppose(fact)
-        return self.sized(symbol)
-
-    def origin(self, dim: Dim) -> tuple[str, Any]:
-        """Return the function that computed an opaque integer, and its argument; empty for other sizes."""
-        return self.opaque_sizes.origin(dim)
-
-
 # The path that is run in this context.
 current: ContextVar[Path | None] = ContextVar("current", default=None)
 
@@ -228,7 +106,7 @@ QUESTION = 200_000
 _ASKED = 50
 
 
-class Path(NumbersOnPath):
+class Path(Context):
     """One run: its facts are the assumptions, its decisions and its requirements.
 
     A comparison that the facts decide is answered from them. Otherwise the run takes the answer that holds at the
@@ -246,6 +124,7 @@ class Path(NumbersOnPath):
         diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not differ.
         room: the number of alternatives that may still be followed.
         numbers: the places where sizes had to become numbers.
+        opaque_sizes: the integers that sizes decide but that are not terms.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
         loops: what is known about loops over sizes.
         takes_opaque: whether integers that are not terms may be symbols, and not numbers.
@@ -505,6 +384,83 @@ class Path(NumbersOnPath):
                 least = max(2, least, size.lower) if size.upper is None else size.lower
                 self._growing.start(size, least)
 
+    # Numbers.
+
+    def number(self, dim: Dim) -> int:
+        """Return a dimension as a number, and restrict this path to that number."""
+        if isinstance(dim, int):
+            return dim
+        self.check_current()
+        known = self._facts.dim(dim)
+        if isinstance(known, int):
+            return known
+        self.numbers.append(self.place())
+        while True:
+            value = self._value_to_try(dim)
+            if self.ask(equal(dim, value), is_number=True):
+                return value
+
+    def _value_to_try(self, dim: Dim) -> int:
+        number = len(self.questions)
+        if number < len(self._prefix.questions):
+            prefix = self._prefix.questions[number].formula
+            if isinstance(prefix, Comparison) and prefix.left == dim and isinstance(prefix.right, int):
+                return prefix.right
+        self._register(equal(dim, 0))
+        try:
+            return size_at(dim, self._growing.sizes)
+        except (ZeroDivisionError, UndefinedError):
+            self.fail_to_trace(f"{dim} has no value")
+
+    def shown(self, dim: Dim) -> int:
+        """Return a number that a dimension can be on this path, without deciding anything."""
+        self._register(equal(dim, 0))
+        return size_at(dim, self._growing.sizes)
+
+    def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
+        """Return numbers for symbols, and restrict this path to them."""
+        return {s: self.number(s) for s in symbols}
+
+    def sized(self, dim: Dim) -> Any:
+        """Return a dimension as a number or size that code can compute with."""
+        return sized(dim, self)
+
+    def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
+        """Return a data-dependent number; runs get the same one for the same visit to the same line."""
+        place = self.place()
+        count = self._data_count[place] = self._data_count.get(place, 0) + 1
+        key = (place, count, what, lower, upper)
+        if key not in self._data:
+            self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
+        self.loops.add_data(self._data[key])
+        return self._data[key]
+
+    def opaque(
+        self, key: Hashable, low: Dim | None, high: Dim | None, origin: tuple[str, Any], *, is_even: bool = False
+    ) -> Any:
+        """Return an integer that sizes decide, of which only bounds are known; None if it must become a number."""
+        known, place = self.opaque_sizes.known(key), self.place()
+        if known is not None:
+            return self.sized(known)
+        if not self.takes_opaque or low is None or self.opaque_sizes.is_refused(place):
+            return None
+        if not self.bounds.is_at_least(low, 0) and not self.ask(at_most(0, low)):
+            return None
+        if high is not None and not self.ask(at_most(low, high)):  # sizes at which the function has no such value
+            return None
+        symbol = self.data_size("rounded")
+        self.opaque_sizes.add(symbol, key, place, origin)
+        self.suppose(at_most(low, symbol))
+        if high is not None:
+            self.suppose(at_most(symbol, high))
+        if is_even:
+            self.suppose(equal(modulo(symbol, 2), 0))
+        return self.sized(symbol)
+
+    def origin(self, dim: Dim) -> tuple[str, Any]:
+        """Return the function that computed an opaque integer, and its argument; empty for other sizes."""
+        return self.opaque_sizes.origin(dim)
+
     # Loops.
 
     def loop_index(self, key: Hashable, last: Dim, facts: Callable[[Symbol], Iterable[Formula]]) -> Symbol:
@@ -579,12 +535,12 @@ class Path(NumbersOnPath):
         self.untraced = self.untraced or error
         raise error
 
-    def doing(self, operation: str, operands: Iterable[Dims] = ()) -> Callable[[], None]:
-        """Set the current operation and its operands; return a function that restores the previous ones."""
+    @contextmanager
+    def doing(self, operation: str, operands: Iterable[Dims] = ()) -> Iterator[None]:
+        """Set the current operation and its operands in this context."""
         before = self.operation, self.operands
         self.operation, self.operands = operation, tuple(operands)
-
-        def undo() -> None:
+        try:
+            yield
+        finally:
             self.operation, self.operands = before
-
-        return undo

@@ -35,6 +35,19 @@ class RaisedError(NamedTuple):
         return cls(error, tuple(lines_of_error(error)))
 
 
+def result_of(call: Callable[[], Any]) -> Any:
+    """Return the result of a real call, for which no path is running, or the error that it raises."""
+    token = current.set(None)
+    try:
+        return call()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a function may raise SystemExit, or its own error type
+        return RaisedError.of(error)
+    finally:
+        current.reset(token)
+
+
 def are_small(shapes: Sequence[Shape], at: NumbersBySymbol, size: int, elements: int) -> bool:
     """Return whether arrays at some sizes have no larger axis than ``size``, and at most so many elements each."""
     sizes = [[value_at(d, at) for d in s.dims] for s in shapes]
@@ -250,19 +263,8 @@ class SizeFunction(CallsWithNumbers):
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
         """Yield the function's result or error at some sizes twice, because both must agree."""
-        yield self._called(at)
-        yield self._called(at)
-
-    def _called(self, at: Mapping[Symbol, int]) -> Any:
-        token = current.set(None)
-        try:
-            return self.run(tuple(size_at(d, at) for d in self.dims))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a function may raise SystemExit, or its own error type
-            return RaisedError.of(error)
-        finally:
-            current.reset(token)
+        for _ in range(2):
+            yield result_of(lambda: self.run(tuple(size_at(d, at) for d in self.dims)))
 
     def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
         """Return whether the result on a path equals a real value at some sizes."""

@@ -76,18 +76,14 @@ def call_function(function: Any, args: Any, options: Any) -> Any:
     """Return the result of a NumPy function for symbolic arrays."""
     path = here()
     function, args, options = expanded(function, args, options)
-    name = f"{function.__module__}.{function.__name__}"
-    undo = path.doing(function.__name__, list(_operands(args)))
-    try:
+    with path.doing(function.__name__, _operands(args)):
         ours = FUNCTIONS.get(function)
         if ours is not None:
             return decided_by(ours(*args, **options), *args, *options.values())
         inner = getattr(function, "_implementation", None)
         if isinstance(inner, FunctionType):
             return inner(*args, **options)
-    finally:
-        undo()
-    return path.fail_to_trace(f"{name} is not supported")
+    return path.fail_to_trace(f"{function.__module__}.{function.__name__} is not supported")
 
 
 def _operands(args: Any) -> Iterator[Dims]:

@@ -73,11 +73,8 @@ class Draws:
         def method(*args: Any, **options: Any) -> Any:
             if current.get() is None:
                 return attribute(*args, **options)
-            undo = here().doing(f"random.{name}")
-            try:
+            with here().doing(f"random.{name}"):
                 return ours(self.real, attribute, *args, **options)
-            finally:
-                undo()
 
         return method
 

@@ -35,24 +35,20 @@ _CLIP: Any = vars(np)["_core"].umath.clip
 
 
 @method("reshape")
-def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> SymbolicArray:
+def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
     """Return the elements in another shape; one of its sizes may be -1."""
     path = here()
-    wanted_shape = shape[0] if len(shape) == 1 else shape
-    wanted_shape = whole(wanted_shape)
+    wanted_shape = whole(shape[0] if len(shape) == 1 else shape)
     sizes = [wanted_shape] if is_whole(wanted_shape) else list(map(whole, wanted_shape))
     dims = [dim_of(s) for s in sizes]
     target = [None if _is_free(path, d) else d for d in dims]
-    undo = path.doing("reshape", [array.dims])
-    try:
+    with path.doing("reshape", [array.dims]):
         for dim in target:
             if dim is not None and not path.bounds.is_at_least(dim, 0):
                 path.require(at_most(0, dim), "negative dimensions are not allowed")
         new_dims = reshaped(path, array.dims, target)
-    finally:
-        undo()
     new_dims = path.written(new_dims)
-    return array.same() if new_dims == array.dims else array._with(new_dims)  # type: ignore[no-any-return]
+    return array.same() if new_dims == array.dims else array._with(new_dims)
 
 
 def _is_free(path: Any, dim: Any) -> bool:
@@ -62,20 +58,19 @@ def _is_free(path: Any, dim: Any) -> bool:
 
 
 @method("ravel")
-def ravel(array: Any, order: str = "C") -> SymbolicArray:
+def ravel(array: Any, order: str = "C") -> Any:
     """Return the elements on one axis."""
-    return array.same() if array.ndim == 1 else array._with((multiply(*array.dims),))  # type: ignore[no-any-return]
+    return array.same() if array.ndim == 1 else array._with((multiply(*array.dims),))
 
 
 @method("flatten")
-def flatten(array: Any, order: str = "C") -> SymbolicArray:
+def flatten(array: Any, order: str = "C") -> Any:
     """Return a copy of the elements on one axis."""
-    flat: SymbolicArray = ravel(array, order).copied()
-    return flat
+    return ravel(array, order).copied()
 
 
 @method("transpose", "permute_dims")
-def transpose(array: Any, *axes: Any) -> SymbolicArray:
+def transpose(array: Any, *axes: Any) -> Any:
     """Return the axes in another order."""
     order = axes[0] if len(axes) == 1 and (axes[0] is None or not is_whole(axes[0])) else axes or None
     if order is not None:
@@ -86,33 +81,32 @@ def transpose(array: Any, *axes: Any) -> SymbolicArray:
     if array.ndim == 2 and array.contents.pattern is not None:
         is_turned = order is None or order[0] == 1
         turned.contents.pattern = array.contents.pattern.transposed if is_turned else array.contents.pattern
-    return turned  # type: ignore[no-any-return]
+    return turned
 
 
 @method("swapaxes")
-def swapaxes(array: Any, first: int, second: int) -> SymbolicArray:
+def swapaxes(array: Any, first: int, second: int) -> Any:
     """Return the array with two axes exchanged."""
     order = list(range(array.ndim))
     (a,), (b,) = axes_of(first, array.ndim), axes_of(second, array.ndim)
     order[a], order[b] = order[b], order[a]
-    swapped: SymbolicArray = transpose(array, tuple(order))
-    return swapped
+    return transpose(array, tuple(order))
 
 
 @method("squeeze")
-def squeeze(array: Any, axis: Any = None) -> SymbolicArray:
+def squeeze(array: Any, axis: Any = None) -> Any:
     """Return the array without some axes of size 1: the given ones, or all."""
     path = here()
     if axis is None:
-        return array._with(tuple(d for d in array.dims if not path.ask(equal(d, 1))))  # type: ignore[no-any-return]
+        return array._with(tuple(d for d in array.dims if not path.ask(equal(d, 1))))
     axes = axes_of(axis, array.ndim)
-    return array._with(reshaping.squeeze(path, array.dims, axes))  # type: ignore[no-any-return]
+    return array._with(reshaping.squeeze(path, array.dims, axes))
 
 
 @method("astype")
 def astype(
     array: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
-) -> SymbolicArray:
+) -> Any:
     """Return the elements in another type."""
     kind, contents = np.dtype(dtype), replace(array.contents)
     if kind.names is not None or array.dtype.names is not None:
@@ -127,14 +121,14 @@ def astype(
 
 
 @method("view")
-def view(array: Any, dtype: Any = None, type: Any = None) -> SymbolicArray:
+def view(array: Any, dtype: Any = None, type: Any = None) -> Any:
     """Return the same bytes read as another dtype, which may change the size of the last axis."""
     kinds = [k for k in (dtype, type) if isinstance(k, type_of_types) and issubclass(k, np.ndarray)]
     for subclass in kinds:
         if subclass is not np.ndarray:  # a matrix multiplies differently, and a masked array has a mask
             here().fail_to_trace(f"an array of the class {subclass.__name__} is not supported")
     if dtype is None or dtype in kinds:
-        return array.same()  # type: ignore[no-any-return]
+        return array.same()
     path, kind, dims = here(), np.dtype(dtype), list(array.dims)
     old, new = array.dtype.itemsize, kind.itemsize
     if old != new:
@@ -152,9 +146,9 @@ type_of_types = type
 
 
 @method("copy")
-def copy(array: Any, order: str = "C") -> SymbolicArray:
+def copy(array: Any, order: str = "C") -> Any:
     """Return a copy."""
-    return array.copied()  # type: ignore[no-any-return]
+    return array.copied()
 
 
 @method("conj", "conjugate")
@@ -176,11 +170,11 @@ def rounded(array: Any, decimals: int = 0, out: Any = None) -> Any:
 
 
 @method("byteswap")
-def byteswap(array: Any, inplace: bool = False) -> SymbolicArray:
+def byteswap(array: Any, inplace: bool = False) -> Any:
     """Return the elements with their bytes in reverse order."""
     if inplace:
         array.forget()
-        return array  # type: ignore[no-any-return]
+        return array
     return SymbolicArray(array.dims, array.dtype)
 
 
@@ -193,11 +187,8 @@ def wrapped(array: Any, value: Any, context: Any = None, return_scalar: bool = F
 def _reduced(name: str, ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, **more: Any) -> Any:
     """Return a reduction by a method, which errors name; its options that were not given are left out."""
     options = {k: v for k, v in more.items() if v is not NO_VALUE}
-    undo = here().doing(name, [array.dims])
-    try:
+    with here().doing(name, [array.dims]):
         return reduced(ufunc, array, axis, dtype, out, keepdims is not NO_VALUE and bool(keepdims), **options)
-    finally:
-        undo()
 
 
 def _reduction(name: str, ufunc: Any) -> None:
@@ -292,7 +283,7 @@ def _cumulative(ufunc: Any, array: Any, axis: Any, dtype: Any, out: Any) -> Any:
 
 
 @method("diagonal")
-def diagonal(array: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> SymbolicArray:
+def diagonal(array: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return the diagonal of two axes as the last axis."""
     path = here()
     if array.ndim < 2:
@@ -324,11 +315,8 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
         return _dot_into(out, dot(array, other))
     if not left or not right:
         return SymbolicArray((*left, *right), kind)
-    undo = path.doing("dot", [left, right])
-    try:
+    with path.doing("dot", [left, right]):
         path.equal(left[-1], right[-2] if len(right) > 1 else right[0], "the sizes that are summed over must be equal")
-    finally:
-        undo()
     return SymbolicArray((*left[:-1], *right[:-2], *(right[-1:] if len(right) > 1 else ())), kind)
 
 
@@ -370,7 +358,7 @@ def partition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any
 
 
 @method("argsort")
-def argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> SymbolicArray:
+def argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """Return the indices that sort the elements."""
     if axis is None:
         array, axis = ravel(array), 0
@@ -379,9 +367,9 @@ def argsort(array: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, 
 
 
 @method("argpartition")
-def argpartition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> SymbolicArray:
+def argpartition(array: Any, kth: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Any:
     """Return the indices that put one element at its sorted position."""
-    order_indices: SymbolicArray = argsort(array, axis)
+    order_indices = argsort(array, axis)
     _check_kth(array if axis is not None else ravel(array), kth, 0 if axis is None else axes_of(axis, array.ndim)[0])
     return order_indices
 
@@ -398,7 +386,7 @@ def _check_kth(array: Any, kth: Any, place: int) -> None:
 
 
 @method("argmax", "argmin")
-def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> SymbolicArray:
+def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
     """Return the index of the greatest element along an axis, which must not be empty."""
     path = here()
     dims = array.dims if axis is not None else (multiply(*array.dims),)
@@ -409,7 +397,7 @@ def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fal
     result_dims = whole if axis is None else reduce(path, dims, [place], keepdims=keeps)
     if out is not None:
         assign_out(out, result_dims, np.intp)
-        return out  # type: ignore[no-any-return]
+        return out
     return SymbolicArray(result_dims, np.intp, None, places_along(dims[place]))
 
 
@@ -451,7 +439,7 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
 
 
 @method("repeat")
-def repeat(array: Any, repeats: Any, axis: Any = None) -> SymbolicArray:
+def repeat(array: Any, repeats: Any, axis: Any = None) -> Any:
     """Return an array with each element repeated."""
     data = ravel(array) if axis is None else array
     (place,) = axes_of(0 if axis is None else axis, data.ndim)
@@ -468,7 +456,7 @@ def repeat(array: Any, repeats: Any, axis: Any = None) -> SymbolicArray:
 
 
 @method("searchsorted")
-def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None) -> SymbolicArray:
+def searchsorted(array: Any, values: Any, side: str = "left", sorter: Any = None) -> Any:
     """Return the indices at which values would be inserted into a sorted one-dimensional array."""
     if len(dims_of(array)) != 1:
         raise ValueError("object too deep for desired array")
@@ -587,12 +575,11 @@ class Flat:
     def __len__(self) -> int:
         raise TypeError("the length of a symbolic array is a size")
 
-    def copy(self) -> SymbolicArray:
+    def copy(self) -> Any:
         """Return the elements on one axis."""
-        copied: SymbolicArray = ravel(self.base).copied()
-        return copied
+        return ravel(self.base).copied()
 
-    def __getitem__(self, key: Any) -> SymbolicArray:
+    def __getitem__(self, key: Any) -> Any:
         if _is_everything(key):
             return self.copy()
         mask = self._mask(key)

@@ -214,12 +214,8 @@ def apply(ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
         return inputs[0]
     if method == "__call__" and not outs and _are_objects(inputs):
         return ufunc(*map(_as_object, inputs), **options)
-    path = here()
-    undo = path.doing(ufunc.__name__, [dims_of(v) for v in inputs])
-    try:
+    with here().doing(ufunc.__name__, [dims_of(v) for v in inputs]):
         return decided_by(_apply(ufunc, method, inputs, outs, options), *inputs, *options.values())
-    finally:
-        undo()
 
 
 def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -26,8 +26,8 @@ from symbcast.operators.values.value import Decider, Value
 from symbcast.paths import sizes
 from symbcast.paths.confirmation import confirm
 from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, explore_all
-from symbcast.paths.path import Path, current
-from symbcast.paths.real_calls import CallsWithNumbers, Limits, RaisedError, are_small, mentions_data
+from symbcast.paths.path import Path
+from symbcast.paths.real_calls import CallsWithNumbers, Limits, are_small, mentions_data, result_of
 from symbcast.paths.steps import home_of
 from symbcast.torch.eager.runs import EagerRun, PathAsker, TorchSizeError
 from symbcast.torch.eager.symbolic_numbers import SizeNode, symint
@@ -117,17 +117,9 @@ class RealTorchCalls(CallsWithNumbers):
             lambda dims, dtype: filled([size_at(d, at) for d in dims], torch_dtype(dtype)),
             lambda dim: size_at(dim, at),
         )
-        token = current.set(None)
-        try:
-            with warnings.catch_warnings(), load_torch().no_grad():
-                warnings.simplefilter("ignore")
-                return module_copy(self._called)(*args, **options)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # code may raise SystemExit, or its own error type
-            return RaisedError.of(error)
-        finally:
-            current.reset(token)
+        with warnings.catch_warnings(), load_torch().no_grad():
+            warnings.simplefilter("ignore")
+            return result_of(lambda: module_copy(self._called)(*args, **options))
 
     def fits(self, traced: Any, real: Any, at: Mapping[Symbol, int]) -> bool:
         """Return whether a real result has the structure, shapes and sizes of the traced one."""
@@ -313,21 +305,18 @@ def trace(
     scope = Scope(
         traced_arguments.shapes, traced_arguments.is_fresh, read_assumptions(assume), check_min_size(min_size)
     )
-    assumed, home = [a.formula for a in scope.assumptions], home_of(function)
+    home = home_of(function)
     real = RealTorchCalls(called, traced_arguments, scope.shapes)
     with without_fast_path():
         exploration = explore_all(
             lambda path: _run(path, called, function, traced_arguments, scope.shapes),
-            assumed,
+            scope,
             lasting=result_in_shapes,
-            min_size=scope.min_size,
             home=home,
             limit=max_paths,
             doubtful=DOUBTFUL_ERRORS,
         )
-        exploration = confirm(
-            exploration, real, scope.names, assumed, min_size=scope.min_size, home=home, limits=LIMITS
-        )
+        exploration = confirm(exploration, real, scope, home=home, limits=LIMITS)
     name = getattr(called, "__qualname__", type(called).__qualname__)
     return TraceReport(scope, exploration, name, traced_arguments.texts())
 
