@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
-from symbcast.core.algebra.formulas import FALSE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, negate
+from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, any_of, negate, with_leaves
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.effort import answer_within_budget
 from symbcast.core.programs.arguments import Assumption
@@ -176,12 +176,7 @@ def _whatever(clause: Formula, own: frozenset[Symbol], cases: Cases) -> Formula:
 
 def _without(formula: Formula, own: frozenset[Symbol]) -> Formula:
     """Return a formula that implies another one, and does not mention some sizes."""
-    match formula:
-        case AllOf(parts):
-            return all_of(_without(part, own) for part in parts)
-        case AnyOf(parts):
-            return any_of(_without(part, own) for part in parts)
-    return formula if own.isdisjoint(symbols_in(formula)) else FALSE
+    return with_leaves(formula, lambda leaf: leaf if own.isdisjoint(symbols_in(leaf)) else FALSE)
 
 
 def at_the_most(clause: Formula, size: Symbol, most: Dim) -> Formula | None:

@@ -27,18 +27,7 @@ from symbcast.answers.show.document import (
 )
 from symbcast.answers.show.program import generic_field
 from symbcast.core.account import Account
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    AllOf,
-    AnyOf,
-    Comparison,
-    Formula,
-    all_of,
-    any_of,
-    clauses,
-    equal,
-)
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Leaf, clauses, equal, with_leaves
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
 from symbcast.core.text.printing import shape_text
@@ -131,7 +120,7 @@ def _everywhere(account: Account) -> str:
 
 def _lines(formula: Formula, namer: Namer, place: str) -> tuple[Line, ...]:
     """Return a condition in lines; no size is below 0."""
-    formula = _of_sizes(formula)
+    formula = with_leaves(formula, _of_sizes)
     return ((Span("at all sizes"),),) if formula == TRUE else tuple(condition_lines(formula, namer, place))
 
 
@@ -147,15 +136,11 @@ def _on_line(error: str) -> str:
     return shorten_end(" ".join(error.split()), 160)
 
 
-def _of_sizes(formula: Formula) -> Formula:
-    match formula:
-        case AllOf(parts):
-            return all_of(map(_of_sizes, parts))
-        case AnyOf(parts):
-            return any_of(map(_of_sizes, parts))
+def _of_sizes(leaf: Leaf) -> Formula:
+    match leaf:
         case Comparison("<", Symbol() as size, 1) | Comparison("<=", Symbol() as size, 0):
             return equal(size, 0)
-    return formula
+    return leaf
 
 
 # How many points of each kind an open answer shows.

@@ -7,18 +7,7 @@ from typing import Any, cast
 
 from symbcast.answers.show.document import Document, Room
 from symbcast.core.account import Account, OpenPart
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    AllOf,
-    AnyOf,
-    Clashing,
-    Compatible,
-    Formula,
-    all_of,
-    any_of,
-    expand,
-)
+from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, Formula, expand, with_leaves
 from symbcast.core.algebra.terms import Symbol
 from symbcast.graphs.inputs import NOTHING
 from symbcast.graphs.model import CheckedModel
@@ -165,12 +154,4 @@ class TorchReport(GraphReport):
 
 def with_pairwise_comparisons(formula: Formula) -> Formula:
     """Return a formula with broadcast conditions written as pairwise comparisons."""
-    match formula:
-        case Compatible() | Clashing():
-            return expand(formula)
-        case AllOf(parts):
-            return all_of(map(with_pairwise_comparisons, parts))
-        case AnyOf(parts):
-            return any_of(map(with_pairwise_comparisons, parts))
-        case _:
-            return formula
+    return with_leaves(formula, lambda leaf: expand(leaf) if isinstance(leaf, Compatible | Clashing) else leaf)

@@ -15,16 +15,14 @@ from itertools import count
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
-    AllOf,
-    AnyOf,
     Comparison,
     Compatible,
     Formula,
-    all_of,
-    any_of,
+    Leaf,
     clauses,
     dims_of,
     holds,
+    with_leaves,
     with_values,
 )
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, sequences_of, symbol
@@ -114,7 +112,7 @@ def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Fo
     (Comparison('!=', N, 0), Comparison('==', 7//N, M))
     """
     check_named(condition, names)
-    return clauses(_without_trivial_comparisons(with_values(condition)))
+    return clauses(with_leaves(with_values(condition), _without_trivial_comparisons))
 
 
 def check_named(condition: Formula, names: Mapping[Symbol, str]) -> None:
@@ -190,20 +188,16 @@ def _called(size: Symbol, name: str) -> Symbol:
     return size.renamed(name) if isinstance(size, Unknown) else symbol(name)
 
 
-def _without_trivial_comparisons(formula: Formula) -> Formula:
-    """Return the formula without comparisons of a term with itself or of constants: compilers warn about them."""
-    match formula:
+def _without_trivial_comparisons(leaf: Leaf) -> Formula:
+    """Return no comparison of a term with itself or of constants: compilers warn about them."""
+    match leaf:
         case Comparison(operator, left, right):
             if term(left) == term(right):
                 return TRUE if operator in ("==", "<=") else FALSE
-            return (TRUE if holds(formula) else FALSE) if isinstance(left, int) and isinstance(right, int) else formula
-        case AllOf(parts):
-            return all_of(map(_without_trivial_comparisons, parts))
-        case AnyOf(parts):
-            return any_of(map(_without_trivial_comparisons, parts))
+            return (TRUE if holds(leaf) else FALSE) if isinstance(left, int) and isinstance(right, int) else leaf
         case _:
             # Members that are 1, or duplicates, require nothing.
-            members = tuple(dict.fromkeys(d for d in formula.dims if d != 1))
+            members = tuple(dict.fromkeys(d for d in leaf.dims if d != 1))
             if len(members) <= 1:
-                return TRUE if isinstance(formula, Compatible) else FALSE
-            return type(formula)(members)
+                return TRUE if isinstance(leaf, Compatible) else FALSE
+            return type(leaf)(members)

@@ -24,12 +24,13 @@ from symbcast.core.algebra.formulas import (
     Comparison,
     Compatible,
     Formula,
+    Leaf,
     all_of,
-    any_of,
     clauses,
     definedness,
     dims_of,
     holds,
+    with_leaves,
 )
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.characters import visible
@@ -293,7 +294,7 @@ def stablehlo_source(
     """
     check_known_ranks("StableHLO", names)
     module = _ConditionModule(names)
-    parts = _range_settled(all_of(guarded_clauses(condition, names)))
+    parts = with_leaves(all_of(guarded_clauses(condition, names)), _range_settled)
     checked = [*module.relevant(requirements, condition), *module.rest(condition, requirements)]
     lines = [*module.condition(parts), *module.check(checked)]
     left_out = []
@@ -364,7 +365,7 @@ class _ConditionModule:
         for symbol in self._called:
             self._assert(writer, self._is_size(writer, symbol), "a size is not negative", [symbol])
         for requirement in requirements:
-            formula = _range_settled(all_of(guarded_clauses(requirement.formula, self._names)))
+            formula = with_leaves(all_of(guarded_clauses(requirement.formula, self._names)), _range_settled)
             sizes, test = symbols_in(requirement.formula), writer.formula(formula)
             fits = writer.fits_formula(formula)
             if fits is not None:
@@ -428,22 +429,17 @@ def _literal(text: str) -> str:
     return text.replace("{", "{{")
 
 
-def _range_settled(formula: Formula) -> Formula:
-    """Return a formula without comparisons with a number that is out of reach: it may not fit into 64 bits."""
-    match formula:
+def _range_settled(leaf: Leaf) -> Formula:
+    """Return no comparison with a number that is out of reach: it may not fit into 64 bits."""
+    match leaf:
         case Comparison(operator, left, right) if isinstance(left, int) != isinstance(right, int):
             number, other = (left, right) if isinstance(left, int) else (right, left)
             assert isinstance(number, int)
             if abs(number) <= magnitude(term(other), LARGEST_DIMENSION):
-                return formula
+                return leaf
             sides = (number, 0) if number is left else (0, number)
             return TRUE if holds(Comparison(operator, *sides)) else FALSE
-        case AllOf(parts):
-            return all_of(map(_range_settled, parts))
-        case AnyOf(parts):
-            return any_of(map(_range_settled, parts))
-        case _:
-            return formula
+    return leaf
 
 
 # A broadcast as StableHLO: dynamic_broadcast_in_dim, annotated with the proved axes.

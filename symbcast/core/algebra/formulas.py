@@ -330,6 +330,16 @@ def with_dims(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
             return any_of(with_dims(p, change) for p in parts)
 
 
+def with_leaves(formula: Formula, change: Callable[[Leaf], Formula]) -> Formula:
+    """Return a formula with each comparison and each join changed, its parts flattened again."""
+    match formula:
+        case AllOf(parts):
+            return all_of(with_leaves(p, change) for p in parts)
+        case AnyOf(parts):
+            return any_of(with_leaves(p, change) for p in parts)
+    return change(formula)
+
+
 def clauses(formula: Formula) -> tuple[Formula, ...]:
     """Return the conjuncts of a formula."""
     return formula.parts if isinstance(formula, AllOf) else (formula,)

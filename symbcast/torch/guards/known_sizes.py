@@ -14,7 +14,18 @@ from math import gcd, lcm
 
 from symbcast.core.algebra.arithmetic import Substitution, operate, subtract
 from symbcast.core.algebra.bounds import exact_quotient, lower_bound
-from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, any_of, at_most, dims_of
+from symbcast.core.algebra.formulas import (
+    TRUE,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Formula,
+    Leaf,
+    at_most,
+    dims_of,
+    with_dims,
+    with_leaves,
+)
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, collect, constant, term
 from symbcast.core.programs.arguments import own_set
 from symbcast.core.solver.evaluation import holds_at, symbols_in
@@ -169,7 +180,7 @@ class GuardedSizes:
         residues = set()
         for n in range(start, start + period):
             written = Substitution({size: term(size).scaled(period) + constant(n)}, of_symbols=True)
-            members = narrowed_set(ALL, _changed(formula, partial(_substituted, written)))
+            members = narrowed_set(ALL, with_dims(formula, partial(_substituted, written)))
             # A class that holds for some k only has no residue: give up rather than approximate.
             if members is None or (members and not members.same(ALL)):
                 return None
@@ -200,21 +211,18 @@ class GuardedSizes:
         return list(map(DecidedTerms(self._sets).formula, formulas))
 
     def divided(self, formula: Formula) -> Formula:
-        """Return a comparison with both sides divided by common factors that are known to be at least 1."""
-        match formula:
-            case Comparison(operator, left, right):
-                sides = (self._simpler(term(d)).dim() for d in (left, right))
-                comparison = Comparison(operator, *self._divided(*sides))
-                if not all(self._plain(term(d)).is_total for d in (comparison.left, comparison.right)):
-                    return comparison
-                is_order = operator in ("<=", "<")
-                return self._without_positive_factor(comparison) if is_order else self._at_the_least(comparison)
-            case AllOf(parts):
-                return all_of(map(self.divided, parts))
-            case AnyOf(parts):
-                return any_of(map(self.divided, parts))
-            case _:
-                return formula
+        """Return comparisons with both sides divided by common factors that are known to be at least 1."""
+        return with_leaves(formula, self._divided_leaf)
+
+    def _divided_leaf(self, leaf: Leaf) -> Leaf:
+        if not isinstance(leaf, Comparison):
+            return leaf
+        sides = (self._simpler(term(d)).dim() for d in (leaf.left, leaf.right))
+        comparison = Comparison(leaf.operator, *self._divided(*sides))
+        if not all(self._plain(term(d)).is_total for d in (comparison.left, comparison.right)):
+            return comparison
+        is_order = leaf.operator in ("<=", "<")
+        return self._without_positive_factor(comparison) if is_order else self._at_the_least(comparison)
 
     def _simpler(self, value: Term) -> Term:
         """Return a term with constant operations evaluated and minima and maxima shortened."""
@@ -287,19 +295,6 @@ def _written(size: Symbol, members: SizeSet) -> Term:
 
 def _substituted(written: Substitution, dim: Dim) -> Dim:
     return cancelled(written.term(term(dim))).dim()
-
-
-def _changed(formula: Formula, change: Callable[[Dim], Dim]) -> Formula:
-    """Return a formula with a function applied to its dimensions."""
-    match formula:
-        case Comparison(operator, left, right):
-            return Comparison(operator, change(left), change(right))
-        case AllOf(parts):
-            return all_of(_changed(p, change) for p in parts)
-        case AnyOf(parts):
-            return any_of(_changed(p, change) for p in parts)
-        case _:
-            return formula
 
 
 def _always(formula: Formula) -> bool:

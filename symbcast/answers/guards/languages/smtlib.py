@@ -37,10 +37,7 @@ _DIVISIONS = {"//": ("div", "floor_div"), "%": ("mod", "floor_mod")}
 
 
 def smtlib_source(
-    condition: Formula,
-    names: Mapping[Symbol, str],
-    name: str = "guard",
-    assumptions: Sequence[Formula] = (),
+    condition: Formula, names: Mapping[Symbol, str], name: str = "guard", assumptions: Sequence[Formula] = ()
 ) -> str:
     """Return an SMT-LIB 2.6 script that asks whether the condition can hold.
 

@@ -15,11 +15,13 @@ from symbcast.core.algebra.formulas import (
     Comparison,
     Compatible,
     Formula,
+    Leaf,
     all_of,
     any_of,
     clauses,
     negate,
     with_dims,
+    with_leaves,
 )
 from symbcast.core.algebra.terms import Operation, Symbol, Term, constant, term
 from symbcast.core.effort import SHORTENED, EffortSpentError, Stage, budget_stage, charge
@@ -371,14 +373,10 @@ def _is_solved(formula: Formula) -> bool:
 
 
 def _rewritten(formula: Formula, written: dict[Formula, Comparison]) -> Formula:
-    match formula:
-        case Comparison():
-            return written.get(canonical_comparison(formula), formula)
-        case AllOf(parts):
-            return all_of(_rewritten(p, written) for p in parts)
-        case AnyOf(parts):
-            return any_of(_rewritten(p, written) for p in parts)
-    return formula
+    def changed(leaf: Leaf) -> Formula:
+        return written.get(canonical_comparison(leaf), leaf) if isinstance(leaf, Comparison) else leaf
+
+    return with_leaves(formula, changed)
 
 
 def _leaves(formulas: Iterable[Formula]) -> Iterator[Comparison]:
