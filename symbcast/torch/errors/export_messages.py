@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from symbcast.torch.errors.messages import Message, MessageRow, guard_message, message_row, read_guard
+from symbcast.torch.errors.messages import Message, guard_message, message_row, read_guard, read_row
 from symbcast.torch.graph import is_of_torch, source_of
-from symbcast.torch.guards.guard_texts import SIZE, SOURCE, SizeNames
+from symbcast.torch.guards.guard_texts import RELATION_NAMES, SIZE, SOURCE, SizeNames
 from symbcast.torch.guards.guards import Specialised
 
 # Why a size is fixed at 0 or 1, and what to do.
@@ -121,57 +121,52 @@ def _outside(match: re.Match[str], names: SizeNames) -> Message:
     )
 
 
-def _build(pattern: str, build: object) -> MessageRow:
-    return MessageRow(re.compile(pattern), build)  # type: ignore[arg-type]
-
-
 CONSTRAINT_ROWS = (
-    _build(
+    read_row(
         r"Not all values of [^\n]+? satisfy the generated guard:? (?P<guard>[^\n]+?)"
         r"(?=Specializations unexpectedly|\.?[ \t]*(?:\n|$))",
         read_guard,
     ),
-    _build(
+    read_row(
         rf"Not all values of (?:\w+ = )?(?P<source>{SOURCE})?[^\n]*? are valid because "
         r"(?P<name>\S+) was inferred to be (?:equal to|a constant) (?P<value>[^\n]+)",
         _inferred,
     ),
-    _build(
+    read_row(
         r"You marked (?P<name>[^\n]+?) as dynamic but your code\s+specialized it to be a constant \((?P<size>\d+)\)"
         r"(?:[^\n]*\n\nUser stack:\n(?P<stack>(?:[ \t]+[^\n]*\n?)+))?",
         _marked,
     ),
-    _build(
+    read_row(
         rf"The values of (?:\w+ = )?(?P<left>{SOURCE}) and (?:\w+ = )?(?P<right>{SOURCE}) must always be equal",
         _unequal,
     ),
-    _build(
+    read_row(
         rf"The values of (?:\w+ = )?(?P<source>{SOURCE}) must always be related to the values of (?:\w+ = )?"
         rf"(?P<other>{SOURCE}) by (?P<left>\S+) = (?P<right>[^\n]+)",
         _related,
     ),
-    _build(
+    read_row(
         rf"solving the guards generated for (?:\w+ = )?(?P<source>{SOURCE}) resulted in a specialized value of "
         r"(?P<size>\d+)",
         _solved,
     ),
-    _build(
+    read_row(
         rf"(?P<source>{SOURCE}) must be specialized to (?P<size>\d+) because the guards generated for it are too "
         rf"complex",
         _solved,
     ),
-    _build(
+    read_row(
         r"Received user-specified dim hint [^\n]+?, but (?:export 0/1 specialized due to hint of (?P<one>\d+)|"
         r"tracing inferred a static shape of (?P<static>\d+)) for dimension (?P<axis>[^\n]+?)\.?(?=\n|$)",
         _conflict,
     ),
-    _build(
-        r"Received user-specified min/max range of (?P<given>\[[^\]]*\]), conflicting with the inferred min/max "
-        r"range of "
-        r"\[(?P<low>\w+), (?P<high>\w+)\], for (?P<axis>[^\n]+?)\.?(?=\n|$)",
+    read_row(
+        r"Received user-specified min/max range of (?P<given>\[[^\]]*\]), conflicting with the inferred min/max range "
+        r"of \[(?P<low>\w+), (?P<high>\w+)\], for (?P<axis>[^\n]+?)\.?(?=\n|$)",
         _ranges,
     ),
-    _build(r"(?P<value>\d+) not in range \[(?P<low>\d+), (?P<high>\w+)\]", _outside),
+    read_row(r"(?P<value>\d+) not in range \[(?P<low>\d+), (?P<high>\w+)\]", _outside),
     message_row(
         r"Invalid ranges \[(?P<low>[^:\]]+):(?P<high>[^\]]+)\]",
         "no size satisfies all requirements: they leave the empty range from {low} to {high}",
@@ -203,8 +198,6 @@ def _unbacked(expression: str) -> str:
     return ", ".join(names) or expression
 
 
-_RELATIONS: dict[str, type[ast.cmpop]] = {"Eq": ast.Eq, "Ne": ast.NotEq, "Lt": ast.Lt, "Le": ast.LtE}
-_RELATIONS |= {"Gt": ast.Gt, "Ge": ast.GtE}
 _OPERATORS: dict[str, type[ast.operator]] = {"Mod": ast.Mod, "PythonMod": ast.Mod, "FloorDiv": ast.FloorDiv}
 
 
@@ -214,8 +207,8 @@ class _Python(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         visited = self.generic_visit(node)
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if len(node.args) == 2 and name in _RELATIONS:
-            return ast.Compare(node.args[0], [_RELATIONS[name]()], [node.args[1]])
+        if len(node.args) == 2 and name in RELATION_NAMES:
+            return ast.Compare(node.args[0], [RELATION_NAMES[name]()], [node.args[1]])
         if len(node.args) == 2 and name in _OPERATORS:
             return ast.BinOp(node.args[0], _OPERATORS[name](), node.args[1])
         return visited
@@ -228,7 +221,7 @@ def _tight(node: ast.AST) -> str:
 
 def _as_python(expression: str) -> str:
     text = expression.replace(" | ", " or ").replace(" & ", " and ")
-    if not any(f"{name}(" in text for name in (*_RELATIONS, *_OPERATORS)):
+    if not any(f"{name}(" in text for name in (*RELATION_NAMES, *_OPERATORS)):
         return text
     try:
         return _tight(_Python().visit(ast.parse(text, mode="eval")))
@@ -310,22 +303,17 @@ def _evaluated(match: re.Match[str], names: SizeNames) -> Message:
 
 
 DATA_ROWS = (
-    MessageRow(
-        re.compile(
-            r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
-            r"(?P<expression>[^\n]+?) "
-            r"\(unhinted: [^\n]*"
-        ),
+    read_row(
+        r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
+        r"(?P<expression>[^\n]+?) \(unhinted: [^\n]*",
         _undecided,
     ),
-    MessageRow(
-        re.compile(
-            r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
-            r"(?P<expression>[^\n(]+(?:\([^\n]*?\))?)"
-        ),
+    read_row(
+        r"Could not (?:guard on|extract specialized integer from) data-dependent expression "
+        r"(?P<expression>[^\n(]+(?:\([^\n]*?\))?)",
         _undecided,
     ),
-    MessageRow(re.compile(r"we were unable to evaluate the value of `(?P<expression>[^`]+)`"), _evaluated),
+    read_row(r"we were unable to evaluate the value of `(?P<expression>[^`]+)`", _evaluated),
     message_row(
         r"propagate_real_tensors evaluate_expr\((?P<condition>[^\n]+)\) -> (?P<result>\w+)",
         "torch took {condition} as {result} from the example's data",
@@ -404,12 +392,10 @@ def _fitted(match: re.Match[str], names: SizeNames) -> Message:
 
 
 CALL_ROWS = (
-    MessageRow(re.compile(r"Guard failed: (?P<guard>[^\n]+)"), _failed),
-    MessageRow(
-        re.compile(
-            r"Expected input at (?P<axis>\S+) to (?P<how>be equal to|be >=|be <=) (?P<wanted>[^\n]+?), but got "
-            r"(?P<got>[\w-]+)[^\n]*"
-        ),
+    read_row(r"Guard failed: (?P<guard>[^\n]+)", _failed),
+    read_row(
+        r"Expected input at (?P<axis>\S+) to (?P<how>be equal to|be >=|be <=) (?P<wanted>[^\n]+?), but got "
+        r"(?P<got>[\w-]+)[^\n]*",
         _fitted,
     ),
     message_row(
@@ -427,8 +413,7 @@ CALL_ROWS = (
     ),
     message_row(
         r"Expected input (?:at )?(?P<axis>\S+) = (?P<got>\d+) to be of the form (?P<form>[^\n]+?), where "
-        r"(?P<name>\w+) is "
-        r"an integer",
+        r"(?P<name>\w+) is an integer",
         "{axis} is {got}, but must be {form} for some integer {name}",
         "the program was exported with a derived Dim, or torch computed the size from another one",
         "pass a size of that form",
@@ -459,17 +444,15 @@ CALL_ROWS = (
     ),
     message_row(
         r"Expected dynamic shape spec (?P<given>.+?) specified at `(?P<place>[^`]+)` to have the same length as the "
-        r"actual "
-        r"tensor shape (?P<shape>.+?) \(expected (?P<wanted>\d+), but got (?P<got>\d+) instead\)",
+        r"actual tensor shape (?P<shape>.+?) \(expected (?P<wanted>\d+), but got (?P<got>\d+) instead\)",
         "{place} lists {got} axes, but the tensor has {wanted}",
         "a tuple or list in dynamic_shapes has one entry for each axis",
         "write a dictionary of the open axes, such as {{0: Dim('batch')}}, or one entry for each axis (None for "
         "fixed ones)",
     ),
     message_row(
-        r"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names "
-        r"(?P<wanted>\[.*?\]) of "
-        r"`inputs`, but here they are (?P<got>\[.*?\])",
+        r"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names (?P<wanted>\[.*?\]) "
+        r"of `inputs`, but here they are (?P<got>\[.*?\])",
         "dynamic_shapes has the keys {got}, but the arguments are {wanted}",
         "keys are the parameter names of forward, also for arguments given by position; *args is one key with a tuple",
         "use exactly the keys {wanted}; None for an argument without open axes",
@@ -524,14 +507,12 @@ CALL_ROWS = (
         r"Attempted to (?P<what>negate|add|subtract|multiply)(?P<rest>[^\n]*?)(?:\.|,) [^\n]*",
         "a Dim can only be derived as a*Dim + b with integers a >= 1 and b; this one would {what}{rest}",
         "torch solves derived Dims for their root, so only increasing linear forms of one Dim are allowed. Torch "
-        "itself "
-        "fails so when two sizes have a fixed sum",
+        "itself fails so when two sizes have a fixed sum",
         "leave the axis that depends on the others to torch: Dim.AUTO",
     ),
     message_row(
         r"Expected derived (?P<end>min|max) value of (?P<name>\S+) to be (?P<bound>[<>]= \S+)\. Please specify an "
-        r"appropriate "
-        r"(?P=end) value for (?P<root>\w+)",
+        r"appropriate (?P=end) value for (?P<root>\w+)",
         "the derived Dim {name} would leave the range of sizes: its {end} must be {bound}",
         "torch checks the ends of a derived Dim's range",
         "give {root} a {end}",

@@ -43,6 +43,11 @@ class MessageRow(NamedTuple):
     build: Build
 
 
+def read_row(pattern: str, build: Build) -> MessageRow:
+    """Return a row whose answers a function reads from what the pattern matched."""
+    return MessageRow(re.compile(pattern), build)
+
+
 def message_row(pattern: str, meaning: str, why: str, advice: str) -> MessageRow:
     """Return a row whose answers are templates; groups of the pattern fill the braces."""
 
@@ -56,11 +61,6 @@ def message_row(pattern: str, meaning: str, why: str, advice: str) -> MessageRow
 
 def _quoted(match: re.Match[str]) -> str:
     return " ".join(match[0].split())[:300]
-
-
-def rows_of(*tables: Iterable[MessageRow]) -> tuple[MessageRow, ...]:
-    """Return the rows of several tables."""
-    return tuple(r for table in tables for r in table)
 
 
 def messages_in(text: str, names: SizeNames, rows: Iterable[MessageRow]) -> Iterator[Message]:
@@ -162,8 +162,7 @@ KERNEL_ROWS = (
     ),
     message_row(
         r"Sizes of tensors must match except in dimension (?P<axis>\d+)\. Expected size (?P<a>\S+) but got size "
-        r"(?P<b>\S+) for "
-        r"tensor number (?P<n>\d+)",
+        r"(?P<b>\S+) for tensor number (?P<n>\d+)",
         "concatenated along axis {axis}, tensor {n} has {b} on another axis, where the first has {a}",
         "cat needs equal sizes on all other axes; in a U-Net, the input must be a multiple of the total stride",
         "pad or crop the input, or interpolate one tensor to the other's size",
@@ -203,8 +202,7 @@ KERNEL_ROWS = (
     ),
     message_row(
         r"Padding size should be less than the corresponding input dimension, but got: padding (?P<pads>\(.*?\)) at "
-        r"dimension "
-        r"(?P<axis>\d+) of input (?P<input>\[.*?\])",
+        r"dimension (?P<axis>\d+) of input (?P<input>\[.*?\])",
         "the padding {pads} is not smaller than axis {axis} of {input}",
         "reflection needs at least as many other elements as it adds",
         "pad less, use mode='replicate', or use larger inputs",
@@ -218,8 +216,7 @@ KERNEL_ROWS = (
     ),
     message_row(
         r"split_with_sizes expects split_sizes to sum exactly to (?P<size>\S+) \(input tensor's size at dimension "
-        r"(?P<axis>-?\d+)\),"
-        r" but got split_sizes=(?P<sizes>\[.*?\])",
+        r"(?P<axis>-?\d+)\), but got split_sizes=(?P<sizes>\[.*?\])",
         "the sizes {sizes} must sum to {size}, the size of axis {axis}",
         "split with a list covers the axis exactly",
         "compute one of the sizes from x.shape[{axis}]",
@@ -269,8 +266,7 @@ KERNEL_ROWS = (
     ),
     message_row(
         r"Expected number of channels in input to be divisible by num_groups, but got input of shape "
-        r"(?P<shape>\[.*?\]) and "
-        r"num_groups=(?P<groups>\d+)",
+        r"(?P<shape>\[.*?\]) and num_groups=(?P<groups>\d+)",
         "the channels of {shape} must be a multiple of {groups}",
         "group_norm divides the channels into equal groups",
         "choose a number of groups that divides the channels",
@@ -284,8 +280,7 @@ KERNEL_ROWS = (
     ),
     message_row(
         r"einsum\(\): subscript (?P<letter>\w) has size (?P<b>\S+) for operand (?P<n>\d+) which does not broadcast "
-        r"with "
-        r"previously seen size (?P<a>\S+)",
+        r"with previously seen size (?P<a>\S+)",
         "subscript {letter} is {a} and, in operand {n}, {b}; they must be equal, or one must be 1",
         "one letter is one size",
         "use another letter, or transpose the operand",
@@ -349,26 +344,21 @@ def _guard_added(match: re.Match[str], names: SizeNames) -> Message | None:
 
 def _specializing(match: re.Match[str], names: SizeNames) -> Message:
     axis, size = names.axis_of(match["source"]), match["size"]
-    why = "the guards leave this size only"
-    advice = "leave the axis out of dynamic_shapes (or Dim.STATIC), or change the line whose guard leaves one size"
     return Message(
         match[0],
         f"torch fixed {axis} at {size}",
-        why,
-        advice,
+        "the guards leave this size only",
+        "leave the axis out of dynamic_shapes (or Dim.STATIC), or change the line whose guard leaves one size",
         fixed=Specialised(axis, int(size), match["source"], True),
     )
 
 
 LOG_ROWS = (
-    MessageRow(
-        re.compile(
-            r"(?:eval|runtime_assert|expect_true|advise_is_size)(?: \(forcing_spec\))? (?P<guard>(?!\[guard "
-            r"suppressed\])[^\n]+?)"
-            r" \[guard added\](?P<place>[^\n]*)"
-        ),
+    read_row(
+        r"(?:eval|runtime_assert|expect_true|advise_is_size)(?: \(forcing_spec\))? (?P<guard>(?!\[guard "
+        r"suppressed\])[^\n]+?) \[guard added\](?P<place>[^\n]*)",
         _guard_added,
     ),
-    MessageRow(re.compile(r"this guard was added: (?P<guard>[^\n]+?), where \{"), read_guard),
-    MessageRow(re.compile(r"Specializing (?P<source>L\[[^\n]+?) to (?P<size>\d+)"), _specializing),
+    read_row(r"this guard was added: (?P<guard>[^\n]+?), where \{", read_guard),
+    read_row(r"Specializing (?P<source>L\[[^\n]+?) to (?P<size>\d+)", _specializing),
 )

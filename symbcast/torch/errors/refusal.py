@@ -14,7 +14,7 @@ from symbcast.core.algebra.terms import Operation, Symbol, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.errors import ShapeTypeError
 from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, DATA_ROWS
-from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in, rows_of
+from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in
 from symbcast.torch.errors.recompilations import RecompileReport, explain_recompiles
 from symbcast.torch.guards.guard_texts import SizeNames, errors_in, without_log_prefixes
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
@@ -30,18 +30,15 @@ _TWO = "torch assumes 2 or more for each open size when it exports; the program 
 _MULTIPLE = "the code divides the axis into equal parts: a view, reshape, split or unfold with a written size"
 _BACK = (
     "the code rounds the axis down and goes back, such as pooling and upsampling before a skip connection, so only "
-    "whole "
-    "multiples come out equal"
+    "whole multiples come out equal"
 )
 _MOST = (
     "the code has a limit: a table with that many rows (such as position embeddings), a slice, or an if that the "
-    "example "
-    "takes one way"
+    "example takes one way"
 )
 _LEAST = (
-    "the example takes the branch for larger sizes: an if or min/max in the code, or a window, slice or pad that "
-    "needs as "
-    "much"
+    "the example takes the branch for larger sizes: an if or min/max in the code, or a window, slice or pad that needs "
+    "as much"
 )
 _EQUAL = "the code adds, multiplies or concatenates along these axes, and neither is 1 in the example"
 _RELATED = "the code combines a size with one computed from the other: concatenated, sliced, flattened or strided"
@@ -258,12 +255,11 @@ def _has_nested(value: Any) -> bool:
     return any(isinstance(v, (Mapping, list, tuple)) for v in items)
 
 
-_ROWS = rows_of(CONSTRAINT_ROWS, CALL_ROWS, DATA_ROWS, LOG_ROWS, KERNEL_ROWS)
+_ROWS = (*CONSTRAINT_ROWS, *CALL_ROWS, *DATA_ROWS, *LOG_ROWS, *KERNEL_ROWS)
 _SUGGESTED = re.compile(r"Suggested fixes:[^\n]*\n(?P<fixes>(?:[ \t]+\S[^\n]*\n?)+)")
 _IS_EXPORT = re.compile(
-    r"Constraints violated|Specializations unexpectedly|dim hint|this guard was added|_export/|satisfy the "
-    r"generated guard"
-    r"|specialized it to be a constant|must always be"
+    r"Constraints violated|Specializations unexpectedly|dim hint|this guard was added|_export/|satisfy the generated "
+    r"guard|specialized it to be a constant|must always be"
 )
 _IS_COMPILED = re.compile(r"Recompiling function|torch\._dynamo hit config|User stack:|\[__(?:guards|recompiles)")
 _FORCED = re.compile(r"resulted in a specialized value|must be specialized to")

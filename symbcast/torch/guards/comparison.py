@@ -29,11 +29,7 @@ LARGEST = 1 << 26
 
 
 class ArgumentMaker:
-    """Makes arguments for one program; a tensor whose shape is unchanged is the example input.
-
-    Other tensors are random with a fixed seed if they are floating-point or complex; otherwise all their elements are
-    1.
-    """
+    """Makes arguments for one program; a tensor whose shape is unchanged is the example input."""
 
     def __init__(self, program: Any, inputs: ProgramInputs) -> None:
         self._program = program
@@ -97,6 +93,7 @@ def _size(axis: InputAxis, sizes: Mapping[str, int], others: Mapping[str, int]) 
 
 
 def _filled(torch: Any, shape: tuple[int, ...], dtype: Any, generator: Any) -> Any:
+    # Integers may be indices: 1 is within each axis that has two elements.
     if dtype.is_floating_point or dtype.is_complex:
         return torch.randn(shape, generator=generator).to(dtype)
     return torch.ones(shape, dtype=dtype)
@@ -250,14 +247,19 @@ class Comparer:
     def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
         """Return the smallest sizes at which formulas hold; None if there are none or none were found."""
         env = self._guards.env
-        try:
-            witness = Decision(assumptions_with(env), formulas).witness()
-        except ContradictionError:
-            return None
+        witness = _witness(env, formulas)
         if witness is None:
             return None
         least: dict[str, int] = {name: max(1, env.least(s)) for s, name in env.shown.items()}
         return {**least, **{s.name: n for s, n in witness.items() if isinstance(s, Symbol)}}
+
+
+def _witness(program: Program, formulas: Iterable[Formula]) -> Mapping[Symbol, int] | None:
+    """Return the smallest sizes of a program at which formulas hold; None if there are none or none were found."""
+    try:
+        return Decision(assumptions_with(program), formulas).witness()
+    except ContradictionError:
+        return None
 
 
 # Find rules that require less of sizes than torch does, with the help of torch's recorded guards.
@@ -306,10 +308,8 @@ class WeakRules:
                     yield Unanalysed(failure.node, failure.op_type, _reason(failure, guard.text, sizes))
 
     def _violating(self, formula: Formula) -> Iterator[dict[str, int]]:
-        """Yield the smallest sizes that the condition allows and a guard does not, then the smallest of 2 or more.
-
-        A size of 1 often broadcasts where a larger size fails.
-        """
+        """Yield the smallest sizes that the condition allows and a guard does not, then the smallest of 2 or more."""
+        # A size of 1 often broadcasts where a larger size fails.
         beyond = [at_most(2, s) for s in self._graph.shown]
         for besides in ([], beyond):
             sizes = self._smallest([*self._graph.clauses, negate(formula), *besides])
@@ -317,10 +317,7 @@ class WeakRules:
                 yield sizes
 
     def _smallest(self, formulas: Iterable[Formula]) -> dict[str, int] | None:
-        try:
-            witness = Decision(assumptions_with(self._graph), formulas).witness()
-        except ContradictionError:
-            return None
+        witness = _witness(self._graph, formulas)
         if witness is None:
             return None
         return {name: witness.get(s, max(1, self._graph.least(s))) for s, name in self._graph.shown.items()}

@@ -36,14 +36,10 @@ _RELATIONS: dict[type[ast.cmpop], tuple[Operator, bool]] = {
     ast.GtE: ("<=", True),
     ast.Gt: ("<", True),
 }
-_RELATION_NAMES: dict[str, type[ast.cmpop]] = {
-    "Eq": ast.Eq,
-    "Ne": ast.NotEq,
-    "Le": ast.LtE,
-    "Lt": ast.Lt,
-    "Ge": ast.GtE,
-    "Gt": ast.Gt,
-}
+# How torch writes relations as functions.
+RELATION_NAMES: dict[str, type[ast.cmpop]] = {
+    "Eq": ast.Eq, "Ne": ast.NotEq, "Le": ast.LtE, "Lt": ast.Lt, "Ge": ast.GtE, "Gt": ast.Gt,
+}  # fmt: skip
 _MOST_POWER = 64
 # Torch's largest integers, which stand for "no end": no tensor has such a size.
 _NO_SIZE = (1 << 63) - 2
@@ -96,8 +92,8 @@ class GuardReader:
             case ast.Compare(left=left, ops=ops, comparators=others):
                 pairs = zip(ops, pairwise((left, *others)), strict=True)
                 return all_of(self._compared(op, *pair) for op, pair in pairs)
-            case ast.Call(func=ast.Name(id=name), args=[left, right]) if name in _RELATION_NAMES:
-                return _compared(_RELATION_NAMES[name](), self._term(left), self._term(right))
+            case ast.Call(func=ast.Name(id=name), args=[left, right]) if name in RELATION_NAMES:
+                return _compared(RELATION_NAMES[name](), self._term(left), self._term(right))
             case ast.Call(func=ast.Name(id="And"), args=args):
                 return all_of(map(self._formula, args))
             case ast.Call(func=ast.Name(id="Or"), args=args):
@@ -227,6 +223,7 @@ class GuardReader:
         raise DimensionError(ast.unparse(node), "is a real number that floating-point rounding may change")
 
     def _quotient_of_negated(self, node: ast.expr) -> Term:
+        # The quotient rounded up is that of the negated dividend, rounded down and negated.
         match node:
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 return operate("//", (-self._term(left), self._term(right)))
@@ -240,16 +237,11 @@ def _compared(op: ast.cmpop, left: Term, right: Term) -> Formula:
         raise DimensionError(type(op).__name__, "is not a comparison of sizes")
     relation, is_turned = _RELATIONS[type(op)]
     below, above = (right, left) if is_turned else (left, right)
-    if any(t.is_constant and t.constant >= _NO_SIZE for t in (below, above)):
-        return _with_endless(relation, below, above)
-    return Comparison(relation, below.dim(), above.dim())
-
-
-def _with_endless(relation: Operator, below: Term, above: Term) -> Formula:
-    """Return a comparison with the number that torch writes for "to the end of the axis", which no size reaches."""
+    if not any(t.is_constant and t.constant >= _NO_SIZE for t in (below, above)):
+        return Comparison(relation, below.dim(), above.dim())
+    # No size reaches the number that torch writes for "to the end of the axis".
     is_upper = above.is_constant and above.constant >= _NO_SIZE
-    holds = relation == "!=" or (relation in ("<=", "<") and is_upper)
-    return TRUE if holds else FALSE
+    return TRUE if relation == "!=" or (relation in ("<=", "<") and is_upper) else FALSE
 
 
 # How torch writes a size as a float.

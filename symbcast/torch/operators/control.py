@@ -324,10 +324,7 @@ def cond(call: TorchCall) -> Sequence[Value]:
     yes, no = _graphs(call)
     operands, within = _operands(call, 3), call.walk.within
     return branched(
-        call,
-        _chosen(call),
-        lambda: within(yes, call.scope, operands),
-        lambda: within(no, call.scope, operands),
+        call, _chosen(call), lambda: within(yes, call.scope, operands), lambda: within(no, call.scope, operands)
     )
 
 

@@ -135,10 +135,7 @@ def _runs_in_mkldnn(call: TorchCall, dims: Dims, windows: Sequence[SlidingWindow
         yield at_most(_MKLDNN_ELEMENTS + 1, multiply(*dims))
 
 
-@operator(
-    *(f"{kind}_pool{n}" for kind in ("max", "avg") for n in _AXES),
-    *(f"max_pool{n}_with_indices" for n in _AXES),
-)
+@operator(*(f"{kind}_pool{n}" for kind in ("max", "avg") for n in _AXES), *(f"max_pool{n}_with_indices" for n in _AXES))
 def pooled(call: TorchCall) -> list[Value]:
     """Pooling of data (N, C, ...); the batch axis is optional, and the window must fit at least once."""
     count = next(n for name, n in _AXES.items() if name in call.node.op_type)

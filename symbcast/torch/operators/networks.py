@@ -243,9 +243,7 @@ def kronecker(call: TorchCall) -> Value:
 
 
 @operator(
-    "scaled_dot_product_attention",
-    "_scaled_dot_product_flash_attention_for_cpu",
-    "_scaled_dot_product_attention_math",
+    "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math"
 )
 def attended(call: TorchCall) -> list[Value]:
     """Attention of (..., L, E), (..., S, E) and (..., S, V) as (..., L, V); a mask broadcasts to (..., L, S)."""
