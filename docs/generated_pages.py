@@ -22,7 +22,7 @@ import symbcast as sb
 from symbcast import _meanings as meanings_of_module
 from symbcast.answers.contracts.targets import targets
 from symbcast.answers.contracts.targets.request import Target
-from symbcast.cli.command import command_names
+from symbcast.cli.command import command_names, load_command
 
 ROOT = Path(__file__).parent.parent
 TOPICS = {
@@ -216,7 +216,10 @@ def _title(title: str) -> str:
 def commands_page() -> str:
     """Return the help of every command, as the command line prints it."""
     parts = [f"# Commands\n\n`symbcast COMMAND --help` prints what this page shows.\n\n```text\n{_help()}\n```"]
-    parts += [f"## symbcast {name}\n\n```text\n{_help(name)}\n```" for name in command_names()]
+    for name in command_names():
+        executes = load_command(name).executes
+        note = f"\n\nWhat it executes: {executes}." if executes else ""
+        parts.append(f"## symbcast {name}{note}\n\n```text\n{_help(name)}\n```")
     return "\n\n".join(parts) + "\n"
 
 

@@ -92,7 +92,7 @@ class Command(NamedTuple):
     ``notes`` says what to do instead of options that the command does not have, by words separated by spaces.
     ``prefix`` precedes the function's name: a command about the command line itself is written as an option.
     ``words`` are what people type instead of its name, each with the line to write; ``needs`` is an option that it
-    does not work without.
+    does not work without. ``executes`` says what of the user's it executes, if `docs/security.md` does not.
     """
 
     function: Callable[..., int]
@@ -103,6 +103,7 @@ class Command(NamedTuple):
     prefix: str = ""
     words: Mapping[str, str] = {}
     needs: str = ""
+    executes: str = ""
 
     @property
     def name(self) -> str:

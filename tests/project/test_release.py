@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import symbcast as sb
-from symbcast.cli.command import command_names
+from symbcast.cli.command import command_names, load_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,6 +27,8 @@ def test_the_dates_of_the_release_are_the_same():
 
 
 def test_the_security_notes_say_of_every_command_what_it_executes():
+    """Or the file of the command does, with ``executes=``, which its page of the site repeats."""
     notes = (ROOT / "docs/security.md").read_text("utf-8")
     commands = " ".join(line.split("|")[2] for line in notes.splitlines() if line.startswith("|"))
-    assert {c for c in command_names() if not re.search(rf"(?<![\w-]){c}(?![\w-])", commands)} == set()
+    left = {c for c in command_names() if not re.search(rf"(?<![\w-]){c}(?![\w-])", commands)}
+    assert {c for c in left if not load_command(c).executes} == set()
