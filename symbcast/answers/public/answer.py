@@ -20,10 +20,15 @@ from symbcast.core.shapes import Shape
 from symbcast.core.verdicts import AnswerLike, Verdict
 
 if TYPE_CHECKING:
+    import sympy
+
     from symbcast.answers.guards.stablehlo import CheckedRequirement
     from symbcast.answers.public.conditions import Condition
+    from symbcast.core.programs.arguments import Assumption
+    from symbcast.core.programs.broadcast_call import BroadcastCall
     from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.conditions import ConditionLike
+    from symbcast.core.programs.program import Program
 
 
 class Known(AnswerLike, Protocol):
@@ -206,6 +211,42 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         if isinstance(other, PublicAnswer):
             return equivalent(self._subject, other._subject)
         return is_valid_exactly_where(self._subject, other)
+
+
+class AskedAnswer(Answer):
+    """An answer about one broadcast, or about a program that a user recorded: also what was asked."""
+
+    __slots__ = ()
+
+    @property
+    def _plain(self) -> BroadcastCall | Program:
+        # Not `_subject`, which compares the names in a program's assumptions with those of its operations, and warns.
+        return self._subject
+
+    @property
+    def symbols(self) -> tuple[sympy.Symbol, ...]:
+        """The sizes that the answer is about, in order of appearance."""
+        return self._plain.symbols
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What is assumed."""
+        return self._plain.assumptions
+
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._plain.budget
+
+    @property
+    def clauses(self) -> tuple[Formula, ...]:
+        """The conjuncts of the condition, as formulas; empty when it is true."""
+        return self._plain.clauses
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the witness or the counterexample may not be the smallest; empty where both are."""
+        return self._plain.evidence_reason
 
 
 class ModuleAnswer(Answer):

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, NoReturn
 from warnings import warn
 
 from symbcast.answers.data import ProgramData
-from symbcast.answers.public.answer import ModuleAnswer
+from symbcast.answers.public.answer import AskedAnswer, ModuleAnswer
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
-from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, quoted_name
 from symbcast.core.effort import one_call
-from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.operations import IncompatibleProgramError, Op
 from symbcast.core.programs.program import OnConflict, Program
 from symbcast.core.shapes import Shape
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
 
 
-class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):
+class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
     """The sizes of a program, and the requirements of its operations.
 
     Each operation returns its output `Shape` at once, and the environment keeps its requirements: a conditional one is
@@ -149,6 +147,10 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):
             self._warn_of_mistyped_names()
         return program
 
+    @property
+    def _plain(self) -> Program:
+        return self._program
+
     def _warn_of_mistyped_names(self) -> None:
         for text, close in self._program.mistyped_assumptions().items():
             said = f"the assumption {text!r} mentions no size of the operations; did you mean {quoted_name(close)}?"
@@ -173,19 +175,9 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):
         return self._program.operations
 
     @property
-    def symbols(self) -> tuple[sympy.Symbol, ...]:
-        """The sizes in order of appearance."""
-        return self._program.symbols
-
-    @property
     def names(self) -> dict[sympy.Symbol, str]:
         """What each size is called in witnesses, guards and words."""
         return dict(zip(self.symbols, self._program.shown.values(), strict=True))
-
-    @property
-    def assumptions(self) -> tuple[Assumption, ...]:
-        """What is assumed."""
-        return self._program.assumptions
 
     @property
     def min_size(self) -> int:
@@ -197,17 +189,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):
         """What becomes of an operation that cannot hold: ``"raise"`` or ``"record"``."""
         return self._program.on_conflict
 
-    @property
-    def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock decides."""
-        return self._program.budget
-
     # The answer.
-
-    @property
-    def clauses(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition; none when it is true."""
-        return self._program.clauses
 
     @property
     def conflict(self) -> tuple[Op, ...]:
@@ -228,11 +210,6 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, Documented):
         from symbcast.answers.public.conditions import generic_of
 
         return generic_of(self._subject)
-
-    @property
-    def evidence_reason(self) -> str:
-        """Why the witness or the counterexample may not be the smallest; empty where both are."""
-        return self._program.evidence_reason
 
     @one_call
     def expands(self, operation: str | int | Op, operand: int | str, axis: int) -> Expansion:

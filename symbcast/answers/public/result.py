@@ -7,12 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from symbcast.answers.data import ResultData
-from symbcast.answers.public.answer import Answer
+from symbcast.answers.public.answer import Answer, AskedAnswer
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
-from symbcast.core.algebra.formulas import Formula
 from symbcast.core.effort import call_about, check_budget, current_budget, one_call, within_optional
-from symbcast.core.programs.arguments import Assumption, Assumptions, Sizes, plain_dims
+from symbcast.core.programs.arguments import Assumptions, Sizes, plain_dims
 from symbcast.core.programs.broadcast_call import JOINS, NOTHING, ZERO, BroadcastCall
 from symbcast.core.programs.operations import BroadcastError, ConditionalBroadcastError, IncompatibleShapesError
 from symbcast.core.rules import AttributeLike, Rule
@@ -22,8 +21,6 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, UndecidedError
 
 if TYPE_CHECKING:
-    import sympy
-
     from symbcast.answers.cases.cases import Cases
     from symbcast.answers.contracts.question import Tensor
     from symbcast.answers.explanation.evidence import Surprise
@@ -101,7 +98,7 @@ def broadcast(
     return Result(call)
 
 
-class Result(Answer, Documented):
+class Result(AskedAnswer, Documented):
     """The answer about one broadcast. Everything in it is worked out when it is first asked for.
 
     It has no truth value: use its `verdict`, or `require` it.
@@ -151,21 +148,6 @@ class Result(Answer, Documented):
         """The shapes, in the order of the rule's operands."""
         return self._subject.operands
 
-    @property
-    def symbols(self) -> tuple[sympy.Symbol, ...]:
-        """The sizes that the answer is about, in order of appearance."""
-        return self._subject.symbols
-
-    @property
-    def assumptions(self) -> tuple[Assumption, ...]:
-        """What was assumed."""
-        return self._subject.assumptions
-
-    @property
-    def budget(self) -> float | None:
-        """How many seconds each question may take; None where no clock decides."""
-        return self._subject.budget
-
     # The answer.
 
     @property
@@ -187,19 +169,9 @@ class Result(Answer, Documented):
         return condition
 
     @property
-    def clauses(self) -> tuple[Formula, ...]:
-        """The conjuncts of the condition, as formulas; empty when it is true."""
-        return self._subject.clauses
-
-    @property
     def conflict(self) -> tuple[Constraint, ...]:
         """The fewest constraints that cannot hold together under the assumptions; empty unless the verdict is never."""
         return self._subject.conflict
-
-    @property
-    def evidence_reason(self) -> str:
-        """Why the witness or the counterexample may not be the smallest; empty where both are."""
-        return self._subject.evidence_reason
 
     @property
     @one_call
@@ -397,7 +369,7 @@ class Result(Answer, Documented):
 
 
 # One slot under two names: no call in the hot path, where a property would be a tenth of the time of a plain verdict.
-Result._known = Result._subject  # type: ignore[assignment, method-assign, misc]
+Result._known = Result._plain = Result._subject  # type: ignore[assignment, method-assign, misc]
 
 
 def call_of(result: Result) -> BroadcastCall:
