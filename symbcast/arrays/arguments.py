@@ -185,10 +185,8 @@ def check_call(
 
 
 def _check_no_shapes_within(value: Any) -> None:
-    """Raise `ShapeTypeError` for a list or tuple of text that was meant as a shape, or as several.
-
-    Text within them is text for the function. Words alone, such as ``("same", "full")``, may be meant so.
-    """
+    """Raise `ShapeTypeError` for a list or tuple of text that was meant as a shape, or as several."""
+    # Text within them is text for the function. Words alone, such as ("same", "full"), may be meant so.
     if type(value) not in (list, tuple) or not any(isinstance(item, str) for item in value):
         return
     if all(isinstance(item, int) or (isinstance(item, str) and item.isidentifier()) for item in value):

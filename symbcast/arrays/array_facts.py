@@ -53,6 +53,7 @@ def as_dims(shape: Any) -> Dims:
 
 def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueError) -> Dims:
     """Return the broadcast shape of arrays; arrays without axes do not contribute."""
+    # A scalar has no axis that could clash.
     with_axes = [s for s in shapes if s]
     if len(with_axes) < 2:
         return with_axes[0] if with_axes else ()
@@ -65,6 +66,7 @@ def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueErr
 def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input array into the place") -> None:
     """Require that a value can be broadcast into a place; extra leading axes of the value must have size 1."""
     path, extra = here(), max(0, len(value) - len(place))
+    # NumPy drops leading axes of size 1 when it writes a value into a place of lower rank.
     for dim in value[:extra]:
         path.equal(dim, 1, reason)
     path.broadcast(value[extra:], place, rule="unidirectional")
@@ -92,6 +94,7 @@ def dtype_of(value: Any) -> Any:
         return np.result_type(*[np.dtype(dtype_of(v)) for v in value]) if value else np.dtype(float)
     if dtype is None:
         return np.asarray(value).dtype
+    # Object arrays hold sizes, which are integers.
     return np.dtype(np.intp) if np.dtype(dtype).kind == "O" else np.dtype(dtype)
 
 
@@ -123,6 +126,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     axes: Sequence[Any] = axis if isinstance(axis, (tuple, list)) else (axis,)
     places = []
     for value in axes:
+        # `__index__` of a size makes it a number: an axis must be known.
         number = value if type(value) is int else value.__index__()
         if not -rank <= number < rank:
             raise np.exceptions.AxisError(number, rank)

@@ -104,14 +104,12 @@ def _indexed(array: Any, key: tuple[Any, ...]) -> SymbolicArray:
 
 
 def _insert(path: Path, result: list[Dim], advanced: Sequence[_Advanced], places: list[int]) -> None:
-    """Insert the axes of index arrays where NumPy puts them: at the first one, or in front if they are separated.
-
-    NumPy checks index arrays only if there are elements to take, but always checks single integers.
-    """
+    """Insert the axes of index arrays where NumPy puts them: at the first one, or in front if they are separated."""
     numbers = places[::2]
     together = all(b == a + 1 for a, b in pairwise(numbers))
     at = places[1] if together else 0
     shape = broadcast_together([a.shape for a in advanced], IndexError)
+    # NumPy checks index arrays only if there are elements to take, but always checks single integers.
     for taken in advanced:
         if taken.item is not None:
             check_indices(path, taken.item, taken.size, shape if taken.shape else ())
@@ -164,15 +162,15 @@ def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy inter
 ) -> None:
     """Require that indices are within an axis, unless an array of ``shape`` has no elements.
 
-    If the indices depend on the values of arguments, at least one index within their bounds must be valid. Indices that
-    depend on sizes only are not data: if they were not followed, the path is unknown. With ``is_from_front``, no index
-    may be negative.
+    If the indices depend on the values of arguments, at least one index within their bounds must be valid. With
+    ``is_from_front``, no index may be negative.
     """
     if type(item) in (list, np.ndarray) and not np.size(item):
         return
     whole = dim_of(item) if is_whole(item) else None
     span = contents_of(item).span if whole is None else IntegerSpan(whole, whole)
     context, least = _IndexErrors(path, error), 0 if is_from_front else multiply(-1, size)
+    # Indices that depend on sizes only are not data: if they were not followed, the path is unknown.
     if span is None:
         if not contents_of(item).is_data:
             path.fail_to_trace("indices that depend on sizes only were not followed here")
@@ -200,6 +198,7 @@ def _item(key: Any) -> Any:
     if isinstance(key, (list, tuple, range, np.ndarray)) and not hasattr(type(key), "dims"):
         if is_symbolic(key):
             return np.asarray(key)
+        # An empty list is an array of floats, which NumPy takes as indices all the same.
         array = np.asarray(key)
         return array.astype(np.intp) if not array.size and array.dtype == float else array
     if hasattr(type(key), "dims"):
@@ -234,8 +233,9 @@ def _advanced(path: Path, dims: Dims, axis: int, item: Any) -> tuple[_Advanced, 
 
 
 def check_mask(path: Path, shape: Dims, dims: Dims) -> None:
-    """Require that a mask has the shape that it indexes; NumPy accepts an axis of size 0 for any axis."""
+    """Require that a mask has the shape that it indexes."""
     for mask_size, size in zip(shape, dims, strict=False):
+        # NumPy accepts an axis of size 0 for any axis.
         if mask_size not in (0, size):
             fits = any_of([equal(mask_size, size), equal(mask_size, 0)])
             path.require(fits, "a mask must have the shape that it indexes, or no elements", IndexError)
@@ -298,6 +298,7 @@ def sliced(path: Path, size: Dim, part: slice) -> Dim:
         ends = _end(path, size, part.start, subtract(size, 1)), _end(path, size, part.stop, -1)
         return cut(path, size, (*ends, step))[1]
     start, stop = _end(path, size, part.start, 0), _end(path, size, part.stop, size)
+    # A part known to be within the axis needs no clipping, whose minimum would stay in the shape.
     if step == 1 and path.is_within(start, stop, size):
         return subtract(stop, start)
     return length(path, size, path.bounds.larger(start, 0), stop, step)
@@ -337,6 +338,7 @@ def assign(array: SymbolicArray, key: Any, value: Any) -> None:
     """Write a value at an index: ``array[key] = value``."""
     keys = key if isinstance(key, tuple) else (key,)
     if len(keys) == array.ndim and all(map(is_whole, keys)) and dims_of(value):
+        # An index out of range is an error before the value is looked at.
         indexed(array, key)
         raise ValueError("setting an array element with a sequence.")
     _put_at(array, keys, indexed(array, key).dims, dims_of(value))
@@ -441,6 +443,7 @@ def place(array: Any, mask: Any, values: Any) -> None:
     path.equal(multiply(*dims_of(mask)), multiply(*array.dims), "place: mask and data must be the same size")
     count = multiply(*dims_of(values))
     if not path.bounds.is_at_least(count, 1):
+        # NumPy raises for an empty array of values only if there is a place to write to.
         mask = as_array(mask)
         true = counted(path, mask) if hasattr(type(mask), "dims") else int(np.count_nonzero(mask))
         path.require(any_of([equal(true, 0), at_most(1, count)]), "Cannot insert from an empty array!")

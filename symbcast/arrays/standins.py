@@ -239,6 +239,7 @@ class _Loader(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
+        # The module must not keep this loader, which only lives for the trace.
         if module.__spec__ is not None:
             module.__spec__.loader = self._real
         module.__loader__ = self._real
@@ -290,6 +291,7 @@ def _is_of_module(space: dict[str, Any]) -> bool:
     name = space.get("__name__")
     if getattr(sys.modules.get(str(name)), "__dict__", None) is space:
         return True
+    # A module may be loaded under another name than its own.
     return name is not None and any(getattr(m, "__dict__", None) is space for m in list(sys.modules.values()))
 
 

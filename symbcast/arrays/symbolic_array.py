@@ -356,10 +356,8 @@ def is_of_data(*values: Any) -> bool:
 
 
 def decided_by(result: Any, *values: Any) -> Any:
-    """Return arrays made from some values, with what the values say about their elements.
-
-    If no value is data, the elements depend on sizes only; they may not be finite where those of a value may not be.
-    """
+    """Return arrays made from some values, with what the values say about their elements."""
+    # If no value is data, the elements depend on sizes only; they may not be finite where those of a value may not be.
     is_data = is_of_data(*values)
     divisors = tuple(dict.fromkeys(d for v in values if hasattr(type(v), "dims") for d in v.contents.divisors))
     if not is_data or divisors:

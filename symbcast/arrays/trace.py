@@ -206,10 +206,8 @@ class RealRun(CallsWithNumbers):
         self._arrays = [shape for value, shape in pairs if isinstance(value, ArrayArgument)]
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
-        """Yield the function's result or error, each time for different data.
-
-        Later data suit functions with special requirements: sorted or positive data, indices, regular matrices.
-        """
+        """Yield the function's result or error, each time for different data."""
+        # Later data suit functions with special requirements: sorted or positive data, indices, regular matrices.
         for filled in FILLINGS:
             yield result_of(partial(self.arguments.call, self.function, self._shapes, at, filled))
 
@@ -397,14 +395,12 @@ class _Traced:
         self._values = [function, *arguments.positional, *arguments.named.values()]
 
     def confirmed(self, *, is_by_symbols: bool) -> Exploration:
-        """Return the paths as real calls confirm them; ``is_by_symbols`` runs the body of a loop for a symbolic index.
-
-        The stand-ins are gone, and so is all that the trace left in caches, before the function is really called.
-        """
+        """Return the paths as real calls confirm them; ``is_by_symbols`` runs bodies of loops for a symbolic index."""
         scope, reach = self.scope, reach_of(self.function, self._values[1:])
         rewritten = loops_of(self.function) if is_by_symbols else nullcontext()
         with restoring_caches(self._values, (*SYMBOLIC, *WRAPPERS), real_of), STANDINS.acting(reach), rewritten:
             exploration = self._followed()
+        # The stand-ins are gone, and so is all that the trace left in caches, before the function is really called.
         real = RealRun(self.function, self.arguments, scope.shapes)
         with without_numba(reach):
             return confirm(exploration, real, scope, home=self._home)

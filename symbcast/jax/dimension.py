@@ -50,11 +50,9 @@ def _is_jax(frame: FrameType) -> bool:
 
 
 def _is_lookup(frame: FrameType) -> bool:
-    """Return whether a frame compares or hashes sizes only to find a cache entry.
-
-    JAX's caches are compiled code: they compare keys inside a call, even keys that share only a few bits of their hash,
-    which differ between processes. So a lookup must neither depend on which sizes are equal nor ask the path.
-    """
+    """Return whether a frame compares or hashes sizes only to find a cache entry."""
+    # JAX's caches are compiled code: they compare keys inside a call, even keys that share only a few bits of their
+    # hash, which differ between processes. So a lookup must neither depend on which sizes are equal nor ask the path.
     while frame.f_code.co_name in _DELEGATES and frame.f_back is not None:
         frame = frame.f_back
     if not _is_jax(frame):
@@ -132,12 +130,10 @@ class Dimension(Size):
         return self._quotient(dim_of(other), self.dim) if is_whole(other) else super().__rdivmod__(other)
 
     def _quotient(self, above: Dim, below: Dim) -> tuple[Any, Any]:
-        """Return a quotient and its remainder, and ask the path whether the remainder is 0.
-
-        JAX divides the numbers of elements of two shapes this way; the second shape may contain a negative size.
-        """
+        """Return a quotient and its remainder, and ask the path whether the remainder is 0."""
         path = self.path
         self._no_zero(below)
+        # JAX divides the numbers of elements of two shapes this way; the second shape may contain a negative size.
         left, right = reduced_fraction((above,), (below,))
         if path.bounds.is_at_least(multiply(-1, right), 1):
             left, right = multiply(-1, left), multiply(-1, right)
@@ -221,13 +217,11 @@ def register() -> None:
 
 
 def _einsum_path(*operands: Any, **options: Any) -> Any:
-    """Return operands and their contractions in the order that JAX chooses for open sizes.
-
-    To choose the order, JAX picks a number for each open size, and so rejects an open size that is contracted with a
-    number. Here numbers other than 1 are treated as open too: the contraction itself checks that its sizes are equal.
-    """
+    """Return operands and their contractions in the order that JAX chooses for open sizes."""
     from jax._src.numpy.einsum import _default_poly_einsum_handler
 
+    # To choose the order, JAX picks a number for each open size, and so rejects an open size that is contracted with a
+    # number. Here numbers other than 1 are treated as open too: the contraction itself checks that its sizes are equal.
     def opened(operand: Any) -> Any:
         shape = tuple(1 if type(d) is int and d == 1 else None for d in operand.shape)
         return SimpleNamespace(shape=shape, dtype=operand.dtype, operand=operand)

@@ -72,14 +72,12 @@ def _multiple(clause: Comparison, way: str) -> str | None:
 
 
 def _texts(formula: Formula, as_multiples: str = "mod") -> Iterator[str]:
-    """Yield the constraints for a formula; parts that JAX cannot express, such as inequality, are left for JAX to find.
-
-    A multiple can be written as a number times a new name, so that JAX sees how to divide it.
-    """
+    """Yield the constraints for a formula; parts that JAX cannot express, such as inequality, are left out."""
     for clause in clauses(formula):
         if not isinstance(clause, Comparison):
             continue
         left, right = clause.left, clause.right
+        # A multiple can be written as a number times a new name, so that JAX sees how to divide it.
         multiple = _multiple(clause, as_multiples)
         if multiple is not None:
             yield multiple

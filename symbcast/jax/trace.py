@@ -200,12 +200,10 @@ class JaxCall(CallsWithNumbers):
         return function
 
     def real_error(self, error: Exception, path: Path) -> Exception:
-        """Return the error raised at the same line with the path's concrete sizes, if it has another type.
-
-        JAX checks concrete dimensions earlier than symbolic ones, or with different messages.
-        """
+        """Return the error raised at the same line with the path's concrete sizes, if it has another type."""
         if isinstance(error, SymbcastError):
             return error
+        # JAX checks concrete dimensions earlier than symbolic ones, or with different messages.
         real = self.at(path.sizes)
         if not isinstance(real, RaisedError) or isinstance(real.error, type(error)):
             return error
@@ -255,10 +253,7 @@ class JaxCall(CallsWithNumbers):
 
 
 def lasting_jax_result(value: Any) -> Any:
-    """Return a function's result with each array replaced by its shape, in the same structure.
-
-    If a class of users does not take shapes for arrays, its parts are a list.
-    """
+    """Return a function's result with each array replaced by its shape, in the same structure."""
     import jax
 
     def leaf(part: Any) -> Any:
@@ -270,6 +265,7 @@ def lasting_jax_result(value: Any) -> Any:
     leaves, structure = jax.tree.flatten(value)
     parts = list(map(leaf, leaves))
     try:
+        # If a class of users does not take shapes for arrays, its parts are a list.
         return jax.tree.unflatten(structure, parts)
     except Exception:  # the constructor is users' code
         return parts

@@ -128,10 +128,8 @@ def _comparisons(formula: Formula) -> Iterator[Comparison]:
 
 
 def facts_of_all_paths(branches: Iterable[Branch]) -> list[Formula]:
-    """Return the facts about data that all paths suppose; other facts hold only after their paths' decisions.
-
-    On different paths, the same line can compute a data-dependent size from different arrays.
-    """
+    """Return the facts about data that all paths suppose; other facts hold only after their paths' decisions."""
+    # On different paths, the same line can compute a data-dependent size from different arrays.
     supposed: dict[Symbol, list[frozenset[Formula]]] = {}
     conditional: dict[Formula, list[Formula]] = {}
     for branch in branches:
@@ -241,13 +239,11 @@ class Conclusions(LazyAccount):
 
     @property
     def _possible(self) -> Possible:
-        """Whether some sizes meet the proved requirements, and whether some sizes or data do not.
-
-        If data can make the run fail, the verdict is "sometimes", even if `formula` is always true.
-        """
+        """Whether some sizes meet the proved requirements, and whether some sizes or data do not."""
         verdict = self.decision.verdict
         some, others = possible(self.program.verdict if verdict is Verdict.UNKNOWN else verdict)
         is_proved = self.suitable.is_proved and self.exploration.is_complete
+        # If data can make the run fail, the verdict is "sometimes", even if `formula` is always true.
         is_of_data = bool(self.suitable.data) and is_proved and some is not False
         return some, is_of_data or others
 

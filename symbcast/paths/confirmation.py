@@ -222,6 +222,7 @@ class _Confirmation:
 
     def _is_new(self, goal: _Goal, at: NumbersBySymbol) -> bool:
         """Return whether a call at some sizes was not made yet, or is made again for data that lead to an outcome."""
+        # Other data at the same sizes may lead to the outcome.
         seeks = self._reaches and goal.is_first and self._is_of_certain_data(goal.prediction.outcome)
         return seeks or tuple(at.values()) not in self._called
 
@@ -325,11 +326,7 @@ class _Confirmation:
     # Calling and comparing.
 
     def _compare(self, goal: _Goal, at: NumbersBySymbol) -> None:
-        """Call at some sizes, and withdraw the predictions there if the calls refute them.
-
-        A single wrong result refutes a prediction. An error refutes it only if no data are found with which a call
-        agrees.
-        """
+        """Call at some sizes, and withdraw the predictions there if the calls refute them."""
         possible = self._possible(goal.prediction, at)
         if possible is None or any(self._is_exception(f, at) for f in possible):
             return
@@ -347,6 +344,8 @@ class _Confirmation:
             fits = bool(alike) or self._is_of_data(possible, real)
             self._agreed.update(f.outcome for f in alike if not f.is_violated)
             is_sought = is_sought and all(f.outcome != own or f.is_violated for f in alike)
+            # A single wrong result refutes a prediction. An error refutes it only if no data are found with which a
+            # call agrees.
             unlike += [real] if isinstance(real, RaisedError) and not fits else []
             # Without data, two calls at the same sizes must do the same: this function has a state.
             if has_agreed and not fits and not self.calls.has_data:
@@ -410,6 +409,7 @@ class _Confirmation:
         """Return all predictions that are possible at some sizes, depending on data; None if any is unknown."""
         if not self.exploration.data:
             return [prediction]
+        # A path that was not followed to its end may do anything at these sizes.
         if any(self._broken(steps, at) is None for steps in self._open):
             return None
         possible = []
@@ -499,14 +499,12 @@ class _Confirmation:
         return any(e.prediction == prediction and self._condition(e.family).holds(at) for e in self._exceptions)
 
     def _family(self, possible: Sequence[_Prediction], at: NumbersBySymbol) -> Formula | None:
-        """Return the sizes of 0 and 1 at which predictions are refuted; None if they may be wrong elsewhere too.
-
-        It is one size if calls refute them where all others are 2 or more, and otherwise all that are 0 or 1 here.
-        """
+        """Return the sizes of 0 and 1 at which predictions are refuted; None if they may be wrong elsewhere too."""
         small = [s for s in self.names if at[s] < 2]
         if not small or not self._regular.issuperset(possible) or len(self._exceptions) >= MAX_EXCEPTIONS:
             return None
         hand = self.outcomes[possible[0].outcome].sizes
+        # It is one size if calls refute them where all others are 2 or more, and otherwise all that are 0 or 1 here.
         for size in small if len(small) > 1 else ():
             there = self._points.near(self._conditions(possible[0]), {size: at[size]}, hand)
             if there and self.calls.is_small(there) and all(there[s] > 1 for s in self.names if s is not size):
@@ -553,8 +551,9 @@ def _inserted(
 
 
 def _is_related(traced: BaseException, real: BaseException) -> bool:
-    """Return whether one of two errors is a kind of the other: if only `Exception` is common, they may be unrelated."""
+    """Return whether one of two errors is a kind of the other."""
     kinds = type(traced), type(real)
+    # If only `Exception` is common, they may be unrelated.
     return Exception not in kinds and (isinstance(real, kinds[0]) or isinstance(traced, kinds[1]))
 
 

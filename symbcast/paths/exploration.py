@@ -175,6 +175,7 @@ def _is_symbolic(value: Any, kinds: tuple[type, ...], depth: int = MAX_DEPTH) ->
         return True
     if not depth or kind in _ATOMS or isinstance(value, (type, ModuleType, FunctionType)):
         return False
+    # The collector knows what objects refer to, also where a class hides it.
     return any(_is_symbolic(v, kinds, depth - 1) for v in gc.get_referents(value))
 
 

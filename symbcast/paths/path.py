@@ -206,8 +206,7 @@ class Path(Context):
     def _check_turns(self, formula: Formula, answer: bool) -> bool | None:
         """End the path after too many turns of a loop whose end is an open question.
 
-        Return the answer that leaves a loop that data decide, if another turn would begin like the one before; this is
-        no decision, since all data lead to the same.
+        Return the answer that leaves a loop that data decide, if another turn would begin like the one before.
         """
         symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
         if symbols and not any(True for d in dims_of(formula) if not isinstance(d, int) for _ in d.operations()):
@@ -217,17 +216,16 @@ class Path(Context):
             self.fail_to_trace(
                 f"more than {iteration_limit(symbols)} turns of a loop, or nested calls, are not followed"
             )
+        # If another turn would begin like the one before, leaving the loop is no decision: all data lead to the same.
         return None if symbols else iteration.way_out
 
     def _answered(self, formula: Formula, is_number: bool) -> PathQuestion:
-        """Return a question with the answer at the current sizes; keep the other answer if the facts allow it.
-
-        If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
-        """
+        """Return a question with the answer at the current sizes; keep the other answer if the facts allow it."""
         answer = holds_at(formula, self._growing.sizes)
         other = opposite(formula) if answer else formula
         effort = effort_in_force()
         has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
+        # If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
         satisfiability, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
         if satisfiability is Satisfiability.UNSATISFIABLE:
             return PathQuestion(formula, answer, False)
@@ -261,10 +259,7 @@ class Path(Context):
     # Requirements.
 
     def require(self, formula: Formula, reason: str, error: type[Exception] = ValueError) -> None:
-        """Require that a formula holds; raise the error if it cannot.
-
-        The sizes at which it fails are not a separate path, unless the code would catch the error.
-        """
+        """Require that a formula holds; raise the error if it cannot."""
         formula = evaluated(formula)
         known = self._known_answer(formula)
         if formula == TRUE or known:
@@ -278,6 +273,7 @@ class Path(Context):
             if not self.implies(formula):
                 self.opaque_sizes.refuse(formula)
             return
+        # The sizes at which it fails are not a separate path, unless the code would catch the error.
         if self.is_guarded or would_be_caught(sys._getframe(1), self.root):
             if not self.ask(formula):
                 raise error(reason)
@@ -322,11 +318,9 @@ class Path(Context):
             self.pairs.append((self.place(), tuple(map(tuple, shapes))))
 
     def is_within(self, start: Dim, stop: Dim, size: Dim) -> bool:
-        """Return whether the facts imply ``0 <= start <= stop <= size`` where an index or an opaque integer occurs.
-
-        The bounds of terms know nothing of these.
-        """
+        """Return whether the facts imply ``0 <= start <= stop <= size`` where an index or an opaque integer occurs."""
         formulas = (at_most(0, start), at_most(start, stop), at_most(stop, size))
+        # The bounds of terms know nothing of these.
         if not any(self.opaque_sizes.are_in(f) or self.loops.are_in(f) for f in formulas):
             return False
         return all(self.implies(f) for f in formulas)
@@ -513,13 +507,11 @@ class Path(Context):
         return current.get() is self
 
     def is_for_message(self, frame: FrameType) -> bool:
-        """Return whether the text that a frame makes is used only in an error or in an uncaught warning.
-
-        An error with a size in its message may be caught by a handler that raises no other error. Such a path is
-        unknown unless the run ends in an error.
-        """
+        """Return whether the text that a frame makes is used only in an error or in an uncaught warning."""
         is_handling = sys.exc_info()[1] not in (None, self._handled)
         kind = "raise" if is_handling else message_of(frame, self.root)
+        # An error with a size in its message may be caught by a handler that raises no other error. Such a path is
+        # unknown unless the run ends in an error.
         is_caught = is_handling or (bool(kind) and would_be_caught(frame, self.root))
         self.may_leak_size = self.may_leak_size or (kind == "raise" and is_caught)
         return kind == "raise" or (kind == "warn" and not is_caught)

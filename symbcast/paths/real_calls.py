@@ -262,7 +262,8 @@ class SizeFunction(CallsWithNumbers):
         return self.run(tuple(sized(d, path) for d in self.dims))
 
     def results(self, at: Mapping[Symbol, int]) -> Iterator[Any]:
-        """Yield the function's result or error at some sizes twice, because both must agree."""
+        """Yield the function's result or error at some sizes."""
+        # Both results must agree.
         for _ in range(2):
             yield result_of(lambda: self.run(tuple(size_at(d, at) for d in self.dims)))
 

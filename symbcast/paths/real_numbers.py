@@ -192,10 +192,7 @@ _BINARY = (math.log2, "log2")
 
 
 def power_of_two(path: SizePath, exponent: Any, key: Hashable) -> Any:
-    """Return 2 to the power of an integer that is at least 0; None if it must become a number.
-
-    For a rounded logarithm of n, or its number of bits, the power is about n: it is 1 for the least n, or else even.
-    """
+    """Return 2 to the power of an integer that is at least 0; None if it must become a number."""
     origin = path.origin(exponent.dim) if hasattr(type(exponent), "dim") else exponent.origin
     about = _about(*origin)
     if about is None:
@@ -203,6 +200,7 @@ def power_of_two(path: SizePath, exponent: Any, key: Hashable) -> Any:
     n, low, high = about
     if path.ask(at_most(n, 0 if origin[0] == "bits" else 1)):
         return None
+    # For a rounded logarithm of n, or its number of bits, the power is about n: it is 1 for the least n, or else even.
     return path.opaque(key, low, high, ("power", exponent), is_even=True)
 
 

@@ -83,15 +83,13 @@ class Literals:
         return [LITERAL_COST + sum(not isinstance(d, int) for d in dims_of(f)) for f in self._formulas]
 
     def within(self, cubes: Sequence[Cube]) -> list[int]:
-        """Return, for each literal, a bit mask of the cubes that imply it.
-
-        A cube implies a literal about one symbol if all sizes that the cube leaves for that symbol satisfy it; it
-        implies any other literal only if it contains it.
-        """
+        """Return, for each literal, a bit mask of the cubes that imply it."""
         masks = [0] * len(self._formulas)
         for position, cube in enumerate(cubes):
             for literal in cube:
                 masks[literal] |= 1 << position
+        # A cube implies a literal about one symbol if all sizes that the cube leaves for that symbol satisfy it; it
+        # implies any other literal only if it contains it.
         for sets in self._by_symbol().values():
             if len(sets) > 2:  # otherwise there is only one formula and its negation
                 for members, mask in _members(sets, cubes):
@@ -211,10 +209,8 @@ class PathRegions:
         self._open_overlapped()
 
     def _open_overlapped(self) -> None:
-        """Mark paths as unknown if they share sizes with a path whose end is unknown.
-
-        A path that a real call refuted is unknown from the doubtful step on, and other paths may share its beginning.
-        """
+        """Mark paths as unknown if they share sizes with a path whose end is unknown."""
+        # A path that a real call refuted is unknown from the doubtful step on, and other paths may share its beginning.
         ahead = [n for n, end in enumerate(self._ends) if end.kind == "open"]
         left = self.within.everywhere & ~sum(1 << n for n in ahead)
         while ahead and left:

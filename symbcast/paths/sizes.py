@@ -152,6 +152,7 @@ class Size:
         return self * 2**other if type(other) is int and 0 <= other <= MAX_SHIFT else self._number() << other
 
     def __rlshift__(self, other: int) -> Any:
+        # 1 << n is 2**n; any other number needs the size as a number.
         return self._power_of(2) if type(other) is int and other == 1 else other << self._number()
 
     def __rshift__(self, other: Any) -> Any:
@@ -227,6 +228,7 @@ class Size:
         size = -self if self < 0 else self
         if not hasattr(type(size), "dim"):
             return size.bit_length()
+        # (-n).bit_length() is n.bit_length(), and it is at most n.
         opaque = self.path.opaque(("bits", size.dim), 0, size.dim, ("bits", size.dim))
         return self._number().bit_length() if opaque is None else opaque
 
@@ -280,6 +282,7 @@ class Size:
     def _divided(self, other: Any, exact: Callable[[Dim, Dim], Dim], real: Callable[[Any, Any], Any]) -> Any:
         if not is_whole(other):
             return real(other, Real.of(self)) if isinstance(other, float) or type(other) is Real else NotImplemented
+        # Only the divisor decides whether Python raises: 0 // n is an error at n = 0 too.
         self._no_zero(self.dim)
         return self._of(exact(dim_of(other), self.dim))
 
@@ -302,6 +305,7 @@ def _below(left: Dim, right: Dim) -> Comparison:
 def is_whole(value: object) -> TypeGuard[Any]:
     """Return whether a value is an integer, NumPy's included, or a size."""
     kind = type(value)
+    # NumPy's integers have __index__; so have its arrays, which are not single integers: these have __len__.
     return kind is Size or issubclass(kind, int) or (hasattr(kind, "__index__") and not hasattr(kind, "__len__"))
 
 

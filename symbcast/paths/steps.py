@@ -154,10 +154,8 @@ def is_own_fault(error: BaseException) -> bool:
 
 
 def called_by(frame: FrameType | None) -> str:
-    """Return the source text of the function that the innermost user frame calls; empty if there is none.
-
-    The function has no frame because it is compiled; it called the code that runs now.
-    """
+    """Return the source text of the function that the innermost user frame calls; empty if there is none."""
+    # The function has no frame because it is compiled; it called the code that runs now.
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
     if frame is None:
@@ -239,8 +237,7 @@ def is_subscript(frame: FrameType) -> bool:
 def numbers_at_hand(frame: FrameType, *, in_code: bool) -> list[int]:
     """Return the numbers in a frame's locals, including those in sequences, mappings and shapes, smallest first.
 
-    With ``in_code``, the constants of its code count too. A comprehension has only its iterator, so the locals of the
-    enclosing frame count too.
+    With ``in_code``, the constants of its code count too.
     """
     numbers: set[int] = set()
     inner: FrameType | None = frame
@@ -248,6 +245,7 @@ def numbers_at_hand(frame: FrameType, *, in_code: bool) -> list[int]:
         _collect(list(inner.f_locals.values()), numbers, MAX_DEPTH)
         if in_code:
             _collect(inner.f_code.co_consts, numbers, 0)
+        # A comprehension has only its iterator: the locals of the enclosing frame count too.
         if inner.f_code.co_name[0] != "<" and not inner.f_code.co_name.startswith("__"):
             break
         inner = inner.f_back
@@ -285,10 +283,8 @@ def _is_strange(file: str) -> bool:
 
 
 def would_be_caught(frame: FrameType | None, root: FrameType | None) -> bool:
-    """Return whether an error raised now would reach a handler or a ``finally`` block.
-
-    The code there may depend on whether an error was raised, so both ways must be followed.
-    """
+    """Return whether an error raised now would reach a handler or a ``finally`` block."""
+    # The code there may depend on whether an error was raised, so both ways must be followed.
     while frame is not None and frame is not root:
         if not _is_machinery(frame.f_code.co_filename) and _is_covered(frame.f_code, frame.f_lasti):
             return True
@@ -310,6 +306,7 @@ def _handled(code: CodeType) -> tuple[tuple[int, int], ...]:
     ranges = []
     for entry in getattr(read, "exception_entries", ()):
         target = instructions[starts[entry.target]] if entry.target in starts else None
+        # Code that only raises again cannot hide an error.
         if target is None or not _only_raises_again(instructions, starts[entry.target]):
             ranges.append((entry.start, entry.end))
     return tuple(ranges)
@@ -442,10 +439,8 @@ class Choices:
 
     @property
     def unsettled(self) -> set[Hashable]:
-        """The loops of which an earlier run did not know all places where each path adds an item.
-
-        Every run might find others: the next one iterates over numbers there.
-        """
+        """The loops of which an earlier run did not know all places where each path adds an item."""
+        # Every run might find others: the next one iterates over numbers there.
         return {where[0] for where in self.unskipped} & {where[0] for where in self.always}
 
 
@@ -560,6 +555,7 @@ class IterationCounts:
         self._counts[key] += 1
         if max(self._counts[key], _depth(frame, root)) > iteration_limit(symbols):
             return PathIteration(True)
+        # A `for` loop has a state that no name has: its iterator. Turns of such loops are only counted.
         if symbols or self.state_of is None or _has_iterator(frame.f_code, frame.f_lasti):
             return PathIteration(False)
         place, state = (frame, frame.f_lasti), self.state_of(frame)

@@ -152,7 +152,8 @@ class TorchCall(NodeCall):
         return str(getattr(getattr(argument, "meta", {}).get("val"), "dtype", "")).removeprefix("torch.")
 
     def axis_of(self, axis: int, rank: int) -> int:
-        """Return an axis counted from the front; torch treats a scalar as if it had one axis."""
+        """Return an axis counted from the front."""
+        # Torch treats a scalar as if it had one axis.
         return self.axis(axis, max(rank, 1))
 
     # Outputs.

@@ -52,6 +52,7 @@ def exported(
         opened = with_auto_dims(dynamic_shapes)
         if opened == dynamic_shapes:
             raise _failed(module, error) from error
+        # Torch may refuse a range that the code does not satisfy, and take the axis without it.
         for shapes in (opened, without_ranges(opened)):
             with suppress(Exception):
                 return _export(module, args, kwargs, shapes), read_error(error, min_size)
@@ -90,6 +91,7 @@ def without_ranges(dynamic_shapes: Any) -> Any:
     kind = type(dim.AUTO)
 
     def plain(value: Any) -> Any:
+        # Dim.AUTO with a range is another object of the same type as Dim.AUTO.
         return dim.AUTO if isinstance(value, kind) and getattr(value, "type", None) == dim.AUTO.type else value
 
     return load_torch("torch.utils._pytree").tree_map(plain, dynamic_shapes, is_leaf=lambda v: isinstance(v, kind))

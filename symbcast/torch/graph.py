@@ -128,6 +128,7 @@ _WITHOUT_WRITING = frozenset(
 
 def overwritten_nodes(module: Any) -> frozenset[Any]:
     """Return the nodes of a graph whose memory a later node writes to."""
+    # Most graphs write to nothing: then the memories need not be followed.
     if not any(map(_may_write, {node.target for node in module.graph.nodes})):
         return frozenset()
     owners, last = _memories(module)
@@ -167,6 +168,7 @@ def _shared(module: Any, node: Any) -> Iterator[tuple[Any, bool]]:
     if name == "getitem":
         yield node.args[0], False
     elif name in INLINED and node.op == "call_function":
+        # An inlined graph shares the memory of its arguments with its placeholders.
         start = INLINED[name]
         inner = getattr(module, str(node.args[start].target))
         owners, last = _memories(inner)
@@ -186,10 +188,8 @@ class _Aliased(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _aliased(target: Any) -> tuple[_Aliased, ...] | None:
-    """Return the arguments whose memory an operator returns or writes to; None for other functions.
-
-    It is read once for all nodes: most operators have no such argument, and their schemas take long to read.
-    """
+    """Return the arguments whose memory an operator returns or writes to; None for other functions."""
+    # It is read once for all nodes: most operators have no such argument, and their schemas take long to read.
     schema = getattr(target, "_schema", None)
     if schema is None:
         return None
@@ -291,15 +291,13 @@ class TorchNode(Node):
 
     @cached_property
     def kind(self) -> int | None:
-        """A number that nodes share if they call the same with equal arguments besides tensors, and torch recorded so.
-
-        It has the recorded sizes of results only for operators that were found to need them.
-        """
+        """A number shared by nodes that call the same with equal arguments besides tensors, as torch recorded."""
         fx = self.raw
         if self._inner:
             return None
         places = {n: place for place, n in enumerate(self._taken) if n in self.names}
         dtypes = tuple([getattr(n.meta.get("val"), "dtype", None) for n in places])
+        # It has the recorded sizes of results only for operators that were found to need them.
         self._has_sizes = self.op_type in self._kinds.sized
         try:
             result = (value_key if self._has_sizes else type_key)(fx.meta.get("val"), places)

@@ -98,6 +98,7 @@ def read_forward_arguments(program: Any, gathered: str | None = None) -> Forward
     if first is None:
         return ForwardArguments(tuple(names), tuple(parts))
     name, count = names[first].removesuffix("_0"), 0
+    # The elements of `*args` have the parameter's name and their position.
     while first + count < len(positional) and names[first + count] == f"{name}_{count}":
         count += 1
     one = Structure(None, "tuple", range(count), tuple(parts[first : first + count]))
@@ -310,10 +311,8 @@ class _Reader:
 
 
 def _solved(axes: list[InputAxis]) -> tuple[dict[str, Dim], tuple[tuple[InputAxis, Formula], ...]]:
-    """Express torch's symbols in the sizes of axes; return them with the conditions that this needs.
-
-    A symbol equals an axis that torch records as that symbol; if there is none, it is solved from an axis ``a*s + b``.
-    """
+    """Express torch's symbols in the sizes of axes; return them with the conditions that this needs."""
+    # A symbol equals an axis that torch records as that symbol; if there is none, it is solved from an axis `a*s + b`.
     symbols: dict[str, Dim] = {}
     for axis in axes:
         if axis.is_dynamic and axis.known.is_Symbol:

@@ -150,10 +150,8 @@ def decider_of_output(node: Any, inputs: Sequence[Value | None], output: Value) 
 
 
 def _can_be_any(node: Any, made_of: Sequence[Value | None], output: Value) -> bool:
-    """Return whether data can give integers any values within their bounds, so that some suit every index.
-
-    Positions, counts and sums are bounded by sizes; integers that are rounded from computed reals may be so too.
-    """
+    """Return whether data can give integers any values within their bounds, so that some suit every index."""
+    # Positions, counts and sums are bounded by sizes; integers that are rounded from computed reals may be so too.
     kind = node.op_type
     if isinstance(output.content, DistinctPlaces):
         return False

@@ -132,6 +132,7 @@ def _joined(arrays: Sequence[Any]) -> ArrayContents:
     path, span = here(), None
     for array, known in zip(arrays, contents, strict=True):
         empty = path.empty(dims_of(array))
+        # Arrays without elements have no bounds.
         if known.span is None or path.ask(empty):
             continue
         low, high, occurs = known.span
@@ -208,6 +209,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 @implements(np.where)
 def where(condition: Any, *values: Any) -> Any:
+    # With the condition alone it is `nonzero`.
     if not values:
         return as_array(condition).nonzero()
     return SymbolicArray(broadcast_together(map(dims_of, (condition, *values))), common_dtype(values))
@@ -286,6 +288,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
     target = as_dims(shape)
     if len(dims_of(array)) > len(target):
         raise ValueError("input operand has more dimensions than allowed by the axis remapping")
+    # Only the array is stretched: no size of the target may be 1 where the array has another.
     here().broadcast(dims_of(array), target, rule="unidirectional")
     return _spread(array, target)
 

@@ -209,13 +209,15 @@ def nanquantile(
         return here().fail_to_trace("quantiles with weights or an output are not supported")
     _check_quantiles(q)
     mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+    # Without elements NumPy returns the mean, and forgets the axes of the quantiles.
     if here().ask(equal(multiply(*dims_of(a)), 0)):
         return mean
     return SymbolicArray((*dims_of(q), *mean.dims), mean.dtype)
 
 
 def _check_quantiles(q: Any) -> None:
-    """Add the requirement of NumPy's range check, which loops over the quantiles only if they have one axis."""
+    """Add the requirement of NumPy's range check."""
+    # NumPy's range check loops over the quantiles only if they have one axis; otherwise it reduces them.
     if len(dims_of(q)) > 1:
         here().require(at_most(1, multiply(*dims_of(q))), "zero-size array to reduction operation minimum")
 
@@ -260,6 +262,7 @@ def unique(
     total = multiply(*dims)
     count = path.data_size("unique")
     path.suppose(at_most(count, total))
+    # There are distinct elements exactly if there are elements.
     path.suppose(equal(path.bounds.smaller(count, 1), path.bounds.smaller(total, 1)))
     values = SymbolicArray((count,), dtype_of(ar), contents=contents_of(ar).some)
     each = (
@@ -329,6 +332,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     (n,), (m,) = dims_of(a) or (1,), dims_of(v) or (1,)
     path.require(at_most(1, n), "a cannot be empty")
     path.require(at_most(1, m), "v cannot be empty")
+    # The operands are exchanged if the second is longer.
     longer, shorter = path.bounds.larger(n, m), path.bounds.smaller(n, m)
     whole = subtract(add(n, m), 1)
     length = {"full": whole, "same": longer, "valid": add(subtract(longer, shorter), 1)}[mode]

@@ -125,7 +125,8 @@ def drawing(real: type) -> type:
 
 
 def seeded(real: Any, *args: Any, **options: Any) -> Any:
-    """Return a generator; a seed that is a size is replaced by 0, because no shape depends on it."""
+    """Return a generator; a seed that is a size is replaced by 0."""
+    # No shape depends on a seed.
     args, options = tuple(map(_seed, args)), {k: _seed(v) for k, v in options.items()}
     generator = real(*args, **options)
     is_drawing = current.get() is not None and type(generator) in (np.random.Generator, np.random.RandomState)
@@ -195,12 +196,10 @@ def _prober_of(is_state: bool) -> Any:
 
 
 def _check_values(real: Any, method: Any, parameters: dict[str, Any]) -> None:
-    """Raise NumPy's errors for invalid parameter values; require that sizes are as large as NumPy demands.
-
-    Values of arrays without data, and numbers computed from sizes, are assumed to be valid.
-    """
+    """Raise NumPy's errors for invalid parameter values; require that sizes are as large as NumPy demands."""
     probe = getattr(_prober(real), method.__name__)
     sizes = {k: v for k, v in parameters.items() if type(v) is Size}
+    # Values of arrays without data, and numbers computed from sizes, are assumed to be valid.
     if any(is_symbolic(v) for k, v in parameters.items() if k not in sizes):
         sizes = {}
     elif not sizes:
@@ -261,11 +260,9 @@ def _whole(value: Any) -> Any:
 
 
 def _within(dims: Any, dtype: Any, first: Any, last: Any) -> SymbolicArray:
-    """Return drawn integers from ``first`` to ``last``; without a known upper bound ``last`` is None.
-
-    Unlike the data of an argument, a draw cannot be chosen by the caller: used as an index, every possible draw must be
-    within the axis.
-    """
+    """Return drawn integers from ``first`` to ``last``; without a known upper bound ``last`` is None."""
+    # Unlike the data of an argument, a draw cannot be chosen by the caller: used as an index, every possible draw must
+    # be within the axis.
     span = None if last is None else IntegerSpan(first, last, "part")
     return SymbolicArray(dims, dtype, contents=ArrayContents(span=span, is_data=False))
 

@@ -97,6 +97,7 @@ def swapaxes(array: Any, first: int, second: int) -> Any:
 def squeeze(array: Any, axis: Any = None) -> Any:
     """Return the array without some axes of size 1: the given ones, or all."""
     path = here()
+    # Which axes are 1 decides the rank: each is a question.
     if axis is None:
         return array._with(tuple(d for d in array.dims if not path.ask(equal(d, 1))))
     axes = axes_of(axis, array.ndim)
@@ -295,6 +296,7 @@ def diagonal(array: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1) -> Any
     is_up = shift >= 0 if isinstance(shift, int) else path.ask(at_most(0, shift))
     rows, columns = array.dims[a], array.dims[b]
     rows, columns = (rows, subtract(columns, shift)) if is_up else (subtract(rows, multiply(-1, shift)), columns)
+    # An offset beyond the matrix gives an empty diagonal.
     length = path.bounds.larger(path.bounds.smaller(rows, columns), 0)
     dims = (*(d for n, d in enumerate(array.dims) if n not in (a, b)), length)
     return SymbolicArray(dims, array.dtype, contents=array.contents.some, memory=array.memory)
@@ -451,6 +453,7 @@ def repeat(array: Any, repeats: Any, axis: Any = None) -> Any:
         (count,) = dims_of(repeats) or (1,)
         if count != 1:
             path.broadcast((count,), (dims[place],), rule="unidirectional")
+        # Their sum is the new size, which data decide.
         dims[place] = path.data_size("repeated")
     return SymbolicArray(tuple(dims), data.dtype, contents=array.contents.spread)
 

@@ -87,6 +87,7 @@ def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0
     elif kind is Flat:
         array = value.copy() if dtype is None else value.copy().astype(dtype)
     elif hasattr(kind, "dims"):
+        # `np.array` copies by default, `np.asarray` only if it must.
         is_copy = real.__name__ == "array" and (options.get("copy", args[0] if args else True) is True)
         array = (value.copied() if is_copy else value) if dtype is None else value.astype(dtype, copy=is_copy)
     elif kind in (Size, Real):
@@ -111,6 +112,7 @@ def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
     """Return integers and sizes as an object array, which NumPy can compute with."""
     if dtype is not None and np.dtype(dtype).kind == "f":
         return SymbolicArray(dims_of(value), dtype)
+    # NumPy computes with objects element by element, by the operators of sizes.
     return real_array(value, dtype=object)
 
 
@@ -252,6 +254,7 @@ def _are_standins(*values: Any, **_: Any) -> bool:
 
 @stands_for(operator.is_, operator.is_not, builtins.id, is_ours=_are_standins)
 def identity(real: Any, *values: Any) -> Any:
+    # A stand-in is what it stands for, also to `is`.
     return real(*map(real_of, values))
 
 
@@ -367,7 +370,8 @@ def reduced_list(real: Any, a: Any, *args: Any, **options: Any) -> Any:
 
 
 def _is_repeated(*args: Any, **_: Any) -> bool:
-    """Return whether only the number of repetitions depends on sizes, so that NumPy does not dispatch the call."""
+    """Return whether only the number of repetitions depends on sizes."""
+    # NumPy dispatches by the array only, so it does not dispatch such a call.
     return not is_one(args[0]) and is_symbolic(list(args[1:2]))
 
 
@@ -428,6 +432,7 @@ def integer_root(real: Any, value: Any) -> Any:
     opaque = path.opaque(("isqrt", value.dim), 0, value.dim, ("isqrt", value.dim))
     if opaque is None:
         return real(path.number(value.dim))
+    # Of the root r of n, only r*r <= n is known here.
     path.suppose(at_most(multiply(opaque.dim, opaque.dim), value.dim))
     return opaque
 
@@ -509,6 +514,8 @@ def _indices(dims: Dims) -> Sequence:
 
     def places(index: Any) -> list[Any]:
         indices = []
+        # In C order, index i is at i // (product of later sizes), modulo the size of the axis, except on the first
+        # axis.
         for number, dim in enumerate(dims):
             place = floor_divide(index, multiply(*dims[number + 1 :]))
             indices.append(modulo(place, dim) if number else place)

@@ -305,6 +305,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
     dtypes = result_dtypes(ufunc, tuple(dtype_of(v) for v in inputs), dtype)
     for out, kind in zip(outs, dtypes, strict=False):
         if out is not None:
+            # The output is no operand: the result may be stretched to it, not the other way round.
             here().broadcast(dims, dims_of(out), rule="unidirectional")
             dims = dims_of(out)
             write_out(out, kind, casting)
@@ -357,6 +358,7 @@ def _truth(ufunc: Any, inputs: Sequence[Any]) -> bool | None:
         case "not_equal" if known[0] is not None and isinstance(inputs[1], (int, float)) and inputs[1] == 0:
             return bool(known[0])
         case "logical_not" | "invert":
+            # `invert` of an integer is -n - 1: only booleans are negated.
             is_number = ufunc.__name__ == "invert" and dtype_of(inputs[0]) != np.dtype(bool)
             return None if known[0] is None or is_number else not known[0]
         case "bitwise_and" if any(dtype_of(v) not in (np.dtype(bool), np.bool_) for v in inputs):
@@ -418,6 +420,7 @@ def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
         return None
     if truth is not (ufunc.__name__ == "logical_or"):
         return truth
+    # all() of nothing is True, any() of nothing False: the other way round than the common truth.
     return bool(truth != here().ask(any_of(equal(d, 0) for d in dims)))
 
 
@@ -426,6 +429,7 @@ def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> IntegerSpan | N
     span = contents_of(data).span
     if span is None or ufunc.__name__ not in ("maximum", "minimum"):
         return None
+    # Only the maximum of all elements is sure to be the upper end: a part may not have it.
     if not span.is_exact or len(axes) < len(data.dims):
         return span.bounds
     end = span.high if ufunc.__name__ == "maximum" else span.low

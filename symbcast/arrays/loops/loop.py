@@ -182,6 +182,7 @@ def increment_of(old: Any, new: Any, path: Path) -> Increment | None:
         steps = (subtract(dim_of(new), dim_of(old)),)
     else:
         return None
+    # A step that itself depends on the index is no constant step.
     varies = not path.loops.varying.keys().isdisjoint(symbols_of(s for s in steps if not isinstance(s, int)))
     return None if varies else Increment(old, steps)
 
@@ -422,6 +423,7 @@ class SymbolicLoop:
         """Leave the loop: what the last iteration assigned depends on the last index."""
         last = {self.index: subtract(self.count, 1)}
         for space in self._spaces:
+            # Lists hold `Repeated`, which has the index for all iterations.
             values = {n: (v, put_index(v, last)) for n, v in space.read().items() if type(v) is not list}
             space.write({n: new for n, (old, new) in values.items() if not is_alike(old, new)})
         self._leave()

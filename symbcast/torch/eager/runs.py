@@ -190,6 +190,7 @@ class EagerRun:
         kind = operator_name(func)
         if kind in ABOUT:
             return ABOUT[kind](self, *args, **kwargs)
+        # Tensors with data and plain numbers are computed by torch itself.
         if not any(map(_is_open, _leaves((args, kwargs)))):
             return func(*args, **kwargs)
         if getattr(func, "namespace", "") == "higher_order":
@@ -288,6 +289,7 @@ class EagerRun:
             names = (a.name for a in aliased if a.alias_info.before_set == alias.before_set)
             source = arguments.get(next(names, ""))
         if alias is not None and alias.is_write and source is not None:
+            # Views of the memory lose what is known of their elements too.
             self._memory_of(source).is_written = True
             if is_without_data(source):
                 source.value = value.with_content(None)

@@ -143,6 +143,7 @@ def _number(run: TensorRun, tensor: Any) -> Any:
         formula = known if isinstance(known, FORMULA_KINDS) else run.numbers.is_true_for_data()
         return torch.SymBool(TruthNode(formula, run.numbers))
     if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+        # Elements that are real numbers are not followed.
         return torch.SymFloat(RealNode(UNKNOWN_REAL, run.numbers))
     if is_size(known):
         return symint(known, run.numbers)
@@ -226,6 +227,7 @@ class EagerCall(TorchCall):
             return None if each is None else ceil_divide(size, each)
         if kind == "unbind":
             return size
+        # `chunk` rounds the size of a part up, so it may return fewer parts than requested.
         return ceil_divide(size, ceil_divide(size, self.number("chunks")))
 
 

@@ -72,16 +72,14 @@ class _Kind(type):
 
 @contextmanager
 def standing_in(function: Any, modules: Any) -> Iterator[None]:
-    """Put the stand-ins into the modules of the code in this context: of a function, and of the classes of modules.
-
-    Torch's own code keeps its types.
-    """
+    """Put the stand-ins into the modules of the code in this context: of a function, and of the classes of modules."""
     names = {type(n).__module__ for n in modules} & sys.modules.keys()
     spaces = [getattr(function, "__globals__", {}), *(vars(sys.modules[m]) for m in names)]
     types = ((int, "SymInt"), (float, "SymFloat"))
     standins = {own.__name__: _Kind(own.__name__, (), {"own": own, "name": name}) for own, name in types}
     changed = []
     for space in spaces:
+        # Torch's own code keeps its types.
         if str(space.get("__name__")).partition(".")[0] != "torch":
             added = standins.keys() - space.keys()
             space.update((name, standins[name]) for name in added)
@@ -135,6 +133,7 @@ class RealTorchCalls(CallsWithNumbers):
             return isinstance(real, int) and (mentions_data(dim, at) or value_at(dim, at) == real)
         if isinstance(traced, torch.SymInt | torch.SymFloat | torch.SymBool):
             return isinstance(real, (int, float, bool))
+        # Model outputs of transformers are dataclasses and mappings: these are compared as mappings.
         if dataclasses.is_dataclass(traced) and not isinstance(traced, Mapping):
             return type(real) is type(traced) and self.fits(vars(traced), vars(real), at)
         if isinstance(traced, Mapping):
@@ -218,6 +217,7 @@ def _signed(shape: Sequence[int], dtype: Any) -> Any:
 
 def _last(shape: Sequence[int], dtype: Any) -> Any:
     """Return tensors of -1: negative numbers, and the last index."""
+    # Unsigned integers and booleans have no -1.
     return -_ones(shape, dtype) if dtype.is_signed else _ones(shape, dtype)
 
 
@@ -345,7 +345,8 @@ def _run(path: Path, called: Any, function: Any, arguments: TraceArguments, shap
 
 @contextmanager
 def without_fast_path() -> Iterator[None]:
-    """Keep attention layers from fused kernels, which torch chooses only without gradients."""
+    """Keep attention layers from fused kernels."""
+    # Torch chooses them only without gradients.
     switch = load_torch().backends.mha
     before = switch.get_fastpath_enabled()
     switch.set_fastpath_enabled(False)

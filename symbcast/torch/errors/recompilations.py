@@ -51,6 +51,7 @@ def entries_of(function: Any) -> list[CacheEntry]:
     """
     code = code_of(function)
     listed = load_torch("torch._dynamo.eval_frame")._debug_get_cache_entry_list(code)
+    # Dynamo lists the newest entry first.
     return [_entry(e) for e in reversed(listed)]
 
 
@@ -210,6 +211,7 @@ def read_reason(text: str) -> RecompileReason:
     'torch._dynamo.mark_dynamic(x, 0) before the first call'
     """
     for pattern, build in _READERS:
+        # The rows are in order of precision.
         match = pattern.match(text.strip())
         if match is not None:
             return build(match)
@@ -295,13 +297,11 @@ class RecompileReport(Guessable):
 
     @property
     def _opened(self) -> Iterator[tuple[str, int, set[int]]]:
-        """Yield the axes that one entry fixes and another leaves open, with the fixed sizes.
-
-        A failed guard names only the first axis that differs; torch opens every axis that does.
-        """
+        """Yield the axes that one entry fixes and another leaves open, with the fixed sizes."""
         tensors = dict.fromkeys(tensor for entry in self.entries for tensor in entry.shapes)
         for tensor in tensors:
             shapes = [entry.shapes[tensor] for entry in self.entries if tensor in entry.shapes]
+            # A failed guard names only the first axis that differs; torch opens every axis that does.
             for axis in range(min(map(len, shapes))):
                 sizes = {shape[axis] for shape in shapes}
                 numbers = {size for size in sizes if size is not None}

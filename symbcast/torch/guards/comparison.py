@@ -222,6 +222,7 @@ class Comparer:
             if any(s.size == fixed.size for s in opened[:n]):
                 continue
             alike = [s for s in opened if s.size == fixed.size]
+            # Axes fixed at one size may have to be equal: each is changed alone, and all of them together.
             tried = [(t, size) for t in ([fixed], alike) for size in (1, fixed.size + 1) if size != fixed.size]
             for together, size in tried:
                 if self._runs_fixed(sizes or {}, {s.source: size for s in together}):
@@ -330,9 +331,10 @@ class WeakRules:
 
 
 def _is_one_sided(formula: Formula) -> bool:
-    """Return whether a guard is more than ``!=``; torch uses ``!=`` to rule out 0 and 1, and kernels never need it."""
+    """Return whether a guard is more than ``!=``."""
     match formula:
         case formulas.Comparison(operator):
+            # Torch uses != to rule out 0 and 1, and kernels never need it.
             return operator != "!="
         case AllOf(parts) | AnyOf(parts):
             return any(map(_is_one_sided, parts))

@@ -112,10 +112,8 @@ class GuardReader:
         return self._rounded_and_compared(op, left, right) or _compared(op, self._term(left), self._term(right))
 
     def _rounded_and_compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Formula | None:
-        """Return a comparison of a rounded multiple of one size with a number, by the floats of torch; None for others.
-
-        Rounding grows with the size, so the sizes at which it reaches a number are those from a first one on.
-        """
+        """Return a comparison of a rounded multiple of one size with a number, by torch's floats; None for others."""
+        # Rounding grows with the size, so the sizes at which it reaches a number are those from a first one on.
         for place, (rounded, number) in enumerate(((left, right), (right, left))):
             multiple = self._rounded(rounded)
             if multiple is None or not isinstance(number, ast.Constant) or type(number.value) is not int:
@@ -202,10 +200,7 @@ class GuardReader:
         return terms[0] if len(terms) == 1 else operate(_FUNCTIONS[name], tuple(terms))
 
     def _rounded_real(self, name: str, node: ast.expr) -> Term:
-        """Return a float times a size, rounded, if floats cannot round the product past an integer.
-
-        Rounding towards zero is rounding down only for a value that is not negative.
-        """
+        """Return a float times a size, rounded, if floats cannot round the product past an integer."""
         match node:
             case ast.BinOp(left=ast.Constant(value=float(value)), op=ast.Mult(), right=inner):
                 pass
@@ -217,6 +212,7 @@ class GuardReader:
                 raise DimensionError(ast.unparse(node), "is a real number that is not read")
         match inner:
             case ast.Call(func=func, args=[size]) if ast.unparse(func).rpartition(".")[2] in _TO_REAL:
+                # Rounding towards zero is rounding down only for a value that is not negative.
                 scaled = scaled_term(name, self._term(size), value)
                 if scaled is not None:
                     return scaled
@@ -303,6 +299,7 @@ def scaled_term(name: str, size: Term, factor: float) -> Term | None:
     # trunc and int round towards zero: that is down here, as the size is known not to be negative.
     if name in _DOWN:
         return operate("//", (size.scaled(scale.above), constant(scale.below)))
+    # Rounding up is exact only where floats hold the quotient.
     is_power_of_two = scale.below & (scale.below - 1) == 0
     return (
         -operate("//", (size.scaled(-scale.above), constant(scale.below))) if name in _UP and is_power_of_two else None
@@ -390,11 +387,7 @@ def without_log_prefixes(text: str) -> str:
 
 
 def errors_in(text: str) -> Iterator[str]:
-    """Yield the parts of a text about one export each.
-
-    An exception that is raised again, or shown again after "The above exception", is one error. What torch logged
-    during an export belongs to the error that ends it.
-    """
+    """Yield the parts of a text about one export each."""
     places = [match.start() for match in _STARTS.finditer(text)]
     seen: set[str] = set()
     part = text[: places[0]] if places else text
@@ -402,6 +395,8 @@ def errors_in(text: str) -> Iterator[str]:
         block = text[start:end]
         if block.startswith(_VIOLATED):
             said = _items(block)
+            # An exception that is raised again, or shown again after "The above exception", is one error. What torch
+            # logged during an export belongs to the error that ends it.
             if said in seen:
                 part += block[len(said) :]
                 continue
@@ -459,6 +454,7 @@ class SizeNames:
 
     def spelled(self, expression: str) -> str:
         """Return an expression of torch with the names of sizes in it."""
+        # Longer sources first: one may be the beginning of another.
         for source, name in sorted(self.by_source.items(), key=lambda pair: -len(pair[0])):
             expression = expression.replace(source, name)
         return re.sub(r"(?<!\w)[suz]+\w*\d+(?!\w)", lambda m: self.by_symbol.get(m[0], m[0]), expression)

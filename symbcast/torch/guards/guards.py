@@ -135,15 +135,13 @@ class Guards:
         return list(self._needed(GuardedSizes({symbol(name): least for name, least in self._least.items()})))
 
     def _needed(self, known: GuardedSizes) -> Iterator[_Numbered]:
-        """Yield the guards that may not follow from earlier ones, each with its index.
-
-        Guards about one size come first: the sets of sizes that they give make most other guards trivial, or reduce
-        them to one size.
-        """
+        """Yield the guards that may not follow from earlier ones, each with its index."""
         numbered = [(n, g.formula) for n, g in enumerate(self.all) if g.formula is not None]
         numbered.sort(
             key=lambda pair: len(self.all[pair[0]].text)
         )  # the simplest first, because they simplify the others
+        # Guards about one size come first: the sets of sizes that they give make most other guards trivial, or reduce
+        # them to one size.
         left = yield from _learned(known, [pair for pair in numbered if len(symbols_in(pair[1])) == 1])
         tied = [pair for pair in numbered if len(symbols_in(pair[1])) != 1]
         yield from (yield from _learned(known, _decided(known, [*left, *tied])))
@@ -246,6 +244,7 @@ def _bound(formula: Formula) -> tuple[Term, int] | None:
     least = (1 if formula.operator == "<" else 0) - rest.constant
     if not rest.content:
         return None
+    # n*x >= m with integers is x >= ceil(m/n).
     return Term({m: c // rest.content for m, c in rest.coefficients.items() if m}), -(-least // rest.content)
 
 
@@ -325,8 +324,9 @@ def _lines(program: Any) -> list[str]:
 
 
 def _line(frame: Any) -> str:
-    """Return a line in the user's code; empty for lines in torch, which do not help a user."""
+    """Return a line in the user's code; empty for lines in torch."""
     file, line = getattr(frame, "filename", None), getattr(frame, "lineno", None)
+    # Lines in torch do not help a user.
     if file is None or is_of_torch(str(file)):
         return ""
     return f"line {SourceLine(str(file), line or 0, '')}"
@@ -348,8 +348,9 @@ def _end(upper: Any) -> int | None:
 
 
 def _ranges(program: Any, axes: Sequence[InputAxis]) -> Iterator[Guard]:
-    """Yield the ranges that the program checks; torch assumes a minimum of 2 and does not check it."""
+    """Yield the ranges that the program checks."""
     seen = set()
+    # Torch assumes a minimum of 2 and does not check it.
     for axis in axes:
         if axis.known in seen:
             continue

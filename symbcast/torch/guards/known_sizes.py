@@ -169,13 +169,11 @@ class GuardedSizes:
         return formula if is_plain else set_formula(size, members)
 
     def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
-        """Return the members of a set that satisfy a formula with a quotient by a size; None if undetermined.
-
-        Small sizes are tried one by one. For large enough sizes, the quotient is constant on each residue class.
-        """
+        """Return the members of a set that satisfy a formula with a quotient by a size; None if undetermined."""
         period = lcm(*(n for d in dims_of(formula) for n in constant_divisors(term(d))))
         if period > _LOOKED_AT:
             return None
+        # Small sizes are tried one by one. For large enough sizes, the quotient is constant on each residue class.
         start = period * _SMALL
         residues = set()
         for n in range(start, start + period):
@@ -245,6 +243,7 @@ class GuardedSizes:
 
     def _divided(self, left: Dim, right: Dim) -> tuple[Dim, Dim]:
         for factor in factors(term(left if left != 0 else right)):
+            # Dividing keeps a comparison only by a factor that is never 0.
             while self._is_at_least(factor, 1):
                 quotients = [d if d == 0 else exact_quotient((d,), (factor,)) for d in (left, right)]
                 if quotients[0] is None or quotients[1] is None or quotients == [0, 0]:

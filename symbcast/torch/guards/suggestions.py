@@ -265,10 +265,8 @@ class Suggester:
         return form if form is None or self._is_tried or self._is_proved(alike, form) else None
 
     def _is_proved(self, alike: list[Symbol], form: _Form) -> bool:
-        """Return whether torch proves all guards about some sizes from a `Dim`.
-
-        A guard that holds for all sizes is in the program because torch could not prove it.
-        """
+        """Return whether torch proves all guards about some sizes from a `Dim`."""
+        # A guard that holds for all sizes is in the program because torch could not prove it.
         names = [shown_source(a.source) for a in self._axes if a.size in alike]
         if any(name in text for name in names for text in (*self._trivial, *self._difficult)):
             return False
@@ -280,6 +278,7 @@ class Suggester:
     def _alike(self, size: Symbol) -> list[Symbol]:
         """Return all sizes that must equal this one, in the order of the axes."""
         alike, grown = {size}, True
+        # Equality is transitive: pairs are joined until nothing is added.
         while grown:
             pairs = [set(symbols_in(c)) for c in self._clauses if _is_equality(c)]
             union = alike.union(*(pair for pair in pairs if pair & alike))
@@ -324,6 +323,7 @@ def _formed(size: Symbol, members: SizeSet) -> _Form | None:
         most = None if high is None else high - low
         return _Form(name, f"{name} = {_dim_text(name, low, high)}", term(own) + constant(low), most)
     firsts = members.first(2)
+    # Torch knows multiples only: the first two members show the factor, and all members are compared with it.
     factor = firsts[1] - firsts[0] if len(firsts) == 2 else 0
     if not 1 < factor <= _MOST:
         return None
