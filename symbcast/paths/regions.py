@@ -18,6 +18,7 @@ from symbcast.core.algebra.formulas import (
     any_of,
     clauses,
     dims_of,
+    literal_count,
     negate,
     opposite,
 )
@@ -32,7 +33,7 @@ from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatr
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.simplification.alternatives import without_staircases
-from symbcast.core.solver.simplification.simplify import literal_count, simplified
+from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.solver.simplification.two_level import (
     LITERAL_COST,
     Cube,

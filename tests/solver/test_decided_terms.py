@@ -15,7 +15,7 @@ from symbcast.core.algebra.formulas import equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import term
 from symbcast.core.solver.evaluation import holds_at, predicate, value_function
-from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms, decided_by_sets, is_greatest
+from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms, is_greatest
 from symbcast.core.solver.f2_one_size.set_products import boxes_of
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_dim, parse_formula
@@ -96,7 +96,7 @@ def test_quotients_by_terms_are_decided_and_divisors_are_kept_from_0(text, wante
     H, M, W = map(symbol, "HMW")
     sets = {H: SizeSet.residues(16, [0]) & SizeSet.interval(1, None), W: SizeSet.interval(1, None)}
     formula = parse_formula(text)
-    found = decided_by_sets(formula, sets)
+    found = DecidedTerms(sets).formula(formula)
     assert len(str(sb.Condition(found))) <= len(text)
     for h, m, w in itertools.product([16, 32, 48, 160], range(20), [1, 7, 8, 9, 20]):
         at = {H: h, M: m, W: w}

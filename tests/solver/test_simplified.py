@@ -11,13 +11,22 @@ from hypothesis import strategies as st
 from solver.expressions import SYMBOLS, expressions, points, statements
 
 import symbcast as sb
-from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, all_of, any_of, clauses, equal, negate
+from symbcast.core.algebra.formulas import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    all_of,
+    any_of,
+    clauses,
+    equal,
+    literal_count,
+    negate,
+)
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.effort import Satisfiability
 from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
-from symbcast.core.solver.simplification.simplify import literal_count
 
 Condition = sb.Condition
 POINTS = points(3, 6)

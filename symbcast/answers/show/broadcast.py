@@ -47,12 +47,12 @@ from symbcast.answers.show.document import (
     whole,
     words,
 )
-from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Formula, all_of
+from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Formula, all_of, literal_count
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
 from symbcast.core.programs.broadcast_call import BroadcastCall
-from symbcast.core.solver.f2_one_size.set_formulas import comparison_count, gathered
+from symbcast.core.solver.f2_one_size.set_formulas import gathered
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import UnknownRankError
 
@@ -149,7 +149,7 @@ def _part(formula: Formula, namer: Namer, place: str) -> Line:
     text = f"({namer.formula(formula)})" if is_nested else namer.formula(formula)
     if len(text) <= LONGEST or not is_nested:
         return whole(text, JointFormulas((namer.renamed_formula(formula),)))
-    return words(f"a condition of {comparison_count(formula)} comparisons, which {place} has")
+    return words(f"a condition of {literal_count(formula)} comparisons, which {place} has")
 
 
 def _is_nested(formula: Formula, namer: Namer) -> bool:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from math import gcd, prod
-from operator import index, mul
+from operator import attrgetter, index, mul
 from typing import Any, Literal
 
 from symbcast.core.algebra.terms import (
@@ -78,21 +78,15 @@ def size_join(*sizes: Any) -> Any:
     >>> size_join(1, 3), size_join(0, 1), size_join(1, 1)
     (3, 0, 1)
     """
-    joined: Any = 1
-    for size in sizes:
-        clashes = (joined != size) & (joined != 1) & (size != 1)
-        if _any(clashes):
-            raise DimensionError(f"broadcast{sizes}", "two sizes differ and neither is 1")
-        joined = _where(joined == 1, size, joined)
+    joined, clashes = _joined(sizes)
+    if _any(clashes):
+        raise DimensionError(f"broadcast{sizes}", "two sizes differ and neither is 1")
     return joined
 
 
 def size_join_or_nan(*sizes: Any) -> Any:
     """Return the join of sizes; NaN where it has no value."""
-    joined, clashes = 1, False
-    for size in sizes:
-        clashes = clashes | ((joined != size) & (joined != 1) & (size != 1))
-        joined = _where(joined == 1, size, joined)
+    joined, clashes = _joined(sizes)
     return _where(clashes, _NAN, joined) if _any(clashes) else joined
 
 
@@ -132,12 +126,17 @@ def size_compatible(*sizes: Any) -> Any:
     >>> size_compatible(1, 3, 3), size_compatible(2, 3)
     (True, False)
     """
+    return _joined(sizes)[1] ^ True
+
+
+def _joined(sizes: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the join of sizes, in an array of each element, and where it has no value."""
     joined: Any = 1
-    fits: Any = True
+    clashes: Any = False
     for size in sizes:
-        fits = fits & ((joined == size) | (joined == 1) | (size == 1))
+        clashes = clashes | ((joined != size) & (joined != 1) & (size != 1))
         joined = _where(joined == 1, size, joined)
-    return fits
+    return joined, clashes
 
 
 def _any(truths: Any) -> bool:
@@ -249,6 +248,12 @@ def monomial_quotient(dividend: Monomial, divisor: Sequence[Atom]) -> Monomial |
     return tuple(left)
 
 
+def sides_of(difference: Term) -> tuple[Term, Term]:
+    """Return two terms without negative coefficients whose difference is a given term."""
+    above = Term({m: c for m, c in difference.coefficients.items() if c > 0})
+    return above, above - difference
+
+
 def _without_remainders(dividend: Term, by: int) -> Term:
     """Return a dividend with ``x % k`` replaced by ``x - k*(x//k)``, if that makes it shorter.
 
@@ -353,7 +358,7 @@ def extremum_terms(kind: Literal["min", "max"], args: Iterable[Term]) -> Term:
         rest.append(constant(min(numbers) if kind == "min" else max(numbers)))
     if 1 < len(rest) <= _COMPARED_UP_TO:
         rest = _undominated(kind, rest)
-    return rest[0] if len(rest) == 1 else Operation(kind, tuple(sorted(rest, key=_key_of)))
+    return rest[0] if len(rest) == 1 else Operation(kind, tuple(sorted(rest, key=attrgetter("key"))))
 
 
 def _undominated(kind: Literal["min", "max"], members: list[Term]) -> list[Term]:
@@ -370,10 +375,6 @@ def _undominated(kind: Literal["min", "max"], members: list[Term]) -> list[Term]
                     undominated.remove(member)
                     break
     return undominated
-
-
-def _key_of(value: Term) -> tuple[object, ...]:
-    return value.key
 
 
 def join_terms(args: Iterable[Term]) -> Term:
@@ -393,7 +394,7 @@ def join_terms(args: Iterable[Term]) -> Term:
         if low is not None and low >= 0:
             return only
         members[constant(1)] = None
-    return Operation("join", tuple(sorted(members, key=_key_of)))
+    return Operation("join", tuple(sorted(members, key=attrgetter("key"))))
 
 
 def joined_sizes(args: Iterable[Term]) -> Term:
@@ -469,6 +470,12 @@ class Substitution:
         self.replaced = replaced
         self.of_symbols = of_symbols
         self.results: dict[Atom, Term] = {}
+
+    def dim(self, dim: Dim) -> Dim:
+        """Return a dimension with the atoms replaced at every depth."""
+        if isinstance(dim, int):
+            return dim
+        return self.replaced.get(dim, dim) if self.of_symbols and dim.is_Symbol else self.term(dim).dim()
 
     def term(self, value: Term) -> Term:
         """Return a term with the atoms replaced at every depth."""
@@ -619,7 +626,7 @@ def join_with(joined: Dim, member: Dim) -> Dim:
     """
     args = tuple(term(d) for d in join_members(joined) if d != 1)
     added = term(member)
-    place = bisect_left(args, added.key, key=lambda arg: arg.key)
+    place = bisect_left(args, added.key, key=attrgetter("key"))
     if place < len(args) and args[place] is added:
         return joined
     return Operation("join", (*args[:place], added, *args[place:]))
@@ -631,16 +638,4 @@ FUNCTIONS: dict[str, Callable[[Sequence[Dim]], Dim]] = {"min": minimum, "max": m
 
 def replace_symbols(dim: Dim, values: Mapping[Any, Dim]) -> Dim:
     """Return a dimension with some symbols replaced, all at once."""
-    return symbol_replacer(values)(dim)
-
-
-def symbol_replacer(values: Mapping[Any, Dim]) -> Callable[[Dim], Dim]:
-    """Return a function that replaces symbols in dimensions; parts that the dimensions share are replaced once."""
-    substitution = Substitution(values, of_symbols=True)
-
-    def replace(dim: Dim) -> Dim:
-        if isinstance(dim, int):
-            return dim
-        return values.get(dim, dim) if dim.is_Symbol else substitution.term(dim).dim()
-
-    return replace
+    return Substitution(values, of_symbols=True).dim(dim)

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from math import gcd
+from operator import and_
 from typing import NamedTuple
 
 from symbcast.core.algebra.arithmetic import (
@@ -23,6 +25,7 @@ from symbcast.core.algebra.arithmetic import (
     monomial_quotient,
     multiply,
     quotient_and_remainder,
+    sides_of,
     subtract,
 )
 from symbcast.core.algebra.formulas import Comparison, Formula, all_of, any_of, at_most, equal
@@ -79,8 +82,6 @@ def _is_size(atom: Atom) -> bool:
 
 def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) -> int | None:
     """Return a lower bound of a term, from the bounds of one operation in one of its monomials."""
-    if len(monomial) > 1 and atom.is_truth_value:
-        return _by_truth_value(value, atom, steps)
     factor = value.coefficients[monomial]
     others = monomial_quotient(monomial, (atom,)) or ()
     rest = value - Term({monomial: factor})
@@ -89,17 +90,17 @@ def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) 
         inside = atom.args[0] - constant(by - 1) if factor > 0 else atom.args[0]
         low = lower_bound(rest.scaled(by) + inside.scaled(factor), steps)
         return None if low is None else -(-low // by)
-    lows = [lower_bound(rest + Term({others: factor}) * arg, steps) for arg in atom.args]
+    is_case = len(monomial) > 1 and atom.is_truth_value
+    if is_case:
+        values = [_put_in(value, atom, number) for number in (0, 1)]
+    else:
+        values = [rest + Term({others: factor}) * arg for arg in atom.args]
+    lows = [lower_bound(v, steps) for v in values]
     known = [low for low in lows if low is not None]
-    if (atom.kind == "min") == (factor > 0):
+    # A sum with min(x, y) is at least the lesser of the sums with x and with y; one with max is at least either.
+    if is_case or (atom.kind == "min") == (factor > 0):
         return min(known) if len(known) == len(lows) else None
     return max(known, default=None)
-
-
-def _by_truth_value(value: Term, atom: Operation, steps: int) -> int | None:
-    lows = [lower_bound(_put_in(value, atom, number), steps) for number in (0, 1)]
-    known = [low for low in lows if low is not None]
-    return min(known) if len(known) == len(lows) else None
 
 
 def _put_in(value: Term, atom: Operation, number: int) -> Term:
@@ -146,15 +147,16 @@ def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tup
     ((3*M, 2), (2*M + 2, M))
     """
     above, below = term(multiply(*dividend)), term(multiply(*divisor))
-    monomials = [*above.coefficients, *below.coefficients]
     if not above.coefficients or not below.coefficients:
         return above.dim(), below.dim()
-    common = Counter(monomials[0])
-    for monomial in monomials[1:]:
-        common &= Counter(monomial)
-    atoms = tuple(common.elements())
+    atoms = tuple(common_factors(above, below).elements())
     number = gcd(*above.coefficients.values(), *below.coefficients.values())
     return _divided(above, atoms, number), _divided(below, atoms, number)
+
+
+def common_factors(*values: Term) -> Counter[Atom]:
+    """Return the atoms that each monomial of some terms has, with multiplicity; no term may be 0."""
+    return reduce(and_, [Counter(m) for value in values for m in value.coefficients])
 
 
 def _divided(value: Term, atoms: Sequence[Atom], number: int) -> Dim:
@@ -340,29 +342,15 @@ def _is_product(value: Term) -> bool:
 def _taken_apart(left: Term, right: Term) -> Formula | None:
     charge(_STEP * (len(left.coefficients) + len(right.coefficients)))
     if not left.coefficients or not right.coefficients:
-        left, right = _by_sign(left - right)
+        left, right = sides_of(left - right)
         if not left.coefficients or not right.coefficients:
             return None
-    common = _common_factors(left, right)
+    common = common_factors(left, right)
     left, right = (term(d) for d in reduced_fraction((left.dim(),), (right.dim(),)))
     apart = _dominated(left, right) or _dominated(right, left)
     if apart is None:
         return any_of([equal(left.dim(), right.dim()), *_zeros(common)]) if common else None
     return any_of([apart, *_zeros(common)])
-
-
-def _by_sign(value: Term) -> tuple[Term, Term]:
-    """Return two terms without negative coefficients whose difference is a given term."""
-    above = Term({m: c for m, c in value.coefficients.items() if c > 0})
-    return above, above - value
-
-
-def _common_factors(left: Term, right: Term) -> list[Atom]:
-    """Return the atoms that occur in each monomial of both terms."""
-    first, *others = map(Counter, (*left.coefficients, *right.coefficients))
-    for other in others:
-        first &= other
-    return list(first)
 
 
 def _zeros(factors: Iterable[Term]) -> Iterator[Formula]:
@@ -392,11 +380,11 @@ def _dominated(less: Term, greater: Term) -> Formula | None:
 
 def _pairs(less: Term, greater: Term) -> Iterator[_Pair]:
     """Yield the factors of a product that are known not to exceed a factor of the other, with that factor."""
-    for atom in _common_factors(less, less):
+    for atom in common_factors(less):
         if isinstance(atom, Operation) and _is_never_negative(atom):
             for factor, above, is_equal in (*_above(atom), *_finer_quotients(atom, greater)):
                 yield from _pair(less, factor, greater, above, is_equal)
-    for atom in _common_factors(greater, greater):
+    for atom in common_factors(greater):
         if isinstance(atom, Operation) and atom.kind == "max":
             for member in atom.args:
                 is_greatest = all_of(at_most(o.dim(), member.dim()) for o in atom.args if o is not member)
@@ -421,7 +409,7 @@ def _finer_quotients(atom: Operation, greater: Term) -> Iterator[tuple[Term, Ter
     if atom.kind != "//" or not atom.args[1].is_constant or atom.args[1].constant < 1:
         return
     value, by = atom.args
-    for other in _common_factors(greater, greater):
+    for other in common_factors(greater):
         if isinstance(other, Operation) and other.kind == "//" and other.args[0] is value and other.args[1].is_constant:
             times, rest = divmod(by.constant, other.args[1].constant)
             if not rest and times > 1:
@@ -483,8 +471,7 @@ def clear_quotients(
     if shared:
         divided = {monomial_quotient(m, shared): c for m, c in difference.coefficients.items()}
         difference = Term({m: c for m, c in divided.items() if m is not None})
-    positive = Term({m: c // (by or 1) for m, c in difference.coefficients.items() if c > 0})
-    negative = Term({m: -c // (by or 1) for m, c in difference.coefficients.items() if c < 0})
+    positive, negative = sides_of(Term({m: c // by for m, c in difference.coefficients.items()}))
     return Comparison(comparison.operator, positive.dim(), negative.dim())
 
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import lru_cache
+from itertools import combinations
+from operator import eq, le, lt, ne
 from typing import Any, Literal, TypeAlias, overload
 
 from symbcast.core.algebra.arithmetic import join_members, joins_with_one, without_joins_with_one
@@ -22,6 +24,7 @@ from symbcast.core.algebra.terms import Dim, Operation, Term, term
 
 Operator: TypeAlias = Literal["==", "!=", "<=", "<"]
 
+COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
 _NEGATED: dict[Operator, Operator] = {"==": "!=", "!=": "=="}
 
 
@@ -309,7 +312,7 @@ def may_be_negative(value: Term) -> bool:
 
 def expand(formula: Compatible | Clashing) -> Formula:
     """Return an n-ary compatibility (or its opposite) spelled out pair by pair."""
-    pairs = list(_pairs(formula.dims))
+    pairs = list(combinations(formula.dims, 2))
     # A pair may hold although a term in it has no value: where b is 1, or in another pair.
     lost = needs(formula)
     if isinstance(formula, Compatible):
@@ -350,6 +353,11 @@ def literals(formula: Formula) -> tuple[Formula, ...]:
     return formula.parts if isinstance(formula, AnyOf) else (formula,)
 
 
+def literal_count(formula: Formula) -> int:
+    """Return the number of comparisons and joins in a formula."""
+    return sum(map(literal_count, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
+
+
 def dims_of(formula: Formula) -> Iterator[Dim]:
     """Yield every dimension that a formula mentions, in order, including repeats."""
     match formula:
@@ -367,7 +375,7 @@ def holds(formula: Formula) -> bool:
     """Return whether a formula over integers only holds (tier F0: no solver, no algebra)."""
     match formula:
         case Comparison(operator, left, right):
-            return _compare(operator, left, right)
+            return bool(COMPARED[operator](left, right))
         case Compatible(dims):
             return len({d for d in dims if d != 1}) <= 1
         case Clashing(dims):
@@ -376,24 +384,6 @@ def holds(formula: Formula) -> bool:
             return all(map(holds, parts))
         case AnyOf(parts):
             return any(map(holds, parts))
-
-
-def _compare(operator: Operator, left: Any, right: Any) -> bool:
-    match operator:
-        case "==":
-            return bool(left == right)
-        case "!=":
-            return bool(left != right)
-        case "<=":
-            return bool(left <= right)
-        case _:
-            return bool(left < right)
-
-
-def _pairs(dims: tuple[Dim, ...]) -> Iterator[tuple[Dim, Dim]]:
-    for position, left in enumerate(dims):
-        for right in dims[position + 1 :]:
-            yield left, right
 
 
 # Definedness: a leaf with a term that has no value is false. Here that is written out, for readers who evaluate terms

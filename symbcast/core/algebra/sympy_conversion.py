@@ -9,6 +9,7 @@ import copyreg
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from math import lcm
+from operator import itemgetter
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
@@ -361,7 +362,7 @@ def _sympy_is_exact(dividend: Term, divisor: Term) -> bool:
     its floor a fraction; it squares the inner Mod of M*(N % 4) % 3; and Mod(-N, 2*N) is -N. It cancels symbols:
     N*M//M would be N, and would no longer require that M is not 0.
     """
-    if not divisor.is_constant or divisor.constant <= 0 or any(True for _ in dividend.operations()):
+    if not divisor.is_constant or divisor.constant <= 0 or dividend.has_operations:
         return False
     return all(s.parity is None for s in dividend.symbols())
 
@@ -476,18 +477,14 @@ def _sorted(parts: Iterable[Boolean]) -> list[Boolean]:
         return known
     counts = [_nodes(part) for part in members]
     if len(set(counts)) == len(counts):  # sympy's own key takes longest
-        return [part for _, part in sorted(zip(counts, members, strict=True), key=_first)]
+        return [part for _, part in sorted(zip(counts, members, strict=True), key=itemgetter(0))]
     return sorted(members, key=lambda part: (_nodes(part), default_sort_key(part)))
 
 
 def _by_our_key(parts: Sequence[T]) -> list[T] | None:
     """Return formulas or symbols in the order of sympy, whose own key takes ten times as long; None for others."""
     keys = [_key(part) for part in parts]
-    return None if None in keys else [part for _, part in sorted(zip(keys, parts, strict=True), key=_first)]
-
-
-def _first(pair: tuple[Any, Basic]) -> Any:
-    return pair[0]
+    return None if None in keys else [part for _, part in sorted(zip(keys, parts, strict=True), key=itemgetter(0))]
 
 
 _NUMBER, _SYMBOL, _COMPOUND = 1, 2, 5
@@ -604,20 +601,10 @@ def formula_from_sympy(value: Any) -> Formula:
 
 
 def _from_relation(value: Relational) -> Formula:
-    left, right = (_side(a) for a in value.args)
-    match value:
-        case sympy.Eq():
-            return Comparison("==", left, right)
-        case sympy.Ne():
-            return Comparison("!=", left, right)
-        case sympy.Le():
-            return Comparison("<=", left, right)
-        case sympy.Lt():
-            return Comparison("<", left, right)
-        case sympy.Ge():
-            return Comparison("<=", right, left)
-        case _:
-            return Comparison("<", right, left)
+    left, right = map(_side, value.args)
+    if value.rel_op in (">=", ">"):
+        return Comparison("<=" if value.rel_op == ">=" else "<", right, left)
+    return Comparison(value.rel_op, left, right)
 
 
 def _side(value: Any) -> Dim:

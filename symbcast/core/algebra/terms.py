@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
+from operator import attrgetter
 from threading import RLock
 from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, cast, overload
 from weakref import ref
@@ -174,6 +175,11 @@ class Term:
         )
 
     @lazy_property
+    def is_sum_of_symbols(self) -> bool:
+        """Whether it adds multiples of symbols and a number, so that each symbol occurs once."""
+        return all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in self.coefficients)
+
+    @lazy_property
     def is_total(self) -> bool:
         """Whether the term has a value at all sizes: it divides by numbers only, and joins nothing."""
         return all(
@@ -212,6 +218,11 @@ class Term:
     def operations(self) -> Iterator[Operation]:
         """Yield the atoms that are operations."""
         return (atom for atom in self.atoms() if isinstance(atom, Operation))
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether any of its atoms is an operation."""
+        return any(isinstance(atom, Operation) for atom in self.atoms())
 
     def symbols(self) -> Mapping[Symbol, None]:
         """Return the symbols at any depth, in the order of the monomials; callers must not change the result."""
@@ -414,7 +425,9 @@ def _made(coefficients: Mapping[Monomial, int]) -> Term:
     result.is_constant = not coefficients or (len(coefficients) == 1 and () in coefficients)
     # Sorted, so that the order does not depend on which of two equal terms was created first.
     result._coefficients = (
-        dict(sorted(coefficients.items(), key=_monomial_key)) if len(coefficients) > 1 else dict(coefficients)
+        dict(sorted(coefficients.items(), key=lambda part: [atom.atom_key for atom in part[0]]))
+        if len(coefficients) > 1
+        else dict(coefficients)
     )
     return result
 
@@ -425,20 +438,12 @@ def _made_operation(kind: Kind, args: tuple[Term, ...]) -> Operation:
     return operation
 
 
-def _monomial_key(part: tuple[Monomial, int]) -> tuple[Any, ...]:
-    return tuple([atom.atom_key for atom in part[0]])
-
-
-def _key_of(atom: Atom) -> tuple[Any, ...]:
-    return atom.atom_key
-
-
 def _product(left: Monomial, right: Monomial) -> Monomial:
     if not (left and right):
         return left or right
     if len(left) + len(right) > MAX_DEGREE:
         raise DimensionError("a product", f"multiplies more than {MAX_DEGREE} sizes")
-    atoms = tuple(sorted((*left, *right), key=_key_of))
+    atoms = tuple(sorted((*left, *right), key=attrgetter("atom_key")))
     idle = next((n for n, atom in enumerate(atoms) if atom.is_truth_value and _is_idle(atoms, n)), None)
     return atoms if idle is None else _product(atoms[:idle], atoms[idle + 1 :])
 

@@ -127,7 +127,7 @@ class AssumptionSet:
         if clause == FALSE:
             raise ContradictionError
         # Two equalities of one round may concern the same symbols: substitute the first into the second.
-        clause = replace_in_formula(clause, self.values) if self.values else clause
+        clause = replace_in_formula(clause, self.values)
         symbols = symbols_in(clause)
         if len(symbols) == 1:
             (symbol,) = symbols
@@ -432,9 +432,7 @@ class Decision(HasVerdict):
     def _take(self, constraints: Iterable[Formula]) -> list[Formula] | None:
         """Turn the formulas about one symbol into sets; return the rest, or None if they are unsatisfiable."""
         assumptions = self.assumptions
-        pending = normal_conjuncts(
-            replace_in_formula(c, assumptions.values) if assumptions.values else c for c in constraints
-        )
+        pending = normal_conjuncts(replace_in_formula(c, assumptions.values) for c in constraints)
         while True:
             tied: list[Formula] = []
             for clause in pending:

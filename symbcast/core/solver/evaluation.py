@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import join_members, joins_with_one, symbol_replacer, value_of
+from symbcast.core.algebra.arithmetic import Substitution, join_members, joins_with_one, value_of
 from symbcast.core.algebra.bounds import equal_products
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -66,7 +66,7 @@ def symbols_in(formula: Formula) -> dict[Symbol, None]:
 
 def replace_in_formula(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
     """Return the formula with some symbols replaced."""
-    return with_dims(formula, symbol_replacer(values))
+    return with_dims(formula, Substitution(values, of_symbols=True).dim) if values else formula
 
 
 def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
@@ -358,7 +358,8 @@ class AxisSizes(dict[Any, int]):
             yield formula
             return
         for n in range(1, max(len(self.axes[s.sequence]) - s.place for s in rests) + 1):
-            yield with_dims(formula, symbol_replacer({s: s.sequence.axis(s.place + n) for s in rests}))
+            axes = Substitution({s: s.sequence.axis(s.place + n) for s in rests}, of_symbols=True)
+            yield with_dims(formula, axes.dim)
 
     def axes_of(self, dim: Dim) -> list[Dim]:
         """Return the axes of a sequence, each as a separate size, which may be undefined here."""

@@ -21,6 +21,7 @@ from symbcast.core.solver.f1_names.relations import (
     RelationSystem,
     SameSize,
     SizeKey,
+    nodes_of,
 )
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula, shortest_set_formula
@@ -298,7 +299,7 @@ class RelationGroup:
         if isinstance(relation, InSet):
             size = least_size(self.assumed[relation.node] - relation.members)
             return None if size is None else {relation.node: size}
-        nodes = self._telling(relation.members if isinstance(relation, Joinable) else _ends(relation))
+        nodes = self._telling(nodes_of(relation))
         formula = Compatible(nodes) if isinstance(relation, Joinable) else self._formula(relation)
         test = predicate(formula, nodes)
         # If it can break, two of the few least sizes in their sets break it: all others can then be minimal.
@@ -348,16 +349,10 @@ class UndecidedGroup:
         self.reason = reason
 
     def witness(self) -> dict[Symbol, int] | None:
-        """Return None: no witness was searched for."""
-        return None
-
-    def counterexample(self) -> dict[Symbol, int] | None:
-        """Return None: no counterexample was searched for."""
-        return None
-
-    def base(self) -> dict[Symbol, int] | None:
         """Return None: no sizes were searched for."""
         return None
+
+    counterexample = base = witness
 
     def constant(self, _dim: Dim) -> int | None:
         """Return None: the size is unknown."""
@@ -366,7 +361,3 @@ class UndecidedGroup:
     def covers(self, _data: Dim, _target: Dim) -> bool:
         """Return False: it is unknown."""
         return False
-
-
-def _ends(relation: OneWay | SameSize | EitherOne) -> tuple[SizeKey, SizeKey]:
-    return (relation.data, relation.target) if isinstance(relation, OneWay) else (relation.left, relation.right)

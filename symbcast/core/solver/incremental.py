@@ -70,17 +70,13 @@ class GrowingConjunction:
         for symbol in self._network.shrink(length):
             self.sizes.pop(symbol, None)
 
-    def can_hold(self) -> Satisfiability:
-        """Return whether all formulas can hold, as `check` does."""
-        return self._make_hold()
-
     def check(self, extra: Iterable[Formula] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
         """Return whether all formulas and some temporary ones can hold, and sizes at which they do.
 
         A formula that once left the answer undecided is not asked about again: the answer stays undecided until sizes
         are found at which it holds, the others provably clash, or it is removed.
         """
-        answer = self._make_hold()
+        answer = self.can_hold()
         if answer is Satisfiability.SATISFIABLE:
             return self.beside(extra)
         if answer is Satisfiability.UNSATISFIABLE:
@@ -89,7 +85,7 @@ class GrowingConjunction:
         try:
             for formula in extra:
                 self._network.add(formula)
-            answer = self._make_hold()
+            answer = self.can_hold()
             return answer, dict(self.sizes) if answer is Satisfiability.SATISFIABLE else {}
         finally:
             self.shrink(length)
@@ -114,8 +110,8 @@ class GrowingConjunction:
         finally:
             self._network.shrink(length)
 
-    def _make_hold(self) -> Satisfiability:
-        """Make the formulas hold at the known sizes, as far as can be decided."""
+    def can_hold(self) -> Satisfiability:
+        """Return whether all formulas can hold, as `check` does: change the known sizes until they do."""
         if self._clashing is not None:
             return Satisfiability.UNSATISFIABLE
         formulas, sizes = self._network.formulas, self.sizes

@@ -212,11 +212,7 @@ class Reduction:
         return ReducedClauses(list(self._clauses), unproven, violable)
 
     def _can_hold(self) -> bool | None:
-        samples = self.questions.samples
-        mask = samples.everywhere
-        for clause in self._clauses:
-            mask &= samples.mask(clause)
-        return self._possible((), mask, self._clauses)
+        return self._possible((), self.questions.samples.all_hold(self._clauses), self._clauses)
 
     def _can_fail(self) -> bool | None:
         return self.questions.possible(

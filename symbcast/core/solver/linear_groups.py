@@ -16,6 +16,7 @@ from symbcast.core.algebra.formulas import (
     at_most,
     dims_of,
     equal,
+    literal_count,
     literals,
     one_or_equal,
 )
@@ -140,7 +141,7 @@ class LinearGroup:
                 continue
             spelled = [frozenset(literals(c)) for c in clauses_of(formula)]
             of_cases = [c for c in conjuncts if any(s.issuperset(literals(c)) for s in spelled)]
-            if _length(formula) < sum(map(_length, of_cases)):
+            if literal_count(formula) < sum(map(literal_count, of_cases)):
                 place = conjuncts.index(of_cases[0])
                 shorter = [*conjuncts[:place], formula, *(c for c in conjuncts[place:] if c not in of_cases)]
                 questions = GroupQuestions(self.symbols, self.domains, self.assumptions, [])
@@ -182,14 +183,14 @@ class LinearGroup:
         """Return whether the formula provably holds wherever assumptions and formulas do."""
         try:
             with budget_share(EVIDENCE):
-                shown = self._valid() & ~self.samples.mask(formula)
+                shown = self.samples.all_hold(self.clauses) & ~self.samples.mask(formula)
                 return self.questions.possible([*self.clauses, self.questions.negated(formula)], shown) is False
         except EffortSpentError:
             return False
 
     def constant(self, dim: Dim) -> int | None:
         """Return the only size that a dimension provably has wherever the formulas hold, if there is one."""
-        point = self.samples.first(self._valid())
+        point = self.samples.first(self.samples.all_hold(self.clauses))
         if point is None:
             return None
         value = value_function(dim, self.symbols)(*point)
@@ -220,12 +221,6 @@ class LinearGroup:
         """Return the smallest sizes at which the assumptions hold."""
         return self._evidence.satisfying([])
 
-    def _valid(self) -> int:
-        mask = self.samples.everywhere
-        for clause in self.clauses:
-            mask &= self.samples.mask(clause)
-        return mask
-
 
 @lru_cache(maxsize=4096)
 def _has_large_number(formula: Formula) -> bool:
@@ -242,11 +237,6 @@ def _without_covered_joins(formulas: Sequence[Formula]) -> list[Formula]:
     }
     needed = set(irredundant_joins(dict.fromkeys(joins.values()), {}))
     return [f for f in formulas if not isinstance(f, Compatible) or joins[f] in needed]
-
-
-def _length(formula: Formula) -> int:
-    """Return the number of literals in a formula."""
-    return sum(map(_length, formula.parts)) if isinstance(formula, AllOf | AnyOf) else 1
 
 
 # Groups of symbols that differ only in the names of their symbols, decided once.
@@ -274,18 +264,14 @@ class IsomorphicGroups:
         if key in self._decided:
             return RenamedGroup(self._decided[key], symbols)
         names = names_in_order(symbols)
-        if not names:
-            group = LinearGroup(symbols, self.domains, assumptions, formulas, self.weights)
-            if key is not None:
-                self._decided[key] = SharedGroup(group)
-            return group
-        domains = {name: self.domains[s] for s, name in names.items()}
-        weights = {name: self.weights[s] for s, name in names.items()}
+        own = {s: names.get(s, s) for s in symbols}
+        domains = {name: self.domains[s] for s, name in own.items()}
+        weights = {name: self.weights[s] for s, name in own.items()}
         known, renamed = ([replace_in_formula(f, names) for f in each] for each in (assumptions, formulas))
-        like = SharedGroup(LinearGroup(tuple(names.values()), domains, known, renamed, weights))
+        like = SharedGroup(LinearGroup(tuple(own.values()), domains, known, renamed, weights))
         if key is not None:
             self._decided[key] = like
-        return RenamedGroup(like, symbols)
+        return RenamedGroup(like, symbols) if names else like.group
 
     def _key(
         self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]

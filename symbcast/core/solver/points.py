@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import chain, combinations, islice, product, starmap
 from math import prod
+from operator import and_
 from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.formulas import TRUE, Formula, at_most, dims_of, equal, where_possible
@@ -63,12 +65,10 @@ def point_cost(
     return zeros, sum(weights[s] * sizes[s] for s in symbols), tuple(sizes[s] for s in symbols)
 
 
-def smallest_of(
-    symbols: Sequence[Symbol], points: Iterable[Point | None], weights: Mapping[Symbol, int] | None = None
-) -> Point | None:
+def smallest_of(symbols: Sequence[Symbol], points: Iterable[Point | None]) -> Point | None:
     """Return the smallest of some points, of which each may be missing; None if all are."""
-    each = dict.fromkeys(symbols, 1) if weights is None else weights
-    return min((p for p in points if p is not None), key=lambda p: point_cost(symbols, p, each), default=None)
+    ones = dict.fromkeys(symbols, 1)
+    return min((p for p in points if p is not None), key=lambda p: point_cost(symbols, p, ones), default=None)
 
 
 def least_size(sizes: SizeSet) -> int | None:
@@ -149,6 +149,10 @@ class SampleTable:
     def everywhere(self) -> int:
         """The mask of all points."""
         return (1 << len(self.points)) - 1
+
+    def all_hold(self, formulas: Iterable[Formula]) -> int:
+        """Return the mask of the points at which all formulas hold."""
+        return reduce(and_, map(self.mask, formulas), self.everywhere)
 
     def mask(self, formula: Formula) -> int:
         """Return the points at which the formula holds and is fully defined, one bit each."""

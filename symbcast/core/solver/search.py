@@ -37,7 +37,7 @@ from symbcast.core.effort import current as current_effort
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f3_linear import branch_and_bound, integer_programming
-from symbcast.core.solver.f3_linear.equations import remaining_symbols, substitute_equations
+from symbcast.core.solver.f3_linear.equations import substitute_equations
 from symbcast.core.solver.f4_products import refutation
 from symbcast.core.solver.points import (
     GivenUpError,
@@ -99,9 +99,11 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
     """Return the same for a few formulas among many, for repairs: their chains of equations are substituted first."""
     reduced = substitute_equations(formulas)
-    left = remaining_symbols(symbols, reduced)
-    few: list[Way] = [branch_and_bound.some_point, integer_programming.some_point] if len(left) <= _FEW_REPAIRED else []
-    ways: list[Way] = [_all_alike, *few]
+    gone = dict(reduced.gone)
+    left = tuple(s for s in symbols if s not in gone)
+    ways: list[Way] = [_all_alike]
+    if len(left) <= _FEW_REPAIRED:
+        ways += [branch_and_bound.some_point, integer_programming.some_point]
     ways.append(partial(_by_z3, limit=limit))
     if limit is None:
         ways.append(partial(integer_programming.some_point, nodes=integer_programming.NODES))
@@ -221,7 +223,6 @@ class GroupQuestions:
         self.domains = {s: domains.get(s, ALL) for s in self.symbols}
         known = (set_formula(s, sizes) for s, sizes in self.domains.items())
         self.known = [*(f for f in known if f != AllOf(())), *assumptions]
-        # What the domains say of divisors, the negation of a quotient need not say.
         self.nonzero = frozenset(
             different(s, 0) for s, sizes in self.domains.items() if sizes is not ALL and 0 not in sizes
         )
@@ -254,7 +255,7 @@ class GroupQuestions:
         try:
             return self._solved(formulas)
         except EffortSpentError:
-            self.reason = self.reason or self.why_open(formulas)
+            self.reason = self.reason or _why(RESOURCE_LIMIT, formulas)
             return None
 
     def _solved(self, formulas: Sequence[Formula]) -> bool | None:
@@ -280,10 +281,6 @@ class GroupQuestions:
     def stopped(self) -> None:
         """Record that effort ran out for the question."""
         self.reason = self.reason or effort.stop_reason()
-
-    def why_open(self, formulas: Sequence[Formula]) -> str:
-        """Return the reason for z3 giving up on some formulas."""
-        return _why(RESOURCE_LIMIT, formulas)
 
     def suits_neighbourhood(self, formulas: Iterable[Formula]) -> bool:
         """Return whether asking z3 only about nearby symbols suffices: linear formulas, or many symbols."""
@@ -386,7 +383,7 @@ class GroupEvidence:
             with budget_share(evidence_units(len(symbols))):
                 return smallest_point(question)
         except GivenUpError as error:
-            self.reason = self.reason or self.questions.why_open(formulas)
+            self.reason = self.reason or _why(RESOURCE_LIMIT, formulas)
             points = error.points
         except EffortSpentError:
             self.reason = self.reason or stop_reason()
@@ -408,8 +405,5 @@ class GroupEvidence:
         if tuple(symbols) != self.symbols:
             return
         samples = self.questions.samples
-        mask = samples.everywhere
-        for formula in formulas:
-            mask &= samples.mask(formula)
-        for n in bit_positions(mask):
+        for n in bit_positions(samples.all_hold(formulas)):
             yield dict(zip(symbols, samples.points[n], strict=True))

@@ -196,7 +196,7 @@ class SizeSet(Struct):
 
     def first(self, count: int) -> list[int]:
         """Return the ``count`` least members, or all if there are fewer."""
-        return list(islice(iter(self), count))
+        return list(islice(self, count))
 
     def __iter__(self) -> Iterator[int]:
         return self.members(0)
@@ -237,13 +237,10 @@ def _residues_of(sizes: SizeSet, period: int) -> int:
                 mask |= 1 << (value % period)
         else:
             missing = mask_residues(mask_of(segment.pattern, period) & ~mask)
-            clipped = (Segment(segment.low, segment.high, _class(segment.pattern, period, r)) for r in missing)
-            mask |= sum(1 << r for r, part in zip(missing, clipped, strict=True) if part.next(0) is not None)
+            for residue in missing:
+                own = pattern_intersection(segment.pattern, pattern_of_residue(period, residue))
+                mask |= (Segment(segment.low, segment.high, own).next(0) is not None) << residue
     return mask
-
-
-def _class(pattern: Pattern, period: int, residue: int) -> Pattern:
-    return pattern_intersection(pattern, pattern_of_residue(period, residue))
 
 
 def normal_segments(segments: Iterable[Segment]) -> SizeSet:

@@ -145,9 +145,7 @@ class _Groups:
         self.clashes: list[frozenset[int]] = []
         self.questions = 0
         for group in groups:
-            self.network.add(
-                all_of(replace_in_formula(f, assumptions.values) if assumptions.values else f for f in group)
-            )
+            self.network.add(all_of(replace_in_formula(f, assumptions.values) for f in group))
         domains = assumptions.domains
         for known in (*assumptions.others, *(set_formula(s, d) for s, d in domains.items() if d is not ALL)):
             self.network.add(known)

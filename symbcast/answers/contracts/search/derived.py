@@ -29,7 +29,7 @@ from symbcast.answers.contracts.search.space import (
     runs,
     space_of,
 )
-from symbcast.core.algebra.arithmetic import symbol_replacer
+from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Compatible, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol, term
 from symbcast.core.effort import EffortSpentError, budget_share, stop_reason
@@ -219,7 +219,7 @@ def _relations(clause: Formula, sought: WantedRanges) -> list[tuple[Symbol, Dim]
 
 def _with_size(derived: Derived, s: Symbol, expression: Dim) -> Derived:
     """Return one more derived size; what is derived from it is derived from its expression."""
-    put = symbol_replacer({s: expression})
+    put = Substitution({s: expression}, of_symbols=True).dim
     return {**{t: put(e) for t, e in derived.items()}, s: expression}
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
+from itertools import product
+from math import prod
 
-from symbcast.core.algebra.arithmetic import monomial_quotient
+from symbcast.core.algebra.arithmetic import monomial_quotient, sides_of
+from symbcast.core.algebra.bounds import common_factors
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -78,8 +80,7 @@ def canonical_comparison(comparison: Comparison) -> Formula:
         difference = Term({m: c // common for m, c in difference.coefficients.items()})
         if _leading(difference) < 0:
             difference = -difference
-    left = Term({m: c for m, c in difference.coefficients.items() if c > 0})
-    right = Term({m: -c for m, c in difference.coefficients.items() if c < 0})
+    left, right = sides_of(difference)
     if operator in ("==", "!=") and left.is_constant:
         left, right = right, left
     if operator == "<=" and left.constant == 1 and not left.is_constant:
@@ -145,7 +146,7 @@ def _solved(literal: Comparison, symbol: Symbol) -> Formula:
 
 def _factored(literal: Comparison, difference: Term) -> Formula:
     """Return ``x*y == 0`` as ``x == 0 or y == 0``, for polynomials in symbols."""
-    if any(True for _ in difference.operations()) or not _is_small(difference) or _is_irreducible(difference):
+    if difference.has_operations or not _is_small(difference) or _is_irreducible(difference):
         return literal
     factors = _shared_factors(difference) or _factors(difference)
     parts = [canonical_comparison(Comparison(literal.operator, factor, 0)) for factor in factors]
@@ -159,10 +160,7 @@ def _shared_factors(value: Term) -> list[Dim]:
 
     This finds most factors that there are, and avoids loading sympy, which is slow.
     """
-    first, *others = value.coefficients
-    shared = Counter(first)
-    for monomial in others:
-        shared &= Counter(monomial)
+    shared = common_factors(value)
     if not shared:
         return []
     atoms = tuple(shared.elements())
@@ -220,16 +218,10 @@ def _distributed(clause: Formula) -> list[Formula]:
     if not isinstance(clause, AnyOf):
         return [clause]
     choices = [_conjuncts(part) for part in clause.parts]
-    count = 1
-    for choice in choices:
-        count *= len(choice)
     # Distributing multiplies: 64 choices of two would be 2**64 clauses.
-    if count > MOST_CLAUSES:
+    if prod(map(len, choices)) > MOST_CLAUSES:
         return [clause]
-    products: list[tuple[Formula, ...]] = [()]
-    for choice in choices:
-        products = [(*product, literal) for product in products for literal in choice]
-    return [any_of(product) for product in products]
+    return [any_of(choice) for choice in product(*choices)]
 
 
 def _conjuncts(formula: Formula) -> list[Formula]:

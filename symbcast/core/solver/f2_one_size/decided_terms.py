@@ -13,7 +13,6 @@ from symbcast.core.algebra.arithmetic import (
     quotient_and_remainder,
     substitute,
     subtract,
-    symbol_replacer,
 )
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import (
@@ -31,15 +30,16 @@ from symbcast.core.algebra.formulas import (
     different,
     dims_of,
     equal,
+    literal_count,
     literals,
     with_dims,
     with_values,
 )
 from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, collect, constant, made_symbol, term
 from symbcast.core.effort import charge
-from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, symbols_in
+from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
-from symbcast.core.solver.f2_one_size.set_formulas import comparison_count, set_formula, shortest_set_formula
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula, shortest_set_formula
 from symbcast.core.solver.f2_one_size.set_products import separated_product
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set, solution_set
 from symbcast.core.solver.residues import MAX_PERIOD, PeriodTooLongError, divisors, mask_residues
@@ -58,20 +58,15 @@ _SAMPLES = 6
 """How many sizes are tried before two terms in one symbol are compared."""
 
 
-def decided_by_sets(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:
-    """Return a formula that is equivalent where each symbol is in its set, without the operations that sets decide.
+class DecidedTerms:
+    """Formulas and terms without the operations that the sets of single symbols decide; shared parts are read once.
 
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.text import parse_formula
     >>> sets = {symbol("H"): SizeSet.residues(8, [0]), symbol("W"): SizeSet.interval(4, None)}
-    >>> decided_by_sets(parse_formula("(H + 7)//8 + M == min(W, 4)*(H//8)*K"), sets)
+    >>> DecidedTerms(sets).formula(parse_formula("(H + 7)//8 + M == min(W, 4)*(H//8)*K"))
     Comparison('==', H//8 + M, 4*K*(H//8))
     """
-    return DecidedTerms(sets).formula(formula)
-
-
-class DecidedTerms:
-    """Formulas and terms without the operations that the sets of single symbols decide; shared parts are read once."""
 
     def __init__(self, sets: Mapping[Symbol, SizeSet]) -> None:
         self._sets = {s: members for s, members in sets.items() if members is not ALL}
@@ -110,7 +105,7 @@ class DecidedTerms:
         decided = in_normal_form(with_dims(formula, self.dim))
         if isinstance(decided, Compatible) and not all(isinstance(d, int) or d.is_Symbol for d in decided.dims):
             return self._without_ones(decided)
-        return FALSE if isinstance(decided, Comparison) and self._never(decided) else decided
+        return self._unless_refuted(decided)
 
     def _multiplied(self, quotient: Dim, size: Dim) -> Formula | None:
         """Return ``(n - r)//d == m`` as ``n == d*m + r`` where that is the remainder of n: so n can be replaced."""
@@ -132,10 +127,10 @@ class DecidedTerms:
             return join
         ones = (in_normal_form(equal(d, 1)) for d in join.dims if d not in large)
         equalities = (in_normal_form(equal(large[0], d)) for d in join.dims if d is not large[0])
-        return any_of([all_of(FALSE if self._is_refuted(e) else e for e in equalities), *map(self._part, ones)])
+        return any_of([all_of(map(self._unless_refuted, equalities)), *map(self._part, ones)])
 
-    def _is_refuted(self, formula: Formula) -> bool:
-        return isinstance(formula, Comparison) and self._never(formula)
+    def _unless_refuted(self, formula: Formula) -> Formula:
+        return FALSE if isinstance(formula, Comparison) and self._never(formula) else formula
 
     def _together(self, parts: Iterable[Formula]) -> Iterator[Formula]:
         """Yield parts of a disjunction, those about one symbol together as its set has it, if that is no longer."""
@@ -154,7 +149,7 @@ class DecidedTerms:
             return spelled
         charge(_OPERATION)
         described = set_formula(symbol, holding, members)
-        return described if comparison_count(described) <= comparison_count(spelled) else spelled
+        return described if literal_count(described) <= literal_count(spelled) else spelled
 
     def _never(self, comparison: Comparison) -> bool:
         """Return whether the bounds of a difference refute a comparison."""
@@ -181,7 +176,7 @@ class DecidedTerms:
 
     def dim(self, dim: Dim) -> Dim:
         """Return a dimension that is equal where each symbol is in its set."""
-        return dim if isinstance(dim, int) or not any(True for _ in dim.operations()) else self._term(dim).dim()
+        return dim if isinstance(dim, int) or not dim.has_operations else self._term(dim).dim()
 
     def _term(self, value: Term) -> Term:
         parts: list[tuple[Term, int]] = []
@@ -378,11 +373,6 @@ class _Factor(NamedTuple):
     less: Dim
     greater: Dim
 
-    @property
-    def is_equal(self) -> Formula:
-        """When both are the same."""
-        return equal(self.less, self.greater)
-
 
 def is_greatest(greater: Dim, less: Dim, sets: Mapping[Symbol, SizeSet]) -> bool:
     """Return whether a product is the join of itself and another product, wherever they have a join.
@@ -401,13 +391,13 @@ def _equal_products(equation: Comparison, sets: Mapping[Symbol, SizeSet]) -> For
         factors = _by_symbol(less, greater, sets)
         if factors and len(factors) > 1:
             zeros = (equal(f.greater, 0) for f in factors)
-            return any_of([all_of(_within(f.is_equal, sets) for f in factors), *(_within(z, sets) for z in zeros)])
+            return any_of([all_of(_within(equal(*f), sets) for f in factors), *(_within(z, sets) for z in zeros)])
     return None
 
 
 def _by_symbol(less: Term, greater: Term, sets: Mapping[Symbol, SizeSet]) -> list[_Factor]:
     """Return the factors of two products by symbol; none if one of the lesser product may exceed its partner."""
-    if not (_has_operation(less) or _has_operation(greater)):
+    if not (less.has_operations or greater.has_operations):
         return []
     low, high = separated_product(less), separated_product(greater)
     if low is None or high is None:
@@ -436,10 +426,6 @@ def _dominated(
             if rest or not others:
                 return [factor, *rest]
     return []
-
-
-def _has_operation(value: Term) -> bool:
-    return any(True for _ in value.operations())
 
 
 # Products and operations that are all that a formula says about its sizes: solved as if each were one size.
@@ -531,7 +517,7 @@ def _shortest(size: Term, formula: Formula, bounds: Bounds) -> Formula:
         shortest = shortest_set_formula(_NAME, solution_set(named), SizeSet.interval(low, None), [named])
     except (NotPeriodicError, PeriodTooLongError):
         return formula
-    solved = with_dims(shortest, symbol_replacer({_NAME: size.dim()}))
+    solved = replace_in_formula(shortest, {_NAME: size.dim()})
     return solved if _length(solved) < _length(formula) else formula
 
 

@@ -408,6 +408,6 @@ def _limit(value: Term) -> int | None:
         if others or not isinstance(first, Operation) or first.kind != "//":
             return None
         above, below = first.args
-        if not above.is_constant or any(True for _ in below.operations()) or below.is_constant:
+        if not above.is_constant or below.has_operations or below.is_constant:
             return None
     return value.constant

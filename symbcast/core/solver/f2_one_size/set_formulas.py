@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import combinations, pairwise
+from operator import and_
 from typing import Any, NamedTuple
 
-from symbcast.core.algebra.arithmetic import modulo_terms, symbol_replacer
+from symbcast.core.algebra.arithmetic import Substitution, modulo_terms
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -22,6 +23,7 @@ from symbcast.core.algebra.formulas import (
     different,
     dims_of,
     equal,
+    literal_count,
     with_dims,
 )
 from symbcast.core.algebra.terms import Dim, Symbol, constant, symbols_of, term
@@ -63,11 +65,6 @@ class PatternContext(NamedTuple):
         return modulo_terms(term(self.symbol), constant(period)).dim()
 
 
-def comparison_count(formula: Formula) -> int:
-    """Return the number of comparisons in a formula."""
-    return sum(map(comparison_count, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
-
-
 def residues_formula(pattern: Pattern, context: PatternContext) -> Formula:
     """Return the shortest of some formulas for the residues of a pattern: as a whole, and modulus by modulus."""
     if not isinstance(pattern, ResidueNode):
@@ -79,7 +76,7 @@ def residues_formula(pattern: Pattern, context: PatternContext) -> Formula:
     words: list[Formula] = []
     if period <= _SHORT or (whole and (period <= MAX_PERIOD or pattern.modulus == period)):
         words.append(_as_a_whole(pattern, period, context))
-    elif period <= MAX_PERIOD and all(f.is_one_class for f in map(_Level, factors)):
+    elif period <= MAX_PERIOD and all(map(_is_one_class, factors)):
         words.append(equal(context.remainder(period), mask_of(pattern, period).bit_length() - 1))
     if len(factors) > 1:
         words.append(all_of(residues_formula(factor, context) for factor in factors))
@@ -87,20 +84,14 @@ def residues_formula(pattern: Pattern, context: PatternContext) -> Formula:
         words.append(any_of(residues_formula(pattern_complement(other), context) for other in alternatives))
     elif not words:
         words.append(_by_cases(pattern, context))
-    return min(words, key=comparison_count)
+    return min(words, key=literal_count)
 
 
-class _Level(NamedTuple):
-    """A factor of a pattern."""
-
-    pattern: ResidueNode
-
-    @property
-    def is_one_class(self) -> bool:
-        """Whether it holds only one residue of one modulus."""
-        if self.pattern.modulus != period_of(self.pattern):
-            return False
-        return sum(mask.bit_count() for mask, child in self.pattern.branches if child) == 1
+def _is_one_class(factor: ResidueNode) -> bool:
+    """Return whether a factor of a pattern holds only one residue of one modulus."""
+    if factor.modulus != period_of(factor):
+        return False
+    return sum(mask.bit_count() for mask, child in factor.branches if child) == 1
 
 
 def _by_cases(pattern: ResidueNode, context: PatternContext) -> Formula:
@@ -165,7 +156,7 @@ def _as_a_whole(pattern: ResidueNode, period: int, context: PatternContext) -> F
     if not shared:
         words.append(any_of(_run_formula(remainder, run, period) for run in _runs(holding, lost, period)))
         words.append(all_of(_no_run_formula(remainder, run, period) for run in _runs(lost, holding, period)))
-    return min(words, key=comparison_count)
+    return min(words, key=literal_count)
 
 
 class _Run(NamedTuple):
@@ -241,9 +232,9 @@ def _described(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula:
         _piece_formula(symbol, p, share, within) for p, share in zip(pieces, shares, strict=True) if share
     )
     excluded = missing.first(3)
-    if len(excluded) < 3 and len(excluded) < comparison_count(positive):
+    if len(excluded) < 3 and len(excluded) < literal_count(positive):
         return all_of(different(symbol, value) for value in excluded)
-    return _without_few(symbol, members, within, comparison_count(positive)) or positive
+    return _without_few(symbol, members, within, literal_count(positive)) or positive
 
 
 def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -> Formula | None:
@@ -256,7 +247,7 @@ def _without_few(symbol: Symbol, members: SizeSet, within: SizeSet, most: int) -
     if len(excluded) > 2 or not excluded or not members <= whole:
         return None
     formula = all_of([*(different(symbol, value) for value in excluded), _described(symbol, whole, within)])
-    return formula if comparison_count(formula) < most else None
+    return formula if literal_count(formula) < most else None
 
 
 def shortest_set_formula(symbol: Symbol, members: SizeSet, within: SizeSet, stated: Sequence[Formula]) -> Formula:
@@ -265,14 +256,14 @@ def shortest_set_formula(symbol: Symbol, members: SizeSet, within: SizeSet, stat
     For sizes in ``within``, the ``stated`` ones together hold exactly for the members.
     """
     described = _described_shortly(symbol, members, within)
-    if described is not None and comparison_count(described) <= _READABLE:
+    if described is not None and literal_count(described) <= _READABLE:
         return described
     spelled = [clause for formula in stated for clause in clauses(formula)]
     if sum(map(_words, spelled)) <= _REDUCED_UP_TO:
         with suppress(PeriodTooLongError, NotPeriodicError):
             spelled = _irredundant(spelled, within)
     short = sum(map(_words, spelled))
-    return all_of(spelled) if described is None or short < comparison_count(described) else described
+    return all_of(spelled) if described is None or short < literal_count(described) else described
 
 
 def gathered(formula: Formula) -> Formula:
@@ -295,13 +286,13 @@ def gathered(formula: Formula) -> Formula:
 
 
 def _as_set(symbol: Symbol, formula: Formula) -> Formula:
-    if type(symbol) is not Symbol or comparison_count(formula) < _GATHERED:
+    if type(symbol) is not Symbol or literal_count(formula) < _GATHERED:
         return formula
     try:
         described = _described_shortly(symbol, solution_set(formula), ALL)
     except (PeriodTooLongError, NotPeriodicError):
         return formula
-    return formula if described is None or comparison_count(described) >= comparison_count(formula) else described
+    return formula if described is None or literal_count(described) >= literal_count(formula) else described
 
 
 _GATHERED = 3
@@ -311,7 +302,7 @@ _GATHERED = 3
 def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
     """Return the description of a set; None if its patterns are too large for one."""
     described = _described_of_one_name(members, within)
-    return None if described is None else with_dims(described, symbol_replacer({ONE_NAME: symbol}))
+    return None if described is None else with_dims(described, Substitution({ONE_NAME: symbol}, of_symbols=True).dim)
 
 
 @remembered(1024)
@@ -323,7 +314,7 @@ def _described_of_one_name(members: SizeSet, within: SizeSet) -> Formula | None:
         formulas = [_described(ONE_NAME, form, within) for form in ([members] if runs == members else [members, runs])]
     except PeriodTooLongError:
         return None
-    return min(formulas, key=comparison_count)
+    return min(formulas, key=literal_count)
 
 
 def _in_runs(members: SizeSet) -> SizeSet:
@@ -355,19 +346,15 @@ def _irredundant(stated: Sequence[Formula], within: SizeSet) -> list[Formula]:
     """Return the clauses without those that the others imply, and without parts that make no difference."""
     sets = {clause: solution_set(clause) for clause in stated}
     needed = dict.fromkeys(stated)
+
+    def others(clause: Formula) -> SizeSet:
+        return reduce(and_, (sets[other] for other in needed if other != clause), within)
+
     for clause in reversed(stated):
-        others = within
-        for other in needed:
-            if other != clause:
-                others = others & sets[other]
-        if others <= sets[clause]:
+        if others(clause) <= sets[clause]:
             needed.pop(clause, None)
     for clause in list(needed):
-        others = within
-        for other in needed:
-            if other != clause:
-                others = others & sets[other]
-        shorter = _shortened(clause, others)
+        shorter = _shortened(clause, others(clause))
         if shorter != clause:
             needed = {shorter if c == clause else c: None for c in needed}
             sets[shorter] = solution_set(shorter)
@@ -487,7 +474,7 @@ def _piece_formula(symbol: Symbol, piece: Segment, share: SizeSet, within: SizeS
     few = share.first(_FEW)
     if len(few) < _FEW:
         bounds = _bounds(symbol, piece)
-        is_spread = len(few) == 2 and few[0] + 1 < few[1] and comparison_count(bounds) == 1
+        is_spread = len(few) == 2 and few[0] + 1 < few[1] and literal_count(bounds) == 1
         if is_spread and normal_segments([Segment(piece.low, piece.high)]) & within <= normal_segments([piece]):
             return bounds
         return any_of(equal(symbol, value) for value in few)

@@ -24,7 +24,7 @@ from symbcast.core.algebra.formulas import (
     expand,
     literals,
 )
-from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, constant, term
+from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, constant, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
@@ -77,8 +77,8 @@ def _taken_out(value: Term, symbol: Symbol) -> tuple[Term, Term] | None:
     """Return a factor that contains a symbol, and the other factor, which does not contain it; None if that fails."""
     by_rest: dict[Monomial, dict[Monomial, int]] = {}
     for monomial, coefficient in value.coefficients.items():
-        own = tuple(atom for atom in monomial if _is_of(atom, symbol))
-        rest = tuple(atom for atom in monomial if not _is_of(atom, symbol))
+        own = tuple(atom for atom in monomial if symbol in atom.symbols())
+        rest = tuple(atom for atom in monomial if symbol not in atom.symbols())
         by_rest.setdefault(rest, {})[own] = coefficient
     first = next(iter(by_rest.values()))
     content = gcd(*first.values())
@@ -102,10 +102,6 @@ def _sign(factor: Term, symbol: Symbol) -> int:
     """Return the sign of a factor where it first is not 0: most factors have one sign."""
     values = (substitute(factor, {symbol: constant(size)}).constant for size in _SAMPLES)
     return next((value for value in values if value), 1)
-
-
-def _is_of(atom: Atom, symbol: Symbol) -> bool:
-    return symbol in atom.symbols()
 
 
 # Equal products whose factors are in one symbol each, as products of sets.
@@ -164,12 +160,10 @@ def _products(equation: Comparison) -> Iterator[tuple[SeparatedProduct, Separate
     difference = term(equation.left) - term(equation.right)
     alone = (Term({m: c}) for m, c in difference.coefficients.items())
     for one, other in ((term(equation.left), term(equation.right)), *((-a, difference - a) for a in alone)):
-        left, right = separated_product(one), separated_product(other)
-        if left is not None and right is not None:
-            yield left, right
-        left, right = separated_product(-one), separated_product(-other)
-        if left is not None and right is not None:
-            yield left, right
+        for sign in (1, -1):
+            left, right = separated_product(one.scaled(sign)), separated_product(other.scaled(sign))
+            if left is not None and right is not None:
+                yield left, right
 
 
 def _equal_product_boxes(first: _Pair, second: _Pair, sets: Mapping[Symbol, SizeSet]) -> list[Box] | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial, reduce
 from itertools import accumulate
 from math import gcd, lcm
-from operator import or_
+from operator import and_, or_
 from typing import TypeAlias
 
-from symbcast.core.algebra.arithmetic import joined_sizes, operate, substitute, symbol_replacer
+from symbcast.core.algebra.arithmetic import Substitution, joined_sizes, operate, substitute
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -110,13 +110,6 @@ class _Sum:
                 return self.up_to[bisect_left(self.values, -total)]
 
 
-def _mask(residues: Iterable[int]) -> int:
-    mask = 0
-    for residue in residues:
-        mask |= 1 << residue
-    return mask
-
-
 def _where(table: Values) -> dict[int, int]:
     """Return, for each value, the mask of the residues that have it."""
     masks: dict[int, int] = {}
@@ -156,9 +149,8 @@ def where_congruent(operation: Operation, remainder: int) -> Pattern | None:
     slope, offset = slope_and_offset
     pattern: Pattern = True
     for _, power in reversed(prime_powers(abs(step * by))):
-        own = pattern_of_mask(
-            power, _mask(n for n in range(power) if (slope * n + offset - step * remainder) % power < step)
-        )
+        congruent = (n for n in range(power) if (slope * n + offset - step * remainder) % power < step)
+        own = pattern_of_mask(power, sum(1 << n for n in congruent))
         pattern = pattern_intersection(own, pattern)
     return pattern
 
@@ -206,7 +198,7 @@ def under_one_name(formula: Formula) -> Formula:
     symbols = symbols_of(dims_of(formula))
     if len(symbols) != 1 or type(symbols[0]) is not Symbol:
         return formula
-    return with_dims(formula, symbol_replacer({symbols[0]: ONE_NAME}))
+    return with_dims(formula, Substitution({symbols[0]: ONE_NAME}, of_symbols=True).dim)
 
 
 def _is_linear(formula: Formula) -> bool:
@@ -215,11 +207,6 @@ def _is_linear(formula: Formula) -> bool:
         return False
     left, right = formula.left, formula.right
     return (type(right) is Symbol and isinstance(left, int)) or (type(left) is Symbol and isinstance(right, int))
-
-
-@remembered(4096)
-def _solve_renamed(formula: Formula) -> SizeSet:
-    return _solve(formula)
 
 
 _CLASS = 10
@@ -247,12 +234,12 @@ def _solve(formula: Formula) -> SizeSet:
         case Compatible() | Clashing():
             return _solve(expand(formula))
         case AllOf(parts):
-            members = ALL
-            for part in parts:
-                members = members & _solve(part)
-            return members
+            return reduce(and_, map(_solve, parts), ALL)
         case AnyOf(parts):
             return SizeSet.union(map(_solve, parts))
+
+
+_solve_renamed = remembered(4096)(_solve)
 
 
 def _solve_difference(operator: Operator, difference: Term) -> SizeSet:

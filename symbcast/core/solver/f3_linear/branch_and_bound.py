@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
-from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
-from symbcast.core.algebra.terms import Operation, Symbol, term
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, clauses, expand
+from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
@@ -41,7 +42,7 @@ def different_groups(formulas: Iterable[Formula]) -> list[DifferentSizes]:
     >>> different_groups([parse_formula(t) for t in ("a != b", "b != c", "a != c", "a < 2", "b < 2", "c < 2")])
     [DifferentSizes(symbols=[a, b, c], least_sum=None)]
     """
-    conjuncts = [c for f in formulas for c in (f.parts if isinstance(f, AllOf) else (f,))]
+    conjuncts = [c for f in formulas for c in clauses(f)]
     groups = cliques(conjuncts)
     if not groups:
         return []
@@ -153,14 +154,12 @@ class LinearRow:
         self.value = self.constant + sum(c * low[place] for place, c in self.coefficients.items())
 
 
+@dataclass(slots=True, eq=False)
 class Inequality:
     """A comparison of a row with 0."""
 
-    __slots__ = ("operator", "row")
-
-    def __init__(self, operator: str, row: LinearRow) -> None:
-        self.operator = operator
-        self.row = row
+    operator: str
+    row: LinearRow
 
     def possible(self, place: int, left: int) -> bool:
         value = self.row.value
@@ -277,13 +276,11 @@ class AllDifferent:
         return inf if last is not None and size > last else total
 
 
+@dataclass(slots=True, eq=False)
 class ConjunctionBounds:
     """A conjunction within a clause."""
 
-    __slots__ = ("parts",)
-
-    def __init__(self, parts: Sequence[BoundNode]) -> None:
-        self.parts = parts
+    parts: Sequence[BoundNode]
 
     def possible(self, place: int, left: int) -> bool:
         return all(part.possible(place, left) for part in self.parts)
@@ -295,13 +292,11 @@ class ConjunctionBounds:
         return min((part.most(place) for part in self.parts), default=inf)
 
 
+@dataclass(slots=True, eq=False)
 class DisjunctionBounds:
     """A disjunction."""
 
-    __slots__ = ("parts",)
-
-    def __init__(self, parts: Sequence[BoundNode]) -> None:
-        self.parts = parts
+    parts: Sequence[BoundNode]
 
     def possible(self, place: int, left: int) -> bool:
         return any(part.possible(place, left) for part in self.parts)
@@ -515,12 +510,9 @@ class Search:
 
     def _row(self, formula: Comparison) -> LinearRow | None:
         difference = term(formula.left) - term(formula.right)
-        coefficients: dict[int, int] = {}
-        for monomial, coefficient in difference.coefficients.items():
-            if len(monomial) > 1 or any(isinstance(a, Operation) for a in monomial):
-                return None
-            for atom in monomial:
-                coefficients[self._places[atom]] = coefficient
+        if not difference.is_sum_of_symbols:
+            return None
+        coefficients = {self._places[m[0]]: c for m, c in difference.coefficients.items() if m}
         if len(self._rows) * len(coefficients) > _ROWS_AT_MOST:
             raise GivenUpError
         row = LinearRow(difference.constant + (formula.operator == "<"), coefficients, self.weights)

@@ -29,15 +29,15 @@ def solved_for(literal: Formula, symbol: Symbol, *, is_defined: bool = False) ->
         return None
     if not is_defined and may_be_undefined(literal):
         return None
-    coefficients = _difference(literal).coefficients
-    coefficient = coefficients.get((symbol,), 0)
+    difference = _difference(literal)
+    coefficient = difference.coefficients.get((symbol,), 0)
     # With another coefficient the value would be a quotient, which need not be whole.
     if abs(coefficient) != 1:
         return None
-    others = {monomial: -coefficient * c for monomial, c in coefficients.items()}
+    others = {monomial: -coefficient * c for monomial, c in difference.coefficients.items()}
     del others[(symbol,)]
     rest = Term(others)
-    return None if not _is_plain(literal) and symbol in rest.symbols() else rest
+    return None if not difference.is_sum_of_symbols and symbol in rest.symbols() else rest
 
 
 def can_fall_below_0(literal: Formula, symbol: Symbol) -> bool:
@@ -55,12 +55,6 @@ def _signs(equation: Comparison) -> tuple[int, int]:
         c > 0 for m, c in _difference(equation).coefficients.items() if len(m) == 1 and not isinstance(m[0], Operation)
     ]
     return signs.count(False), signs.count(True)
-
-
-@lru_cache(maxsize=1024)
-def _is_plain(equation: Comparison) -> bool:
-    """Return whether an equation has neither products nor operations, so that each symbol occurs only once."""
-    return all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in _difference(equation).coefficients)
 
 
 @lru_cache(maxsize=1024)
@@ -157,12 +151,6 @@ class _Run:
     def _drop(self, number: int) -> None:
         for symbol in symbols_in(self.formulas.pop(number)):
             del self.users[symbol][number]
-
-
-def remaining_symbols(symbols: Sequence[Symbol], result: SubstitutionResult) -> tuple[Symbol, ...]:
-    """Return the symbols that were not substituted, in order."""
-    gone = {symbol for symbol, _ in result.gone}
-    return tuple(s for s in symbols if s not in gone)
 
 
 # Equations that merely define a symbol, set aside before the rest is decided.

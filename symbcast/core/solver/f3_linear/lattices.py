@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import lcm
 
 from symbcast.core.algebra.formulas import Clashing, Comparison, Compatible, Formula, expand
-from symbcast.core.algebra.terms import Operation, Symbol, Term, term
+from symbcast.core.algebra.terms import Symbol, Term, term
 
 # Linear rows with large coefficients, made small by a change of unknowns: lattice basis reduction.
 #
@@ -52,7 +52,7 @@ def _differences(formulas: Iterable[Formula]) -> Iterator[Term]:
     for formula in formulas:
         if isinstance(formula, Comparison):
             difference = term(formula.left) - term(formula.right)
-            if all(len(m) <= 1 and not any(isinstance(a, Operation) for a in m) for m in difference.coefficients):
+            if difference.is_sum_of_symbols:
                 yield difference
         elif isinstance(formula, (Compatible, Clashing)):
             if len(formula.dims) <= _PAIRWISE_UP_TO:

@@ -6,26 +6,27 @@ import atexit
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import repeat
-from operator import eq, ge, le, lt, ne
-from typing import Any, Generic, Protocol, TypeVar
+from operator import ge, le, mul
+from typing import Any, Generic, TypeVar
 
 import z3
 
 from symbcast.core import effort
 from symbcast.core.algebra.arithmetic import MAX_SIZE
 from symbcast.core.algebra.formulas import (
+    COMPARED,
     AllOf,
     AnyOf,
     Clashing,
     Comparison,
     Compatible,
     Formula,
-    Operator,
     expand,
     is_total,
     needs,
@@ -47,13 +48,7 @@ from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuesti
 _POLL_SECONDS = 0.05
 
 T = TypeVar("T")
-
-
-class Interruptible(Protocol):
-    """Something that a job may be executing and that can be interrupted: a z3 context."""
-
-    def interrupt(self) -> None:
-        """Make it end soon; called from another thread."""
+K = TypeVar("K")
 
 
 @dataclass(slots=True)
@@ -63,7 +58,7 @@ class WorkerJob(Generic[T]):
     function: Callable[[], T]
     done: threading.Event = field(default_factory=threading.Event)
     variables: Context = field(default_factory=copy_context)
-    running: Interruptible | None = None
+    running: z3.Context | None = None
     result: T | None = None
     error: BaseException | None = None
     cancelled: bool = False
@@ -145,7 +140,7 @@ def on_worker(function: Callable[[], T]) -> T:
     return worker.run(function)
 
 
-def running_job(context: Interruptible) -> None:
+def running_job(context: z3.Context) -> None:
     """Register what the current job is executing, so that an interrupt can stop it."""
     if _worker is not None and _worker.current is not None:
         _worker.current.running = context
@@ -193,7 +188,6 @@ _OBJECT = 10
 _OBJECTS_OF_OPERATION = 5
 _PAIRWISE_UP_TO = 4
 _CHOSEN_UP_TO = 3
-_COMPARED: dict[Operator, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<=": le, "<": lt}
 
 
 class Translator:
@@ -213,12 +207,9 @@ class Translator:
 
     def symbol(self, symbol: Symbol) -> Any:
         """Return a symbol: a z3 constant named by its number, or its expression in the basis."""
-        expression = self.symbols.get(symbol)
-        if expression is None:
-            expression = self.symbols[symbol] = self._new(symbol)
-        return expression
+        return _translated(self.symbols, symbol, self._new_symbol)
 
-    def _new(self, symbol: Symbol) -> Any:
+    def _new_symbol(self, symbol: Symbol) -> Any:
         multiples = self.basis.get(symbol)
         if multiples is None:
             return z3.Int(f"x{len(self.symbols)}", self.context)
@@ -230,12 +221,11 @@ class Translator:
 
     def term(self, value: Term) -> Any:
         """Return a term as a z3 integer expression."""
-        expression = self.terms.get(value)
-        if expression is None:
-            parts = [self._monomial(m, c) for m, c in value.coefficients.items()]
-            expression = parts[0] if len(parts) == 1 else z3.Sum(parts) if parts else self.number(0)
-            self.terms[value] = expression
-        return expression
+        return _translated(self.terms, value, self._new_term)
+
+    def _new_term(self, value: Term) -> Any:
+        parts = [self._monomial(m, c) for m, c in value.coefficients.items()]
+        return parts[0] if len(parts) == 1 else z3.Sum(parts) if parts else self.number(0)
 
     def _monomial(self, monomial: Sequence[Any], coefficient: int) -> Any:
         charge(_OBJECT * (1 + len(monomial)))
@@ -244,16 +234,11 @@ class Translator:
         self.has_products = self.has_products or len(factors) > 1
         if not factors:
             return self.number(coefficient)
-        product = factors[0]
-        for factor in factors[1:]:
-            product = product * factor
+        product = reduce(mul, factors)
         return product if coefficient == 1 else coefficient * product
 
     def _operation(self, operation: Operation) -> Any:
-        expression = self.operations.get(operation)
-        if expression is None:
-            expression = self.operations[operation] = self._new_operation(operation)
-        return expression
+        return _translated(self.operations, operation, self._new_operation)
 
     def _new_operation(self, operation: Operation) -> Any:
         charge(_OBJECT * _OBJECTS_OF_OPERATION * len(operation.args))
@@ -305,12 +290,9 @@ class Translator:
 
     def formula(self, formula: Formula) -> Any:
         """Return a formula as a z3 Boolean; fresh constants in it represent existential variables."""
-        expression = self.formulas.get(formula)
-        if expression is None:
-            expression = self.formulas[formula] = self._formula(formula)
-        return expression
+        return _translated(self.formulas, formula, self._new_formula)
 
-    def _formula(self, formula: Formula) -> Any:
+    def _new_formula(self, formula: Formula) -> Any:
         if isinstance(formula, (AllOf, AnyOf)) or is_total(formula):
             return self._leaf(formula)
         # z3 gives a value to every term: that a leaf is false where a term has none is a part of it.
@@ -320,7 +302,7 @@ class Translator:
         charge(_OBJECT * (1 + len(formula.parts) if isinstance(formula, (AllOf, AnyOf)) else 3))
         match formula:
             case Comparison(operator, left, right):
-                return _COMPARED[operator](self.term(term(left)), self.term(term(right)))
+                return COMPARED[operator](self.term(term(left)), self.term(term(right)))
             case AllOf(parts):
                 return z3.And([self.formula(p) for p in parts] or [z3.BoolVal(True, self.context)])
             case AnyOf(parts):
@@ -357,6 +339,13 @@ class Translator:
         return z3.Implies(mark, z3.Sum([self.number(0), *self.symbols.values()]) <= self.number(self.largest << _BITS))
 
 
+def _translated(known: dict[K, Any], key: K, make: Callable[[K], Any]) -> Any:
+    expression = known.get(key)
+    if expression is None:
+        expression = known[key] = make(key)
+    return expression
+
+
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
     """Return sizes at which formulas hold, None if there are none; raise `GivenUpError` if z3 gives up.
 
@@ -377,6 +366,15 @@ def _units_of(solver: Any) -> int:
     """Return the units that z3 used in the context of a solver so far."""
     statistics = solver.statistics()
     return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0  # noqa: SIM118
+
+
+def _allowed_units(limit: int, unit: int) -> int:
+    """Charge for a check and return its limit: within the remaining effort, of which a unit of z3 takes ``unit``."""
+    counter = current_effort()
+    if counter is None or counter.is_call:
+        return limit
+    counter.charge(_CHECK)
+    return max(1, min(limit, counter.left // unit))
 
 
 class Session:
@@ -436,14 +434,10 @@ class Session:
         """Return whether the formulas can hold together with those asserted."""
         if not formulas:
             return self._check()
-        self.solver.push()
-        try:
+        with self._scope():
             self._add(formulas)
             self._crowd([*self.formulas, *formulas])
             answer = self._check()
-        finally:
-            self.solver.pop()
-            self._define()
         if answer is Satisfiability.UNKNOWN and not self.is_reduced:
             again = Session(self.symbols, [*self.formulas, *formulas], limit=self.limit)
             if again.is_reduced:  # by rows of those formulas
@@ -454,10 +448,16 @@ class Session:
 
     def check_beside(self, expression: Any) -> Satisfiability:
         """Return whether a z3 expression can hold together with the assertions."""
-        self.solver.push()
-        try:
+        with self._scope():
             self.solver.add(expression)
             return self._check()
+
+    @contextmanager
+    def _scope(self) -> Iterator[None]:
+        """Assert what is asserted in this block for the time of it."""
+        self.solver.push()
+        try:
+            yield
         finally:
             self.solver.pop()
             self._define()
@@ -497,24 +497,17 @@ class Session:
         return z3.unknown if any(within.eq(mark) for mark in clash) else answer
 
     def _limited_check(self, unit: int, *marks: Any) -> Any:
-        counter = current_effort()
-        allowed = self.limit
-        if counter is not None and not counter.is_call:
-            counter.charge(_CHECK)
-            allowed = max(1, min(allowed, counter.left // unit))
+        counter, allowed = current_effort(), _allowed_units(self.limit, unit)
         self.solver.set("rlimit", allowed)
         before = self._used
         answer = self.solver.check(*marks)
         end_if_cancelled()
-        self._used = self._count()
+        self._used = _units_of(self.solver)
         if counter is not None:
             counter.left -= min(allowed, self._used - before) * unit
             if answer == z3.unknown and allowed < self.limit and self._used - before >= allowed:
                 counter.charge(max(0, counter.left) + 1)  # the effort ended the check, not the limit of the question
         return answer
-
-    def _count(self) -> int:
-        return _units_of(self.solver)
 
     def core(self, formulas: Sequence[Formula]) -> list[int]:
         """Return the positions of an irreducible set of formulas that clash with the asserted ones.
@@ -532,16 +525,12 @@ class Session:
     def _tracked(self, formulas: Sequence[Formula]) -> list[int]:
         context = self.translator.context
         marks = [z3.Bool(f"mark#{n}", context) for n in range(len(formulas))]
-        self.solver.push()
-        try:
+        with self._scope():
             self._add(formulas, marks)
             if self._check(*marks) is not Satisfiability.UNSATISFIABLE:
                 return list(range(len(formulas)))
             core = {mark.decl().name() for mark in self.solver.unsat_core()}
             return [n for n, mark in enumerate(marks) if mark.decl().name() in core]
-        finally:
-            self.solver.pop()
-            self._define()
 
     def least(self, weights: Mapping[Symbol, int]) -> dict[Symbol, int]:
         """Return sizes of at least 1 with a small weighted sum, by z3's optimisation; empty if none were found.
@@ -559,14 +548,10 @@ class Session:
         for symbol in self.symbols:
             optimize.add(translate(symbol) >= 1, translate(symbol) <= self.translator.number(MAX_SIZE))
         optimize.minimize(self.weighted(weights))
-        counter = current_effort()
         unit = _UNIT_OF_PRODUCTS if self.translator.has_products else _UNIT
-        allowed = OPTIMISED_LIMIT
-        if counter is not None and not counter.is_call:
-            counter.charge(_CHECK)
-            allowed = max(1, min(allowed, counter.left // unit))
+        counter, allowed = current_effort(), _allowed_units(OPTIMISED_LIMIT, unit)
         optimize.set("rlimit", allowed)
-        before = self._count()
+        before = _units_of(self.solver)
         answer = optimize.check()
         end_if_cancelled()
         used = _units_of(optimize) - before
@@ -590,10 +575,6 @@ class Session:
         translate, number = self.translator.symbol, self.translator.number
         weighted = [z3.If(translate(s) == 0, number(w), number(0)) for s, w in weights.items()]
         return z3.Sum([number(0), *weighted])
-
-    def size(self, symbol: Symbol) -> Any:
-        """Return a symbol as a z3 expression."""
-        return self.translator.symbol(symbol)
 
     def earlier(self, sizes: Mapping[Symbol, int]) -> Any:
         """Return a z3 expression: the sizes come before some others in the order of the symbols."""
@@ -672,7 +653,7 @@ class _Least:
         zeros = self.session.zeros(self.weights)
         if self._zeros() == 0 or self._better(zeros == 0):
             for s in self.session.symbols:
-                self.session.solver.add(self.session.size(s) >= 1)
+                self.session.solver.add(self.session.translator.symbol(s) >= 1)
             self._lowest = 1
         else:
             self._minimise(zeros, self._zeros)
@@ -695,7 +676,7 @@ class _Least:
         for symbol in session.symbols:
             if self._gave_up >= _GIVEN_UP_AT_MOST or not self._better(session.earlier(self.sizes)):
                 return
-            size = session.size(symbol)
+            size = session.translator.symbol(symbol)
             low, high = self._lowest, self.sizes[symbol]
             middle = max(low, high - 1)
             while low < high and self._gave_up < _GIVEN_UP_AT_MOST:

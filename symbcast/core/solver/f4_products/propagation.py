@@ -83,9 +83,9 @@ def _with_coarse_quotients(constraints: Sequence[Formula], known: Sequence[Formu
     values = finer_quotients(known, lambda: dict.fromkeys(o for d in dims for o in _operations(d)))
     if not values:
         return list(constraints)
-    put_in = Substitution(values, of_symbols=False)
     charge(_STEP * len(dims))
-    return [with_dims(c, lambda d: d if isinstance(d, int) else put_in.term(d).dim()) for c in constraints]
+    coarse = Substitution(values, of_symbols=False)
+    return [with_dims(c, coarse.dim) for c in constraints]
 
 
 def _shares_operations(constraints: Sequence[Formula]) -> bool:
@@ -198,8 +198,8 @@ def _with_names(constraints: Sequence[Formula], bounds: Bounds) -> tuple[list[Fo
             else:
                 rest = (arg for arg in operation.args if arg not in smaller.args)
                 names[operation] = Operation("join", (names[smaller], *rest))
-    put_in = Substitution(names, of_symbols=False)
-    return [with_dims(c, lambda d: d if isinstance(d, int) else put_in.term(d).dim()) for c in constraints], bounds
+    named = Substitution(names, of_symbols=False)
+    return [with_dims(c, named.dim) for c in constraints], bounds
 
 
 def _is_part(smaller: Operation, joined: Operation) -> bool:
@@ -413,14 +413,14 @@ class _ConstraintFacts:
         if isinstance(dim, int):
             return dim
         if self.values:
-            dim = Substitution(self.values, of_symbols=False).term(dim).dim()
+            dim = Substitution(self.values, of_symbols=False).dim(dim)
         if isinstance(dim, int):
             return dim
         dim = self.quotients.multiplied_out(dim).dim()
         if isinstance(dim, int):
             return dim
         shorter = {o: value for o in _operations(dim) if (value := self._evaluated(o)) is not o}
-        return Substitution(shorter, of_symbols=False).term(dim).dim() if shorter else dim
+        return Substitution(shorter, of_symbols=False).dim(dim) if shorter else dim
 
     def _evaluated(self, operation: Operation) -> Term:
         """Return the simpler term that an operation equals by the facts, or itself."""

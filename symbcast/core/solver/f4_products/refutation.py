@@ -110,7 +110,7 @@ def refuted_linearly(branch: Iterable[Formula]) -> bool:
 def _split(case: _ProductCase) -> list[_ProductCase] | None:
     """Return cases with one operation fewer, one of which holds wherever this one does; None if there is none."""
     for number, value in enumerate(case.other):
-        if not any(True for _ in value.operations()):
+        if not value.has_operations:
             rest = case._replace(other=(*case.other[:number], *case.other[number + 1 :]))
             signs = [value] if _least(value) >= 0 else [-value] if _least(-value) >= 0 else [value, -value]
             return [rest.beside([sign - constant(1)]) for sign in signs]
@@ -387,7 +387,7 @@ def _rewritten(value: Term, equation: Term) -> Iterator[Term]:
 def _impossible_modulo(branch: Iterable[Formula]) -> bool:
     """Return whether the equations have no solution modulo some small number."""
     equations = [term(f.left) - term(f.right) for f in branch if isinstance(f, Comparison) and f.operator == "=="]
-    equations = [e for e in equations if not any(True for _ in e.operations())]
+    equations = [e for e in equations if not e.has_operations]
     symbols = tuple(dict.fromkeys(s for e in equations for s in e.symbols()))
     if not equations:
         return False

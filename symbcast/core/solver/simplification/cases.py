@@ -406,14 +406,12 @@ class CaseSimplifier:
         cubes = [self.atoms.cube(c) for c in candidate.cubes]
         form = self._written(candidate)
         negated = negate(self.formula)
-        own_cubes = {frozenset(c) for c in (self.off_cubes if candidate.is_all else self.on_cubes) or ()}
-        news = [f for f, c in zip(cubes, candidate.cubes, strict=True) if frozenset(c) not in own_cubes]
-        wide = [frozenset(c) for c in candidate.cubes]
-        lost: list[Formula]
         own = self.off_cubes if candidate.is_all else self.on_cubes
-        if own is None:
-            lost = [negated if candidate.is_all else self.formula]
-        else:
+        wide = [frozenset(c) for c in candidate.cubes]
+        given = {frozenset(c) for c in own or ()}
+        news = [f for f, c in zip(cubes, wide, strict=True) if c not in given]
+        lost: list[Formula] = [negated if candidate.is_all else self.formula]
+        if own is not None:
             lost = [self.atoms.cube(c) for c in own if not any(w <= frozenset(c) for w in wide)]
         outside = form if candidate.is_all else negate(form)
         against = self.formula if candidate.is_all else negated

@@ -209,8 +209,8 @@ def without_extremes(conjuncts: Sequence[Formula], assumptions: AssumptionSet) -
     extremes = dict(pair for d in dims for pair in _extremes(d))
     if not extremes:
         return conjuncts
-    put_in = Substitution(extremes, of_symbols=False)
-    shorter = [with_dims(c, lambda dim: dim if isinstance(dim, int) else put_in.term(dim).dim()) for c in conjuncts]
+    terms = Substitution(extremes, of_symbols=False)
+    shorter = [with_dims(c, terms.dim) for c in conjuncts]
     try:
         with budget_share(SHORTENED):
             is_same = _implies(conjuncts, shorter, assumptions) and _implies(shorter, conjuncts, assumptions)

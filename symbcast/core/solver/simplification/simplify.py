@@ -19,6 +19,7 @@ from symbcast.core.algebra.formulas import (
     all_of,
     any_of,
     clauses,
+    literal_count,
     negate,
     with_dims,
     with_leaves,
@@ -108,10 +109,7 @@ def _operations(formula: Formula) -> Iterator[Operation]:
 def _replaced(formula: Formula, facts: Sequence[Term]) -> Formula:
     """Return a comparison with the operations that the facts decide replaced."""
     values = {o: value for o in dict.fromkeys(_operations(formula)) if (value := _value(o, facts[:_FACTS])) is not None}
-    if not values:
-        return formula
-    put_in = Substitution(values, of_symbols=False)
-    return with_dims(formula, lambda dim: put_in.term(term(dim)).dim())
+    return with_dims(formula, Substitution(values, of_symbols=False).dim) if values else formula
 
 
 def _value(operation: Operation, facts: Sequence[Term]) -> Term | None:
@@ -156,7 +154,7 @@ def simplified(formula: Formula, assumptions: AssumptionSet) -> Formula:
 
 
 def _simplified(formula: Formula, assumptions: AssumptionSet) -> Formula:
-    known = _split([replace_in_formula(formula, assumptions.values) if assumptions.values else formula], assumptions)
+    known = _split([replace_in_formula(formula, assumptions.values)], assumptions)
     if FALSE in known:
         return FALSE
     for _ in range(_ROUNDS):
@@ -209,11 +207,6 @@ def _stage(
     symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], formula: Formula
 ) -> Stage[Formula]:
     return budget_stage(SHORTENED, lambda: _fixed_point(symbols, sets, others, formula), lambda: formula)
-
-
-def literal_count(formula: Formula) -> int:
-    """Return the number of literals in a formula."""
-    return sum(map(literal_count, formula.parts)) if isinstance(formula, (AllOf, AnyOf)) else 1
 
 
 def _step(formula: Formula, assumptions: AssumptionSet, done: set[Formula]) -> Formula:
