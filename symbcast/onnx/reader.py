@@ -16,6 +16,7 @@ from symbcast.core.algebra.formulas import FALSE, Formula, equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.program import Program
+from symbcast.core.solver.evaluation import evaluated
 from symbcast.errors import ModelError, ShapeTypeError, SymbcastError
 from symbcast.graphs.inputs import NOTHING, KnownInputs, ModelInputs, free_name, identifier, inputs_of, place_name
 from symbcast.graphs.model import Model, import_library
@@ -37,7 +38,6 @@ from symbcast.onnx.session.initialization import session_refusal
 from symbcast.onnx.session.types import SessionRefusal, value_of_type
 from symbcast.onnx.validation import ValidModel, validated
 from symbcast.onnx.walk import OnnxWalk
-from symbcast.operators.operator import evaluated
 from symbcast.operators.values.value import UNKNOWN, Value
 
 

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from abc import ABC, ABCMeta, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from importlib import import_module
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
-from symbcast.core.algebra.arithmetic import floor_divide, join, join_members, modulo, subtract
+from symbcast.core.algebra.arithmetic import floor_divide, join, join_members, modulo
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
-    AllOf,
-    AnyOf,
-    Comparison,
     Compatible,
     Formula,
     all_of,
@@ -27,12 +25,12 @@ from symbcast.core.algebra.formulas import (
     clauses,
     definedness,
     equal,
-    holds,
 )
 from symbcast.core.algebra.symbols import is_sequence
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules import AttributeValue, Demand, Emission, Joined, Kind, OutputDim, Parameter, Rule, find_rule
 from symbcast.core.rules.declaration import Constraint, Origin, Reason
+from symbcast.core.solver.evaluation import evaluated
 from symbcast.core.text.printing import dim_text
 from symbcast.errors import OperatorError, RuleArgumentError
 from symbcast.operators import attributes as attribute_types
@@ -52,12 +50,12 @@ class Context(ABC):
     A shape function states its requirements with `equal`, `at_most`, `is_size`, `require` and `broadcast`, each with a
     reason for users: a clause that says what must hold, such as ``"the inner sizes must be equal"``. It refuses errors
     that no sizes could fix, such as a wrong rank.
-
-    Attributes:
-        bounds: known lower bounds of sizes.
     """
 
-    bounds: Bounds
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Known lower bounds of sizes; unless a subclass knows more, that sizes are not negative."""
+        return Bounds({})
 
     @abstractmethod
     def require(self, formula: Formula, reason: str) -> None:
@@ -144,33 +142,6 @@ class Context(ABC):
         if len(set(counted)) < len(counted):
             self.refuse(reason)
         return counted
-
-
-def evaluated(formula: Formula) -> Formula:
-    """Return a formula in which comparisons of numbers, and of a size with itself, are evaluated.
-
-    >>> from symbcast.core.algebra.symbols import symbol
-    >>> N = symbol("N")
-    >>> evaluated(at_most(N, N + 1)) == TRUE, evaluated(Compatible((N, 1, N))) == TRUE, evaluated(equal(N, 1))
-    (True, True, Comparison('==', N, 1))
-    """
-    match formula:
-        case Comparison(operator, left, right):
-            if isinstance(left, int) and isinstance(right, int):
-                return TRUE if holds(formula) else FALSE
-            difference = subtract(right, left)
-            return evaluated(Comparison(operator, 0, difference)) if isinstance(difference, int) else formula
-        case AllOf(parts):
-            return all_of(map(evaluated, parts))
-        case AnyOf(parts):
-            return any_of(map(evaluated, parts))
-        case Compatible(dims):
-            sizes = {d for d in dims if d != 1}
-            if len(sizes) < 2:
-                return TRUE
-            return FALSE if len([d for d in sizes if isinstance(d, int)]) > 1 else formula
-        case _:
-            return formula
 
 
 # Shapes that an operand must have: weights, states, caches and masks.
@@ -352,7 +323,6 @@ class _OneOperation(Context):
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self.bounds = Bounds({})
 
     def refuse(self, reason: str) -> NoReturn:
         raise OperatorError(self.operator.written_name, reason)

@@ -30,13 +30,13 @@ from symbcast.core.effort import current as effort_in_force
 from symbcast.core.programs.arguments import own_set
 from symbcast.core.programs.facts import Facts
 from symbcast.core.rules import Joined, find_rule
-from symbcast.core.solver.evaluation import UndefinedError, holds_at, replace_in_formula, size_at, symbols_in
+from symbcast.core.solver.evaluation import UndefinedError, evaluated, holds_at, replace_in_formula, size_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.incremental import GrowingConjunction
 from symbcast.core.solver.size_sets import ALL
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import DimensionError
-from symbcast.operators.operator import Context, Dims, evaluated
+from symbcast.operators.operator import Context, Dims
 from symbcast.paths.sizes import sized
 from symbcast.paths.steps import (
     MAX_REFUSED,

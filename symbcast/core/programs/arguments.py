@@ -15,14 +15,14 @@ from unicodedata import normalize
 from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, index_of
 from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, with_values
 from symbcast.core.algebra.symbols import MAX_RANK, AxisSequence, Rank, Rest, SequenceSymbol, Unknown, sequences_of
-from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import closest, number_hint, prose_list, quoted_name, visible
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import ALL, SizeSet
-from symbcast.core.text import names_lost, parse_assumption
+from symbcast.core.text import names_lost, parse_assumption, symbols_as_written
 from symbcast.core.text.printing import formula_text
 from symbcast.errors import AssumptionError, BindingError, DimensionError, ShapeTypeError
 
@@ -32,6 +32,16 @@ if TYPE_CHECKING:
 
 
 # Operands, origins, given sizes and limits.
+
+
+def shape_symbols(shape: Shape, written: object) -> tuple[Symbol, ...]:
+    """Return the symbols of a shape, passed as ``written``, in order of appearance."""
+    dims = shape.dims
+    if isinstance(written, str):
+        return symbols_as_written(dims, [written] * len(dims))
+    if isinstance(written, (tuple, list)) and not isinstance(written, Shape):
+        return symbols_as_written(dims, written)
+    return symbols_of(dims)
 
 
 def check_limit(limit: object) -> int:

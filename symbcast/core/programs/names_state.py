@@ -14,9 +14,8 @@ from symbcast.core.algebra.arithmetic import join, join_members
 from symbcast.core.algebra.formulas import TRUE, AnyOf, Comparison, Compatible, Formula
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
 from symbcast.core.effort import Tier
-from symbcast.core.programs.arguments import Assumption, plain_dims
+from symbcast.core.programs.arguments import Assumption, plain_dims, shape_symbols
 from symbcast.core.programs.operations import Key, Kind, Op, columns_and_requirements, size_requirements
-from symbcast.core.programs.scope import shape_symbols
 from symbcast.core.rules import Demand, Joined, OutputDim, Rule
 from symbcast.core.shapes import LazySize, Shape, shape, shape_of
 from symbcast.core.solver.evaluation import in_normal_form, symbols_in

@@ -31,6 +31,7 @@ from symbcast.core.programs.arguments import (
     check_min_size,
     own_set,
     read_assumptions,
+    shape_symbols,
 )
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
 from symbcast.core.solver.decision import AssumptionSet
@@ -328,16 +329,6 @@ class NameTable:
         label = next(free_labels(self._labels, self._free_from))
         self._free_from = int(label[1:]) + 1
         return label
-
-
-def shape_symbols(shape: Shape, written: object) -> tuple[Symbol, ...]:
-    """Return the symbols of a shape, passed as ``written``, in order of appearance."""
-    dims = shape.dims
-    if isinstance(written, str):
-        return symbols_as_written(dims, [written] * len(dims))
-    if isinstance(written, (tuple, list)) and not isinstance(written, Shape):
-        return symbols_as_written(dims, written)
-    return symbols_of(dims)
 
 
 def formula_symbols(formula: Formula, text: str) -> tuple[Symbol, ...]:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import Substitution, join_members, joins_with_one, value_of
+from symbcast.core.algebra.arithmetic import Substitution, join_members, joins_with_one, subtract, value_of
 from symbcast.core.algebra.bounds import equal_products
 from symbcast.core.algebra.formulas import (
     FALSE,
@@ -40,7 +40,6 @@ from symbcast.core.algebra.formulas import (
     with_dims,
     with_values,
 )
-from symbcast.core.algebra.formulas import holds as holds_of_sizes
 from symbcast.core.algebra.symbols import AxisSequence, Rank, Rest, SequenceSymbol, UserSymbol, axis_of, symbol
 from symbcast.core.algebra.terms import Atom, Dim, Kind, Monomial, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.solver.f1_names.relations import Joinable, OneWay, SameSize, nodes_of
@@ -300,6 +299,33 @@ def with_larger_joins(known: Sequence[Formula]) -> Iterator[Formula]:
             yield Compatible(tuple(members)) if len(members) > 2 else clause
 
 
+def evaluated(formula: Formula) -> Formula:
+    """Return a formula in which comparisons of numbers, and of a size with itself, are evaluated.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> N = symbol("N")
+    >>> evaluated(at_most(N, N + 1)) == TRUE, evaluated(Compatible((N, 1, N))) == TRUE, evaluated(equal(N, 1))
+    (True, True, Comparison('==', N, 1))
+    """
+    match formula:
+        case Comparison(operator, left, right):
+            if isinstance(left, int) and isinstance(right, int):
+                return TRUE if holds(formula) else FALSE
+            difference = subtract(right, left)
+            return evaluated(Comparison(operator, 0, difference)) if isinstance(difference, int) else formula
+        case AllOf(parts):
+            return all_of(map(evaluated, parts))
+        case AnyOf(parts):
+            return any_of(map(evaluated, parts))
+        case Compatible(dims):
+            sizes = {d for d in dims if d != 1}
+            if len(sizes) < 2:
+                return TRUE
+            return FALSE if len([d for d in sizes if isinstance(d, int)]) > 1 else formula
+        case _:
+            return formula
+
+
 class UndefinedError(ArithmeticError):
     """A join of sizes that do not broadcast."""
 
@@ -396,8 +422,8 @@ def _holds_at(formula: Formula, sizes: Mapping[Any, int]) -> bool:
 def _holds(formula: Comparison | Compatible | Clashing, sizes: Mapping[Any, int]) -> bool:
     if isinstance(formula, Comparison):
         left, right = size_at(formula.left, sizes), size_at(formula.right, sizes)
-        return holds_of_sizes(Comparison(formula.operator, left, right))
-    return holds_of_sizes(type(formula)(tuple(size_at(d, sizes) for d in formula.dims)))
+        return holds(Comparison(formula.operator, left, right))
+    return holds(type(formula)(tuple(size_at(d, sizes) for d in formula.dims)))
 
 
 def size_at(dim: Dim, sizes: Mapping[Any, int]) -> int:

@@ -22,9 +22,9 @@ from symbcast.core.algebra.symbols import (
 )
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules.placement import sequence_place
-from symbcast.core.solver.evaluation import symbols_in
+from symbcast.core.solver.evaluation import evaluated, symbols_in
 from symbcast.graphs.inputs import place_name
-from symbcast.operators.operator import Context, Dims, evaluated
+from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import is_of_each_axis
 from symbcast.operators.values.contents import Content, Element, Elements, IndexRamp, is_size, listed, sizes_of
 from symbcast.operators.values.elements import truth

@@ -34,7 +34,7 @@ from symbcast.core.programs.operations import emission_of
 from symbcast.core.programs.program import Program
 from symbcast.core.rules import Joined, find_rule
 from symbcast.core.shapes import Shape, any_shape_of
-from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import evaluated, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.decided_terms import is_greatest
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
@@ -49,7 +49,7 @@ from symbcast.graphs.walking.facts import (
     long_ones,
     positive_sizes,
 )
-from symbcast.operators.operator import Dims, evaluated
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value, known_dims
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from symbcast.core.algebra.formulas import FALSE, Formula, at_most, equal
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules import Joined, find_rule
-from symbcast.core.solver.evaluation import value_at
+from symbcast.core.solver.evaluation import evaluated, value_at
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import RefusedError, UnknownShapeError
 from symbcast.graphs.walking.requirements import NodePlace
-from symbcast.operators.operator import Dims, evaluated
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Decider, Value, decider_of_content
 from symbcast.torch.calls import OPERATORS, TorchCall, arguments_by_name, raw_argument, scalar, size_of
 from symbcast.torch.contents import with_contents
