@@ -25,7 +25,7 @@ from symbcast.core.shapes import Shape, ShapeLike, known_rank, shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.errors import DimensionError, MissingExtraError
 
 # The sizes of a framework's scopes, and our symbols for them.

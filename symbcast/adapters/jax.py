@@ -29,7 +29,7 @@ from symbcast.core.solver.evaluation import replace_in_formula
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_dim, parse_formula
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
 
 _scopes = Scopes()

@@ -27,7 +27,7 @@ from symbcast.core.algebra.sympy_conversion import check_dim, formula_to_sympy, 
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, known_rank, shape_of
 from symbcast.core.shapes import shape as read_shape
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.errors import DimensionError, ShapeTypeError
 
 if TYPE_CHECKING:

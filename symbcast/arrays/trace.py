@@ -35,7 +35,7 @@ from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import value_at
 from symbcast.core.text import parse_shape
-from symbcast.core.text.printing import shape_text
+from symbcast.core.text.notation import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 from symbcast.paths import sizes

@@ -22,7 +22,7 @@ from symbcast.core.algebra.symbols import (
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
 from symbcast.core.hooks import hooks
 from symbcast.core.text import parse_dim, parse_shape
-from symbcast.core.text.printing import shape_text
+from symbcast.core.text.notation import shape_text
 from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError, UnknownRankError
 
 if TYPE_CHECKING:

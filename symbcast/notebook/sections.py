@@ -12,7 +12,7 @@ from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.programs.arguments import own_set
-from symbcast.core.rules.laws import members_of
+from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.solver.evaluation import (
     UndefinedError,
     join_sizes,

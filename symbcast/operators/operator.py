@@ -31,7 +31,7 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules import AttributeValue, Demand, Emission, Joined, Kind, OutputDim, Parameter, Rule, find_rule
 from symbcast.core.rules.declaration import Constraint, Origin, Reason
 from symbcast.core.solver.evaluation import evaluated
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.errors import OperatorError, RuleArgumentError
 from symbcast.operators import attributes as attribute_types
 from symbcast.operators.reach import Reach, ReachError, expose_axes, is_of_each_axis, is_shape, of_one_rank, put_back

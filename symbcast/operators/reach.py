@@ -14,7 +14,7 @@ from symbcast.core.algebra.formulas import TRUE, Formula, at_most, dims_of, equa
 from symbcast.core.algebra.symbols import axis_of, is_sequence, mentions_rest, rank_of, without_last
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.placement import decide_rank_comparison, expanded_at_right, rank_of_shape, sequence_place
-from symbcast.core.text.printing import shape_text
+from symbcast.core.text.notation import shape_text
 
 D = TypeVar("D")
 

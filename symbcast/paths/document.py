@@ -30,7 +30,7 @@ from symbcast.core.account import Account
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Leaf, clauses, equal, with_leaves
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
-from symbcast.core.text.printing import shape_text
+from symbcast.core.text.notation import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.answer import PathFinding, PathsAnswer, conclusions_of, first_findings, working_cases
 from symbcast.paths.steps import is_cell, line_text

@@ -34,7 +34,7 @@ from symbcast.core.solver.evaluation import UndefinedError, evaluated, holds_at,
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.incremental import GrowingConjunction
 from symbcast.core.solver.size_sets import ALL
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.errors import DimensionError
 from symbcast.operators.operator import Context, Dims
 from symbcast.paths.sizes import sized

@@ -23,9 +23,12 @@ Recipe = Callable[[Mapping[Symbol, int]], Any]
 class SizePath(Protocol):
     """A path, as a size on it sees it."""
 
-    bounds: Bounds
     hashes: bool
     size_class: Callable[..., Any] | None
+
+    @property
+    def bounds(self) -> Bounds:
+        """Known lower bounds of sizes."""
 
     def check_current(self) -> None:
         """Raise `UntracedError` if this path is no longer the one that runs."""

@@ -32,7 +32,6 @@ from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.residues import PeriodTooLongError
-from symbcast.core.solver.simplification.alternatives import without_staircases
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.solver.simplification.two_level import (
     LITERAL_COST,
@@ -41,6 +40,7 @@ from symbcast.core.solver.simplification.two_level import (
     grown_from,
     least_cover,
     single_bits,
+    without_staircases,
 )
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.paths.steps import CodePlace, PathStep

@@ -13,7 +13,7 @@ from typing import Any
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.operators.indexing import meet, within

@@ -8,7 +8,7 @@ import reference
 
 from symbcast.core.algebra.formulas import FALSE, holds
 from symbcast.core.rules import Joined
-from symbcast.core.rules.laws import same_output, same_size
+from symbcast.core.rules.broadcast_rule import same_output, same_size
 
 SHAPES = [s for count in (1, 2, 3) for s in itertools.product(range(4), repeat=count)]
 

@@ -10,7 +10,7 @@ from symbcast.answers.show.latex import clause_lines, dim_latex
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.sympy_conversion import to_sympy
 from symbcast.core.text import parse_dim, parse_formula
-from symbcast.core.text.printing import dim_text, formula_text
+from symbcast.core.text.notation import dim_text, formula_text
 
 TERMS = [
     "-N + 1",

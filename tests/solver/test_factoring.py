@@ -13,7 +13,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.simplification.factoring import factored
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_formula
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 
 NAMES = "HWTR"
 SIZES = list(itertools.product(range(1, 6), repeat=4))

@@ -17,7 +17,7 @@ from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula
 from symbcast.core.solver.linear_groups import IsomorphicGroups, LinearGroup, RenamedGroup
 from symbcast.core.solver.size_sets import ALL, SizeSet
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 
 linear = statements(
     expressions(3, operators="+-", divisors=(2, 3), functions=("min", "max"), max_leaves=3), max_leaves=3

@@ -12,7 +12,7 @@ import symbcast as sb
 from symbcast.core.algebra.formulas import AnyOf
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.simplification.alternatives import without_staircases
+from symbcast.core.solver.simplification.two_level import without_staircases
 from symbcast.core.text import parse_formula
 
 

@@ -23,7 +23,7 @@ from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.sympy_conversion import from_sympy, to_sympy
 from symbcast.core.shapes import shape_of
 from symbcast.core.text import parse_dim, parse_formula, parse_shape
-from symbcast.core.text.printing import dim_text, formula_text, shape_text
+from symbcast.core.text.notation import dim_text, formula_text, shape_text
 
 N, M, K = symbol("N"), symbol("M"), symbol("K")
 n, m, k = map(to_sympy, (N, M, K))

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from symbcast.core.algebra.symbols import Unknown
-from symbcast.core.text import parse_formula, parse_shape, parser, reader
-from symbcast.core.text.printing import formula_text, shape_text
+from symbcast.core.text import notation, parse_formula, parse_shape, reader
+from symbcast.core.text.notation import formula_text, shape_text
 from symbcast.core.text.tokens import SyntaxFault
 from symbcast.errors import DimensionError, ShapeSyntaxError
 
@@ -252,7 +252,7 @@ def test_shapes_are_written_as_they_are_read(text):
 
 @given(st.lists(words | numbers, min_size=1, max_size=3).map(", ".join))
 def test_plain_shapes_are_what_the_reader_reads(text):
-    plain = parser._plain_shape(text)
+    plain = notation._plain_shape(text)
     assert plain is None or plain == reader.read_shape(text, 2**63 - 1).value
 
 
@@ -261,5 +261,5 @@ def test_plain_shapes_are_what_the_reader_reads(text):
 @pytest.mark.parametrize("name", ["N", "batch_1", "_", "not", "None", "rank", "min", "é", "a.b"])
 def test_plain_bounds_are_what_the_reader_reads(name, operator, number):
     text = f"{name} {operator} {number}"
-    plain = parser.plain_bound(text)
+    plain = notation.plain_bound(text)
     assert plain is None or plain == reader.read_formula(text).value

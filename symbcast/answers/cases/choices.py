@@ -19,7 +19,7 @@ from symbcast.core.algebra.formulas import Compatible, Formula, at_most, differe
 from symbcast.core.algebra.symbols import AxisSequence, AxisSize, Rest, axis_of, is_sequence
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.rules import Joined, Rule
-from symbcast.core.rules.laws import members_of
+from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
 from symbcast.errors import UnknownRankError
 

@@ -25,11 +25,11 @@ from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of,
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import CostedValue, answer_property, compute_once, one_call
 from symbcast.core.rules import Rule
-from symbcast.core.rules.laws import same_output
+from symbcast.core.rules.broadcast_rule import same_output
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision import Decision
-from symbcast.core.solver.simplification.alternatives import OneOf
 from symbcast.core.solver.simplification.simplify import simplified
+from symbcast.core.solver.simplification.two_level import OneOf
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible
 from symbcast.errors import ShapeTypeError
 

@@ -17,7 +17,7 @@ from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import normal_conjuncts, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError
 
 # The inputs and outputs that a contract is about: their shapes and element types.

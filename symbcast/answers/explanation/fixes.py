@@ -19,7 +19,7 @@ from symbcast.core.programs.broadcast_call import NOTHING, ZERO, BroadcastCall
 from symbcast.core.rules import AtRight, AttributeValue, Rule, find_rule
 from symbcast.core.rules.declaration import Remedy
 from symbcast.core.shapes import Shape, shape_of
-from symbcast.core.text.printing import labels_of
+from symbcast.core.text.notation import labels_of
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 

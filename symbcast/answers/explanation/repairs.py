@@ -20,7 +20,7 @@ from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape, any_shape_of, is_open
 from symbcast.core.structs import Struct
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 

@@ -13,7 +13,7 @@ from symbcast.core.algebra.terms import Dim, Operation, Symbol, lazy_property
 from symbcast.core.characters import prose_list
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape
-from symbcast.core.text.printing import dim_text, formula_text, labelled_text, write_formula
+from symbcast.core.text.notation import dim_text, formula_text, labelled_text, write_formula
 
 if TYPE_CHECKING:
     from symbcast.core.programs.broadcast_call import BroadcastCall

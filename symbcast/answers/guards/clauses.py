@@ -28,7 +28,7 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, sequences_of, symbol
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.errors import BindingError, UnknownRankError
 
 # Identifiers for sizes, whose names can be any text.

@@ -34,7 +34,7 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.characters import visible
-from symbcast.core.rules.laws import members_of, same_size
+from symbcast.core.rules.broadcast_rule import members_of, same_size
 from symbcast.core.shapes import Shape, is_open
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.errors import DimensionError

@@ -25,8 +25,8 @@ from symbcast.core.effort import check_budget, one_call, within_optional
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import AttributeLike, Emission, Joined, Rule, find_rule
+from symbcast.core.rules.broadcast_rule import Ask, OutputDim, members_of, rank_of_output
 from symbcast.core.rules.declaration import Constraint, Reason
-from symbcast.core.rules.laws import Ask, OutputDim, members_of, rank_of_output
 from symbcast.core.rules.placement import Dims, Places, axis_run, expanded_at_right
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape, shape_of, sizes_of
 from symbcast.core.verdicts import Verdict

@@ -10,7 +10,7 @@ from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show.document import Document, Line, Lines, Part, Row, Span, Table, Tone
 from symbcast.core.algebra.formulas import holds
 from symbcast.core.characters import prose_list
-from symbcast.core.rules.laws import members_of
+from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import sizes_of
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError

@@ -21,7 +21,7 @@ from symbcast.core.algebra.formulas import Formula, all_of, clauses
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import prose_list, quoted_name, shorten_end, visible
 from symbcast.core.structs import Struct
-from symbcast.core.text.printing import formula_text, shape_text
+from symbcast.core.text.notation import formula_text, shape_text
 
 if TYPE_CHECKING:
     from symbcast.core.effort import Tier

@@ -30,7 +30,7 @@ from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.structs import Struct
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, jointly_possible, possible
 from symbcast.errors import AssumptionError, SymbcastError
 

@@ -22,7 +22,7 @@ from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.simplification.factoring import factored, without_extremes
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible, within_bound
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text import names_lost, parse_assumption, symbols_as_written
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.errors import AssumptionError, BindingError, DimensionError, ShapeTypeError
 
 if TYPE_CHECKING:

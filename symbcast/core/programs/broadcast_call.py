@@ -32,8 +32,8 @@ from symbcast.core.programs.arguments import (
 )
 from symbcast.core.programs.broadcast_points import PointVerdict, point_verdict
 from symbcast.core.rules import AttributeLike, Emission, Rule, find_rule
+from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.rules.declaration import SIZE, Constraint, Origin
-from symbcast.core.rules.laws import members_of
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
 from symbcast.core.solver.decision import Decision, collapsed_join
 from symbcast.core.solver.evaluation import symbols_in

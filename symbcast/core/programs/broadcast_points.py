@@ -15,7 +15,7 @@ from symbcast.core.algebra.formulas import Comparison, Formula, dims_of
 from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.rules import Dims, Rule
-from symbcast.core.rules.laws import EQUALS, JOINS, Relation
+from symbcast.core.rules.broadcast_rule import EQUALS, JOINS, Relation
 from symbcast.core.solver.f1_names.one_broadcast import separate_joins
 from symbcast.core.verdicts import Verdict
 

@@ -39,11 +39,11 @@ from symbcast.core.programs.conditions import (
 from symbcast.core.programs.operations import Op, emission_of
 from symbcast.core.programs.program import Program
 from symbcast.core.rules import OutputDim
-from symbcast.core.rules.laws import members_of, same_open_output, same_output
+from symbcast.core.rules.broadcast_rule import members_of, same_open_output, same_output
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at, predicate, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.text.printing import dim_text, formula_text
+from symbcast.core.text.notation import dim_text, formula_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UndecidedError, UnknownRankError
 

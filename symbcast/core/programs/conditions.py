@@ -51,7 +51,7 @@ from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Dec
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.text import names_lost, parse_formula
-from symbcast.core.text.printing import formula_text, names_of
+from symbcast.core.text.notation import formula_text, names_of
 from symbcast.core.verdicts import Verdict, within_bound
 from symbcast.errors import (
     AssumptionError,

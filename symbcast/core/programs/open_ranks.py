@@ -11,8 +11,8 @@ from symbcast.core.algebra.symbols import Rest, mentions_rest
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.effort import kept_property
 from symbcast.core.rules import Emission, OutputDim, Rule
+from symbcast.core.rules.broadcast_rule import members_of, open_axes
 from symbcast.core.rules.declaration import Constraint
-from symbcast.core.rules.laws import members_of, open_axes
 from symbcast.core.shapes import Shape, any_shape_of, known_rank
 from symbcast.core.solver.decision import Decision, collapsed_join
 from symbcast.core.solver.evaluation import normal_conjuncts

@@ -61,11 +61,11 @@ from symbcast.core.programs.scope import NameTable
 from symbcast.core.programs.state import ProgramState, needed_assumptions
 from symbcast.core.programs.stretching import AxisStretch
 from symbcast.core.rules import AttributeLike, Demand, Rule, find_rule
-from symbcast.core.rules.laws import open_axes
+from symbcast.core.rules.broadcast_rule import open_axes
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, is_open, shape, shape_of
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import AxisSizes, symbols_in
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 from symbcast.core.verdicts import LazyAccount, Verdict
 from symbcast.errors import ConcurrentUseError, DimensionError, ShapeTypeError, UnknownRankError
 

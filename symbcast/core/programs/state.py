@@ -19,7 +19,7 @@ from symbcast.core.programs.facts import COMPARED_UP_TO, Facts
 from symbcast.core.programs.operations import SAME, Key, Op, Repeatable, columns_and_requirements, size_requirements
 from symbcast.core.programs.scope import NameTable
 from symbcast.core.rules import Demand, Joined, OutputDim
-from symbcast.core.rules.laws import members_of
+from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
 from symbcast.core.solver.evaluation import as_relation, normal_conjuncts, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError

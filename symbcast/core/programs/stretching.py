@@ -12,7 +12,7 @@ from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import CostedValue, compute_once, kept_property
 from symbcast.core.programs.arguments import own_set
 from symbcast.core.rules import Rule
-from symbcast.core.rules.laws import OutputDim, same_size
+from symbcast.core.rules.broadcast_rule import OutputDim, same_size
 from symbcast.core.rules.placement import Dims
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.simplification.simplify import simplified

@@ -15,7 +15,21 @@ from symbcast.core.algebra.formulas import (
     one_or_equal,
 )
 from symbcast.core.rules import numpy  # noqa: F401 - the default rule is always at hand
-from symbcast.core.rules.broadcast_rule import Demand, Emission, Instead, Rule
+from symbcast.core.rules.broadcast_rule import (
+    Ask,
+    Column,
+    Demand,
+    Emission,
+    Equal,
+    Instead,
+    Join,
+    Joined,
+    Law,
+    Onto,
+    OutputDim,
+    Rule,
+    right_aligned,
+)
 from symbcast.core.rules.declaration import (
     EQUAL,
     EQUAL_RANKS,
@@ -32,7 +46,6 @@ from symbcast.core.rules.declaration import (
     Reason,
     Remedy,
 )
-from symbcast.core.rules.laws import Ask, Column, Equal, Join, Joined, Law, Onto, OutputDim, right_aligned
 from symbcast.core.rules.placement import (
     AtRight,
     Dims,

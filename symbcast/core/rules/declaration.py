@@ -161,7 +161,7 @@ class Constraint:
         raise TypeError("a constraint has no truth value; it holds for some sizes: see .formula")
 
     def __str__(self) -> str:
-        from symbcast.core.text.printing import formula_text
+        from symbcast.core.text.notation import formula_text
 
         return f"{formula_text(self.requirement)} [{self.origin}]"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from symbcast.core.rules.broadcast_rule import Rule
+from symbcast.core.rules.broadcast_rule import Join, Rule
 from symbcast.core.rules.declaration import Alias
-from symbcast.core.rules.laws import Join
 from symbcast.core.rules.placement import AtRight
 from symbcast.core.rules.registry import rule
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.rules.broadcast_rule import Emission, Instead, Rule
+from symbcast.core.rules.broadcast_rule import Ask, Column, Emission, Equal, Instead, Join, Law, Onto, OutputDim, Rule
 from symbcast.core.rules.declaration import EQUAL, EQUAL_RANKS, Kind, Parameter, Reason, Remedy
-from symbcast.core.rules.laws import Ask, Column, Equal, Join, Law, Onto, OutputDim
 from symbcast.core.rules.placement import (
     AtRight,
     Dims,

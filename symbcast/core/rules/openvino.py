@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import ClassVar
 
 from symbcast.core.algebra.formulas import equal
-from symbcast.core.rules.broadcast_rule import Instead, Rule
+from symbcast.core.rules.broadcast_rule import Ask, Column, Equal, Instead, Join, JoinAtMost, Law, Onto, OutputDim, Rule
 from symbcast.core.rules.declaration import EQUAL, ONTO, PAST_END, REQUIRED, Alias, Kind, Parameter, Reason, Remedy
-from symbcast.core.rules.laws import Ask, Column, Equal, Join, JoinAtMost, Law, Onto, OutputDim
 from symbcast.core.rules.numpy import Numpy
 from symbcast.core.rules.placement import Dims, FromAxis, OnAxes, Placement, SameRank, ShorterFromAxis
 from symbcast.core.rules.registry import rule

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from symbcast.core.rules.broadcast_rule import Rule
+from symbcast.core.rules.broadcast_rule import Onto, Rule
 from symbcast.core.rules.declaration import ONTO, REQUIRED, Kind, Parameter
-from symbcast.core.rules.laws import Onto
 from symbcast.core.rules.placement import Dims, OnAxes
 from symbcast.core.rules.registry import rule
 from symbcast.errors import RuleArgumentError

@@ -294,7 +294,7 @@ class GroupQuestions:
 
 def _why(limit: int, formulas: Sequence[Formula]) -> str:
     """Return why a question is undecided: the caller's clock, or the counted limit and the formula that reached it."""
-    from symbcast.core.text.printing import formula_text
+    from symbcast.core.text.notation import formula_text
 
     spent = effort.current_budget()
     if spent is not None and spent.spent:

@@ -46,7 +46,7 @@ Every error is a `ShapeSyntaxError` that points at the place and says what is ex
 meaning, such as ``N => 2``, ``N^2`` or ``2N``, it says what to write instead.
 """
 
-from symbcast.core.text.parser import (
+from symbcast.core.text.notation import (
     names_lost,
     parse_assumption,
     parse_dim,

@@ -29,7 +29,7 @@ from symbcast.core.programs.certificates import (
 )
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in
-from symbcast.core.text.printing import shape_text
+from symbcast.core.text.notation import shape_text
 from symbcast.core.verdicts import LazyAccount, Verdict
 from symbcast.errors import SymbcastError
 from symbcast.graphs.inputs import with_own_names

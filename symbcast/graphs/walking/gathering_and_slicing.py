@@ -10,7 +10,7 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import Bounds, numbers_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.indexing import meet, within
 from symbcast.operators.joining_and_slicing import cut, from_front

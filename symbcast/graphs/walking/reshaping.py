@@ -13,7 +13,7 @@ from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
 from symbcast.core.algebra.bounds import Bounds, exact_quotient, numbers_of
 from symbcast.core.algebra.formulas import Formula, equal, negate
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.requirements import learn_positive
 from symbcast.operators import reshaping as shapes

@@ -17,7 +17,7 @@ from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.programs.arguments import Assumptions, Sizes, linked_sizes, read_given_size
 from symbcast.core.rules import AttributeLike, Rule, find_rule
 from symbcast.core.shapes import ShapeLike
-from symbcast.core.text.printing import formula_text, labelled_text
+from symbcast.core.text.notation import formula_text, labelled_text
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.notebook.explorer.question import LARGEST_MAP, LARGEST_SIZE, ExplorerQuestion
 

@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeAlias
 from symbcast.core.algebra.arithmetic import add, floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import any_of, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape
 from symbcast.graphs.walking.unknown_ranks import Reaches

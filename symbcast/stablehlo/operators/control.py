@@ -11,7 +11,7 @@ from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import TRUE, Formula, equal
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.evaluation import symbols_in
-from symbcast.core.text.printing import dim_text, shape_text
+from symbcast.core.text.notation import dim_text, shape_text
 from symbcast.graphs.walking.node_call import either
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS, Elements, is_size

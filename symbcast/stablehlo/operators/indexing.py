@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import gathered
 from symbcast.operators.indexing import gather, top_k
 from symbcast.operators.operator import Dims

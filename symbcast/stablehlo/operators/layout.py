@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim, Operation, term
-from symbcast.core.text.printing import dim_text
+from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_value
 from symbcast.graphs.walking.reshaping import content_reshaped
 from symbcast.operators.joining_and_slicing import concat

@@ -126,7 +126,7 @@ class TruthNode(NumberNode):
         self.formula = formula
 
     def str(self) -> builtins.str:
-        from symbcast.core.text.printing import formula_text
+        from symbcast.core.text.notation import formula_text
 
         return formula_text(self.formula)
 

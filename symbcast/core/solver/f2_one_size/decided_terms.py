@@ -7,13 +7,7 @@ from itertools import product
 from math import gcd
 from typing import NamedTuple
 
-from symbcast.core.algebra.arithmetic import (
-    floordiv_terms,
-    operate,
-    quotient_and_remainder,
-    substitute,
-    subtract,
-)
+from symbcast.core.algebra.arithmetic import floordiv_terms, operate, quotient_and_remainder, substitute, subtract
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import (
     FALSE,

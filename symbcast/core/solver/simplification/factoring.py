@@ -33,7 +33,7 @@ from symbcast.core.effort import SHORTENED, EffortSpentError, budget_share
 from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import with_joins
 from symbcast.core.solver.size_sets import ALL, SizeSet
-from symbcast.core.text.printing import formula_text
+from symbcast.core.text.notation import formula_text
 
 # Conjuncts in fewer characters: what alternatives or conjuncts share is written once.
 #
