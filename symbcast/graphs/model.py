@@ -90,14 +90,12 @@ class ModelConditions:
         return self._with_generic_sizes(_Split(inputs, projection.data, projection.is_whole))
 
     def _within_limits(self, clauses: Sequence[Formula]) -> Iterator[Formula]:
-        """Yield what clauses require of the limits of sizes that data decide.
-
-        A limit that is a product is no assumption, because every question about the size would be hard; but a clause
-        that needs many elements needs a limit that is as large.
-        """
+        """Yield what clauses require of the limits of sizes that data decide."""
         for clause in clauses:
             for size in symbols_in(clause):
                 most = self._asker.most.get(size)
+                # A limit that is a product is no assumption, because every question about the size would be hard; but a
+                # clause that needs many elements needs a limit that is as large.
                 required = None if most is None else at_the_most(clause, size, most)
                 if required is not None:
                     yield required

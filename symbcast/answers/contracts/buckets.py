@@ -173,11 +173,9 @@ def _of_two(weights: Weights, k: int, axes: Sequence[SearchAxis], holds: Holds) 
 
 
 def _some_candidates(weights: Weights, k: int, axes: Sequence[SearchAxis], holds: Holds) -> list[Shape]:
-    """Return shapes of the least area for some heights and widths, spread evenly over those of the requests.
-
-    They are so few that all of them can be tried for each shape that is chosen. The greatest are among them: the shape
-    that covers these covers all requests.
-    """
+    """Return shapes of the least area for some heights and widths, spread evenly over those of the requests."""
+    # So few that all of them can be tried for each shape that is chosen. The greatest height and width are among them:
+    # the shape that covers these covers all requests.
     tried = _IMPROVED * _COSTS // (len(weights) * k * _ROUNDS)
     count = max(1, min(_MOST_LINES, isqrt(tried)))
     heights, widths = (_spread(sorted({size[axis] for size in weights}), count) for axis in (0, 1))
@@ -219,7 +217,6 @@ def _exact(
 ) -> list[Shape]:
     """Return the shapes with the least cost, by dynamic programming over the heights.
 
-    States that cannot beat the shapes ``known`` are dropped: each lower request costs at least its own least cover.
     Returns no shapes if there are none that cover all requests.
     """
     areas = sorted({c for row in candidates.values() for c in row}, key=lambda c: c[0] * c[1])
@@ -242,6 +239,8 @@ def _exact(
         for (used, state), (cost, chosen) in states.items():
             charge(len(rows[height]))
             added = _row_cost(state, rows[height])
+            # A state that cannot beat the known shapes is dropped: each lower request costs at least its own least
+            # cover.
             if added is not None and cost + added + rest < bound:
                 _improve(paid, (used, state), (cost + added, chosen))
         states = paid
@@ -295,10 +294,10 @@ def _cost(weights: Weights, shapes: Sequence[Shape]) -> float | None:
 def _improved(weights: Weights, known: Sequence[Shape], k: int) -> list[Shape]:
     """Return shapes chosen one at a time, then exchanged one at a time while that saves something.
 
-    The first one covers all requests; returns no shapes if no single one does. What is chosen when the effort is spent
-    is returned.
+    Returns no shapes if no single one covers all requests. What is chosen when the effort is spent is returned.
     """
     highest, widest = max(h for h, _ in weights), max(w for _, w in weights)
+    # One shape must cover the largest requests of both axes: exchanges never touch the first.
     whole = [c for c in known if c[0] >= highest and c[1] >= widest]
     if not whole:
         return []

@@ -574,17 +574,15 @@ def _stretch(
 
 
 def _rows(aligned: Alignment, axis: int) -> list[list[_Cell]]:
-    """Return the sizes on an axis that are not numbers.
-
-    The axis that represents all unnamed axes has a row for each axis that is distinguished, the last one first, and
-    one row for the axes before them.
-    """
+    """Return the sizes on an axis that are not numbers."""
     result = aligned.result
     cells = [(n, i, dim) for n, i, dim in aligned.places_of(axis) if not isinstance(dim, int)]
     unrolled = None if result.scope is None else result.scope.unrolled
     if unrolled is None:
         return [[_Cell(n, dim) for n, _, dim in cells]]
     rests = [s for s in symbols_of(dim for *_, dim in cells) if isinstance(s, Rest)]
+    # The axis that represents all unnamed axes has a row for each axis that is distinguished, the last one first, and
+    # one row for the axes before them.
     count = max((unrolled.depths[s.sequence] - s.place for s in rests), default=0)
     return [[_cell(aligned, place, back) for place in cells] for back in range(1, count + 2 if rests else 2)]
 

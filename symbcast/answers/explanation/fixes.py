@@ -192,15 +192,13 @@ def assumed(aligned: Alignment) -> Iterator[Fix]:
 
 
 def _is_refuted(result: BroadcastCall, equality: Formula) -> bool:
-    """Return whether the counterexample, with one size changed, shows that an equality does not imply the condition.
-
-    Most equalities suffice for one clause only, and this is found in microseconds, without a solver.
-    """
+    """Return whether the counterexample, with one size changed, shows that an equality does not imply the condition."""
     if result.is_plain or result.is_open or not isinstance(equality, Comparison):
         return False
     from symbcast.core.programs.arguments import assumed_formulas
     from symbcast.core.solver.evaluation import holds_at, value_at
 
+    # Most equalities suffice for one clause only: one changed size shows it in microseconds, without a solver.
     at = result.counterexample()
     if at is None or result.scope is None:
         return False

@@ -436,14 +436,12 @@ class _BandSearch(NamedTuple):
 
 
 def _is_decided(decision: Decision) -> bool:
-    """Return whether the answer about a region is decided, and its clauses; the share of effort covers both.
-
-    If none of its sizes work, it must have some.
-    """
+    """Return whether the answer about a region is decided, and its clauses; the share of effort covers both."""
     if decision.verdict is Verdict.UNKNOWN:
         return False
     _ = decision.clauses
     return (
+        # Assumptions that tie sizes may leave none here: then NEVER is said of no sizes, and needs a point.
         decision.verdict is not Verdict.NEVER
         or not decision.assumptions.others
         or decision.counterexample() is not None

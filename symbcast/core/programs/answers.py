@@ -377,10 +377,9 @@ def _length(clauses: Iterable[Formula]) -> int:
 
 
 def _in_order(state: ProgramState) -> list[Formula]:
-    """Return the standing requirements, with the names of each join in the program's order.
-
-    This matches programs held as masks (`symbcast.core.solver.f1_names.many_broadcasts`), which know no other order.
-    """
+    """Return the standing requirements, with the names of each join in the program's order."""
+    # Programs held as masks (`symbcast.core.solver.f1_names.many_broadcasts`) know no other order, and must say the
+    # same.
     places: dict[Any, int] = {s: n for n, s in enumerate(state.names.order)}
     return [
         Compatible(tuple(sorted(f.dims, key=places.__getitem__)))

@@ -150,10 +150,7 @@ class PointVerdict:
         return None
 
     def _points(self) -> Iterator[dict[Any, int]]:
-        """Yield the points: sizes that the requirements suggest, sizes that all differ, and equal sizes.
-
-        Assumptions such as ``2*N <= M`` hold where sizes rise or fall in order of the names.
-        """
+        """Yield the points: sizes that the requirements suggest, sizes that all differ, and equal sizes."""
         least, names = self._least, self._names
         suggested = self._suggested()
         if not least or all(size >= least for size in suggested.values()):
@@ -162,6 +159,7 @@ class PointVerdict:
         for size in _ALIKE:
             if size >= least:
                 yield self._with_equal(dict.fromkeys(names, size))
+        # Assumptions such as ``2*N <= M`` hold where sizes rise or fall in order of the names.
         if self._assumed:
             for order in (tuple(names), tuple(reversed(names))):
                 for sizes in _RISING:
@@ -303,10 +301,7 @@ def _is_plain(dim: Dim) -> bool:
 
 
 def _expanded(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
-    """Return shapes, some of unknown rank, as a rule aligns them; None unless it joins each axis of each sequence.
-
-    Each sequence may be cut at one place only, so that its axes are sizes of their own, as its rank is free.
-    """
+    """Return shapes, some of unknown rank, as a rule aligns them; None unless it joins each axis of each sequence."""
     if next(rule.placement.rank_asks([0] * len(dims)), None) is not None:
         return None
     rests: dict[AxisSequence, Rest] = {}
@@ -320,5 +315,7 @@ def _expanded(rule: Rule, dims: Sequence[Dims]) -> list[Dims] | None:
     if not names.isdisjoint(sequence.name for sequence in rests) or not rule.is_uniform or not rule.is_join(dims):
         return None
     expanded = rule.expand(dims)
+    # A sequence that is cut at two places would share axes between the two; cut at one, its axes are sizes of their
+    # own, as its rank is free.
     cut = {s for shape in expanded for s in shape if isinstance(s, Rest)}
     return expanded if len(cut) == len(rests) else None

@@ -136,10 +136,8 @@ class NameTable:
         return (s for symbols in free if isinstance(symbols, (set, frozenset)) for s in symbols)
 
     def _reserve(self, unknowns: Sequence[tuple[Unknown, bool]]) -> None:
-        """Reserve the labels of unknowns that come together, before any is added; each comes with whether it is held.
-
-        Unknowns in shapes that a caller holds have precedence, then those that text mentions.
-        """
+        """Reserve the labels of unknowns that come together before any is added, each with whether it is held."""
+        # Unknowns in shapes that a caller holds have precedence, then those that text mentions.
         for s, is_held in unknowns:
             if is_held:
                 s.is_spoken = False

@@ -195,13 +195,11 @@ def certify_model(checked: CheckedModel, verdict: Verdict, left_open: str) -> Ce
 
 
 def _of_shapes(checked: CheckedModel) -> list[Claim]:
-    """Return the claims about outputs, and about other values whose sizes were simplified.
-
-    Another walk leaves sizes as the rules of the nodes write them. Where all requirements of that walk hold, both must
-    be equal.
-    """
+    """Return the claims about outputs, and about other values whose sizes were simplified."""
     text = "the shapes are those of the nodes' rules"
     try:
+        # This walk leaves sizes as the rules of the nodes write them. Where all its requirements hold, both must be
+        # equal.
         plain = checked.again(is_plain=True)
     except SymbcastError as error:
         return [_undecided(text, str(error))]

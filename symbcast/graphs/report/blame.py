@@ -493,11 +493,7 @@ class BlameFinder:
     def _alone(
         self, ops: Sequence[Op], evidence: FailureEvidence, failures: Sequence[_FirstFailure], whole: Formula
     ) -> BlamedOperations:
-        """Return the node of the first operation; with those whose requirements its own was simplified by.
-
-        ``length == 7`` is ``batch*length // 7 == batch`` where a node before requires that 7 divide ``batch*length``.
-        If no other clause says the latter, it is a share of this one.
-        """
+        """Return the node of the first operation; with those whose requirements its own was simplified by."""
         known = {one.node: one.evidence for one in failures}
         others = {c for c in self._checked.env.clauses if c != whole}
         own = [op for op in ops if op.origin == ops[0].origin]
@@ -506,6 +502,8 @@ class BlameFinder:
             reason = self._checked.asker.reasons.get((op.origin or "", op.formula)) if op.formula is not None else None
             if reason is None or not isinstance(reason.formula, Comparison) or not isinstance(op.formula, Comparison):
                 continue
+            # ``length == 7`` is ``batch*length // 7 == batch`` where a node before requires that 7 divide
+            # ``batch*length``: if no other clause says the latter, it is a share of this one.
             gone = {*quotients_of(reason.formula)} - {*quotients_of(op.formula)}
             for other, formula in self._requirements.requiring_whole(gone, op.number):
                 if formula not in others:

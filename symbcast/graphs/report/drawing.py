@@ -107,11 +107,9 @@ def _cut(block: GraphBlock, uses: Sequence[Sequence[int]]) -> GraphBlock:
 
 
 def _runs(members: Sequence[Member], uses: Sequence[Sequence[int]]) -> list[list[Member]]:
-    """Return members in runs of `LEAST` to `MOST`, cut where the fewest values cross in all.
-
-    The least sum over all cuts is found from the front: ``cost[n]`` is that of cutting the first ``n`` members.
-    """
+    """Return members in runs of `LEAST` to `MOST`, cut where the fewest values cross in all."""
     crossing, count = _crossing(members, uses), len(members)
+    # ``cost[n]`` is the least sum of cutting the first ``n`` members: a shortest path, found from the front.
     cost: list[float] = [0.0] + [float("inf")] * count
     before = [0] * (count + 1)
     for end in range(1, count + 1):
@@ -282,10 +280,7 @@ class _Drawer:
             self.items[item]["i"] += self.graph(inner, branch, scope, graph.inputs)
 
     def _body(self, node: Node, values: Mapping[str, Value]) -> CalledBody | None:
-        """Return what a call of a function ran; None for any other node.
-
-        A twin, whose results were taken over, ran what the only other call with such inputs did.
-        """
+        """Return what a call of a function ran; None for any other node."""
         bodies = self.report._checked.walk.bodies
         body_of_node = bodies.get(id(node))
         if not bodies or node.kind is None:
@@ -293,6 +288,7 @@ class _Drawer:
         alike = self._twins[self._key(node, values)]
         if body_of_node is not None and not any(body is body_of_node for body in alike):
             alike.append(body_of_node)
+        # A twin, whose results were taken over, ran what the only other call with such inputs did.
         return body_of_node or (alike[0] if len(alike) == 1 else None)
 
     def _key(self, node: Node, values: Mapping[str, Value]) -> tuple[Any, ...]:

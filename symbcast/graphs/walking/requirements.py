@@ -612,10 +612,8 @@ def learn_from_refuted(asker: Requirements, runs_nowhere: Callable[[Assumption],
 
 
 def _learn_one_by_one(asker: Requirements) -> None:
-    """Refute each case by itself, until one is not refuted.
-
-    The last sizes come first: they are usually the smallest, and refute the cases of earlier ones.
-    """
+    """Refute each case by itself, until one is not refuted."""
+    # The last sizes come first: they are usually the smallest, and refute the cases of earlier ones.
     for size, place in reversed(asker.zeros.items()):
         bounds = _open_bounds(asker, size)
         if bounds and _verdict_where(asker, equal(size, 0)) is not Verdict.NEVER:

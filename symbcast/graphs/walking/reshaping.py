@@ -174,13 +174,11 @@ def counted(call: NodeCall) -> Value:
 
 
 def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Dim | None:
-    """Return the length of a range; None if unknown.
-
-    Floats hold the distance exactly if its denominator is a power of two, and then rounding makes their quotient an
-    integer only if it already is one.
-    """
+    """Return the length of a range; None if unknown."""
     step = as_ratio(delta)
     distance = as_ratio(BINARY["Sub"](call.asker, call.dtype(), limit, start))
+    # Floats hold the distance exactly if its denominator is a power of two, and then rounding makes their quotient an
+    # integer only if it already is one.
     if step is None or distance is None or is_rounded(distance):
         return None
     if not (isinstance(step.above, int) and isinstance(step.below, int)):

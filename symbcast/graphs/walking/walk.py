@@ -298,12 +298,11 @@ class Walk:
             position = self._repeated(nodes, position + 1, scope)
 
     def _repeated(self, nodes: Sequence[Node], start: int, scope: GraphScope) -> int:
-        """Take over the outputs of earlier twins, from a node on; return the position of the first one without a twin.
-
-        Most nodes of a large model have one: what they do not need, such as a place and a name, is not made here.
-        """
+        """Take over the outputs of earlier twins from a node on; return the position of the first without a twin."""
         if self.asker.foreknown or not self.is_untimed:
             return start
+        # Most nodes of a large model have a twin: what a twin does not need, such as a place and a name, is not made
+        # here.
         table, guards, values, walked = self._repeats.table(), self.asker.guards, scope.values, self._walked
         for position in range(start, len(nodes)):
             node = nodes[position]
@@ -327,16 +326,15 @@ class Walk:
         return len(nodes)
 
     def _both(self, fork: Fork, nodes: Sequence[Node], position: int, scope: GraphScope) -> None:
-        """Walk through the nodes after an If once for each branch, and merge the results.
-
-        The branches give outputs of different ranks, so there is no single value to continue with.
-        """
+        """Walk through the nodes after an If once for each branch, and merge the results."""
         self._forks += 1
         self._name_all()
         before, names = dict(scope.values), dict(self._names)
         for name in nodes[position].outputs:
             before.pop(name, None)
         ends = []
+        # The branches give outputs of different ranks: no single value could stand for both, so all nodes after the If
+        # are walked twice.
         for formula, outputs in ((fork.chosen, fork.yes), (negate(fork.chosen), fork.no)):
             scope.values, self._names = dict(before), dict(names)
             del self._walked[len(names) :]

@@ -197,10 +197,7 @@ def _inside(formula: Formula) -> Iterator[tuple[Dim, Dim]]:
 
 
 def _relations(clause: Formula, sought: WantedRanges) -> list[tuple[Symbol, Dim]]:
-    """Return the sizes of a linear equality with a factor of 1 or -1, each with its value.
-
-    The last one whose value has no negative factor comes first: of ``past + seq == total``, that is ``total``.
-    """
+    """Return the sizes of a linear equality with a factor of 1 or -1, each with its value."""
     if not isinstance(clause, Comparison) or clause.operator != "==":
         return []
     whole = term(clause.left) - term(clause.right)
@@ -212,6 +209,7 @@ def _relations(clause: Formula, sought: WantedRanges) -> list[tuple[Symbol, Dim]
     for (s,), factor in sizes.items():
         if factor in (1, -1) and isinstance(s, Symbol):
             value = (whole - term(s).scaled(factor)).scaled(-factor)
+            # Of ``past + seq == total``, ``total`` comes first: its value has no negative factor. Then the last size.
             key = min(c for monomial, c in value.coefficients.items() if monomial) > 0, order.index(s)
             relations.append((key, (s, value.dim())))
     return [relation for _, relation in sorted(relations, key=lambda part: part[0], reverse=True)]
@@ -280,11 +278,9 @@ def _count(best: BestBoxes) -> int:
 
 
 def _is_proved(part: _Part, derived: Derived, best: BestBoxes) -> bool:
-    """Return whether relations that must hold leave one free size, and its longest progression was found.
-
-    All sizes that work are then on one line, and on it integers of the free size: a box over free sizes with several
-    points is a progression of these.
-    """
+    """Return whether relations that must hold leave one free size, and its longest progression was found."""
+    # All sizes that work are then on one line, and on it integers of the free size: a box over free sizes with several
+    # points is a progression of these.
     is_exact = not best.open and len(part.axes) - len(derived) == 1
     return is_exact and not part.typical and derived in _forced(part)
 
@@ -308,13 +304,11 @@ def _best_line(part: _Part, best: BestBoxes) -> tuple[BestBoxes, bool]:
 
 
 def _is_bound(part: _Part, best: BestBoxes) -> bool:
-    """Return whether a box has as many points as its free sizes could have at most.
-
-    A box with relations has at most the product of all axes but one. If equalities must hold, so has one without.
-    """
+    """Return whether a box has as many points as its free sizes could have at most."""
     if not best.boxes or _held(best.boxes[0], part.sought) < part.typical:
         return False
     counts = [axis.mask.bit_count() for axis in part.axes.values()]
+    # A box with relations has at most the product of all axes but one. If equalities must hold, so has one without.
     bound = prod(counts) // min(counts)
     if _count(best) < bound:
         return False

@@ -231,10 +231,7 @@ def _cosets(
 
 
 def _short_have_less(table: Table, axes: Sequence[SearchAxis], periods: Sequence[int], points: int) -> bool:
-    """Return whether boxes with a progression that does not fill a residue class have at most so many points.
-
-    It has fewer members than the period, and each of its rows has at most the points of the fullest row.
-    """
+    """Return whether boxes with a progression that does not fill a residue class have at most so many points."""
     if not all(axis.is_whole for axis in axes) or any(axis.typical for axis in axes):
         return False
     assert isinstance(table, list)
@@ -244,6 +241,8 @@ def _short_have_less(table: Table, axes: Sequence[SearchAxis], periods: Sequence
     highest = max(
         sum(n for n, holds in zip(counts[0], column, strict=True) if holds) for column in zip(*rows, strict=True)
     )
+    # A progression that does not fill a residue class has fewer members than the period, and each of its rows has at
+    # most the points of the fullest row.
     return points >= max((periods[0] - 1) * widest, (periods[1] - 1) * highest)
 
 

@@ -98,14 +98,12 @@ class _Searcher:
         return BestBoxes(boxes, self._open)
 
     def _are_largest_together(self, groups: Sequence[SizeGroup], boxes: Sequence[Mapping[Symbol, range]]) -> bool:
-        """Return whether it is proved that no other disjoint boxes, as many, have more points together.
-
-        So it is if the boxes have all points, if each has as many as the first, which is the largest of all, and if no
-        sizes tie each other: then each box is within a product of maximal runs, and these are disjoint.
-        """
+        """Return whether it is proved that no other disjoint boxes, as many, have more points together."""
         sizes = [prod(map(len, box.values())) for box in boxes]
         if sum(sizes) == prod(self._points_in(group) for group in groups):
             return True
+        # Without ties between sizes, each box is within a product of maximal runs, and these are disjoint. Otherwise
+        # each box must have as many points as the first, which is the largest of all.
         has_typical = any(axis.typical for group in groups for axis in group.axes.values())
         is_untied = not any(group.clauses or len(group.axes) > 1 for group in groups)
         return not has_typical and (is_untied or min(sizes) == sizes[0])

@@ -297,12 +297,10 @@ def longest_line(grid: PointGrid, at_least: int) -> Line | None:
 
 
 def _longest(points: list[tuple[int, int]], counts: tuple[int, int], at_least: int) -> tuple[int, int, range] | None:
-    """Return the factor, the offset and the positions of the longest line in the second coordinate over the first.
-
-    A line with a factor ``p`` and more than ``at_least`` points is at least ``p * at_least`` high.
-    """
+    """Return the factor, the offset and the positions of the longest line in the second coordinate over the first."""
     best: tuple[int, int, range] | None = None
     for size in range(1, counts[1]):
+        # A line with a factor ``p`` and more than ``at_least`` points is at least ``p * at_least`` high.
         if size * max(1, at_least) >= counts[1]:
             break
         for factor in (size, -size):
@@ -347,12 +345,10 @@ def list_points(groups: Sequence[SizeGroup], points: Sequence[Sequence[Point]], 
 
 
 def _filled(points_listed: list[Point], points: Sequence[Sequence[Point]], most: int) -> list[Point]:
-    """Return some products of points, and others that are spread evenly over all of them, up to ``most``.
-
-    Of ``most`` positions that are spread evenly, at most as many are taken already as there are products.
-    """
+    """Return some products of points, and others that are spread evenly over all of them, up to ``most``."""
     known = {tuple(point.items()) for point in points_listed}
     last = prod(map(len, points)) - 1
+    # Of ``most`` positions that are spread evenly, at most as many are taken already as there are products.
     for n in range(most):
         if len(known) == most or len(known) > last:
             break
