@@ -56,6 +56,7 @@ def run_jobs(  # noqa: PLR0913 - by what, for how long, on how many
         with process_pool(function, count, timeout, prepare) as submit:
             yield from _endings(submit, jobs, 2 * count)
         return
+    # A job with a time limit runs in a child process of the worker: no executor can stop a running job.
     yield from _endings(_submitted(function, executor, timeout, prepare), jobs, _ahead(executor))
 
 

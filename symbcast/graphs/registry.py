@@ -72,12 +72,12 @@ def front_ends() -> Mapping[str, Registered]:
 def front_end_of(path: str) -> Registered | None:
     """Return the front end for a file by the ending of its name; None if there is none.
 
-    Those that are registered take precedence over those of installed packages, which are searched only if they are
-    needed: that takes longer than checking a small model.
+    Those that are registered take precedence over those of installed packages.
     """
     name = path.lower()
 
     def last(among: Mapping[str, Registered]) -> Registered | None:
         return next((r for r in reversed(list(among.values())) if name.endswith(r.suffixes)), None)
 
+    # Installed packages are searched only if they are needed: that takes longer than checking a small model.
     return last(_REGISTERED) or last(_all())

@@ -106,11 +106,10 @@ def clashing_operations(state: ProgramState, assumptions: AssumptionSet, needs: 
 def clashing_clauses(
     ops: Sequence[Op], assumptions: AssumptionSet, needs: Needs
 ) -> tuple[tuple[Op, tuple[Formula, ...]], ...]:
-    """Return the fewest clauses of some operations that cannot hold together, by operation.
-
-    ``ops`` are the fewest operations that cannot hold together, so each of them requires one of these clauses.
-    """
+    """Return the fewest clauses of some operations that cannot hold together, by operation."""
     required = [(op, clause) for op in ops for clause in needs(op)]
+    # The operations are the fewest that cannot hold together, so each of them requires one of these clauses: as many
+    # clauses as operations need no search.
     clash = smallest_conflict([(clause,) for _, clause in required], assumptions) if len(required) > len(ops) else ()
     clashing = [required[n] for n in clash] or required
     return tuple((op, tuple(clause for other, clause in clashing if other is op)) for op in ops)

@@ -339,11 +339,10 @@ class ProgramState:
         """Add an operation and its output; return whether all operations so far can hold together.
 
         ``key`` recognises the operation if it is repeated; ``demand`` is that of its rule on its operands, if known.
-
-        The output of a replayed operation that cannot hold is kept, because later ones may use its unknown sizes.
         """
         columns, required = columns_and_requirements(op, demand)
         can_hold = self._admit(op, columns, required)
+        # The output of a replayed operation that cannot hold is kept, because later ones may use its unknown sizes.
         output = None if can_hold else op.output
         if output is None and op.kind != "require":
             output = self._shape(op, columns, can_hold)

@@ -87,13 +87,12 @@ class ValidSizes:
         """Return where an operand is stretched on an output axis; on axes that it does not reach, its size is 1."""
         operands = [tuple(map(value_of, dims)) for dims in operands]
         places = rule.places([len(s) for s in operands]).of[operand]
+        # Several only if the rule lays several of the operand's axes onto one.
         sizes = [size for place, size in zip(places, operands[operand], strict=False) if place == axis]
         return self.stretched(sizes or [1], rule.emit(operands).output[axis])
 
     def stretched(self, sizes: Sequence[Dim], output: OutputDim) -> AxisStretch:
         """Return where an operand's size is stretched to that of an output axis.
-
-        It can have several sizes there only if the rule lays several of its axes onto one.
 
         >>> from symbcast.core.algebra.symbols import symbol
         >>> N = symbol("N")

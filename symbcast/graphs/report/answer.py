@@ -54,11 +54,7 @@ _ALIKE = (2, 4)
 
 
 def model_account(checked: CheckedModel) -> Account:
-    """Return what is known about a model.
-
-    Each requirement is proved: where it does not hold, the model fails whatever the open nodes need, since their
-    outputs have sizes of their own. If all nodes are analysed, the requirements also suffice (with suitable data).
-    """
+    """Return what is known about a model."""
     account = checked.conditions.inputs.account
     left = _open_parts(checked)
     if not left or account.can_work is False:
@@ -72,6 +68,8 @@ def model_account(checked: CheckedModel) -> Account:
         if working or is_hopeless:
             break
     can_fail = True if failing else None
+    # Each requirement is proved: where it does not hold, the model fails whatever the open nodes need, since their
+    # outputs have sizes of their own. If all nodes are analysed, the requirements also suffice (with suitable data).
     is_analysed = not checked.walk.stopped and not count_open_nodes(checked)
     works = checked.conditions.proved if is_analysed else FALSE
     return Account(works, account.needed, (*left, *account.open), working, failing, True if working else None, can_fail)

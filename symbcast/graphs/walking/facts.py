@@ -104,9 +104,6 @@ def _at_least(atom: Atom, least: int, bounds: Bounds) -> Iterator[tuple[Symbol, 
 def is_convex(formula: Formula, turn: Symbol) -> bool:
     """Return whether a formula that holds at two iteration numbers also holds at all numbers between them.
 
-    This is true of a comparison that is linear in the number, and of a disjunction with the number in only one part,
-    because the other parts hold in all iterations or in none.
-
     >>> from symbcast.core.algebra.arithmetic import modulo
     >>> from symbcast.core.algebra.symbols import symbol
     >>> from symbcast.core.algebra.formulas import any_of, at_most, equal
@@ -118,6 +115,7 @@ def is_convex(formula: Formula, turn: Symbol) -> bool:
         return True
     match formula:
         case Comparison("<=" | "<" | "==", left, right):
+            # The numbers at which a linear comparison holds are an interval.
             difference = subtract(right, left)
             first = replace_symbols(difference, {turn: 0})
             slope = subtract(replace_symbols(difference, {turn: 1}), first)
@@ -125,6 +123,7 @@ def is_convex(formula: Formula, turn: Symbol) -> bool:
         case AllOf(parts):
             return all(is_convex(part, turn) for part in parts)
         case AnyOf(parts):
+            # The other parts hold in all iterations or in none.
             speaking = [part for part in parts if turn in symbols_in(part)]
             return len(speaking) == 1 and is_convex(speaking[0], turn)
     return False

@@ -446,16 +446,14 @@ class Requirements:
         return size
 
     def limit(self, size: Symbol, most: Dim) -> None:
-        """Assume that a size decided by data is at most a dimension; witnesses and counterexamples respect the limit.
-
-        A product as the limit is used only for witnesses and counterexamples: as an assumption, it would make every
-        question about the size hard.
-        """
+        """Assume that a size decided by data is at most a dimension; witnesses and counterexamples respect this."""
         if any(map(mentions_rest, (most,))):
             return
         elsewhere = [*map(negate, self.guards), *map(negate, definedness(most))]
         limit = any_of([*elsewhere, at_most(size, most)])
         self.limits[size] = limit
+        # A product as the limit is used only for witnesses and counterexamples: as an assumption, it would make every
+        # question about the size hard.
         if all(len(m) < 2 for m in term(most).coefficients):
             self.assume(limit)
         elif not elsewhere:

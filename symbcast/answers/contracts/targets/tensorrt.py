@@ -150,15 +150,13 @@ def _spec(profile: Profile, end: str, scalar: str = "") -> str:
 
 @target("trtexec", "box, profiles, list", "options of TensorRT's trtexec", TRTEXEC, place=1, also=("tensorrt", "trt"))
 def trtexec(request: Request) -> str:
-    """Return the options of trtexec on one line; ``--profile`` numbers the profiles if there are several.
-
-    trtexec splits a name from its shape at the last colon, so names need no quotes: these would reach it as they are
-    where the line is read from a file, as by ``$(cat profile.txt)``.
-    """
+    """Return the options of trtexec on one line; ``--profile`` numbers the profiles if there are several."""
     draft = _draft(request)
     verify_draft(request, TRTEXEC, draft)
     parts = []
     for number, profile in enumerate(draft.profiles):
+        # trtexec splits a name from its shape at the last colon, so names need no quotes: these would reach it as they
+        # are where the line is read from a file, as by ``$(cat profile.txt)``.
         options = [f"--{end}Shapes={_spec(profile, end, 'scalar')}" for end in ENDS]
         parts.append(" ".join([*([f"--profile={number}"] if len(draft.profiles) > 1 else []), *options]))
     return " ".join(parts)

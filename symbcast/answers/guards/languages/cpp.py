@@ -244,6 +244,7 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     called = cpp_parameters(names, name)
     body, used = expressions(clauses, called)
     terms = [term(d) for c in clauses for d in dims_of(c)]
+    # Nothing overflows: intermediate values are as wide as the condition needs for sizes up to 2**63 - 1.
     largest = max(map(magnitude, terms), default=0)
     mentioned = {s for t in terms for s in t.symbols()}
     passed = [p for s, p in called.items() if s in mentioned]

@@ -110,6 +110,7 @@ def _spelled(name: str) -> str:
 
 def _logic(parts: Sequence[Formula]) -> str:
     terms = [term(d) for part in parts for d in dims_of(part)]
+    # The standard has ``div`` and ``mod`` in non-linear arithmetic only.
     divides = any(o.kind in _DIVISIONS for t in terms for o in operations_in(t))
     return "QF_NIA" if divides or not all(t.is_linear for t in terms) else "QF_LIA"
 
