@@ -21,19 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, dims_of, equal, negate, with_values
 from symbcast.core.effort import Effort, EffortSpentError, charge, counting, current_budget
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible, verdict_of
+from symbcast.core.verdicts import AnswerLike, HasVerdict, Possible, Verdict, possible, verdict_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
     from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.broadcast_call import BroadcastCall
-    from symbcast.core.programs.program import Program
     from symbcast.core.solver.decision import AssumptionSet, Decision
     from symbcast.core.solver.points import Point
     from symbcast.core.solver.size_sets import SizeSet
@@ -257,7 +254,16 @@ class Account(_AccountParts, HasVerdict):
         return None if self.is_open and holds_at(self.may_work(names), sizes) else False
 
 
-def exact_account(answer: BroadcastCall | Program, verdict: Verdict) -> Account:
+class DecidesEachSize(AnswerLike, Protocol):
+    """A broadcast or a program: its clauses decide each size."""
+
+    @property
+    def clauses(self) -> Sequence[Formula]: ...
+    @property
+    def reason(self) -> str: ...
+
+
+def exact_account(answer: DecidesEachSize, verdict: Verdict) -> Account:
     """Return the account of an answer whose condition decides each size, though perhaps not whether all or any work.
 
     ``verdict`` is as far as that was decided.
