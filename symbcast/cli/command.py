@@ -55,7 +55,9 @@ class Option(NamedTuple):
         >>> Option.of(first).names, Option.of(second).choices
         (('--min-size',), ('text', 'json'))
         """
-        hint, meaning = _type_and_meaning(parameter.annotation)
+        annotation = parameter.annotation
+        hint, *others = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+        meaning = next((a for a in others if isinstance(a, Meaning)), Meaning())
         kinds = [hint, *(k for k in get_args(hint) if isinstance(k, type) or get_args(k))]
         choices = (*(c for kind in kinds for c in get_args(kind) if isinstance(c, str)), *meaning.choices())
         number = next((n for n in (int, float) if n in kinds), None)
@@ -72,13 +74,6 @@ class Option(NamedTuple):
 
 
 Options = Sequence[Option]
-
-
-def _type_and_meaning(annotation: Any) -> tuple[Any, Meaning]:
-    if get_origin(annotation) is not Annotated:
-        return annotation, Meaning()
-    hint, *others = get_args(annotation)
-    return hint, next((a for a in others if isinstance(a, Meaning)), Meaning())
 
 
 Subject: TypeAlias = Literal["shapes", "models", "function", "other"]
@@ -113,28 +108,24 @@ class Command(NamedTuple):
     @property
     def takes_attributes(self) -> bool:
         """Whether each attribute of the rules is an option: the function then has a ``**`` parameter."""
-        return any(
-            p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(self.function).parameters.values()
-        )
+        return bool(self._parameters(inspect.Parameter.VAR_KEYWORD))
 
     @property
     def most_arguments(self) -> int | None:
         """The maximum number of arguments that are not options; None if that is not limited."""
-        own = inspect.signature(self.function).parameters.values()
-        if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in own):
-            return None
-        return sum(p.kind is inspect.Parameter.POSITIONAL_ONLY for p in own)
+        is_open = self._parameters(inspect.Parameter.VAR_POSITIONAL)
+        return None if is_open else len(self._parameters(inspect.Parameter.POSITIONAL_ONLY))
 
     @property
     def arguments(self) -> Iterator[tuple[str, str]]:
         """The parameters that are not options, each with its help."""
         helps = _helps(self.function)
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
-        return (
-            (p.name, helps.get(p.name, ""))
-            for p in inspect.signature(self.function).parameters.values()
-            if p.kind in kinds
-        )
+        own = self._parameters(inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+        return ((p.name, helps.get(p.name, "")) for p in own)
+
+    def _parameters(self, *kinds: Any, eval_str: bool = False) -> list[inspect.Parameter]:
+        own = inspect.signature(self.function, eval_str=eval_str).parameters.values()
+        return [p for p in own if p.kind in kinds]
 
     def options(self, with_plugins: bool = False) -> list[Option]:
         """Return its options; with those for attributes of installed packages' rules on request.
@@ -153,8 +144,8 @@ class Command(NamedTuple):
         (('--rank',), <class 'int'>, 'Their rank.')
         """
         helps = _helps(self.function)
-        own = inspect.signature(self.function, eval_str=True).parameters.values()
-        options = [Option.of(p, helps.get(p.name, "")) for p in own if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        own = self._parameters(inspect.Parameter.KEYWORD_ONLY, eval_str=True)
+        options = [Option.of(p, helps.get(p.name, "")) for p in own]
         if self.takes_attributes:
             place = 1 + next(n for n, option in enumerate(options) if option.parameter == "rule")
             options[place:place] = _attribute_options(with_plugins)

@@ -231,8 +231,7 @@ def _missing(path: str) -> Iterator[tuple[str, str]]:
         if any(folder.glob(pattern)):
             yield "there is no such file", "leave the quotes out: the shell lists the files that match"
         other = str(folder / f"{pattern.rpartition('.')[0] or pattern}{ENDING}")
-        is_other = any(folder.glob(Path(other).name))
-        yield "no file matches", f"did you mean {other}?" if is_other else ""
+        yield "no file matches", f"did you mean {other}?" if any(folder.glob(Path(other).name)) else ""
     elif near := near_file(path):
         yield "there is no such file", f"did you mean {near}?"
 

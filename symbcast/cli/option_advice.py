@@ -160,8 +160,7 @@ _LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTA
 def unknown_option(typed: UnknownOption, commands: Mapping[str, Options]) -> str:
     """Return the error for an option that a command does not have, with the likely intended one."""
     command, name = typed.command, typed.name
-    what = "shape" if typed.is_of_shapes else "file"
-    behind = f'write a {what} that begins with "-" after "--"'
+    behind = f'write a {"shape" if typed.is_of_shapes else "file"} that begins with "-" after "--"'
     if not name and typed.argument in EQUALS and typed.following:
         return sign_among(command, [*typed.others, typed.argument, typed.following], ())
     if not name:

@@ -145,8 +145,7 @@ def _relation(value: str, words: Sequence[str]) -> str:
         return ""
     if is_relation(value):
         count = next((n for n in range(0, len(words), 2) if words[n].casefold() not in _CONNECTIVES), len(words))
-        said = [_CONNECTIVES.get(word.casefold(), word) for word in words[:count]]
-        return " ".join([value, *said])
+        return " ".join([value, *[_CONNECTIVES.get(word.casefold(), word) for word in words[:count]]])
     for count in range(len(words), 0, -1):
         relation = meant_relation(" ".join([value, *words[:count]]))
         if relation:

@@ -262,8 +262,7 @@ def _named(shapes: tuple[tuple[Dim, ...], ...]) -> Iterator[Symbol]:
 
 def _short(dims: tuple[Dim, ...]) -> tuple[Dim, ...]:
     """Return dimensions without leading axes of size 1."""
-    first = next((n for n, d in enumerate(dims) if d != 1), len(dims))
-    return dims[first:]
+    return dims[next((n for n, d in enumerate(dims) if d != 1), len(dims)) :]
 
 
 def _equal_names(formula: Formula, names: Mapping[Symbol, str]) -> tuple[str, str] | None:

@@ -291,8 +291,7 @@ def _functions(body: list[ast.stmt], prefix: str) -> Iterator[SourceFunction]:
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{prefix}{node.name}.")
         elif isinstance(node, (ast.If, ast.Try, ast.With)):
-            inner = [*node.body, *getattr(node, "orelse", [])]
-            yield from _functions(inner, prefix)
+            yield from _functions([*node.body, *getattr(node, "orelse", [])], prefix)
 
 
 def _is_left_out(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

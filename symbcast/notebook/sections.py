@@ -350,8 +350,7 @@ class _Search:
         return {s: d for s, d in values.items() if not set(group).isdisjoint(symbols_of((d,)))}
 
     def _touching(self, group: tuple[Symbol, ...], point: Point) -> set[Formula]:
-        moved = (*group, *self._following(group))
-        return {f for s in moved for _, f in self._users[s]}
+        return {f for s in (*group, *self._following(group)) for _, f in self._users[s]}
 
     def _broken(self, point: Point) -> list[Formula]:
         if point is self._works:

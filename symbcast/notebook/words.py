@@ -52,8 +52,7 @@ def condition_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> st
 
 def assumed_text(subject: Result | ShapeEnv | PathsAnswer | ModelReport) -> str:
     """Return the assumptions as they were written; empty if there are only bounds and ``min_size``."""
-    texts = [a if isinstance(a, str) else a.text for a in subject.assumptions]
-    return ", ".join(dict.fromkeys(texts))
+    return ", ".join(dict.fromkeys([a if isinstance(a, str) else a.text for a in subject.assumptions]))
 
 
 def works_text(axis: int | None) -> str:

@@ -364,8 +364,7 @@ def cases_of_call(
     else:
         sizes = _QuestionSizes.of_ranks(RankedSizes.of_call("cases", call))
     broadcast = sizes.broadcast(call.rule.called, call.rule, call.operands)
-    dims = [d for s in call.operands for d in s.dims]
-    partition = sizes.partition([*joins_in(dims), *broadcast.columns()])
+    partition = sizes.partition([*joins_in([d for s in call.operands for d in s.dims]), *broadcast.columns()])
     question = CasesQuestion(call, condition, sizes.names, [broadcast], partition)
     question.unrolled = sizes.unrolled
     return _cases(kind, question, (), limit)

@@ -106,11 +106,7 @@ class ComparisonQuestion:
     """Shapes with their sizes bound, assumptions on these, and the time limit of an answer in seconds (None: none)."""
 
     def __init__(
-        self,
-        shapes: Sequence[ShapeLike],
-        assume: Assumptions = (),
-        min_size: int = 0,
-        budget: float | None = None,
+        self, shapes: Sequence[ShapeLike], assume: Assumptions = (), min_size: int = 0, budget: float | None = None
     ) -> None:
         self.budget = check_budget(budget)
         operands = [known_rank(shape(s), "a comparison of rules", _HINT) for s in shapes]
@@ -183,8 +179,7 @@ class RuleAnswer(HasVerdict):
         """The rule's requirements, conjunct by conjunct, not simplified."""
         if self.result is None:
             return (FALSE,)
-        requirement = all_of(c.requirement for c in call_of(self.result).constraints)
-        return clauses(requirement)
+        return clauses(all_of(c.requirement for c in call_of(self.result).constraints))
 
     @cached_property
     def law(self) -> tuple[object, ...]:

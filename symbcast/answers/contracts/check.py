@@ -107,8 +107,7 @@ def _failure(
 
 
 def _shown(sizes: Mapping[str, int], clause: Formula, question: ContractQuestion) -> str:
-    about = [question.names[s] for s in symbols_in(clause)]
-    return ", ".join(f"{name}={sizes[name]}" for name in about)
+    return ", ".join(f"{name}={sizes[name]}" for name in [question.names[s] for s in symbols_in(clause)])
 
 
 def _all(question: ContractQuestion, ranges: Ranges, sizes: Mapping[Symbol, int], clause: Formula) -> dict[str, int]:

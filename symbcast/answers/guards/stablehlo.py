@@ -175,8 +175,7 @@ class ScalarWriter:
         if all((a.lower_bound or 0) >= 0 and a.lower_bound is not None for a in operation.args):
             return quotient
         rest, zero = self._chain("remainder", [dividend, divisor], _NUMBER), self.number(0)
-        signs = [self.compared("LT", v, zero) for v in (rest, divisor)]
-        differ = self._truths("NE", *signs)
+        differ = self._truths("NE", *[self.compared("LT", v, zero) for v in (rest, divisor)])
         rounded = self.all_of([self.compared("NE", rest, zero), differ])
         other = (
             self._chain("subtract", [quotient, self.number(1)], _NUMBER)

@@ -76,6 +76,28 @@ def lint(  # noqa: PLR0913 - each is an option
 
     if find_spec("numpy") is None:
         raise MissingExtraError("symbcast lint", "numpy")
+    _check_paths(paths)
+    from symbcast.linting.running import run
+    from symbcast.linting.sources import read_config
+
+    lists = {"paths": paths or None, "select": select, "ignore": ignore, "exclude": exclude}
+    config = read_config(Path.cwd()).with_options(
+        **{name: None if texts is None else tuple(texts) for name, texts in lists.items()},
+        **{"min_size": min_size, "jobs": jobs, "timeout": timeout, "cache": False if no_cache else None},
+    )
+    with _LintProgress(is_text=format == "text") as shown:
+        report = run(config, diff, watch=shown)
+    left = report.unproved if strict else ()
+    if format == "text":
+        print_text("\n".join([*left, report.summary]))
+    else:
+        print_text(report.report(format))
+    if report.findings:
+        return Exit.FAILS
+    return Exit.UNDECIDED if left else Exit.ALWAYS
+
+
+def _check_paths(paths: Sequence[str]) -> None:
     for path in paths:
         if not path_exists(path):
             near = file_of_module(path.partition(":")[0]) or near_file(path)
@@ -83,31 +105,6 @@ def lint(  # noqa: PLR0913 - each is an option
         if Path(path).is_file() and Path(path).suffix not in (".py", ".pyi", ".pyw", ""):
             hint = f"; did you mean {command_line('model', path)}?" if is_model(path) else ""
             raise UsageError(f"{path}: is not a Python file{hint}")
-    from symbcast.linting.running import run
-    from symbcast.linting.sources import read_config
-
-    config = read_config(Path.cwd()).with_options(
-        paths=paths or None,
-        select=None if select is None else tuple(select),
-        ignore=None if ignore is None else tuple(ignore),
-        exclude=None if exclude is None else tuple(exclude),
-        min_size=min_size,
-        jobs=jobs,
-        timeout=timeout,
-        cache=False if no_cache else None,
-    )
-    with _LintProgress(is_text=format == "text") as shown:
-        report = run(config, diff, watch=shown)
-    if format != "text":
-        print_text(report.report(format))
-    left = report.unproved if strict else ()
-    if format == "text":
-        for line in left:
-            print_text(line)
-        print_text(report.summary)
-    if report.findings:
-        return Exit.FAILS
-    return Exit.UNDECIDED if left else Exit.ALWAYS
 
 
 class _LintProgress:

@@ -119,11 +119,12 @@ def model(  # noqa: PLR0913 - each is an option
 
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
+    is_of_many = results is not None or dask is not None
     if overwrite and output is None and html is None:
         raise UsageError("--overwrite lets --output or --html replace a file: name the file with one of these")
-    if html is not None and (results is not None or dask is not None):
+    if html is not None and is_of_many:
         raise UsageError("--html is the page of one model: leave --results and --dask out")
-    if STDIN in files and (len(files) > 1 or dask is not None or results is not None):
+    if STDIN in files and (len(files) > 1 or is_of_many):
         raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
     if guard is not None and (format != "text" or results is not None):
         raise UsageError("--guard prints source text: leave --format and --results out")
@@ -148,25 +149,9 @@ def model(  # noqa: PLR0913 - each is an option
         means = Workers(_processes(jobs, models), timeout, dask)
         check_front_ends(models, runtime, confirm)
         written = output_paths(output, models, files, overwrite) if output is not None else {}
-        called = STDIN if piped else ""
-        jobs_to_run = [
-            CheckJob(
-                path,
-                tuple(assume or ()),
-                bound,
-                *known,
-                min_size,
-                runtime or "",
-                told_in,
-                confirm,
-                target,
-                called,
-                function or "",
-                guard,
-                html,
-            )
-            for path, target in ((path, written.get(path)) for path in models)
-        ]
+        options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
+        others = (STDIN if piped else "", function or "", guard, html)
+        jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)
         from symbcast.cli.model_runs import recorded

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from symbcast.cli.command import command
 from symbcast.cli.terminal import Exit, Format, print_json, print_text, print_wrapped
+from symbcast.core.rules import REQUIRED
 
 if TYPE_CHECKING:
-    from symbcast.core.rules import Parameter, RuleInfo
+    from symbcast.core.rules import RuleInfo
     from symbcast.core.rules.declaration import Alias
 
 
@@ -42,20 +42,11 @@ def rules(*, format: Format = "text") -> int:
 
 
 def _attribute_texts(rule: RuleInfo) -> list[str]:
+    others = {p.name: f" (or {', '.join(map(repr, p.choices[1:]))})" if p.choices else "" for p in rule.parameters}
     return [
-        f"{p.name}= (required)" if _is_required(p) else f"{p.name}={p.default!r}{_choices(p.choices)}"
+        f"{p.name}= (required)" if p.default is REQUIRED else f"{p.name}={p.default!r}{others[p.name]}"
         for p in rule.parameters
     ]
-
-
-def _is_required(parameter: Parameter) -> bool:
-    from symbcast.core.rules import REQUIRED
-
-    return parameter.default is REQUIRED
-
-
-def _choices(words: Sequence[str]) -> str:
-    return f" (or {', '.join(map(repr, words[1:]))})" if words else ""
 
 
 def _rule_lines(rule: RuleInfo) -> list[str]:
@@ -82,21 +73,15 @@ def _meanings(rule: RuleInfo) -> dict[str, list[str]]:
 def _count(alias: Alias) -> str:
     if alias.most is not None:
         return f"{alias.least} shapes" if alias.least == alias.most else f"{alias.least} to {alias.most} shapes"
-    return (
-        "any number of shapes"
-        if alias.least == 0
-        else "one shape or more"
-        if alias.least == 1
-        else f"{alias.least} or more"
-    )
+    return {0: "any number of shapes", 1: "one shape or more"}.get(alias.least, f"{alias.least} or more")
 
 
 def _rule_data(rule: RuleInfo) -> dict[str, Any]:
     attributes = [
         {
             "name": p.name,
-            "required": _is_required(p),
-            "default": None if _is_required(p) else p.default,
+            "required": p.default is REQUIRED,
+            "default": None if p.default is REQUIRED else p.default,
             "takes": p.kind.value,
             "choices": list(p.choices),
             "summary": p.summary,

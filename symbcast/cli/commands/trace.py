@@ -19,7 +19,6 @@ from symbcast.cli.options import GuardIn, guard_text
 from symbcast.cli.terminal import (
     UsageError,
     argument_text,
-    checked,
     is_shape,
     print_text,
     print_wrapped,
@@ -27,14 +26,13 @@ from symbcast.cli.terminal import (
     status_of,
 )
 from symbcast.core.characters import closest, prose_list
-from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
+from symbcast.errors import BindingError, MissingExtraError
 
 if TYPE_CHECKING:
     from symbcast.answers.program_report import Format
     from symbcast.answers.show.document import Document
     from symbcast.arrays.child_process import TraceCall
     from symbcast.arrays.trace import TraceReport
-    from symbcast.core.isolation import DiedError
     from symbcast.core.verdicts import Verdict
 
     Answer: TypeAlias = tuple[Verdict, Document | str]
@@ -100,20 +98,21 @@ def trace(  # noqa: PLR0913 - each is an option
     fault = function_fault(function, arguments)
     if fault:
         raise UsageError(fault)
-    checked("--max-paths", _check_paths, max_paths)
+    if max_paths < 1:
+        raise UsageError(f"--max-paths {max_paths}: write 1 or more")
     request = TraceRequest(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
     with ChildProcess() as child:
         try:
             verdict, answer = child.ask(answer_in_child, request)
         except DiedError as error:
-            verdict, answer = _unanswered(request, error)
-    _show(answer)
+            from symbcast.arrays.child_process import report_of_crash
+
+            verdict, answer = _answer(report_of_crash(request.call(), request.function, error), request)
+    if isinstance(answer, str):
+        print_text(answer)
+    else:
+        show(answer)
     return status_of(verdict, fail_on)
-
-
-def _check_paths(number: int) -> None:
-    if number < 1:
-        raise ShapeTypeError(number, "a number of paths to follow", "write 1 or more")
 
 
 _VALUE = re.compile(r"\s*(?:[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?|True|False|None)\s*", re.ASCII)
@@ -151,11 +150,8 @@ def answer_in_child(request: TraceRequest) -> Answer:
         function = _function_named(request.function)
         try:
             call = request.call()
-        except UsageError as error:
-            raise UsageError(call_fault(function, request.function, request.arguments) or str(error)) from error
-        try:
             report = call.of(function)
-        except BindingError as error:
+        except (UsageError, BindingError) as error:
             raise UsageError(call_fault(function, request.function, request.arguments) or str(error)) from error
         note_unknown_names(request.assume, _shapes(call))
         for note in notes(request.arguments, function, report.verdict):
@@ -170,12 +166,6 @@ def _shapes(call: TraceCall) -> list[Any]:
     values = [*call.arguments, *call.named.values()]
     arrays = [a.shape if isinstance(a, ArrayArgument) else a for a in values if isinstance(a, str | ArrayArgument)]
     return [*arrays, *([a.text] for a in values if isinstance(a, SizeArgument))]
-
-
-def _unanswered(request: TraceRequest, error: DiedError) -> Answer:
-    from symbcast.arrays.child_process import report_of_crash
-
-    return _answer(report_of_crash(request.call(), request.function, error), request)
 
 
 def _answer(report: TraceReport, request: TraceRequest) -> Answer:
@@ -280,10 +270,3 @@ def _named(name: str, text: str) -> Any:
         raise UsageError(f"{name}={text}: {text} is no shape; for a value, write {name}=={text.strip()}")
     value = _argument(text)
     return array(value) if isinstance(value, str) and value == text else value
-
-
-def _show(answer: Document | str) -> None:
-    if isinstance(answer, str):
-        print_text(answer)
-    else:
-        show(answer)

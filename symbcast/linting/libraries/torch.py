@@ -138,8 +138,7 @@ def _of_report(calls: _Calls, scope: Scope, report: TorchReport) -> LibraryTrace
     shown = report._subject.shown
     own = {s: scope.names[symbols[int(n[2:])]] for s, n in shown.items() if re.fullmatch(r"s_\d+", n)}
     values = [report.outputs[name] for name in report.outputs]
-    spec = report.program.call_spec.out_spec
-    result = _unflattened(spec, values)
+    result = _unflattened(report.program.call_spec.out_spec, values)
     reason = report.reason if report.verdict is Verdict.UNKNOWN else ""
     return LibraryTrace(
         report.verdict is Verdict.ALWAYS,

@@ -81,11 +81,5 @@ def trace_of_paths(answer: PathsAnswer, real: Callable[[Mapping[Symbol, int]], I
 def _failure(finding: PathFinding) -> TraceFailure:
     place = CodePlace(finding.file, finding.line)
     return TraceFailure(
-        finding.formula,
-        finding.text,
-        finding.words,
-        finding.error,
-        place,
-        finding.operation,
-        finding.counterexample,
+        finding.formula, finding.text, finding.words, finding.error, place, finding.operation, finding.counterexample
     )

@@ -195,8 +195,7 @@ class Shading:
         if self.has_steps:
             # All boxes of the bar have the same height, whatever their sizes, so they are placed by number.
             count = len(self.sizes)
-            scale = ScalarMappable(Normalize(-0.5, count - 0.5), self.cmap)
-            bar = figure.colorbar(scale, ax=axes, **options)
+            bar = figure.colorbar(ScalarMappable(Normalize(-0.5, count - 0.5), self.cmap), ax=axes, **options)
             shown = _every(count, inches * 4.5)
             bar.set_ticks(shown, labels=[size_text(self.sizes[n]) for n in shown])
         else:
@@ -229,8 +228,7 @@ def size_text(size: int) -> str:
 
 def _bounds(sizes: Sequence[float]) -> Any:
     """Return boundaries that separate consecutive sizes."""
-    middles = [a / 2 + b / 2 for a, b in pairwise(sizes)]
-    return np.array([sizes[0] - 0.5, *middles, sizes[-1] + 0.5])
+    return np.array([sizes[0] - 0.5, *[a / 2 + b / 2 for a, b in pairwise(sizes)], sizes[-1] + 0.5])
 
 
 def _every(count: int, most: float) -> list[int]:

@@ -334,8 +334,7 @@ def _inches(survey: Survey, widest: float, highest: float) -> Inches:
     if len(survey.sizes) == 1:
         return min(max(across * roomy, 4.0), 6.4), 0.4
     along = len(survey.sizes[1])
-    cell = min(widest / across, highest / along, roomy)
-    width = max(across * cell, 2.6)
+    width = max(across * min(widest / across, highest / along, roomy), 2.6)
     return width, min(max(along * min(width / across, 0.8), 1.4), highest)
 
 
@@ -368,5 +367,4 @@ def _write_titles(ax: Axes, question: str, above: str, room: float, missing: str
 def _below(ax: Axes) -> float:
     """Return the distance in points below the axes at which a legend clears the ticks and the label."""
     ticks = points_of(rcParams["xtick.labelsize"]) + ax.xaxis.get_tick_padding()
-    label = points_of(rcParams["axes.labelsize"]) + ax.xaxis.labelpad
-    return 1.2 * (ticks + label) + 8
+    return 1.2 * (ticks + points_of(rcParams["axes.labelsize"]) + ax.xaxis.labelpad) + 8

@@ -299,8 +299,7 @@ def _best_line(part: _Part, best: BestBoxes) -> tuple[BestBoxes, bool]:
         expression = (term(s).scaled(factor) + term(offset)).dim()
         box = {s: sizes, t: span(expression, {s: sizes})}
         best = BestBoxes([{u: box[u] for u in part.axes}], "", {t: expression})
-    free = largest_boxes(part.formula, part.sought, "steps", 1)
-    return best, not free.open
+    return best, not largest_boxes(part.formula, part.sought, "steps", 1).open
 
 
 def _is_bound(part: _Part, best: BestBoxes) -> bool:

@@ -383,8 +383,7 @@ class Growth:
         self._keep(point)
         self._keep(self._extended(self._evenly(point), range(len(seed))))
         for axis in range(len(seed)):
-            order = [axis, *(n for n in range(len(seed)) if n != axis)]
-            self._keep(self._extended(point, order))
+            self._keep(self._extended(point, [axis, *(n for n in range(len(seed)) if n != axis)]))
 
     def _evenly(self, box: GrownBox) -> GrownBox:
         steps = max(high - low for low, high in self.whole)

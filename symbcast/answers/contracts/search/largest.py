@@ -162,8 +162,7 @@ class _Searcher:
             self._note("" if is_complete else stop_reason())
             if box is None:
                 return
-            ranges = grid.ranges(box)
-            yield _piece(group, ranges)
+            yield _piece(group, grid.ranges(box))
             grid.remove(box)
 
     def _grown(self, group: SizeGroup, count: int) -> Iterator[ScoredBox]:
@@ -268,8 +267,7 @@ _BOXES_FOR_LISTS = 8
 def _multiple(axis: SearchAxis, position: int, length: int, step: int) -> int:
     """Return where a progression of as many multiples of the step begins, if there is one: targets prefer these."""
     first = position + -(axis.low + position) % step
-    members = progression(first, length, step)
-    return position if axis.typical or members & ~axis.mask else first
+    return position if axis.typical or progression(first, length, step) & ~axis.mask else first
 
 
 def _piece(group: SizeGroup, ranges: Mapping[Symbol, range]) -> ScoredBox:

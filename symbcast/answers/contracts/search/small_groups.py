@@ -248,8 +248,7 @@ class _BoxSearch:
                     last += 1
                 score, box = self.best(common, depth + 1)
                 length = last - first + 1
-                typical = self._held(depth, first, length)
-                better = (score[0] + typical, score[1] * length)
+                better = (score[0] + self._held(depth, first, length), score[1] * length)
                 if score[1] and better > best_box[0]:
                     best_box = better, ((first, length), *box)
                     self.incumbent = best_box if depth == 0 else self.incumbent
@@ -426,8 +425,7 @@ def _counts(available: Sequence[int], most: int) -> list[int]:
         growing = [n for n in growing if total // counts[n] * (counts[n] + 1) <= most]
         if not growing:
             return counts
-        least = min(growing, key=lambda n: (counts[n], -available[n]))
-        counts[least] += 1
+        counts[min(growing, key=lambda n: (counts[n], -available[n]))] += 1
 
 
 def _spread(points: Sequence[T], count: int) -> list[T]:

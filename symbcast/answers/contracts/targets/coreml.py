@@ -101,8 +101,7 @@ def inputs(request: Request) -> str:
 
 def _text(shape: Shapes) -> str:
     if isinstance(shape, list):
-        several = f"ct.EnumeratedShapes(shapes={shape}, default={shape[-1]})"
-        return several if len(shape) > 1 else str(shape[0])
+        return f"ct.EnumeratedShapes(shapes={shape}, default={shape[-1]})" if len(shape) > 1 else str(shape[0])
     if all(axis.is_fixed for axis in shape):
         return str(tuple(axis.sizes[0] for axis in shape))
     dims = (

@@ -182,8 +182,7 @@ def tensors_of(question: ContractQuestion, inputs: Mapping[str, Any]) -> dict[st
     """Return the inputs of a question, with the shapes that a caller gives for some of them."""
     tensors = dict(question.inputs)
     for name, shape in inputs.items():
-        known = tensors.get(name, Tensor(None))
-        tensors[name] = known._replace(shape=read_shape(shape))
+        tensors[name] = tensors.get(name, Tensor(None))._replace(shape=read_shape(shape))
     return tensors
 
 

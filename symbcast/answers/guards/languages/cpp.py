@@ -1,4 +1,39 @@
-"""A condition as a C++17 function, exact for all values: integers that are wide enough, and functions on them."""
+"""A condition as a C++17 function, exact for all values: integers that are wide enough, and functions on them.
+
+>>> from symbcast.core.algebra.symbols import symbol
+>>> from symbcast.core.text import parse_formula
+>>> N, T = symbol("N"), symbol("T")
+>>> print(cpp_source(parse_formula("compatible(N, 8, T) and 2*N <= T"), {N: "batch", T: "a b"}))
+#include <cstdint>
+<BLANKLINE>
+namespace guard_parts {
+__extension__ typedef __int128 wide;
+// Whether the sizes other than 1 are all equal.
+template <int count> bool compatible(const wide (&sizes)[count]) {
+    wide common = 1;
+    for (const wide& size : sizes) {
+        if (size == 1 || size == common) continue;
+        if (common != 1) return false;
+        common = size;
+    }
+    return true;
+}
+inline bool holds(const wide& batch, const wide& a_b) {
+    if (!(compatible({batch, 8, a_b}))) return false;
+    if (!(2*batch <= a_b)) return false;
+    return true;
+}
+}  // namespace guard_parts
+<BLANKLINE>
+// Whether sizes meet the condition:
+//     compatible(batch, 8, 'a b')
+//     2*batch <= 'a b'
+// a_b is the size 'a b'.
+bool guard(std::int64_t batch, std::int64_t a_b) {
+    return batch >= 0 && a_b >= 0 && guard_parts::holds(batch, a_b);
+}
+<BLANKLINE>
+"""
 
 from __future__ import annotations
 
@@ -161,8 +196,7 @@ PART_NAMES = frozenset((*_FUNCTIONS, "wide", "words", "doubled", "bit", "holds")
 def parts_source(largest: int, used: set[str]) -> str:
     """Return the integer type for values up to ``largest`` either side of 0, and the functions used."""
     divides = not used.isdisjoint(("divide", "remainder"))
-    texts = [text for name, text in _FUNCTIONS.items() if name in used]
-    return "".join((_integer(largest, divides), *texts))
+    return "".join((_integer(largest, divides), *[text for name, text in _FUNCTIONS.items() if name in used]))
 
 
 def _integer(largest: int, divides: bool) -> str:
@@ -171,8 +205,7 @@ def _integer(largest: int, divides: bool) -> str:
         return _INT64
     if bits <= 2 * WORD_BITS:
         return _INT128
-    words = -(-bits // WORD_BITS)
-    return _WIDE_INTEGER.format(words=words) + (_QUOTIENT if divides else "")
+    return _WIDE_INTEGER.format(words=-(-bits // WORD_BITS)) + (_QUOTIENT if divides else "")
 
 
 # A condition as a C++17 function.
@@ -204,40 +237,6 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
 
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is not a C++
     identifier.
-
-    >>> from symbcast.core.algebra.symbols import symbol
-    >>> from symbcast.core.text import parse_formula
-    >>> N, T = symbol("N"), symbol("T")
-    >>> print(cpp_source(parse_formula("compatible(N, 8, T) and 2*N <= T"), {N: "batch", T: "a b"}))
-    #include <cstdint>
-    <BLANKLINE>
-    namespace guard_parts {
-    __extension__ typedef __int128 wide;
-    // Whether the sizes other than 1 are all equal.
-    template <int count> bool compatible(const wide (&sizes)[count]) {
-        wide common = 1;
-        for (const wide& size : sizes) {
-            if (size == 1 || size == common) continue;
-            if (common != 1) return false;
-            common = size;
-        }
-        return true;
-    }
-    inline bool holds(const wide& batch, const wide& a_b) {
-        if (!(compatible({batch, 8, a_b}))) return false;
-        if (!(2*batch <= a_b)) return false;
-        return true;
-    }
-    }  // namespace guard_parts
-    <BLANKLINE>
-    // Whether sizes meet the condition:
-    //     compatible(batch, 8, 'a b')
-    //     2*batch <= 'a b'
-    // a_b is the size 'a b'.
-    bool guard(std::int64_t batch, std::int64_t a_b) {
-        return batch >= 0 && a_b >= 0 && guard_parts::holds(batch, a_b);
-    }
-    <BLANKLINE>
     """
     clauses = guarded_clauses(condition, names)
     space = f"{name}_parts"

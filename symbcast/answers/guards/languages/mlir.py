@@ -1,4 +1,35 @@
-"""A condition as MLIR: witnesses of the shape dialect, and a region that may rely on them."""
+"""A condition as MLIR: witnesses of the shape dialect, and a region that may rely on them.
+
+>>> from symbcast.core.algebra.symbols import symbol
+>>> from symbcast.core.text import parse_formula
+>>> N, T = symbol("N"), symbol("T")
+>>> print(mlir_source(parse_formula("compatible(N, T) and N <= 8"), {N: "batch", T: "T"}))
+// Do sizes meet the condition?
+//     batch == T or batch == 1 or T == 1
+//     batch <= 8
+builtin.module {
+  func.func @guard(%batch: index, %T: index) -> i1 {
+    %0 = arith.constant 0 : index
+    %1 = arith.cmpi sle, %0, %batch : index
+    %2 = shape.cstr_require %1, "batch >= 0"
+    %3 = arith.cmpi sle, %0, %T : index
+    %4 = shape.cstr_require %3, "T >= 0"
+    %5 = tensor.from_elements %batch : tensor<1xindex>
+    %6 = tensor.from_elements %T : tensor<1xindex>
+    %7 = shape.cstr_broadcastable %5, %6 : tensor<1xindex>, tensor<1xindex>
+    %8 = arith.constant 8 : index
+    %9 = arith.cmpi sle, %batch, %8 : index
+    %10 = shape.cstr_require %9, "batch <= 8"
+    %11 = shape.assuming_all %2, %4, %7, %10
+    %12 = shape.assuming %11 -> (i1) {
+      %holds = arith.constant true
+      shape.assuming_yield %holds : i1
+    }
+    return %12 : i1
+  }
+}
+<BLANKLINE>
+"""
 
 from __future__ import annotations
 
@@ -31,36 +62,6 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
 
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is not an
     identifier.
-
-    >>> from symbcast.core.algebra.symbols import symbol
-    >>> from symbcast.core.text import parse_formula
-    >>> N, T = symbol("N"), symbol("T")
-    >>> print(mlir_source(parse_formula("compatible(N, T) and N <= 8"), {N: "batch", T: "T"}))
-    // Do sizes meet the condition?
-    //     batch == T or batch == 1 or T == 1
-    //     batch <= 8
-    builtin.module {
-      func.func @guard(%batch: index, %T: index) -> i1 {
-        %0 = arith.constant 0 : index
-        %1 = arith.cmpi sle, %0, %batch : index
-        %2 = shape.cstr_require %1, "batch >= 0"
-        %3 = arith.cmpi sle, %0, %T : index
-        %4 = shape.cstr_require %3, "T >= 0"
-        %5 = tensor.from_elements %batch : tensor<1xindex>
-        %6 = tensor.from_elements %T : tensor<1xindex>
-        %7 = shape.cstr_broadcastable %5, %6 : tensor<1xindex>, tensor<1xindex>
-        %8 = arith.constant 8 : index
-        %9 = arith.cmpi sle, %batch, %8 : index
-        %10 = shape.cstr_require %9, "batch <= 8"
-        %11 = shape.assuming_all %2, %4, %7, %10
-        %12 = shape.assuming %11 -> (i1) {
-          %holds = arith.constant true
-          shape.assuming_yield %holds : i1
-        }
-        return %12 : i1
-      }
-    }
-    <BLANKLINE>
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier")

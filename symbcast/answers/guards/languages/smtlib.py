@@ -1,4 +1,27 @@
-"""A condition as an SMT-LIB 2.6 script."""
+"""A condition as an SMT-LIB 2.6 script.
+
+>>> from symbcast.core.algebra.symbols import symbol
+>>> from symbcast.core.text import parse_formula
+>>> N, T = symbol("N"), symbol("T")
+>>> condition = parse_formula("2*N <= T + 1 and compatible(N, T)")
+>>> print(smtlib_source(condition, {N: "batch", T: "a b"}, assumptions=[parse_formula("N >= 2")]))
+; Can sizes meet the condition?
+;     2*batch <= 'a b' + 1
+;     batch == 'a b' or batch == 1 or 'a b' == 1
+(set-logic QF_LIA)
+(declare-const batch Int)
+(declare-const |a b| Int)
+(assert (>= batch 0))
+(assert (>= |a b| 0))
+(define-fun guard ((batch Int) (|a b| Int)) Bool
+  (and
+    (<= (* 2 batch) (+ |a b| 1))
+    (or (= batch |a b|) (= batch 1) (= |a b| 1))))
+(assert (<= 2 batch))
+(assert (guard batch |a b|))
+(check-sat)
+<BLANKLINE>
+"""
 
 from __future__ import annotations
 
@@ -47,28 +70,6 @@ def smtlib_source(
     not allow (with ``|`` or a backslash, or one of its own words) is changed, and a comment gives the new one.
 
     Raises `BindingError` for a size without a name, and ValueError for a ``name`` that is not a symbol without quotes.
-
-    >>> from symbcast.core.algebra.symbols import symbol
-    >>> from symbcast.core.text import parse_formula
-    >>> N, T = symbol("N"), symbol("T")
-    >>> condition = parse_formula("2*N <= T + 1 and compatible(N, T)")
-    >>> print(smtlib_source(condition, {N: "batch", T: "a b"}, assumptions=[parse_formula("N >= 2")]))
-    ; Can sizes meet the condition?
-    ;     2*batch <= 'a b' + 1
-    ;     batch == 'a b' or batch == 1 or 'a b' == 1
-    (set-logic QF_LIA)
-    (declare-const batch Int)
-    (declare-const |a b| Int)
-    (assert (>= batch 0))
-    (assert (>= |a b| 0))
-    (define-fun guard ((batch Int) (|a b| Int)) Bool
-      (and
-        (<= (* 2 batch) (+ |a b| 1))
-        (or (= batch |a b|) (= batch 1) (= |a b| 1))))
-    (assert (<= 2 batch))
-    (assert (guard batch |a b|))
-    (check-sat)
-    <BLANKLINE>
     """
     if not _SIMPLE.fullmatch(name) or _is_taken(name):
         raise ValueError(f"{name!r} cannot name a function here: write a symbol that SMT-LIB does not use")
