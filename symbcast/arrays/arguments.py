@@ -193,14 +193,15 @@ def _check_no_shapes_within(value: Any) -> None:
         if any(type(item) is int for item in value):
             hint = f"write the shape as text, {', '.join(map(str, value))!r}"
             raise ShapeTypeError(value, "a shape or a value", hint)
-    elif all(isinstance(item, str) and _is_shape(item) for item in value):
+    elif all(isinstance(item, str) and is_shape(item) for item in value):
         arrays = ", ".join(f"array({item!r})" for item in value)
         raise ShapeTypeError(
             value, "a list of arrays", f"write {f'[{arrays}]' if type(value) is list else f'({arrays})'}"
         )
 
 
-def _is_shape(text: str) -> bool:
+def is_shape(text: str) -> bool:
+    """Return whether a text is a shape with axes."""
     try:
         return len(shape(text)) > 0
     except SymbcastError:

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
-from symbcast.core.algebra.formulas import at_most
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.operator import Dims
 from symbcast.paths.path import Path, current
@@ -45,8 +44,7 @@ def as_dims(shape: Any) -> Dims:
         if not is_whole(size):
             raise TypeError(f"{type(size).__name__!r} object cannot be interpreted as an integer")
         dim = dim_of(size)
-        if not path.bounds.is_at_least(dim, 0):
-            path.require(at_most(0, dim), "negative dimensions are not allowed")
+        path.at_most(0, dim, "negative dimensions are not allowed")
         dims.append(dim)
     return tuple(dims)
 

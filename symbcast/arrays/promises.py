@@ -209,17 +209,10 @@ _ATTRIBUTE = "__symbcast_promise__"
 
 @dataclass(frozen=True)
 class Promise:
-    """A promise: the arguments that a function accepts at all sizes, and the shapes that it returns."""
+    """A promise: the trace that decides it, of a function's arguments at all sizes, and the shapes that it returns."""
 
-    arguments: tuple[Any, ...]
-    named: dict[str, Any]
+    call: TraceCall
     returns: Any
-    assume: Assumptions
-    min_size: int
-
-    def call(self) -> TraceCall:
-        """Return the arguments of the trace that decides it."""
-        return TraceCall(self.arguments, self.named, self.assume, self.min_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +272,9 @@ def checked(
     def state(function: F) -> F:
         check_call(function, arguments, named, ("returns", "assume", "min_size", "enforce"), "checked")
         _check_returned(returns, TraceArguments(arguments, named), read_assumptions(assume))
-        marked: Any = function
-        if enforce:
-            marked = enforce_promise(function, TraceCall(arguments, named, assume, min_size), returns)
-        setattr(marked, _ATTRIBUTE, Promise(arguments, named, returns, assume, min_size))
+        call = TraceCall(arguments, named, assume, min_size)
+        marked: Any = enforce_promise(function, call, returns) if enforce else function
+        setattr(marked, _ATTRIBUTE, Promise(call, returns))
         return cast("F", marked)
 
     return state
@@ -385,12 +377,11 @@ def faults_of(promise: Promise, report: TraceReport) -> Iterator[PromiseFault]:
 
 def _report(function: Any, promise: Promise, named: FunctionPlace | None, child: ChildProcess) -> TraceReport:
     """Return the trace of a function, made in the child process, or in this process if the child cannot find it."""
-    call = promise.call()
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if named is not None:
         with suppress(FunctionNotFoundError):
-            return trace_in_child(child, import_function, named, call, name)
-    return call.of(function)
+            return trace_in_child(child, import_function, named, promise.call, name)
+    return promise.call.of(function)
 
 
 def _is_any(size: Dim) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 
 from symbcast.answers.outcomes import CheckOutcome, CodeLine, Level, Notice, NoticeKind
 from symbcast.answers.program_report import Format
-from symbcast.arrays.arguments import WITHOUT_CHECKS, ArrayArgument, TraceArguments, check_call, check_dtypes
+from symbcast.arrays.arguments import WITHOUT_CHECKS, ArrayArgument, TraceArguments, check_call, check_dtypes, is_shape
 from symbcast.arrays.functions import replacements  # noqa: F401 - it registers stand-ins
 from symbcast.arrays.functions.packages import NumbaFunction, without_numba
 from symbcast.arrays.functions.replacements import STANDINS, SYMBOLIC
@@ -34,10 +34,8 @@ from symbcast.core.programs.arguments import Assumptions, check_min_size, read_a
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import value_at
-from symbcast.core.text import parse_shape
 from symbcast.core.text.notation import shape_text
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import SymbcastError
 from symbcast.paths import sizes
 from symbcast.paths.answer import PathFinding, paths_to_dict
 from symbcast.paths.confirmation import confirm
@@ -54,13 +52,6 @@ from symbcast.paths.steps import Choices, LoopRefusedError, home_of
 
 _TEXT = re.compile(r"(?P<name>\w+)='(?P<text>[^']*)'")
 _OF_TYPES = re.compile(r"\w*(?:TypeError|AttributeError)\b")
-
-
-def _is_shape(text: str) -> bool:
-    try:
-        return bool(parse_shape(text))
-    except SymbcastError:
-        return False
 
 
 class TraceAnswer(Paths):
@@ -87,7 +78,7 @@ class TraceAnswer(Paths):
 
     def _suited(self, finding: PathFinding) -> PathFinding:
         """Return a finding whose fix names an argument that is text where an array was surely meant."""
-        texts = [match for match in map(_TEXT.fullmatch, self.arguments) if match and _is_shape(match["text"])]
+        texts = [match for match in map(_TEXT.fullmatch, self.arguments) if match and is_shape(match["text"])]
         if finding.formula != FALSE or not texts or not _OF_TYPES.match(finding.error):
             return finding
         name, text = texts[0]["name"], texts[0]["text"]

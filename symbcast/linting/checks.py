@@ -324,7 +324,7 @@ def _promise_result(path: str, function: SourceFunction, value: Any, promise: Pr
         return Finding(path, place.line, place.column, code.id, message, name)
 
     try:
-        faults = list(faults_of(promise, promise.call().of(value)))
+        faults = list(faults_of(promise, promise.call.of(value)))
     except SymbcastError as error:
         text = error.message() if isinstance(error, ShapeSyntaxError) else " ".join(str(error).split())
         fault = finding(ANNOTATION, f"the promise of {name}: {text}")

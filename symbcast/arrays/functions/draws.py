@@ -171,18 +171,11 @@ def _shape(parameters: list[Any], size: Any, out: Any = None) -> Dims:
 
 def _outputs_or_draws(out: Any, dims: Dims) -> Any:
     """Return the array that a draw fills; it must have the shape of the draw."""
-    _same_shape(dims_of(out), dims, "size must match out.shape when used together")
+    here().same_shape(dims_of(out), dims, "size must match out.shape when used together")
     if not hasattr(type(out), "dims"):
         return here().fail_to_trace("a real array is filled with random numbers")
     out.forget()
     return out
-
-
-def _same_shape(left: Dims, right: Dims, reason: str) -> None:
-    if len(left) != len(right):
-        raise ValueError(reason)
-    for a, b in zip(left, right, strict=True):
-        here().equal(a, b, reason)
 
 
 def _prober(real: Any) -> Any:

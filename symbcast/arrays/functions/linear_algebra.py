@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -157,14 +156,7 @@ def _bare(name: str) -> str:
 IGNORED = frozenset({"overwrite_a", "check_finite", "lapack_driver", "driver", "disp", "lower", "homogeneous_eigvals"})
 
 
-def pairs(module: ModuleType) -> Iterator[tuple[Any, Callable[..., Any]]]:
-    """Yield the supported functions, each with its stand-in."""
-    for name, (results, is_square) in _KNOWN.items():
-        if hasattr(module, name):
-            yield getattr(module, name), _standin(results, is_square)
-
-
-def _standin(results: Callable[..., Any], is_square: bool) -> Callable[..., Any]:
+def _standin(results: Callable[..., Any], is_square: bool = True) -> Callable[..., Any]:
     def ours(real: Any, a: Any, *args: Any, **options: Any) -> Any:
         dims = dims_of(a)
         left = {k: v for k, v in options.items() if k not in IGNORED}
@@ -224,25 +216,16 @@ def _two(n: Dim, _: Dim, kind: Any) -> Any:
     return SymbolicArray((n, n), kind), SymbolicArray((n, n), kind)
 
 
-# The results of each function, and whether it requires a square matrix.
-_KNOWN: dict[str, tuple[Callable[..., Any], bool]] = {
-    "cholesky": (_same, True),
-    "cosm": (_same, True),
-    "coshm": (_same, True),
-    "det": (_one, True),
-    "eig": (_eig, True),
-    "eigh": (_eigh, True),
-    "eigvals": (_of_each, True),
-    "eigvalsh": (_of_each, True),
-    "expm": (_same, True),
-    "inv": (_same, True),
-    "qr": (_qr, False),
-    "schur": (_two, True),
-    "sinm": (_same, True),
-    "sinhm": (_same, True),
-    "sqrtm": (_same, True),
-    "svd": (_svd, False),
-    "svdvals": (partial(_svd, compute_uv=False), False),
-    "tanhm": (_same, True),
-    "tanm": (_same, True),
+# The functions of SciPy by name, each with its stand-in.
+DECOMPOSITIONS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("cosm", "coshm", "expm", "sinm", "sinhm", "sqrtm", "tanhm", "tanm"), _standin(_same)),
+    **dict.fromkeys(("cholesky", "inv"), _standin(_same)),
+    **dict.fromkeys(("eigvals", "eigvalsh"), _standin(_of_each)),
+    "det": _standin(_one),
+    "eig": _standin(_eig),
+    "eigh": _standin(_eigh),
+    "qr": _standin(_qr, is_square=False),
+    "schur": _standin(_two),
+    "svd": _standin(_svd, is_square=False),
+    "svdvals": _standin(partial(_svd, compute_uv=False), is_square=False),
 }

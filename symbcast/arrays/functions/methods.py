@@ -44,8 +44,8 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
     target = [None if _is_free(path, d) else d for d in dims]
     with path.doing("reshape", [array.dims]):
         for dim in target:
-            if dim is not None and not path.bounds.is_at_least(dim, 0):
-                path.require(at_most(0, dim), "negative dimensions are not allowed")
+            if dim is not None:
+                path.at_most(0, dim, "negative dimensions are not allowed")
         new_dims = reshaped(path, array.dims, target)
     new_dims = path.written(new_dims)
     return array.same() if new_dims == array.dims else array._with(new_dims)

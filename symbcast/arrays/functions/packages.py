@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
 from types import ModuleType
@@ -14,7 +14,7 @@ import numpy as np
 from symbcast.arrays.arguments import confirming
 from symbcast.arrays.array_facts import axes_of, common_dtype, dims_of, dtype_of, here, is_symbolic
 from symbcast.arrays.functions.draws import Draws, drawing, seeding
-from symbcast.arrays.functions.linear_algebra import pairs
+from symbcast.arrays.functions.linear_algebra import DECOMPOSITIONS
 from symbcast.arrays.standins import ReachedPlaces, StandIns, real_of
 from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
@@ -36,10 +36,10 @@ def register_package_standins(standins: StandIns) -> None:
             _register_random_standins(module, standins)
         if name == _NUMBA and module is not None:
             standins.stands_for_kind(module.CPUDispatcher, NumbaFunction, attrgetter("real"))
-        pairs_in = next((make for end, make in _BY_NAME.items() if name == end or name.endswith(f".{end}")), None)
-        if pairs_in is not None and isinstance(module, ModuleType):
-            for real, ours in pairs_in(module):
-                standins.stands_for(real, is_ours=_is_of_ours)(ours)
+        functions = next((known for end, known in _BY_NAME.items() if name == end or name.endswith(f".{end}")), {})
+        for function, ours in functions.items() if isinstance(module, ModuleType) else ():
+            if hasattr(module, function):
+                standins.stands_for(getattr(module, function), is_ours=_is_of_ours)(ours)
 
 
 def _register_random_standins(random: ModuleType, standins: StandIns) -> None:
@@ -114,39 +114,8 @@ def _is_of_ours(*args: Any, **options: Any) -> bool:
     return any(v is SymbolicArray or is_symbolic(v) for v in (*args, *options.values()))
 
 
-Pairs = Iterator[tuple[Any, Callable[..., Any]]]
-
-
-def _pairs_of(module: ModuleType, names: Iterable[str], ours: Callable[..., Any]) -> Pairs:
-    for name in names:
-        if hasattr(module, name):
-            yield getattr(module, name), ours
-
-
-def _array_api_compat(module: ModuleType) -> Pairs:
-    # array_api_compat recognises NumPy arrays by their class, which symbolic arrays do not have.
-    def is_subclass(real: Any, kind: type, package: str, name: str) -> bool:
-        return (package, name) == ("numpy", "ndarray") if kind is SymbolicArray else real(kind, package, name)
-
-    yield from _pairs_of(module, ["_issubclass_fast"], is_subclass)
-    yield from _pairs_of(module, ["_is_lazy_cls"], lambda real, kind: False)
-    yield from _pairs_of(module, ["_is_writeable_cls"], lambda real, kind: True)
-
-
-def _ndimage(module: ModuleType) -> Pairs:
-    """Return stand-ins for SciPy's image filters: each fills the output array that it is given."""
-    names = ("correlate", "correlate1d", "uniform_filter1d", "min_or_max_filter", "min_or_max_filter1d", "rank_filter")
-    more = ("spline_filter1d", "fourier_filter", "fourier_shift", "zoom_shift", "geometric_transform")
-    return _pairs_of(module, (*names, *more), lambda real, *args: None)
-
-
-def _pocketfft(module: ModuleType) -> Pairs:
-    """Yield stand-ins for SciPy's Fourier transforms."""
-    yield from _pairs_of(module, ["c2c"], lambda real, a, *args, **options: _like(a, np.complex128))
-    yield from _pairs_of(module, ["r2c"], _half)
-    yield from _pairs_of(module, ["c2r"], _whole)
-    names = ("dct", "dst", "r2r_fftpack", "separable_hartley", "genuine_hartley")
-    yield from _pairs_of(module, names, lambda real, a, *args, **options: _like(a, np.float64))
+def _is_subclass(real: Any, kind: type, package: str, name: str) -> bool:
+    return (package, name) == ("numpy", "ndarray") if kind is SymbolicArray else real(kind, package, name)
 
 
 def _like(array: Any, double: Any, last: tuple[int, Any] | None = None) -> SymbolicArray:
@@ -178,12 +147,6 @@ METRICS = frozenset({
 })  # fmt: skip
 
 
-def _distances(module: ModuleType) -> Pairs:
-    """Yield stand-ins for SciPy's distances between points."""
-    yield from _pairs_of(module, ["pdist"], _between_each)
-    yield from _pairs_of(module, ["cdist"], _between_both)
-
-
 def _between_each(real: Any, points: Any, metric: Any = "euclidean", *, out: Any = None, **options: Any) -> Any:
     if metric not in METRICS or options or out is not None:
         return real(points, metric, out=out, **options)
@@ -203,12 +166,6 @@ def _between_both(
             raise ValueError(f"{name} must be a 2-dimensional array.")
     here().equal(dims_of(left)[1], dims_of(right)[1], "XA and XB must have the same number of columns")
     return SymbolicArray((dims_of(left)[0], dims_of(right)[0]), np.float64)
-
-
-def _sigtools(module: ModuleType) -> Pairs:
-    """Yield stand-ins for SciPy's correlation, which fills a given output, and its filter, which keeps the shape."""
-    yield from _pairs_of(module, ["_correlateND"], lambda real, left, right, out, *args: out)
-    yield from _pairs_of(module, ["_linear_filter"], _filtered)
 
 
 def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
@@ -232,12 +189,6 @@ def _filtered(real: Any, b: Any, a: Any, x: Any, *rest: Any) -> Any:
     return result, SymbolicArray(tuple(after), kind)
 
 
-def _scipy_array_api(module: ModuleType) -> Pairs:
-    """Yield stand-ins for the functions in which SciPy puts shapes into a set or converts a size to a number."""
-    yield from _pairs_of(module, ["xp_promote"], _promoted)
-    yield from _pairs_of(module, ["_length_nonmasked"], _length)
-
-
 def _promoted(real: Any, *args: Any, broadcast: bool = False, force_floating: bool = False, xp: Any) -> Any:
     """Return arrays converted to their common dtype and, with ``broadcast``, to one shape."""
     promoted = real(*args, broadcast=False, force_floating=force_floating, xp=xp)
@@ -253,11 +204,6 @@ def _length(real: Any, x: Any, axis: Any, keepdims: bool = False, xp: Any = None
     return sized(multiply(*(dims_of(x)[n] for n in axes_of(axis, len(dims_of(x))))), here())
 
 
-def _axis_nan_policy(module: ModuleType) -> Pairs:
-    """Return the stand-in for the function that broadcasts shapes as integer arrays in SciPy's statistics."""
-    return _pairs_of(module, ["_broadcast_shapes"], _broadcast_but)
-
-
 def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
     """Broadcast shapes, except along some axes, on which each shape keeps its own size."""
     path, rank = here(), max(map(len, shapes))
@@ -271,26 +217,52 @@ def _broadcast_but(real: Any, shapes: Any, axis: Any = None) -> Any:
     return results[0] if axis is None else results
 
 
-def _masked(module: ModuleType) -> Pairs:
-    """Yield stand-ins that say that masked arrays are not supported."""
-
-    def refuse(real: Any, *args: Any, **options: Any) -> Any:
-        here().fail_to_trace("masked arrays are not supported")
-
-    kinds = ("equal", "greater", "greater_equal", "inside", "invalid", "less", "less_equal", "not_equal", "object")
-    names = (f"masked_{kind}" for kind in (*kinds, "outside", "values", "where"))
-    return _pairs_of(module, ("array", "asarray", "asanyarray", "fix_invalid", *names), refuse)
+def _masked(real: Any, *args: Any, **options: Any) -> Any:
+    here().fail_to_trace("masked arrays are not supported")
 
 
-# The supported modules, by the end of their names: some packages vendor others.
-_BY_NAME: dict[str, Callable[[ModuleType], Pairs]] = {
-    "array_api_compat.common._helpers": _array_api_compat,
-    "numpy.ma.core": _masked,
-    "scipy.ndimage._nd_image": _ndimage,
-    "scipy.fft._pocketfft.pypocketfft": _pocketfft,
-    "scipy.spatial.distance": _distances,
-    "scipy.linalg": pairs,
-    "scipy.signal._sigtools": _sigtools,
-    "scipy._lib._array_api": _scipy_array_api,
-    "scipy.stats._axis_nan_policy": _axis_nan_policy,
+def _same_of_floats(real: Any, a: Any, *args: Any, **options: Any) -> SymbolicArray:
+    return _like(a, np.float64)
+
+
+_MASKED = (
+    "equal", "greater", "greater_equal", "inside", "invalid", "less", "less_equal", "not_equal", "object", "outside",
+    "values", "where",
+)  # fmt: skip
+_FILTERS = (
+    "correlate", "correlate1d", "uniform_filter1d", "min_or_max_filter", "min_or_max_filter1d", "rank_filter",
+    "spline_filter1d", "fourier_filter", "fourier_shift", "zoom_shift", "geometric_transform",
+)  # fmt: skip
+_REAL_TRANSFORMS = ("dct", "dst", "r2r_fftpack", "separable_hartley", "genuine_hartley")
+
+# The functions with a stand-in in each supported module, by the end of its name: some packages vendor others.
+_BY_NAME: dict[str, Mapping[str, Callable[..., Any]]] = {
+    # It recognises NumPy arrays by their class, which symbolic arrays do not have.
+    "array_api_compat.common._helpers": {
+        "_issubclass_fast": _is_subclass,
+        "_is_lazy_cls": lambda real, kind: False,
+        "_is_writeable_cls": lambda real, kind: True,
+    },
+    "numpy.ma.core": dict.fromkeys(
+        ("array", "asarray", "asanyarray", "fix_invalid", *(f"masked_{kind}" for kind in _MASKED)), _masked
+    ),
+    # Each fills the output array that it is given.
+    "scipy.ndimage._nd_image": dict.fromkeys(_FILTERS, lambda real, *args: None),
+    "scipy.fft._pocketfft.pypocketfft": {
+        "c2c": lambda real, a, *args, **options: _like(a, np.complex128),
+        "r2c": _half,
+        "c2r": _whole,
+        **dict.fromkeys(_REAL_TRANSFORMS, _same_of_floats),
+    },
+    "scipy.spatial.distance": {"pdist": _between_each, "cdist": _between_both},
+    "scipy.linalg": DECOMPOSITIONS,
+    # The correlation fills a given output, the filter keeps the shape.
+    "scipy.signal._sigtools": {
+        "_correlateND": lambda real, left, right, out, *args: out,
+        "_linear_filter": _filtered,
+    },
+    # SciPy puts shapes into a set here, or converts a size to a number.
+    "scipy._lib._array_api": {"xp_promote": _promoted, "_length_nonmasked": _length},
+    # It broadcasts shapes as integer arrays.
+    "scipy.stats._axis_nan_policy": {"_broadcast_shapes": _broadcast_but},
 }

@@ -194,30 +194,25 @@ def put_index(value: Any, values: Mapping[Any, Dim]) -> Any:
 
 
 def expanded(function: Any, args: Any, options: Any) -> Any:
-    """Return the arguments of a NumPy function with arrays instead of lists with repeated items.
-
-    Functions that join lists get arrays whose concatenation is the result.
-    """
+    """Return the arguments of a NumPy function with arrays instead of lists with repeated items."""
+    # Functions that join lists get arrays whose concatenation is the result.
     if not args or not any(map(has_repeated, args)):
         return function, args, options
     name, first = getattr(function, "__name__", ""), args[0]
     if not has_repeated(first) or name not in _JOINS:
         return function, tuple(gathered(a) if has_repeated(a) else a for a in args), options
-    if name == "concatenate":
+    if name in ("concatenate", "stack"):
         axis = args[1] if len(args) > 1 else options.get("axis", 0)
-        if type(axis) is not int:
-            _refuse(first)
+        if type(axis) is not int or (name == "stack" and options.keys() - {"axis"}):
+            refuse_repeated(first)
+        if name == "stack":
+            return np.moveaxis, (gathered(first), 0, axis), {}
         return function, (joined(first, axis), *args[1:]), options
-    if name == "stack":
-        axis = args[1] if len(args) > 1 else options.get("axis", 0)
-        if set(options) - {"axis"} or type(axis) is not int:
-            _refuse(first)
-        return np.moveaxis, (gathered(first), 0, axis), {}
     if options:
-        _refuse(first)
+        refuse_repeated(first)
     ranks = {_rank(v.value if type(v) is Repeated else v) for v in first}
     if len(ranks) != 1 or not ranks <= {1, 2}:
-        _refuse(first)
+        refuse_repeated(first)
     is_flat = ranks == {1}
     if name == "hstack":
         return np.concatenate, (joined(first, 0 if is_flat else 1), 0 if is_flat else 1), {}
@@ -235,21 +230,19 @@ def _rank(value: Any) -> int:
     return len(gathered(value).dims) if has_repeated(value) else len(getattr(value, "dims", np.shape(value)))
 
 
-def _refuse(items: Any) -> NoReturn:
-    for item in items:
-        if type(item) is Repeated:
-            item.refuse()
-    raise AssertionError("no item is repeated")
+def refuse_repeated(items: Any) -> NoReturn:
+    """Give up the loop that made the first repeated item of a list, which has one."""
+    next(v for v in items if type(v) is Repeated).refuse()
 
 
 def repeat(items: list[Any], times: Any, key: Any) -> list[Any]:
     """Return ``items * times``; the number of times becomes a number if the items differ."""
     path = current.get()
     if path is None or type(times) is not Size or len(items) != 1 or path.loops.tries.get(key):
-        repeated: list[Any] = items * times
-        return repeated
+        return items * times  # type: ignore[no-any-return]
     if path.ask(at_most(times.dim, 0)):
         return []
+    # An entry for several items cannot itself be repeated: its index would start again.
     if type(items[0]) is Repeated:
         return items * path.number(times.dim)
     return [Repeated(items[0], times.dim, None, key)]

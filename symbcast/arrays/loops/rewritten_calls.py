@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from types import GeneratorType
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from symbcast.arrays.array_facts import here, whole
 from symbcast.arrays.indexing import sliced
 from symbcast.arrays.loops.loop import SymbolicLoop, increment_of, is_alike
-from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index
+from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index, refuse_repeated
 from symbcast.arrays.standins import real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, formatted_element, integer_of, text_of_data
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
@@ -62,9 +62,7 @@ def _at(values: Any, at: Dim, count: Dim) -> Any:
                 break
     first, *rest = (v.value if type(v) is Repeated else v for v in values)
     is_same = all(is_alike(first, v) for v in rest) and all(v.index is None for v in values if type(v) is Repeated)
-    if not is_same:
-        next(v for v in values if type(v) is Repeated).refuse()
-    return first
+    return first if is_same else refuse_repeated(values)
 
 
 def _place(value: Repeated, at: Dim, values: Any) -> Dim:
@@ -78,7 +76,7 @@ def _part(values: Any, part: slice) -> Any:
     (only,) = values if len(values) == 1 else (None,)
     is_plain = part.step is None and all(v is None or is_whole(v) for v in (part.start, part.stop))
     if type(only) is not Repeated or only.index is not None or not is_plain:
-        next(v for v in values if type(v) is Repeated).refuse()
+        refuse_repeated(values)
     count = sliced(here(), only.count, part)
     is_empty = here().ask(at_most(count, 0))
     return type(values)([] if is_empty else [Repeated(only.value, count, None, only.key)])
@@ -235,9 +233,7 @@ def _repeated(running: list[SymbolicLoop], value: Any) -> Repeated:
 
 
 def _items(sequence: Sequence) -> Iterator[Any]:
-    path = here()
-    key = path.place()
-    yield from loop(sequence, key)
+    yield from loop(sequence, here().place())
 
 
 def cast(function: Any, value: Any) -> Any:
@@ -434,16 +430,8 @@ def sum_of(values: Any, start: Any = 0) -> Any:
 
 
 @_replaces("max")
-def max_of(*values: Any, **options: Any) -> Any:
-    return _extreme(values, options)
-
-
 @_replaces("min")
-def min_of(*values: Any, **options: Any) -> Any:
-    return _extreme(values, options)
-
-
-def _extreme(values: Any, options: Any) -> Any:
+def extreme_of(*values: Any, **options: Any) -> Any:
     if len(values) != 1:
         return NotImplemented
     items = _listed(values[0])
@@ -451,31 +439,14 @@ def _extreme(values: Any, options: Any) -> Any:
         return NotImplemented
     if not any(type(i) is Repeated for i in items):
         return _Items(items)
-    if set(options) - {"default"}:
-        return _refuse(items)
-    kinds = {
-        (type(v), v.dims, v.dtype) for v in (i.value for i in items if type(i) is Repeated) if type(v) is SymbolicArray
-    }
-    if len(items) != 1 or len(kinds) != 1 or items[0].value.dims:
-        return _refuse(items)
+    if options.keys() - {"default"} or len(items) != 1 or not _is_number(items[0].value):
+        refuse_repeated(items)
     return SymbolicArray((), items[0].value.dtype)
-
-
-def _refuse(items: Iterable[Any]) -> Any:
-    for item in items:
-        if type(item) is Repeated:
-            item.refuse()
-    return _Items(list(items))
 
 
 def _listed(values: Any) -> Any:
     """Return the items of a generator or a sequence if some are repeated."""
-    if type(values) is GeneratorType:
-        items: list[Any] = collected(values)
-    elif has_repeated(values):
-        items = list(values)
-    elif type(values) is Sequence or (type(values) is SymbolicArray and _is_symbolic(values)):
-        items = collected(values)
-    else:
-        return NotImplemented
-    return items
+    if has_repeated(values):
+        return list(values)
+    is_sequence = type(values) in (GeneratorType, Sequence) or (type(values) is SymbolicArray and _is_symbolic(values))
+    return collected(values) if is_sequence else NotImplemented
