@@ -102,7 +102,7 @@ def decider_of_output(op_type: str, inputs: Sequence[Value | None], position: in
 def infer(call: OpenVinoCall) -> Sequence[Value]:
     """Return the outputs as OpenVINO infers them; each unknown size is a new symbol."""
     kind = call.node.op_type if not call.node.domain else f"{call.node.domain}::{call.node.op_type}"
-    values = [call.value(n) for n in range(len(call.inputs))]
+    values = call.values()
     shapes = [numbers_of(call.shape(n)) for n in range(len(values))]
     if any(s is None for s in shapes):
         call.give_up(f"{kind} is not supported here unless all sizes of its inputs are numbers")

@@ -331,8 +331,7 @@ class OpenVinoCall(NodeCall):
                 dims.append(item)
                 continue
             dims.append(self.fresh(f"size_{n}", f"element {n} of {name}", by=[position]))
-            reason = f"not checked: element {n} of {name}, which is data, must not be negative"
-            self.note(reason, is_about_data=True, by=[position])
+            self.note_data(f"element {n} of {name}, which is data, must not be negative", position)
         return tuple(dims)
 
 

@@ -276,10 +276,6 @@ class HloCall(NodeCall):
         kind = self.types[position]
         return Value(shape, 0 if kind is None else kind.dtype, content)
 
-    def shapes(self) -> list[Dims]:
-        """Return the shapes of all inputs."""
-        return [self.shape(n) for n in range(len(self.inputs))]
-
     def alike(self, shapes: Sequence[Dims], reason: str) -> Dims:
         """Require that shapes be equal, and return them: numbers where one has a number."""
         first, *others = shapes
@@ -303,7 +299,7 @@ class HloCall(NodeCall):
                 sizes.append(item)
                 continue
             name = self.input_name(position)
-            self.note(f"not checked: element {axis} of {name} must be a size", is_about_data=True, by=[position])
+            self.note_data(f"element {axis} of {name} must be a size", position)
             fresh = self.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]) if known is None else known
             sizes.append(fresh)
         return tuple(sizes)

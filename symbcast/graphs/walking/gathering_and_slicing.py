@@ -148,11 +148,7 @@ def check_rows(call: NodeCall, position: int, size: Dim, what: str) -> None:
             return
     if not bounds.is_attained:
         call.require(any_of([empty, at_most(1, size)]), f"{name} must be row indices of {what}, which has none")
-        call.note(
-            f"not checked: the numbers in {name}, which are data, must be row indices of {what}",
-            is_about_data=True,
-            by=[position],
-        )
+        call.note_data(f"the numbers in {name}, which are data, must be row indices of {what}", position)
     elif needs:
         call.require(any_of([empty, all_of(needs)]), f"{name} must be row indices of {what}")
 

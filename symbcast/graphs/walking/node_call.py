@@ -339,6 +339,14 @@ class NodeCall(Context):
             raise UnknownShapeError
         return shape
 
+    def values(self) -> list[Value]:
+        """Return all inputs; raises `UnknownShapeError` if one is not given."""
+        return [self.value(n) for n in range(len(self.inputs))]
+
+    def shapes(self) -> list[Dims]:
+        """Return the shapes of all inputs; raises `UnknownShapeError` if one is unknown."""
+        return [self.shape(n) for n in range(len(self.inputs))]
+
     def rank_of(self, position: int) -> Dim:
         """Return the rank of an input; if the model's inputs do not determine it, return a new size."""
         ends = self.walk.open.ends(self.value(position))
@@ -360,6 +368,17 @@ class NodeCall(Context):
             return None
         value = self.value(position)
         return listed(value.content, value.shape)
+
+    def element(self, position: int) -> Element:
+        """Return the first element of an input; None if it is unknown."""
+        return (self.elements(position) or (None,))[0]
+
+    def size_in(self, position: int, label: str, least: int = 0) -> Dim:
+        """Return the size that an input holds as its only element; a new size of that label if it is unknown."""
+        item = self.element(position)
+        if is_size(item):
+            return item
+        return self.fresh(label, f"what {self.input_name(position)} holds", least, by=[position])
 
     def sizes(self, position: int) -> tuple[Dim, ...] | None:
         """Return the elements of an input if all are known integer dimensions."""
@@ -503,3 +522,7 @@ class NodeCall(Context):
         if is_about_data and not is_data:
             reason = _OF_DATA.sub(", which may depend on sizes,", reason)
         self.walk.leave(self.place, reason, is_data, enough)
+
+    def note_data(self, reason: str, *positions: int) -> None:
+        """Note a condition on the elements of the inputs at some positions that was not checked; see `note`."""
+        self.note(f"not checked: {reason}", is_about_data=True, by=positions)

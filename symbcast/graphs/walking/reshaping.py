@@ -146,18 +146,14 @@ def requested_shape(call: NodeCall, position: int, ignored: Collection[int] = ()
         name = call.input_name(position)
         dims.append(call.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]))
         if axis not in ignored:
-            call.note(
-                f"not checked: element {axis} of {name}, which is data, must not be negative",
-                is_about_data=True,
-                by=[position],
-            )
+            call.note_data(f"element {axis} of {name}, which is data, must not be negative", position)
     return tuple(dims)
 
 
 def counted(call: NodeCall) -> Value:
     """Return the range from the first input up to, but not including, the second, in steps of the third."""
     expect_numbers(call, 0, 1, 2)
-    items = [(call.elements(n) or (None,))[0] for n in range(3)]
+    items = [call.element(n) for n in range(3)]
     start, limit, delta = items
     if delta == 0:
         call.refuse("the step of a range must not be 0")
@@ -198,7 +194,7 @@ def _check_room(call: NodeCall, limit: Element) -> None:
     """Require that a range of floats of unknown length have a nonzero step and fit into memory."""
     start, step = _number(call, 0), _number(call, 2)
     if step is None:
-        call.note("not checked: the step of a range must not be 0 or too small", is_about_data=True, by=[2])
+        call.note_data("the step of a range must not be 0 or too small", 2)
         return
     if step == 0:
         call.refuse("the step of a range must not be 0")
@@ -221,7 +217,7 @@ def _number(call: NodeCall, position: int) -> Fraction | None:
     if array is not None:
         number = float(array.ravel()[0])
         return Fraction(number) if isfinite(number) else None
-    item = as_ratio((call.elements(position) or (None,))[0])
+    item = as_ratio(call.element(position))
     if item is None or not isinstance(item.above, int) or not isinstance(item.below, int):
         return None
     return Fraction(item.above, item.below)
@@ -320,9 +316,7 @@ def _dims_wanted(call: NodeCall, target: TargetShape, data: Dims) -> list[Dim | 
             is_kept = item == 0 and target.keeps_zero
             dims.append(None if item else copied_size(call, data, axis) if is_kept else 0)
         elif not is_size(item):
-            call.note(
-                f"not checked: element {axis} of the shape, which is data, must be valid", is_about_data=True, by=[1]
-            )
+            call.note_data(f"element {axis} of the shape, which is data, must be valid", 1)
             least = int(call.is_positive(data))
             dims.append(call.fresh(f"size_{axis}", f"element {axis} of the requested shape", least, by=[1]))
         elif call.bounds.is_at_least(item, 1):

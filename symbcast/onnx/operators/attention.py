@@ -197,8 +197,7 @@ def tensor_scatter(call: NodeCall) -> Value:
         call.at_most(update[place], cache[place], "the update must not be longer than the cache")
     expect(call, 2, "write_indices", (cache[0],))
     if call.has(2):
-        reason = "not checked: write_indices, which are data, must be positions in the cache"
-        call.note(reason, is_about_data=True, by=[2])
+        call.note_data("write_indices, which are data, must be positions in the cache", 2)
     return Value(cache, call.dtype())
 
 
@@ -387,8 +386,7 @@ def check_lengths(call: NodeCall, position: int, length: Dim) -> None:
         return
     items = call.elements(position)
     if items is None or not all(map(is_size, items)):
-        reason = f"not checked: no number of {call.input_name(position)} may be above the length {length}"
-        call.note(reason, is_about_data=True, by=[position])
+        call.note_data(f"no number of {call.input_name(position)} may be above the length {length}", position)
         return
     for item in dict.fromkeys(items):
         if is_size(item):

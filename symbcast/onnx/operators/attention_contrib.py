@@ -176,12 +176,11 @@ def filled_length(call: NodeCall, position: int, room: Dim, added: Dim) -> Dim:
     shape = known_shape(call, position, "past_sequence_length")
     if shape is not None:
         call.equal(multiply(*shape), 1, "past_sequence_length must be one number")
-    filled = (call.elements(position) or (None,))[0]
+    filled = call.element(position)
     if not is_size(filled):
         call.at_most(1, room, "the cache must have a place")
         call.at_most(added, room, "the cache must have room for what is added")
-        reason = "not checked: the numbers in past_sequence_length, which are data, must leave room in the cache"
-        call.note(reason, is_about_data=True, by=[position])
+        call.note_data("the numbers in past_sequence_length, which are data, must leave room in the cache", position)
         return call.fresh("past", "what past_sequence_length holds", by=[position])
     call.is_size(filled, "past_sequence_length must not be negative")
     call.at_most(add(filled, 1), room, "past_sequence_length must be below the length of the cache")
@@ -235,7 +234,7 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
         return out, UNKNOWN, UNKNOWN, UNKNOWN
     keys = (batch, key_heads, added, width)
     before = past_length(call, 3, keys, keys)
-    total = (call.elements(6) or (None,))[0]
+    total = call.element(6)
     if is_size(total):
         _check_total(call, total, before, added, width)
     else:
@@ -298,10 +297,9 @@ def contrib_rotary_embedding(call: NodeCall) -> Value:
 
 def _check_start(call: NodeCall, length: Dim, room: Dim) -> None:
     """Require that the positions from the first one on be in the caches."""
-    start = (call.elements(1) or (None,))[0]
+    start = call.element(1)
     if not is_size(start):
-        reason = "not checked: the numbers in position_ids, which are data, must leave room for the sequence"
-        call.note(reason, is_about_data=True, by=[1])
+        call.note_data("the numbers in position_ids, which are data, must leave room for the sequence", 1)
         return
     call.is_size(start, "position_ids must not be negative")
     call.at_most(add(start, length), room, "the caches must have angles for all positions")

@@ -52,7 +52,7 @@ def one_hot(call: NodeCall) -> Value:
     """A new last axis for the categories."""
     categories = call.integers("cats_int64s") or _texts(call, "cats_strings")
     if not call.integer("zeros", 1):
-        call.note("not checked: the input, which is data, must hold only categories", is_about_data=True, by=[0])
+        call.note_data("the input, which is data, must hold only categories", 0)
     return Value((*call.shape(0), len(categories)), FLOAT)
 
 
@@ -81,7 +81,7 @@ def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
         call.at_most(1, features, "there must be a feature")
     numbers = call.numbers(1)
     if numbers is None:
-        call.note("not checked: the indices, which are data, must be those of features", is_about_data=True, by=[1])
+        call.note_data("the indices, which are data, must be those of features", 1)
     elif numbers:
         low, high = min(numbers), max(numbers)
         if is_strict and low < 0:
@@ -92,7 +92,7 @@ def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
 @operator("FeatureVectorizer", domain=ML)
 def vectorizer(call: NodeCall) -> Value:
     """The features of several tensors side by side, each made as long as ``inputdimensions`` says."""
-    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    shapes = call.shapes()
     if any(len(shape) not in (1, 2) for shape in shapes):
         call.give_up("its result for anything but rows of features is not known")
     batch: Dim = shapes[0][0] if len(shapes[0]) == 2 else 1

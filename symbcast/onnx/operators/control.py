@@ -151,7 +151,7 @@ def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
     length, parts = slices(call, inner[states:], [0] * (len(inner) - states))
     expect(call, 0, "sequence_lens", (batch,))
     if call.has(0):
-        call.note("not checked: sequence_lens must not be above the length", is_about_data=True, by=[0])
+        call.note_data("sequence_lens must not be above the length", 0)
     last, outputs = _scanned(call, length, inner[:states], parts)
     return [stacked(batch, v, 0) for v in (*last, *(stacked(length, v, 0) for v in outputs))]
 

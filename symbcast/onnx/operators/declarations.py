@@ -118,7 +118,7 @@ def interval_of_some(call: NodeCall, outputs: Sequence[Value], position: int) ->
 def interval_of_elements(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     """Return the bounds of an elementwise operator on operands that are broadcast together."""
     name = "Rem" if call.node.op_type == "Mod" and call.integer("fmod") else call.node.op_type
-    values = [call.value(n) for n in range(len(call.inputs))]
+    values = call.values()
     return intervals.elementwise(name, values, outputs[position].dtype, call.bounds)
 
 

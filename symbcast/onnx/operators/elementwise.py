@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbcast.core.algebra.formulas import any_of, different, equal
 from symbcast.graphs.walking.node_call import NodeCall
@@ -37,9 +36,6 @@ from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.intervals import UNBOUNDED, Estimate, interval_of, largest, smallest
 from symbcast.operators.values.tensors import cast, chosen, clipped, of_each, of_several
 from symbcast.operators.values.value import Value
-
-if TYPE_CHECKING:
-    pass
 
 
 def _of_each(call: NodeCall, dtype: int) -> Content | None:
@@ -103,7 +99,7 @@ def cumulated(call: NodeCall) -> Value:
     expect_numbers(call, 1)
     axes = call.numbers(1)
     if axes is None:
-        call.note(f"not checked: {call.input_name(1)}, which is data, must be an axis", is_about_data=True, by=[1])
+        call.note_data(f"{call.input_name(1)}, which is data, must be an axis", 1)
     if call.does(CUMULATED_AXIS):
         _check_axes(call, dims, axes or ())
     else:
@@ -154,8 +150,7 @@ def dropout(call: NodeCall) -> Sequence[Value]:
         expect_numbers(call, 1)
         ratio = real_number(call, 1)
         if ratio is None:
-            reason = f"not checked: {call.input_name(1)}, which is data, must be at least 0 and below 1"
-            call.note(reason, is_about_data=True, by=[1])
+            call.note_data(f"{call.input_name(1)}, which is data, must be at least 0 and below 1", 1)
         elif not 0 <= ratio < 1:
             call.refuse("the ratio must be at least 0 and below 1")
     # Before opset 10 the mask has the type of the data.
@@ -207,16 +202,12 @@ def _require_divisor(call: NodeCall, shape: Dims) -> None:
         is_number = isinstance(divisor, ConstantNumbers) and divisor.array.all()
         is_positive = interval.low is not None and call.bounds.is_at_least(interval.low, 1)
         if not (is_number or is_positive):
-            call.note(
-                f"not checked: {call.input_name(1)}, which is data, must not contain 0", is_about_data=True, by=[1]
-            )
+            call.note_data(f"{call.input_name(1)}, which is data, must not contain 0", 1)
         return
     empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
     for item in dict.fromkeys(items):
         if not is_size(item):
-            call.note(
-                f"not checked: {call.input_name(1)}, which is data, must not contain 0", is_about_data=True, by=[1]
-            )
+            call.note_data(f"{call.input_name(1)}, which is data, must not contain 0", 1)
         elif not call.bounds.is_at_least(item, 1) and not call.bounds.is_at_most(item, -1):
             call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")
 
@@ -233,14 +224,14 @@ def _legacy(call: NodeCall) -> Dims:
 @operator("Sum", "Mean", reaches=reaches_broadcast)
 def variadic(call: NodeCall) -> Value:
     """Any number of operands, broadcast together; before opset 8 their shapes are equal."""
-    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    shapes = call.shapes()
     shape = shapes[0]
     if call.version < 8:
         for other in shapes[1:]:
             shape = call.broadcast(shape, other, rule="none")
     elif len(shapes) > 1:
         shape = call.broadcast(*shapes)
-    values = [call.value(n) for n in range(len(call.inputs))]
+    values = call.values()
     if len(values) == 1:
         return values[0]
     step = BINARY.get({"Sum": "Add"}.get(call.node.op_type, call.node.op_type))

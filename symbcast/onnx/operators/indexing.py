@@ -57,7 +57,6 @@ from symbcast.operators.values.contents import (
     IndexRamp,
     Interval,
     from_array,
-    is_size,
     listed,
 )
 from symbcast.operators.values.intervals import UNBOUNDED, Estimate, places, some_of
@@ -177,9 +176,7 @@ def window(call: NodeCall) -> Value:
     length_shape = known_shape(call, 0, call.input_name(0))
     if length_shape is not None:
         call.equal(multiply(*length_shape), 1, "the length must be one number")
-    sizes = call.sizes(0)
-    length = sizes[0] if sizes else call.fresh("length", f"what {call.input_name(0)} holds", by=[0])
-    return Value((length,), call.integer("output_datatype", FLOAT))
+    return Value((call.size_in(0, "length"),), call.integer("output_datatype", FLOAT))
 
 
 declare("TorchEmbedding", "(N, M), (...), number?, number? -> (..., M)", domain=MICROSOFT)
@@ -364,9 +361,7 @@ def one_hot_(call: NodeCall) -> Value:
     """A new axis for the classes."""
     dims = call.shape(0)
     expect_numbers(call, 1)
-    depth = (call.elements(1) or (None,))[0]
-    if not is_size(depth):
-        depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
+    depth = call.size_in(1, "depth")
     if call.does(ONE_HOT_VALUES):
         expect(call, 2, "the values", (2,))
     least = 1 if call.does(ONE_HOT_DEPTH) else 0
@@ -386,9 +381,7 @@ def top_k_(call: NodeCall) -> Sequence[Value]:
     if call.version >= 10:
         expect_line(call, 1)
         expect_numbers(call, 1)
-    count: object = call.integer("k") if call.version < 10 else (call.elements(1) or (None,))[0]
-    if not is_size(count):
-        count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
+    count = call.size_in(1, "k") if call.version >= 10 else call.integer("k")
     shape = top_k(call, dims, call.integer("axis", -1), count)
     return Value(shape, call.dtype()), Value(shape, INT64)
 

@@ -295,14 +295,14 @@ def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Rea
 
 def _concat_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     axis = call.integer("axis") % len(call.shape(0))
-    return intervals.joined([call.value(n) for n in range(len(call.inputs))], axis, call.bounds)
+    return intervals.joined(call.values(), axis, call.bounds)
 
 
 @operator("Concat", reaches=_concat_reach, interval=_concat_interval)
 def concat_(call: NodeCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes are equal."""
-    shape, axis = joined_shape(call, [call.shape(n) for n in range(len(call.inputs))])
-    values = [call.value(n) for n in range(len(call.inputs))]
+    shape, axis = joined_shape(call, call.shapes())
+    values = call.values()
     return Value(shape, call.dtype(), contents_joined(values, axis, shape))
 
 

@@ -134,7 +134,7 @@ def quantized_softmax(call: NodeCall) -> Value:
     dims = call.shape(0)
     call.axis(call.integer("axis", -1), len(dims))
     if call.elements(1) is None:
-        call.note(f"not checked: {call.input_name(1)}, which is data, must be positive", is_about_data=True, by=[1])
+        call.note_data(f"{call.input_name(1)}, which is data, must be positive", 1)
     return Value(dims, call.dtype())
 
 

@@ -78,7 +78,7 @@ def _einsum_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Rea
 @operator("Einsum", reaches=_einsum_reach)
 def einsum_(call: NodeCall) -> Value:
     """Each letter is one size; letters that the output leaves out are summed over, ``...`` is broadcast."""
-    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    shapes = call.shapes()
     return Value(einsum(call, call.text("equation"), shapes), call.dtype())
 
 
@@ -368,6 +368,6 @@ def loss(call: NodeCall) -> Value | Sequence[Value]:
     places = (dims[0], *dims[2:])
     expect(call, 1, "the target", places)
     expect(call, 2, "the weights", (dims[1],))
-    call.note("not checked: the targets, which are data, must be classes", is_about_data=True, by=[1])
+    call.note_data("the targets, which are data, must be classes", 1)
     output = Value(places if call.text("reduction", "mean") == "none" else (), call.dtype())
     return output, Value(dims, call.dtype())

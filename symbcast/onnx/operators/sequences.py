@@ -53,11 +53,7 @@ def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | 
     items = call.elements(position)
     index = items[0] if items else None
     if not is_size(index):
-        call.note(
-            f"not checked: the position {call.input_name(position)} must be in the sequence",
-            is_about_data=True,
-            by=[position],
-        )
+        call.note_data(f"the position {call.input_name(position)} must be in the sequence", position)
         return None
     # Positions count from the end too: -length is the first element.
     for least, most in ((subtract(0, length), index), (add(index, 1), add(length, after))):
@@ -76,7 +72,7 @@ def construct(call: NodeCall) -> Value:
     """A sequence of the inputs."""
     if not call.inputs:
         call.refuse("there must be a tensor to insert into the sequence")
-    return sequence_of([call.value(n) for n in range(len(call.inputs))])
+    return sequence_of(call.values())
 
 
 @operator("SequenceEmpty")
@@ -176,9 +172,9 @@ def split(call: NodeCall) -> Value:
     if len(shape) > 1:
         call.refuse("split must be one number or a vector of numbers")
     if not shape:
-        return _cut_evenly(call, dims, axis, sizes[0] if sizes else None)
+        return _cut_evenly(call, dims, axis)
     if sizes is None:
-        call.note("not checked: the parts, which are data, must add up to the size", is_about_data=True, by=[1])
+        call.note_data("the parts, which are data, must add up to the size", 1)
         return SequenceValue(shape[0], (*dims[:axis], None, *dims[axis + 1 :]), call.dtype())
     parts = split_as(call, dims[axis], sizes)
     return sequence_of([Value((*dims[:axis], p, *dims[axis + 1 :]), call.dtype()) for p in parts], call.dtype())
@@ -191,11 +187,10 @@ SPLIT_TO_SEQUENCE_KEEPDIMS = RuntimeDifference(
 )
 
 
-def _cut_evenly(call: NodeCall, dims: Dims, axis: int, each: Dim | None) -> Value:
+def _cut_evenly(call: NodeCall, dims: Dims, axis: int) -> Value:
     """Return the parts of a tensor that is split into parts of equal size, if that is known."""
     keeps = call.integer("keepdims", 1) != 0 or not call.does(SPLIT_TO_SEQUENCE_KEEPDIMS)
-    if each is None:
-        each = call.fresh("split", f"what {call.input_name(1)} holds", least=1, by=[1])
+    each = call.size_in(1, "split", least=1)
     call.at_most(1, each, "a part must not be empty")
     if not keeps:
         is_one = equal(call.bounds.smaller(each, dims[axis]), 1)

@@ -352,7 +352,7 @@ def transform(call: NodeCall) -> Value:
 
 def _along_any(call: NodeCall, dims: Dims, is_other: bool) -> Dims:
     """Return the sizes of a transform that changes the length of an unknown axis."""
-    call.note("not checked: the axis must be one of the signal's and not empty", is_about_data=True, by=[2])
+    call.note_data("the axis must be one of the signal's and not empty", 2)
     if not is_other:
         return dims
     what = f"axis {{}} of the transform along the axis that {call.input_name(2)} holds"
@@ -372,12 +372,7 @@ def _axis(call: NodeCall) -> int | None:
 
 def _number(call: NodeCall, position: int, label: str) -> Dim | None:
     """Return the number in an input, a new size if it is unknown; None without the input."""
-    if not call.has(position):
-        return None
-    items = call.elements(position)
-    if items and is_size(items[0]):
-        return items[0]
-    return call.fresh(label, f"what {call.input_name(position)} holds", least=1, by=[position])
+    return call.size_in(position, label, least=1) if call.has(position) else None
 
 
 STFT_FRAME = RuntimeDifference("STFT", "needs a window or frame_length", "without both, a frame is the whole signal")

@@ -30,7 +30,7 @@ from symbcast.operators.indexing import (
     top_k,
 )
 from symbcast.operators.reach import ANY, reach_of
-from symbcast.operators.values.contents import Elements, is_size
+from symbcast.operators.values.contents import Elements
 from symbcast.operators.values.value import Value
 
 
@@ -139,9 +139,7 @@ def non_zero(call: OpenVinoCall) -> Value:
 @operator("TopK")
 def top_k_(call: OpenVinoCall) -> Sequence[Value]:
     """The k largest elements along an axis of at least k."""
-    count: object = (call.elements(1) or (None,))[0]
-    if not is_size(count):
-        count = call.fresh("k", f"what {call.input_name(1)} holds", by=[1])
+    count = call.size_in(1, "k")
     call.at_most(1, count, "k must be at least 1")
     shape = top_k(call, call.shape(0), call.integer("axis", -1), count)
     return call.output(shape), call.output(shape, position=1)
@@ -150,10 +148,7 @@ def top_k_(call: OpenVinoCall) -> Sequence[Value]:
 @operator("OneHot")
 def one_hot_(call: OpenVinoCall) -> Value:
     """A new axis for the classes."""
-    depth = (call.elements(1) or (None,))[0]
-    if not is_size(depth):
-        depth = call.fresh("depth", f"what {call.input_name(1)} holds", by=[1])
-    return call.output(one_hot(call, call.shape(0), call.integer("axis", -1), depth))
+    return call.output(one_hot(call, call.shape(0), call.integer("axis", -1), call.size_in(1, "depth")))
 
 
 @operator("NonMaxSuppression")

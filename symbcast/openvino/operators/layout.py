@@ -82,8 +82,8 @@ def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Rea
 @operator("Concat", reaches=_concat_reach)
 def concat_(call: OpenVinoCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes must be equal."""
-    values = [call.value(n) for n in range(len(call.inputs))]
-    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    values = call.values()
+    shapes = call.shapes()
     axis = call.integer("axis")
     shape = concat(call, shapes, axis)
     return call.output(shape, contents_joined(values, call.axis(axis, len(shape)), shape))

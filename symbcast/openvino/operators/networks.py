@@ -54,7 +54,7 @@ def _flipped(call: OpenVinoCall, dims: Dims, name: str) -> Dims:
 @operator("Einsum")
 def einsum_(call: OpenVinoCall) -> Value:
     """A sum of products: each letter is one size, and letters that the output omits are summed over."""
-    shapes = [call.shape(n) for n in range(len(call.inputs))]
+    shapes = call.shapes()
     return call.output(einsum(call, call.text("equation"), shapes))
 
 

@@ -345,7 +345,7 @@ def dynamic_conv(call: HloCall) -> Value:
     call.same_shape(call.shape(2), (count, 2), "the padding must have two numbers for each axis")
     padding = call.sizes(2)
     if padding is None or len(padding) != 2 * count:
-        call.note("not checked: the padding", is_about_data=True, by=[2])
+        call.note_data("the padding", 2)
         text = "of the padding, taken to be 0 or more"
         padding = tuple(call.fresh(f"padding_{n}", f"element {n} {text}", by=[2]) for n in range(2 * count))
     return _convolved(call, list(zip(padding[::2], padding[1::2], strict=True)))

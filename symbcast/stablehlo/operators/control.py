@@ -25,14 +25,14 @@ from symbcast.stablehlo.mlir import attribute_of
 @operator("func.call", "composite")
 def call_(call: HloCall) -> Sequence[Value]:
     """The function that it names."""
-    inputs = [call.value(n) for n in range(len(call.inputs))]
+    inputs = call.values()
     return call.own_walk.called(call.node.graphs["called"], call.scope, inputs)
 
 
 @operator("func.return")
 def return_(call: HloCall) -> Sequence[Value]:
     """The results of the function that is checked."""
-    return [call.value(n) for n in range(len(call.inputs))]
+    return call.values()
 
 
 @operator("async_start")
@@ -55,7 +55,7 @@ def async_done(call: HloCall) -> Sequence[Value]:
 @operator("tuple")
 def tuple_(call: HloCall) -> Sequence[Value]:
     """Values put together."""
-    call.own_walk.futures[call.node.outputs[0]] = [call.value(n) for n in range(len(call.inputs))]
+    call.own_walk.futures[call.node.outputs[0]] = call.values()
     return [Value(None)]
 
 
@@ -117,7 +117,7 @@ def _either(call: HloCall, position: int, chosen: Formula | None, one: Value, ot
 @operator("while", constraints="C1 C2 C3")
 def while_(call: HloCall) -> Sequence[Value]:
     """A body that runs as long as a condition holds; the values that it carries keep their shapes."""
-    initial = [call.value(n) for n in range(len(call.inputs))]
+    initial = call.values()
     added = steps(call)
     # A carried value keeps its elements only if the body adds nothing to it.
     invariant = [value if step == 0 else _without(value) for value, step in zip(initial, added, strict=True)]

@@ -316,7 +316,7 @@ _ON_DEVICES = ("Sharding", "annotate_device_placement", "xla.sdy.FuncResultShard
 @operator("shape.value_as_shape", "shape.from_extent_tensor", "shape.to_extent_tensor", "tensor.cast", "tensor.bitcast")
 def same(call: HloCall) -> list[Value]:
     """The operands."""
-    return [call.value(n) for n in range(len(call.inputs))]
+    return call.values()
 
 
 @operator("map", constraints="C1")

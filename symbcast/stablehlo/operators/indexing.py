@@ -30,7 +30,7 @@ def dynamic_gather(call: HloCall) -> Value:
     sizes_held = call.places(2, rank)
     by_data = [n for n, size in enumerate(sizes_held) if size is None]
     if by_data:
-        call.note(f"not checked: the slice on axes {by_data}", is_about_data=True, by=[2])
+        call.note_data(f"the slice on axes {by_data}", 2)
     sizes = (
         call.fresh(f"slice_{n}", f"the slice on axis {n}", by=[2]) if s is None else s for n, s in enumerate(sizes_held)
     )

@@ -150,7 +150,7 @@ def _cut(
     sizes: list[Dim] = []
     for axis, (size, start, limit, stride) in enumerate(zip(dims, starts, limits, strides, strict=True)):
         if start is None or limit is None or stride is None:
-            call.note(f"not checked: the part of axis {axis} must be within it", is_about_data=True, by=[1, 2, 3])
+            call.note_data(f"the part of axis {axis} must be within it", 1, 2, 3)
             sizes.append(call.fresh(f"size_{axis}", f"axis {axis} of the part", by=[1, 2, 3], most=size))
             continue
         call.is_size(start, "a start must not be negative")
@@ -245,7 +245,7 @@ def _padded(call: HloCall, low: Sequence[Dim | None], high: Sequence[Dim | None]
     sizes: list[Dim] = []
     for axis, (size, before, after, between) in enumerate(zip(call.shape(0), low, high, inner, strict=True)):
         if before is None or after is None or between is None:
-            call.note(f"not checked: the padding of axis {axis}", is_about_data=True, by=[2, 3, 4])
+            call.note_data(f"the padding of axis {axis}", 2, 3, 4)
             sizes.append(call.fresh(f"size_{axis}", f"axis {axis} of the result", by=[2, 3, 4]))
             continue
         call.at_most(0, between, "padding between elements must not be negative")

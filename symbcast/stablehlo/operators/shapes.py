@@ -76,7 +76,7 @@ def num_elements(call: HloCall) -> Value:
 @operator("tensor.from_elements", "shape.from_extents")
 def from_elements(call: HloCall) -> Value:
     """A tensor of given elements."""
-    items = [(call.elements(n) or (None,))[0] for n in range(len(call.inputs))]
+    items = [call.element(n) for n in range(len(call.inputs))]
     kind = call.types[0]
     shape = (len(items),) if kind is None or kind.sizes is None else tuple(n or 0 for n in kind.sizes)
     return Value(shape, call.dtype(), Elements(tuple(items)))
