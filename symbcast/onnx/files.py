@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.errors import ModelError
 from symbcast.onnx.protobuf import EXTERNAL
@@ -54,7 +54,8 @@ def read_file(path: str) -> Any:
         raise
     except Exception as error:  # each parser has its own errors
         if ending in _TEXTUAL:
-            raise ModelError(path, f"is not a model in the format of {ending}: {_first_line(error)}") from error
+            reason = str(error).strip().partition("\n")[0][:200] or type(error).__name__
+            raise ModelError(path, f"is not a model in the format of {ending}: {reason}") from error
         raise ModelError(path, *(other_file(data) or _damaged(data))) from error
 
 
@@ -68,7 +69,7 @@ def _read_bytes(path: str) -> bytes:
         if mode.st_size > MAX_BYTES:
             raise _too_large(path)
         with Path(path).open("rb") as file:
-            data = _unzipped(file) if path.endswith(".gz") else file.read(MAX_BYTES + 1)
+            data = (gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file).read(MAX_BYTES + 1)
     except OSError as error:
         raise ModelError(path, *_unreadable(error)) from error
     except UnicodeEncodeError as error:  # half of a pair of surrogates, which no name of a file has
@@ -78,11 +79,6 @@ def _read_bytes(path: str) -> bytes:
     if len(data) > MAX_BYTES:
         raise _too_large(path)
     return data
-
-
-def _unzipped(file: BinaryIO) -> bytes:
-    with gzip.GzipFile(fileobj=file) as unzipped:
-        return unzipped.read(MAX_BYTES + 1)
 
 
 def _too_large(path: str) -> ModelError:
@@ -129,14 +125,9 @@ def _from_onnxtxt(data: bytes) -> Any:
 
 
 _TEXTUAL: Mapping[str, Parser] = {
-    ".json": _from_json,
-    ".onnxjson": _from_json,
-    ".onnxtext": _from_onnxtxt,
-    ".onnxtxt": _from_onnxtxt,
-    ".pbtxt": _from_textproto,
-    ".prototxt": _from_textproto,
-    ".textproto": _from_textproto,
-    ".txtpb": _from_textproto,
+    **dict.fromkeys((".json", ".onnxjson"), _from_json),
+    **dict.fromkeys((".onnxtext", ".onnxtxt"), _from_onnxtxt),
+    **dict.fromkeys((".pbtxt", ".prototxt", ".textproto", ".txtpb"), _from_textproto),
 }
 """The text formats, by the file extensions of the onnx package."""
 
@@ -186,10 +177,6 @@ def _damaged(data: bytes) -> OtherFile:
     if data[0] == 0x08:  # the tag of the IR version, which writers put first
         return OtherFile("is not an ONNX model, or is truncated or damaged", "fetch it or export it again")
     return OtherFile("is not an ONNX model")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0][:200] or type(error).__name__
 
 
 # External tensor data: small tensors, which may decide shapes, are read into the model.

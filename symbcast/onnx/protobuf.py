@@ -214,9 +214,7 @@ def unnamed(tensor: Any) -> bytes:
 def read_short(tensor: Any) -> list[Any] | None:
     """Return the numbers of a short tensor whose data are bytes or integers in the model; None for others."""
     code = _CODES.get(tensor.data_type)
-    count = 1
-    for size in tensor.dims:
-        count *= size
+    count = prod(tensor.dims)
     if code is None or not 0 < count <= _SHORT or tensor.data_location == EXTERNAL:
         return None
     raw = tensor.raw_data
@@ -239,19 +237,27 @@ def read_array(tensor: Any) -> Any:
         return None  # a broken tensor: its numbers stay unknown
 
 
-_FIELDS = {
-    1: "f",
-    2: "i",
-    3: "s",
-    4: "t",
-    6: "floats",
-    7: "ints",
-    8: "strings",
-    9: "tensors",
-    11: "sparse_tensor",
-    13: "tp",
-}
-"""The kinds of attributes, and the field that each is in."""
+FIELDS = (
+    "",
+    *[
+        "f",
+        "i",
+        "s",
+        "t",
+        "g",
+        "floats",
+        "ints",
+        "strings",
+        "tensors",
+        "graphs",
+        "sparse_tensor",
+        "sparse_tensors",
+        "tp",
+        "type_protos",
+    ],
+)
+"""The field that holds an attribute of each type, by the number of ``AttributeProto.AttributeType``."""
+REPEATED = frozenset({"floats", "ints", "strings", "tensors", "graphs", "sparse_tensors", "type_protos"})
 TENSOR_KIND, GRAPH_KIND, GRAPHS_KIND = 4, 5, 10
 """Types of attributes, of ``AttributeProto.AttributeType``."""
 _SCOPES = "pkg.torch.onnx.name_scopes"
@@ -335,11 +341,11 @@ def _written(attributes: Sequence[Any]) -> tuple[bytes, ...] | None:
 
 
 def _value(attribute: Any) -> Any:
-    field = _FIELDS.get(attribute.type)
-    if field is None:
+    kind = attribute.type
+    if not 0 < kind < len(FIELDS):  # enumerations of protobuf are open: a file can hold any number
         return None
-    value = getattr(attribute, field)
-    return list(value) if field in ("floats", "ints", "strings", "tensors") else value
+    value = getattr(attribute, FIELDS[kind])
+    return list(value) if FIELDS[kind] in REPEATED else value
 
 
 class OnnxGraph(Graph):
@@ -432,12 +438,12 @@ def body_of(function: Any, node: Any, absent: Set[str]) -> list[Any]:
 
 
 def _called(node: Any, attributes: Mapping[str, Any], absent: Set[str]) -> Any:
-    if all(absent.isdisjoint(n.input) and not any(a.ref_attr_name for a in n.attribute) for n in _with_inner(node)):
+    if all(absent.isdisjoint(n.input) and not any(a.ref_attr_name for a in n.attribute) for n in with_inner(node)):
         return node
     copy = type(node)()
     copy.CopyFrom(node)
     _leave_out(copy, absent)
-    for inner in list(_with_inner(copy)):
+    for inner in list(with_inner(copy)):
         _substitute(inner, attributes)
     return copy
 
@@ -451,12 +457,12 @@ def _leave_out(node: Any, absent: Set[str]) -> None:
             _leave_out(inner, absent - own)
 
 
-def _with_inner(node: Any) -> Iterator[Any]:
+def with_inner(node: Any) -> Iterator[Any]:
     """Yield a node and the nodes of the graphs that it holds."""
     yield node
     for graph in graphs_in(node):
         for inner in graph.node:
-            yield from _with_inner(inner)
+            yield from with_inner(inner)
 
 
 def graphs_in(node: Any) -> Iterator[Any]:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from math import prod
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, cast
@@ -103,13 +104,9 @@ def _checked(source: str, model: Any) -> tuple[str, Any]:
 
 def _tensors(graph: Any) -> Iterator[Any]:
     """Yield the tensors that a graph holds, those of graphs within it too."""
-    yield from graph.initializer
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t"):
-                yield attribute.t
-        for inner in graphs_in(node):
-            yield from _tensors(inner)
+    for inner in graphs_of(graph):
+        yield from inner.initializer
+        yield from (a.t for node in inner.node for a in node.attribute if a.HasField("t"))
 
 
 def external_locations(model: Any) -> Iterator[str]:
@@ -255,10 +252,7 @@ def _without_weights(model: Any) -> Any:
 
 
 def _is_large(tensor: Any) -> bool:
-    size = 1
-    for d in tensor.dims:
-        size *= d
-    return size >= _LARGE
+    return bool(prod(tensor.dims) >= _LARGE)
 
 
 def _declare(graph: Any, name: str, tensor: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any, Protocol, cast
@@ -163,21 +163,9 @@ def _value(call: NodeCall, name: str, inferred: Any, dims: dict[str, Dim]) -> Va
 _FOLLOWED = INTEGERS | FLOATS | {BOOL}
 _MOST_SYMBOLIC = 256
 """Largest number of input elements to run an operator over if they are not plain integers."""
-_OWN = frozenset(
-    {
-        *BINARY,
-        *UNARY,
-        "Cast",
-        "CastLike",
-        "Clip",
-        "Constant",
-        "ConstantOfShape",
-        "Dropout",
-        "Identity",
-        "Range",
-        "Where",
-    }
-)
+_OWN = frozenset({
+    *BINARY, *UNARY, "Cast", "CastLike", "Clip", "Constant", "ConstantOfShape", "Dropout", "Identity", "Range", "Where",
+})  # fmt: skip
 """Operators whose own functions compute elements; an element that these do not know stays unknown."""
 _OTHERWISE = frozenset({
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
@@ -188,6 +176,14 @@ _OTHERWISE = frozenset({
 
 class UnfollowedError(Exception):
     """An operator needs a fact about an element that depends on sizes or is not exact."""
+
+
+def _computing(step: str, *, is_exchanged: bool = False) -> Callable[[ExactNumber, object], ExactNumber]:
+    return lambda own, other: own._with(step, other, is_exchanged=is_exchanged)
+
+
+def _comparing(step: str) -> Callable[[ExactNumber, object], bool]:
+    return lambda own, other: bool(own._with(step, other))
 
 
 class ExactNumber:
@@ -208,23 +204,9 @@ class ExactNumber:
             raise UnfollowedError
         return ExactNumber(self.known, self.dtype, result)
 
-    def __add__(self, other: object) -> ExactNumber:
-        return self._with("Add", other)
-
-    def __radd__(self, other: object) -> ExactNumber:
-        return self._with("Add", other, is_exchanged=True)
-
-    def __sub__(self, other: object) -> ExactNumber:
-        return self._with("Sub", other)
-
-    def __rsub__(self, other: object) -> ExactNumber:
-        return self._with("Sub", other, is_exchanged=True)
-
-    def __mul__(self, other: object) -> ExactNumber:
-        return self._with("Mul", other)
-
-    def __rmul__(self, other: object) -> ExactNumber:
-        return self._with("Mul", other, is_exchanged=True)
+    __add__, __radd__ = _computing("Add"), _computing("Add", is_exchanged=True)
+    __sub__, __rsub__ = _computing("Sub"), _computing("Sub", is_exchanged=True)
+    __mul__, __rmul__ = _computing("Mul"), _computing("Mul", is_exchanged=True)
 
     def __neg__(self) -> ExactNumber:
         return self._with("Sub", 0, is_exchanged=True)
@@ -240,17 +222,8 @@ class ExactNumber:
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __lt__(self, other: object) -> bool:
-        return bool(self._with("Less", other))
-
-    def __le__(self, other: object) -> bool:
-        return bool(self._with("LessOrEqual", other))
-
-    def __gt__(self, other: object) -> bool:
-        return bool(self._with("Greater", other))
-
-    def __ge__(self, other: object) -> bool:
-        return bool(self._with("GreaterOrEqual", other))
+    __lt__, __le__ = _comparing("Less"), _comparing("LessOrEqual")
+    __gt__, __ge__ = _comparing("Greater"), _comparing("GreaterOrEqual")
 
     def __hash__(self) -> int:
         raise UnfollowedError
@@ -397,6 +370,3 @@ def _element(call: NodeCall, dtype: int, item: object) -> Element:
         formula = truth(element)
         return int(formula == TRUE) if formula in (TRUE, FALSE) else formula
     return as_represented(element, dtype, call.bounds) if not isinstance(element, FORMULA_KINDS) else None
-
-
-__all__ = ["ExactNumber", "UnfollowedError", "with_contents"]

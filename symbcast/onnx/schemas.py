@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from symbcast.core.characters import shorten_middle
 from symbcast.errors import ModelError
-from symbcast.onnx.protobuf import canonical_domain, graphs_in
+from symbcast.onnx.protobuf import FIELDS, REPEATED, canonical_domain, with_inner
 
 _LONGEST = 80
 """How many characters of a name are shown."""
@@ -154,13 +154,10 @@ def _check_calls(functions: Mapping[Key, Any], source: ModelSource) -> None:
 
 
 def _called(functions: Mapping[Key, Any], key: Key) -> Iterator[Key]:
-    pending = [functions[key].node]
-    while pending:
-        for node in pending.pop():
-            called = function_key(node.domain, node.op_type, node)
-            if called in functions:
-                yield called
-            pending += [graph.node for graph in graphs_in(node)]
+    for node in (inner for outer in functions[key].node for inner in with_inner(outer)):
+        called = function_key(node.domain, node.op_type, node)
+        if called in functions:
+            yield called
 
 
 # Operator schemas of the standard, each read once: attributes, inputs, outputs and their element types.
@@ -169,25 +166,11 @@ def _called(functions: Mapping[Key, Any], key: Key) -> Iterator[Key]:
 KNOWN_DOMAINS = frozenset({"", "ai.onnx.ml"})
 """The domains whose operators are all known; schemas of other domains are missing or change within a version."""
 
-OF_RUNTIME = frozenset(
-    {
-        "Affine",
-        "Crop",
-        "DynamicSlice",
-        "GRUUnit",
-        "GivenTensorFill",
-        "ImageScaler",
-        "LayerNormalization",
-        "MeanVarianceNormalization",
-        "MemcpyFromHost",
-        "MemcpyToHost",
-        "ParametricSoftplus",
-        "Scale",
-        "ScaledTanh",
-        "SimplifiedLayerNormalization",
-        "ThresholdedRelu",
-    }
-)
+OF_RUNTIME = frozenset({
+    "Affine", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill", "ImageScaler", "LayerNormalization",
+    "MeanVarianceNormalization", "MemcpyFromHost", "MemcpyToHost", "ParametricSoftplus", "Scale", "ScaledTanh",
+    "SimplifiedLayerNormalization", "ThresholdedRelu",
+})  # fmt: skip
 """Operators that ONNX Runtime (1.31) has in ONNX's domain from version 1 on; the standard has them later or never.
 
 From ``onnxruntime.capi.onnxruntime_pybind11_state.get_all_operator_schema()``: its optimiser writes them.
@@ -378,42 +361,11 @@ def dtype_name(dtype: int) -> str:
     return str(TensorProto.DataType.Name(dtype)).lower()
 
 
-FIELDS = (
-    "",
-    "f",
-    "i",
-    "s",
-    "t",
-    "g",
-    "floats",
-    "ints",
-    "strings",
-    "tensors",
-    "graphs",
-    "sparse_tensor",
-    "sparse_tensors",
-    "tp",
-    "type_protos",
-)
-"""The field that holds an attribute of each type, by number."""
-_REPEATED = frozenset({"floats", "ints", "strings", "tensors", "graphs", "sparse_tensors", "type_protos"})
 _NAMES = (
-    "nothing",
-    "a float",
-    "an integer",
-    "text",
-    "a tensor",
-    "a graph",
-    "floats",
-    "integers",
-    "texts",
-    "tensors",
-    "graphs",
-    "a sparse tensor",
-    "sparse tensors",
-    "a type",
-    "types",
+    *("nothing", "a float", "an integer", "text", "a tensor", "a graph", "floats", "integers", "texts", "tensors"),
+    *("graphs", "a sparse tensor", "sparse tensors", "a type", "types"),
 )
+"""What an attribute of each type holds, by the number of the type."""
 _VALUES_OF_CONSTANT = frozenset(
     {"value", "sparse_value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"}
 )
@@ -532,12 +484,10 @@ def check_attribute_value(node: Any, attribute: Any, source: ModelSource) -> Non
             f"{label(node)} has the attribute {quote(attribute.name)} of type {kind}, which does not exist"
         )
     for other, field in enumerate(FIELDS):
-        if other not in (0, kind) and _is_there(attribute, field):
+        if other in (0, kind):
+            continue
+        if getattr(attribute, field) if field in REPEATED else attribute.HasField(field):
             raise source.fault(
                 f"{label(node)} has the attribute {quote(attribute.name)}, whose type is {_NAMES[kind]}, "
                 f"and which holds {_NAMES[other]}"
             )
-
-
-def _is_there(attribute: Any, field: str) -> bool:
-    return bool(getattr(attribute, field)) if field in _REPEATED else bool(attribute.HasField(field))

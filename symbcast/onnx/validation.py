@@ -6,10 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.errors import ModelError
-from symbcast.onnx.protobuf import EXTERNAL, GRAPH_KIND, GRAPHS_KIND, TENSOR_KIND, Initializers, graphs_in
+from symbcast.onnx.protobuf import EXTERNAL, FIELDS, GRAPH_KIND, GRAPHS_KIND, TENSOR_KIND, Initializers, with_inner
 from symbcast.onnx.schemas import (
     DAMAGED,
-    FIELDS,
     Key,
     ModelSource,
     Runtime,
@@ -153,7 +152,8 @@ def with_sorted_nodes(model: Any, source: ModelSource) -> Any:
     """
     nodes = list(model.graph.node)
     maker = {name: n for n, node in enumerate(nodes) for name in node.output}
-    needs = [{maker[name] for name in _used(node) if name in maker} for node in nodes]
+    used = ((name for inner in with_inner(node) for name in inner.input) for node in nodes)
+    needs = [{maker[name] for name in names if name in maker} for names in used]
     users: list[list[int]] = [[] for _ in nodes]
     for n, needed in enumerate(needs):
         for other in needed:
@@ -172,16 +172,6 @@ def with_sorted_nodes(model: Any, source: ModelSource) -> Any:
     del copy.graph.node[:]
     copy.graph.node.extend(nodes[n] for n in order)
     return copy
-
-
-def _used(node: Any) -> Iterator[str]:
-    """Yield the names that a node uses, including those used in its graphs."""
-    pending = [node]
-    while pending:
-        inner = pending.pop()
-        yield from inner.input
-        for graph in graphs_in(inner):
-            pending.extend(graph.node)
 
 
 def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]) -> str:
@@ -252,11 +242,8 @@ def _scan(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Co
             yield Count(f"numbers in its {name}", len(attributes[name].ints), count)
 
 
-_COUNTS: Mapping[str, Callable[[Any, Mapping[str, Any], int], Iterator[Count]]] = {
-    "If": _if,
-    "Loop": _loop,
-    "Scan": _scan,
-}
+_COUNTS: Mapping[str, Callable[[Any, Mapping[str, Any], int], Iterator[Count]]]
+_COUNTS = {"If": _if, "Loop": _loop, "Scan": _scan}
 
 
 # ONNX Runtime's checks of declared values, before it infers anything.

@@ -39,21 +39,9 @@ from symbcast.operators.values.contents import (
 from symbcast.operators.values.value import Constant, Value
 
 NUMBERS = {
-    "f32": FLOAT,
-    "u8": UINT8,
-    "i8": INT8,
-    "u16": UINT16,
-    "i16": INT16,
-    "i32": INT32,
-    "i64": INT64,
-    "string": STRING,
-    "boolean": BOOL,
-    "f16": FLOAT16,
-    "f64": DOUBLE,
-    "u32": UINT32,
-    "u64": UINT64,
-    "bf16": BFLOAT16,
-}
+    "f32": FLOAT, "u8": UINT8, "i8": INT8, "u16": UINT16, "i16": INT16, "i32": INT32, "i64": INT64, "string": STRING,
+    "boolean": BOOL, "f16": FLOAT16, "f64": DOUBLE, "u32": UINT32, "u64": UINT64, "bf16": BFLOAT16,
+}  # fmt: skip
 
 
 def element_type_number(element_type: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple, TypeAlias
@@ -115,15 +115,10 @@ def is_implemented(operator: OperatorSchema, inputs: Texts, outputs: Texts, *, w
         for first, last, allowed in _kernels().get(operator.title, ())
         if first == operator.version or first < operator.version <= last < _OPEN
     ]
-    return _fits(rows, _parameters(operator, inputs, outputs), _widened if with_casts else str)
-
-
-def _fits(rows: Sequence[Mapping[str, list[str]]], types: Mapping[str, str], seen_as: Callable[[str], str]) -> bool:
-    return any(all(seen_as(types[p]) in allowed for p, allowed in row.items() if p in types) for row in rows)
-
-
-def _widened(name: str) -> str:
-    return _FLOAT if name == _HALF else name
+    types = _parameters(operator, inputs, outputs)
+    if with_casts:
+        types = {parameter: _FLOAT if name == _HALF else name for parameter, name in types.items()}
+    return any(all(types[p] in allowed for p, allowed in row.items() if p in types) for row in rows)
 
 
 def _parameters(operator: OperatorSchema, inputs: Texts, outputs: Texts) -> Mapping[str, str]:
@@ -166,16 +161,11 @@ class MistypedError(Exception):
 @cache
 def _signatures() -> Mapping[str, KernelSignature]:
     signatures = json.loads(files(__package__).joinpath("signatures.json").read_text())
-    names = {letter: name for name, letter in LETTERS.items()}
 
     def slots(rows: list[tuple[str, list[str], bool, bool]]) -> list[KernelOperand]:
-        return [
-            KernelOperand(p, frozenset(names.get(t, t) for t in types), bool(h), bool(s)) for p, types, h, s in rows
-        ]
+        return [KernelOperand(p, frozenset(_TYPES.get(t, t) for t in ts), bool(h), bool(s)) for p, ts, h, s in rows]
 
-    return {
-        operator: KernelSignature(slots(inputs), slots(outputs)) for operator, (inputs, outputs) in signatures.items()
-    }
+    return {name: KernelSignature(slots(inputs), slots(outputs)) for name, (inputs, outputs) in signatures.items()}
 
 
 def outputs_of(node: Any, types: Mapping[str, ValueType]) -> dict[str, ValueType]:
@@ -256,7 +246,8 @@ def attribute_problem(node: Any, name: str) -> str | None:
         return None
     attributes = {a.name: a for a in node.attribute}
     for group in NEEDED.get(name, ()):
-        if sum(_is_full(attributes.get(n)) for n in group) != 1:
+        full = [a for n in group if (a := attributes.get(n)) and (a.s or a.floats or a.ints or a.strings)]
+        if len(full) != 1:
             return f"{node.op_type} needs {'one of ' if len(group) > 1 else ''}{', '.join(group)}"
     attribute, texts = CHOICES.get(name, ("", ()))
     if attribute in attributes and attributes[attribute].s not in texts:
@@ -268,10 +259,6 @@ def attribute_problem(node: Any, name: str) -> str | None:
     if name == ":LRN" and not (attributes["size"].i > 0 and attributes["size"].i % 2):
         return "the size of LRN must be odd and positive"
     return None
-
-
-def _is_full(attribute: Any | None) -> bool:
-    return attribute is not None and bool(attribute.s or attribute.floats or attribute.ints or attribute.strings)
 
 
 # Sizes that ONNX Runtime needs as numbers when it opens a model, and those that it does not take.

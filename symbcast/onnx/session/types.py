@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -229,6 +230,7 @@ UNNUMBERED = 0
 """The number of what is known about a value, before it is compared."""
 
 
+@dataclass(slots=True, eq=False)
 class KnownValue:
     """What ONNX Runtime knows about a value; it is not changed.
 
@@ -242,40 +244,22 @@ class KnownValue:
         was_known: whether the same was known before constants were folded.
     """
 
-    __slots__ = ("constant", "is_folded", "number", "sizes", "type", "unfolded", "was_known")
+    type: ValueType
+    unfolded: ValueType | None = None
+    constant: StoredTensor | None = None
+    is_folded: bool = False
+    sizes: Sizes | None = None
+    number: int = field(default=UNNUMBERED, init=False)
+    was_known: bool = field(init=False)
 
-    def __init__(
-        self,
-        type: ValueType,
-        unfolded: ValueType | None = None,
-        constant: StoredTensor | None = None,
-        is_folded: bool = False,
-        sizes: Sizes | None = None,
-    ) -> None:
-        self.type = type
-        self.unfolded = unfolded
-        self.constant = constant
-        self.is_folded = is_folded
-        self.sizes = sizes
-        self.number = UNNUMBERED
-        self.was_known = not is_folded and sizes is None and (unfolded is None or unfolded == type)
+    def __post_init__(self) -> None:
+        is_same = self.unfolded is None or self.unfolded == self.type
+        self.was_known = is_same and not self.is_folded and self.sizes is None
 
     def facts(self) -> tuple[Any, ...]:
         """Return everything that is known; the name of the constant does not count."""
         data = None if self.constant is None else self.constant.facts
         return self.type, self.unfolded, data, self.is_folded, self.sizes
-
-    def with_type(self, type_: ValueType) -> KnownValue:
-        """Return the same with another type."""
-        return KnownValue(type_, self.unfolded, self.constant, self.is_folded, self.sizes)
-
-    def with_unfolded(self, type_: ValueType) -> KnownValue:
-        """Return the same with another type before constants are folded."""
-        return KnownValue(self.type, type_, self.constant, self.is_folded, self.sizes)
-
-    def with_sizes(self, sizes: Sizes | None) -> KnownValue:
-        """Return the same with other sizes as its elements."""
-        return KnownValue(self.type, self.unfolded, self.constant, self.is_folded, sizes)
 
 
 class TypeScope:
@@ -315,7 +299,7 @@ class TypeScope:
         if known is None and self._around is not None:
             known = self._around.find(name)
             # The sizes in an outer value are not known in an inner graph.
-            return known if known is None or known.sizes is None else known.with_sizes(None)
+            return known if known is None or known.sizes is None else replace(known, sizes=None)
         return known
 
     def type_of(self, name: str) -> ValueType | None:
@@ -331,20 +315,20 @@ class TypeScope:
     def put(self, name: str, type_: ValueType) -> None:
         """Record the type of a value."""
         before = self.values.get(name)
-        self.values[name] = KnownValue(type_) if before is None else before.with_type(type_)
+        self.values[name] = KnownValue(type_) if before is None else replace(before, type=type_)
 
     def put_unfolded(self, name: str) -> None:
         """Record that the present type of a value, if any, is the one before constants are folded."""
         before = self.values.get(name)
         if before is not None:
-            self.values[name] = before.with_unfolded(before.type)
+            self.values[name] = replace(before, unfolded=before.type)
             self.declared[name] = before.type
 
     def put_sizes(self, name: str, sizes: Sizes) -> None:
         """Record the sizes that are the elements of a value."""
         before = self.values.get(name)
         if before is not None:
-            self.values[name] = before.with_sizes(sizes)
+            self.values[name] = replace(before, sizes=sizes)
 
     def fold(self, name: str, tensor: Any) -> None:
         """Add a constant that is computed from others."""
