@@ -118,7 +118,7 @@ class HloWalk(Walk):
         """Note an operation without an answer, and return what its result types say."""
         self.leave(call.place, reason)
         own = cast("HloCall", call)
-        return [own.result(own.declared(n), position=n) for n in range(len(own.types))]
+        return [own.output(own.declared(n), position=n) for n in range(len(own.types))]
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

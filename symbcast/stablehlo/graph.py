@@ -271,7 +271,7 @@ class HloCall(NodeCall):
             self.give_up("its result is no tensor of known rank")
         return kind
 
-    def result(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
+    def output(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
         """Return a result with the element type of its type."""
         kind = self.types[position]
         return Value(shape, 0 if kind is None else kind.dtype, content)

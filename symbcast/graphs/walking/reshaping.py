@@ -17,6 +17,7 @@ from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError
 from symbcast.graphs.walking.requirements import learn_positive
 from symbcast.operators import reshaping as shapes
+from symbcast.operators.joining_and_slicing import Joined, concat
 from symbcast.operators.operator import Context, Dims, expect_shape
 from symbcast.operators.reshaping import copied_size, copied_where_zero, reshape
 from symbcast.operators.resizing import Rounding, Scale, quotient_scale, scale_of
@@ -35,7 +36,7 @@ from symbcast.operators.values.contents import (
 )
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.intervals import extent
-from symbcast.operators.values.tensors import stretched, transposed, with_axes, without_axes
+from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes, without_axes
 from symbcast.operators.values.value import Constant, Value
 
 # Check operand shapes: the main requirement of most operators with weights, states and scales.
@@ -424,6 +425,28 @@ def tiled(call: NodeCall, dims: Dims, repeats: Dims) -> Value:
     shape = shapes.tile(call, dims, repeats)
     is_stretched = all(r == 1 or d == 1 for d, r in zip(dims, repeats, strict=True))
     return call.output(shape, stretched(call.value(0), shape) if is_stretched else None)
+
+
+def concatenated(call: NodeCall, axis: int, joined: Joined | None = None) -> Value:
+    """Return all inputs concatenated along an axis; ``joined`` is as in `joining_and_slicing.concat`."""
+    shape = concat(call, call.shapes(), axis, joined)
+    return call.output(shape, contents_joined(call.values(), call.axis(axis, len(shape)), shape))
+
+
+def parted(call: NodeCall, axis: int, sizes: Sequence[Dim]) -> list[Value]:
+    """Return parts of the first input along an axis, of sizes that fit it; parts of a vector keep their elements."""
+    dims = call.shape(0)
+    items = call.elements(0) if len(dims) == 1 else None
+    parts, start = [], 0
+    for n, size in enumerate(sizes):
+        content: Content | None = None
+        if items is not None and isinstance(size, int):
+            content = Elements(tuple(items[start : start + size]))
+            start += size
+        else:
+            items = None  # where a part begins is known only if all sizes before it are numbers
+        parts.append(call.output((*dims[:axis], size, *dims[axis + 1 :]), content, n))
+    return parts
 
 
 # Reduce all elements of a value to one, and compute cumulative sums along an axis.

@@ -19,7 +19,7 @@ from symbcast.core.rules.placement import sequence_place
 from symbcast.errors import SymbcastError
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.operators.operator import Dims
-from symbcast.operators.reach import Reach, ReachError, expose_axes, is_shape, of_one_rank, put_back
+from symbcast.operators.reach import Reach, ReachError, expose_axes, is_shape, of_one_rank, put_back, reach_of
 from symbcast.operators.values.value import NEVER, UNKNOWN, OpenValue, Value
 
 Reaches: TypeAlias = "Callable[[NodeCall, Sequence[Dims | None]], Sequence[Reach | None]]"
@@ -42,6 +42,15 @@ def required_numbers(call: NodeCall, position: int) -> list[int]:
     if numbers is None:
         raise UnknownShapeError
     return numbers
+
+
+def reaches_of_joined(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reaches of tensors concatenated along the attribute ``axis``: all axes, if the rank of one is known.
+
+    Without the attribute, the axis is 1, as in the versions of ONNX in which it may be left out.
+    """
+    ranks = [len(s) for s in shapes if s is not None and sequence_place(s) is None]
+    return [Reach(rank=ranks[0]) if ranks else reach_of([call.integer("axis", 1)])] * len(shapes)
 
 
 _AS_FIRST = """

@@ -9,17 +9,18 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import (
     TargetShape,
     axes_of_size_1,
+    concatenated,
     content_reshaped,
     expanded,
     expect_line,
     known_rank,
     known_shape,
+    parted,
     reordered,
     requested_shape,
     reshaped,
@@ -27,7 +28,7 @@ from symbcast.graphs.walking.reshaping import (
     tiled,
     unsqueezed,
 )
-from symbcast.graphs.walking.unknown_ranks import required_numbers
+from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, required_numbers
 from symbcast.onnx.operators.declarations import (
     RuntimeDifference,
     input_interval,
@@ -40,8 +41,8 @@ from symbcast.onnx.operators.declarations import (
 from symbcast.operators.joining_and_slicing import (
     MODES,
     NOT_BELOW,
+    Joined,
     Padding,
-    concat,
     has_elements,
     off_axis_reason,
     pad,
@@ -61,9 +62,8 @@ from symbcast.operators.reshaping import (
     whole_quotient,
 )
 from symbcast.operators.values import intervals
-from symbcast.operators.values.contents import Content, Element, Elements, is_size
+from symbcast.operators.values.contents import Element, is_size
 from symbcast.operators.values.intervals import Estimate, some_of
-from symbcast.operators.values.tensors import contents_joined
 from symbcast.operators.values.value import Value
 
 
@@ -288,22 +288,15 @@ def _by_emptiness(call: NodeCall, sizes: Sequence[Dim], empty: Sequence[Formula]
 # Operators that concatenate or split tensors along an axis.
 
 
-def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    ranks = [len(s) for s in shapes if s is not None and sequence_place(s) is None]
-    return [Reach(rank=ranks[0]) if ranks else reach_of([call.integer("axis", 1)])] * len(shapes)
-
-
 def _concat_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     axis = call.integer("axis") % len(call.shape(0))
     return intervals.joined(call.values(), axis, call.bounds)
 
 
-@operator("Concat", reaches=_concat_reach, interval=_concat_interval)
+@operator("Concat", reaches=reaches_of_joined, interval=_concat_interval)
 def concat_(call: NodeCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes are equal."""
-    shape, axis = joined_shape(call, call.shapes())
-    values = call.values()
-    return Value(shape, call.dtype(), contents_joined(values, axis, shape))
+    return concatenated(call, *joining(call))
 
 
 CONCAT_EMPTY = RuntimeDifference(
@@ -311,12 +304,11 @@ CONCAT_EMPTY = RuntimeDifference(
 )
 
 
-def joined_shape(call: NodeCall, shapes: Sequence[Dims]) -> tuple[Dims, int]:
-    """Return the shape of tensors concatenated along the attribute ``axis``, and that axis; require that they fit."""
+def joining(call: NodeCall) -> tuple[int, Joined | None]:
+    """Return the attribute ``axis``, along which tensors are concatenated, and how their other sizes are joined."""
     # Before opset 4 the axis may be left out, and is 1 then.
     axis = call.integer("axis", 1 if call.version < 4 else 0)
-    skipping = partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
-    return concat(call, shapes, axis, skipping), call.axis(axis, len(shapes[0]))
+    return axis, partial(join_skipping_empty, call) if call.does(CONCAT_EMPTY) else None
 
 
 def _split_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
@@ -332,19 +324,7 @@ def split(call: NodeCall) -> Sequence[Value]:
     """A tensor split along ``axis`` into parts of given sizes, or of equal size with a smaller last part."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
-    count = len(call.node.outputs)
-    size = dims[axis]
-    parts = _part_sizes(call, size, count)
-    values = []
-    items = call.elements(0) if len(dims) == 1 else None
-    start: Dim = 0
-    for part in parts:
-        content: Content | None = None
-        if items is not None and isinstance(part, int) and isinstance(start, int):
-            content = Elements(tuple(items[start : start + part]))
-        values.append(Value((*dims[:axis], part, *dims[axis + 1 :]), call.dtype(), content))
-        start = add(start, part)
-    return values
+    return parted(call, axis, _part_sizes(call, dims[axis], len(call.node.outputs)))
 
 
 SPLIT_EMPTY = RuntimeDifference(

@@ -10,9 +10,10 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_number_or_line, expect_numbers, known_shape
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
-from symbcast.onnx.operators.layout import joined_shape
+from symbcast.onnx.operators.layout import joining
 from symbcast.onnx.operators.reductions import gemm_product
 from symbcast.onnx.operators.signatures import declare
+from symbcast.operators.joining_and_slicing import concat
 from symbcast.operators.operator import Dims
 from symbcast.operators.products import matmul, reduce
 from symbcast.operators.values.contents import FLOAT, INT32, UINT8
@@ -166,8 +167,7 @@ def quantized_concat(call: NodeCall) -> Value:
     """Quantized tensors concatenated along ``axis``, each with a scale and a zero point."""
     places = range(2, len(call.inputs), 3)
     _note_lines(call, 0, 1, *(n + k for n in places for k in (1, 2)))
-    shape, _ = joined_shape(call, [call.shape(n) for n in places])
-    return Value(shape, call.dtype(2))
+    return Value(concat(call, [call.shape(n) for n in places], *joining(call)), call.dtype(2))
 
 
 # Products of quantized matrices; operands have scales and zero points.

@@ -8,14 +8,15 @@ from typing import NamedTuple
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import all_of, at_most
 from symbcast.core.algebra.terms import Dim
-from symbcast.core.rules.placement import sequence_place
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import (
     TargetShape,
     axes_of_size_1,
+    concatenated,
     expanded,
     expect_line,
+    parted,
     read_scale,
     reordered,
     requested_shape,
@@ -25,15 +26,15 @@ from symbcast.graphs.walking.reshaping import (
     tiled,
     unsqueezed,
 )
-from symbcast.graphs.walking.unknown_ranks import required_numbers
+from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, required_numbers
 from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, may_be_number, operator, reaches_images
-from symbcast.operators.joining_and_slicing import Padding, concat, pad, split_as, split_evenly
+from symbcast.operators.joining_and_slicing import Padding, pad, split_as, split_evenly
 from symbcast.operators.operator import Dims
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import aligned_at_right, depth_to_space, space_to_depth
 from symbcast.operators.resizing import SINGLE_NUDGED, resize
-from symbcast.operators.values.contents import Content, Element, Elements, is_size
-from symbcast.operators.values.tensors import contents_joined, with_axes, without_axes
+from symbcast.operators.values.contents import Element, is_size
+from symbcast.operators.values.tensors import with_axes, without_axes
 from symbcast.operators.values.value import Value
 
 
@@ -74,26 +75,17 @@ def transpose_(call: OpenVinoCall) -> Value:
     return reordered(call, call.input_numbers(1, "the order of the axes") or None)
 
 
-def _concat_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    ranks = [len(s) for s in shapes if s is not None and sequence_place(s) is None]
-    return [Reach(rank=ranks[0]) if ranks else reach_of([call.integer("axis")])] * len(shapes)
-
-
-@operator("Concat", reaches=_concat_reach)
+@operator("Concat", reaches=reaches_of_joined)
 def concat_(call: OpenVinoCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes must be equal."""
-    values = call.values()
-    shapes = call.shapes()
-    axis = call.integer("axis")
-    shape = concat(call, shapes, axis)
-    return call.output(shape, contents_joined(values, call.axis(axis, len(shape)), shape))
+    return concatenated(call, call.integer("axis"))
 
 
 @operator("Split")
 def split(call: OpenVinoCall) -> Sequence[Value]:
     """A tensor split along an axis into parts of equal size."""
     (axis,) = call.input_axes(1, len(call.shape(0)))
-    return _parts(call, axis, split_evenly(call, call.shape(0)[axis], call.integer("num_splits")))
+    return parted(call, axis, split_evenly(call, call.shape(0)[axis], call.integer("num_splits")))
 
 
 @operator("VariadicSplit")
@@ -106,7 +98,7 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     if lengths is None:
         parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(2)}", by=[2]) for n in range(count)]
         call.equal(add(*parts), size, "the parts must add up to the size")
-        return _parts(call, axis, parts)
+        return parted(call, axis, parts)
     if len(lengths) != count:
         call.refuse(f"the node has {count} outputs for {len(lengths)} parts")
     left_over = [n for n, part in enumerate(lengths) if part == -1]
@@ -115,22 +107,7 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     parts = list(lengths)
     for n in left_over:
         parts[n] = subtract(size, add(0, *(part for k, part in enumerate(lengths) if k != n)))
-    return _parts(call, axis, split_as(call, size, parts))
-
-
-def _parts(call: OpenVinoCall, axis: int, parts: Sequence[Dim]) -> list[Value]:
-    """Return the parts of the first input along an axis; parts of a vector keep their known elements."""
-    dims = call.shape(0)
-    items = call.elements(0) if len(dims) == 1 else None
-    values = []
-    start: Dim = 0
-    for n, part in enumerate(parts):
-        content: Content | None = None
-        if items is not None and isinstance(part, int) and isinstance(start, int):
-            content = Elements(tuple(items[start : start + part]))
-        values.append(call.output((*dims[:axis], part, *dims[axis + 1 :]), content, n))
-        start = add(start, part)
-    return values
+    return parted(call, axis, split_as(call, size, parts))
 
 
 @operator("Tile")

@@ -34,7 +34,7 @@ def dot_general(call: HloCall) -> Value:
     numbers = call.dimensions("dot_dimension_numbers", "DotDimensionNumbers")
     batch = list(numbers.lhs_batching_dimensions), list(numbers.rhs_batching_dimensions)
     summed = list(numbers.lhs_contracting_dimensions), list(numbers.rhs_contracting_dimensions)
-    return call.result(_product(call, batch, summed))
+    return call.output(_product(call, batch, summed))
 
 
 def _product(call: HloCall, batch: Pair, summed: Pair, gone: Sequence[int] = ()) -> Dims:
@@ -71,7 +71,7 @@ def ragged_dot(call: HloCall) -> Value:
     for n in groups:
         call.equal(call.shape(1)[n], sizes[-1], "there must be a matrix for each group")
     shape = _product(call, batch, summed, groups)
-    return call.result((sizes[-1], *shape) if ragged in summed[0] else shape)
+    return call.output((sizes[-1], *shape) if ragged in summed[0] else shape)
 
 
 _NUMBERS = re.compile(r"(\w+) = \[([\d, ]+)\]")
@@ -82,7 +82,7 @@ def dot(call: HloCall) -> Value:
     """A product of matrices and vectors."""
     left, right = call.shape(0), call.shape(1)
     call.equal(left[-1], right[0], _CONTRACTED)
-    return call.result((*left[:-1], *right[1:]))
+    return call.output((*left[:-1], *right[1:]))
 
 
 @operator("einsum", "unary_einsum")
@@ -95,7 +95,7 @@ def einsum(call: HloCall) -> Value:
             call.give_up("an ellipsis is not followed")
         for letter, size in zip(letters.strip(), dims, strict=True):
             call.equal(size, sizes.setdefault(letter, size), f"the sizes of {letter} must be equal")
-    return call.result(tuple(sizes[letter] for letter in output.strip()))
+    return call.output(tuple(sizes[letter] for letter in output.strip()))
 
 
 @operator("cholesky", constraints="C1 C3")
@@ -103,7 +103,7 @@ def cholesky(call: HloCall) -> Value:
     """A decomposition of square matrices."""
     dims = call.shape(0)
     call.equal(dims[-2], dims[-1], "the matrices must be square")
-    return call.result(dims)
+    return call.output(dims)
 
 
 @operator("triangular_solve", constraints="C3 C4")
@@ -113,7 +113,7 @@ def triangular_solve(call: HloCall) -> Value:
     call.equal(a[-2], a[-1], "the matrices must be square")
     call.equal(a[-1], b[-2 if call.flag("left_side") else -1], "the matrices must fit the right-hand sides")
     stack = call.alike([b[:-2], a[:-2]], _BATCHED)
-    return call.result((*stack, *b[-2:]))
+    return call.output((*stack, *b[-2:]))
 
 
 @operator("fft", constraints="C4 C5")
@@ -122,13 +122,13 @@ def fft(call: HloCall) -> Value:
     dims, lengths = call.shape(0), call.integers("fft_length") or []
     kind, whole = call.keyword("fft_type"), len(call.shape(0)) - len(lengths)
     if kind in ("FFT", "IFFT"):
-        return call.result(dims)
+        return call.output(dims)
     expected = lengths if kind == "RFFT" else [*lengths[:-1], lengths[-1] // 2 + 1]
     for axis, (size, length) in enumerate(zip(dims[whole:], expected, strict=True), whole):
         is_empty = kind == "IRFFT" and axis == len(dims) - 1 and lengths[-1] == 0
         call.equal(size, 0 if is_empty else length, f"axis {axis} must have the length of the transform")
     last = lengths[-1] if kind == "IRFFT" else lengths[-1] // 2 + 1 if lengths[-1] else dims[-1]
-    return call.result((*dims[:-1], last))
+    return call.output((*dims[:-1], last))
 
 
 # Reductions, sorts, normalisations, random numbers.
@@ -152,7 +152,7 @@ def reduce_(call: HloCall) -> list[Value]:
     dims = call.alike(call.shapes()[:count], "all inputs must have the same shape")
     check_initial(call)
     shape = reduce(call, dims, call.integers("dimensions"), keepdims=False)
-    return [call.result(shape, _content(call) if count == 1 and not shape else None, n) for n in range(count)]
+    return [call.output(shape, _content(call) if count == 1 and not shape else None, n) for n in range(count)]
 
 
 def check_initial(call: HloCall) -> None:
@@ -179,7 +179,7 @@ def _content(call: HloCall) -> Content | None:
 def sort(call: HloCall) -> list[Value]:
     """Tensors of one shape, sorted along an axis by a comparison of their elements."""
     shape = call.alike(call.shapes(), "all inputs must have the same shape")
-    return [call.result(shape, position=n) for n in range(len(call.inputs))]
+    return [call.output(shape, position=n) for n in range(len(call.inputs))]
 
 
 # Normalisations: one number for each feature.
@@ -203,7 +203,7 @@ def batch_norm(call: HloCall) -> list[Value]:
     size = call.shape(0)[call.integer("feature_index")]
     for n in operands:
         call.equal(call.shape(n)[0], size, "there must be one number for each feature")
-    return [call.result(shape), *(call.result(call.shape(1), position=1 + n) for n in range(results))]
+    return [call.output(shape), *(call.output(call.shape(1), position=1 + n) for n in range(results))]
 
 
 # Random numbers.
@@ -212,7 +212,7 @@ def batch_norm(call: HloCall) -> list[Value]:
 @operator("rng", constraints="C3")
 def rng(call: HloCall) -> Value:
     """Random numbers in a shape that an operand holds."""
-    return call.result(call.requested_sizes(2))
+    return call.output(call.requested_sizes(2))
 
 
 @operator("rng_bit_generator", constraints="C1 C2")
@@ -228,13 +228,13 @@ def rng_bit_generator(call: HloCall) -> list[Value]:
         call.equal(state, 128 // bits, "the state must have 128 bits")
     elif algorithm == "PHILOX":
         call.one_of(state, (128 // bits, 192 // bits), "the state must have 128 or 192 bits")
-    return [call.result((state,)), call.result(call.declared(1), position=1)]
+    return [call.output((state,)), call.output(call.declared(1), position=1)]
 
 
 @operator("custom_call.stablehlo.dynamic_rng_bit_generator")
 def dynamic_rng_bit_generator(call: HloCall) -> list[Value]:
     """The next state of a generator, and random bits in a shape that an operand holds."""
-    return [call.result(call.shape(0)), call.result(call.requested_sizes(1, 1), position=1)]
+    return [call.output(call.shape(0)), call.output(call.requested_sizes(1, 1), position=1)]
 
 
 # Convolutions and reductions of windows: windows that do not fit have no position.
@@ -295,7 +295,7 @@ def reduce_window(call: HloCall) -> list[Value]:
     check_initial(call)
     windows = _windows(call, sizes, _padding(call, len(sizes)), _REDUCED)
     shape = tuple(positions(call, d, w) for d, w in zip(dims, windows, strict=True))
-    return [call.result(shape, position=n) for n in range(count)]
+    return [call.output(shape, position=n) for n in range(count)]
 
 
 @operator("custom_call.stablehlo.dynamic_reduce_window")
@@ -312,7 +312,7 @@ def dynamic_reduce_window(call: HloCall) -> list[Value]:
             call.at_most(1, number, "windows, strides and dilations must be at least 1")
         window = HloWindow(sizes[n], strides[n], padding[2 * n], padding[2 * n + 1], bases[n], dilations[n])
         shape.append(positions(call, size, window))
-    return [call.result(tuple(shape), position=n) for n in range(count)]
+    return [call.output(tuple(shape), position=n) for n in range(count)]
 
 
 @operator("select_and_scatter", constraints="C2 C11")
@@ -324,7 +324,7 @@ def select_and_scatter(call: HloCall) -> Value:
     for axis, (size, window) in enumerate(zip(dims, windows, strict=True)):
         reason = f"axis {axis} of the source must have one element for each position of the window"
         call.equal(source[axis], positions(call, size, window), reason)
-    return call.result(dims)
+    return call.output(dims)
 
 
 _CONVOLVED = ("window_strides", "lhs_dilation", "rhs_dilation")
@@ -368,7 +368,7 @@ def _convolved(call: HloCall, padding: Sequence[tuple[Dim, Dim]]) -> Value:
     }
     places = zip(numbers.output_spatial_dimensions, numbers.input_spatial_dimensions, windows, strict=True)
     sizes_by_axis.update((place, positions(call, left[axis], window)) for place, axis, window in places)
-    return call.result(tuple(sizes_by_axis[n] for n in range(len(left))))
+    return call.output(tuple(sizes_by_axis[n] for n in range(len(left))))
 
 
 def _check_groups(call: HloCall, sizes: Dims, features: int, batches: int) -> None:

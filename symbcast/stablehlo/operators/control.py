@@ -202,7 +202,7 @@ def custom_call(call: HloCall) -> Value | Sequence[Value]:
     if len(places) != len(call.node.outputs) or any(not 0 <= n < len(call.inputs) for n in places):
         call.give_up("indices_of_shape_operands does not name an operand for each result")
     call.note(f"not checked: what {target} requires, which is code outside the module")
-    return [call.result(call.requested_sizes(int(place), n), position=n) for n, place in enumerate(places)]
+    return [call.output(call.requested_sizes(int(place), n), position=n) for n, place in enumerate(places)]
 
 
 @operator("custom_call.stablehlo.shape_refinement_operand_wrapper")
@@ -254,7 +254,7 @@ def keeps(call: HloCall) -> list[Value]:
     count = len(call.node.outputs)
     if len(call.inputs) > count:
         call.same_shape(call.shape(count), (count,), "the last operand must have a number for each of the others")
-    return [call.result(call.shape(n), position=n) for n in range(count)]
+    return [call.output(call.shape(n), position=n) for n in range(count)]
 
 
 _NOT_EMPTY = "the axis must not be empty"
@@ -290,7 +290,7 @@ def all_gather(call: HloCall) -> list[Value]:
     results = []
     for n, dims in enumerate(call.shapes()):
         size = _by_group(call, n, axis) if count is None else multiply(dims[axis], count)
-        results.append(call.result((*dims[:axis], size, *dims[axis + 1 :]), position=n))
+        results.append(call.output((*dims[:axis], size, *dims[axis + 1 :]), position=n))
     return results
 
 
@@ -304,8 +304,8 @@ def reduce_scatter(call: HloCall) -> Value:
     axis, dims, count = call.integer("scatter_dimension"), call.shape(0), _group(call)
     call.at_most(1, dims[axis], _NOT_EMPTY)
     if count is None:
-        return call.result((*dims[:axis], _by_group(call, 0, axis), *dims[axis + 1 :]))
-    return call.result(_split(call, dims, axis, count))
+        return call.output((*dims[:axis], _by_group(call, 0, axis), *dims[axis + 1 :]))
+    return call.output(_split(call, dims, axis, count))
 
 
 @operator("all_to_all", constraints="C2 C9")
@@ -316,7 +316,7 @@ def all_to_all(call: HloCall) -> list[Value]:
     for n, dims in enumerate(call.shapes()):
         parts = _split(call, dims, split, count)
         shape = (*parts[:joined], multiply(parts[joined], count), *parts[joined + 1 :])
-        results.append(call.result(dims if split == joined else shape, position=n))
+        results.append(call.output(dims if split == joined else shape, position=n))
     return results
 
 
@@ -335,10 +335,10 @@ def token(call: HloCall) -> list[Value]:
 def received(call: HloCall) -> list[Value]:
     """Tensors whose sizes the types give, and a token."""
     shapes = [call.declared(n) for n in range(len(call.node.outputs))]
-    return [Value(None) if shape is None else call.result(shape, position=n) for n, shape in enumerate(shapes)]
+    return [Value(None) if shape is None else call.output(shape, position=n) for n, shape in enumerate(shapes)]
 
 
 @operator("partition_id", "replica_id")
 def process_number(call: HloCall) -> Value:
     """The number of this process."""
-    return call.result(())
+    return call.output(())

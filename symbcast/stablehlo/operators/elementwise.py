@@ -51,14 +51,14 @@ def each(call: HloCall) -> Value:
     """A function of each element."""
     is_bitwise = call.node.op_type == "stablehlo.not" and call.dtype() != BOOL
     name = "" if is_bitwise else _EACH[call.node.op_type.partition(".")[2]]
-    return call.result(call.shape(0), of_each(name, call.value(0), call.bounds))
+    return call.output(call.shape(0), of_each(name, call.value(0), call.bounds))
 
 
 @operator(*_KEEPS.split(), constraints="C1")
 @operator(*(f"chlo.{name}" for name in _CHLO_KEEPS.split()), *(f"arith.{name}" for name in _ARITH_KEEPS.split()))
 def keeps(call: HloCall) -> Value:
     """A tensor of the same shape."""
-    return call.result(call.shape(0))
+    return call.output(call.shape(0))
 
 
 @operator("convert", constraints="C1")
@@ -68,7 +68,7 @@ def convert(call: HloCall) -> Value:
     """The elements converted to another type."""
     kind = call.types[0]
     content = cast(call.value(0), kind.dtype, call.asker) if kind is not None else call.value(0).content
-    return call.result(call.shape(0), content)
+    return call.output(call.shape(0), content)
 
 
 # Several operands.
@@ -221,7 +221,7 @@ def _combined(call: HloCall, step: Binary | None) -> Value:
     """Return two tensors combined: broadcast together by CHLO's operators, else of one shape."""
     is_broadcast = call.node.op_type.startswith(_BROADCAST)
     shape = broadcast_shape(call) if is_broadcast else call.alike(call.shapes(), SAME)
-    return call.result(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
+    return call.output(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 
 def broadcast_shape(call: HloCall) -> Dims:
@@ -253,14 +253,14 @@ def select(call: HloCall) -> Value:
     shape = call.alike(others, SAME)
     if pred:
         shape = call.alike([shape, pred], "the predicate must have the shape of the operands")
-    return call.result(shape, _selected(call, shape))
+    return call.output(shape, _selected(call, shape))
 
 
 @operator("chlo.broadcast_select")
 def broadcast_select(call: HloCall) -> Value:
     """Elements of one tensor or the other, all broadcast together."""
     shape = call.broadcast(*call.shapes())
-    return call.result(shape, _selected(call, shape))
+    return call.output(shape, _selected(call, shape))
 
 
 def _selected(call: HloCall, shape: Dims) -> Content | None:
@@ -278,7 +278,7 @@ def clamp(call: HloCall) -> Value:
     for bound in (low, high):
         if bound:
             shape = call.alike([shape, bound], "a bound must have the shape of the operand")
-    return call.result(shape, _clamped(call, shape) if call.dtype(1) in INTEGERS else None)
+    return call.output(shape, _clamped(call, shape) if call.dtype(1) in INTEGERS else None)
 
 
 def _clamped(call: HloCall, shape: Dims) -> Content | None:
@@ -322,7 +322,7 @@ def same(call: HloCall) -> list[Value]:
 @operator("map", constraints="C1")
 def map_(call: HloCall) -> Value:
     """A computation for the elements of tensors of one shape."""
-    return call.result(call.alike(call.shapes(), SAME))
+    return call.output(call.alike(call.shapes(), SAME))
 
 
 @operator("chlo.constant_like")
@@ -330,4 +330,4 @@ def constant_like(call: HloCall) -> Value:
     """One number in the shape of the operand."""
     number = call.attribute("value")
     is_whole = isinstance(number, int) or (isinstance(number, float) and number.is_integer())
-    return call.result(call.shape(0), filled(int(number), call.shape(0)) if is_whole else None)
+    return call.output(call.shape(0), filled(int(number), call.shape(0)) if is_whole else None)

@@ -50,7 +50,7 @@ def _gathered(call: HloCall, slices: Sequence[Dim]) -> Value:
             call.at_most(size, 1, f"the slice must have one element on axis {axis}, which the result does not have")
     window = [s for n, s in enumerate(slices) if n not in collapsed and n not in batching]
     shape = combined(without(indices, numbers.index_vector_dim), window, list(numbers.offset_dims))
-    return call.result(shape, _content(call, shape, collapsed))
+    return call.output(shape, _content(call, shape, collapsed))
 
 
 def _content(call: HloCall, shape: Dims, collapsed: Sequence[int]) -> Content | None:
@@ -105,21 +105,21 @@ def scatter(call: HloCall) -> list[Value]:
         call.at_most(updates[place], size, reason)
     outer = tuple(d for n, d in enumerate(updates) if n not in windows)
     call.same_shape(outer, without(indices, numbers.index_vector_dim), "updates must be as many as indices")
-    return [call.result(data, position=n) for n in range(count)]
+    return [call.output(data, position=n) for n in range(count)]
 
 
 @operator("torch_index_select")
 def torch_index_select(call: HloCall) -> Value:
     """Slices along an axis, whose place the axes of the indices take; batch axes are shared."""
     axis, batch = call.integer("dim"), call.integer("batch_dims")
-    return call.result(gather(call, call.shape(0), call.shape(1), axis, batch))
+    return call.output(gather(call, call.shape(0), call.shape(1), axis, batch))
 
 
 @operator("chlo.top_k")
 def top_k_(call: HloCall) -> list[Value]:
     """The ``k`` greatest elements on the last axis, and their indices."""
     shape = top_k(call, call.shape(0), -1, call.integer("k"))
-    return [call.result(shape, position=n) for n in range(2)]
+    return [call.output(shape, position=n) for n in range(2)]
 
 
 @operator("custom_call.stablehlo.dynamic_top_k")
@@ -128,7 +128,7 @@ def dynamic_top_k(call: HloCall) -> list[Value]:
     dims, sizes = call.shape(0), call.sizes(1)
     count = sizes[0] if sizes else call.fresh("k", "k", by=[1], most=dims[-1])
     shape = top_k(call, dims, -1, count)
-    return [call.result(shape, position=n) for n in range(2)]
+    return [call.output(shape, position=n) for n in range(2)]
 
 
 @operator("tensor.extract", "shape.get_extent")
@@ -137,9 +137,9 @@ def extract(call: HloCall) -> Value:
     numbers = [call.numbers(n) for n in range(1, len(call.inputs))]
     if len(call.shape(0)) != 1 or len(numbers) != 1 or not numbers[0]:
         items = call.elements(0)
-        return call.result((), None if items is None or len(items) != 1 else call.value(0).content)
+        return call.output((), None if items is None or len(items) != 1 else call.value(0).content)
     index = Value((), call.dtype(1), call.value(1).content)
     size = call.shape(0)[0]
     if is_size(numbers[0][0]):
         call.at_most(numbers[0][0] + 1, size, "the index must be within the axis")
-    return call.result((), gathered(call.value(0), index, 0, call.bounds))
+    return call.output((), gathered(call.value(0), index, 0, call.bounds))

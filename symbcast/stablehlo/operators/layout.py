@@ -9,12 +9,11 @@ from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, equ
 from symbcast.core.algebra.terms import Dim, Operation, term
 from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_value
-from symbcast.graphs.walking.reshaping import content_reshaped
-from symbcast.operators.joining_and_slicing import concat
+from symbcast.graphs.walking.reshaping import concatenated, content_reshaped, reordered
 from symbcast.operators.operator import Dims
-from symbcast.operators.reshaping import reshape, transpose
+from symbcast.operators.reshaping import reshape
 from symbcast.operators.values.contents import MAX_ELEMENTS, Content, Elements, IndexRamp, listed
-from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes
+from symbcast.operators.values.tensors import stretched, with_axes
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import HINTED, BroadcastAxis, HloCall, operator
 from symbcast.stablehlo.mlir import tensor_type_of
@@ -63,7 +62,7 @@ def _broadcast(call: HloCall, places: Sequence[int], target: Dims) -> Value:
                 f"axis {axis} of the operand must be 1 or {dim_text(result)}, the size of axis {place} of the result"
             )
             call.require(any_of([equal(size, 1), _same_size(size, result)]), reason)
-    return call.result(target, _placed(call.value(0), places, target))
+    return call.output(target, _placed(call.value(0), places, target))
 
 
 def _same_size(size: Dim, result: Dim) -> Formula:
@@ -86,7 +85,7 @@ def _placed(data: Value, places: Sequence[int], target: Dims) -> Content | None:
 @operator("broadcast")
 def broadcast(call: HloCall) -> Value:
     """New first axes of the sizes in the attribute."""
-    return call.result((*(call.integers("broadcast_sizes") or ()), *call.shape(0)))
+    return call.output((*(call.integers("broadcast_sizes") or ()), *call.shape(0)))
 
 
 # Reshapes.
@@ -106,7 +105,7 @@ def dynamic_reshape(call: HloCall) -> Value:
 
 def _reshaped(call: HloCall, target: Dims) -> Value:
     shape = reshape(call, call.shape(0), target)
-    return call.result(shape, content_reshaped(call.value(0), shape))
+    return call.output(shape, content_reshaped(call.value(0), shape))
 
 
 @operator("bitcast_convert", constraints="C1")
@@ -116,14 +115,13 @@ def bitcast_convert(call: HloCall) -> Value:
     before, after = call.width(call.node.raw.operands[0]), call.width(call.node.raw.results[0])
     if before < after:
         call.equal(dims[-1], after // before, "the last axis must make up one element of the result")
-    return call.result((*dims, before // after) if before > after else dims[:rank])
+    return call.output((*dims, before // after) if before > after else dims[:rank])
 
 
 @operator("transpose", constraints="C3")
 def transpose_(call: HloCall) -> Value:
     """The axes in another order."""
-    order, dims = call.integers("permutation") or [], call.shape(0)
-    return call.result(transpose(call, dims, order), transposed(call.value(0).content, dims, order))
+    return reordered(call, call.integers("permutation") or [])
 
 
 # Slices.
@@ -162,7 +160,7 @@ def _cut(
     content = None
     if len(steps) == len(dims) and call.value(0).content is not None:
         content = slice_value(call, call.value(0), SliceBounds(starts, limits, None, steps)).content
-    return call.result(tuple(sizes), content)
+    return call.output(tuple(sizes), content)
 
 
 @operator("dynamic_slice", constraints="C4 C5")
@@ -171,7 +169,7 @@ def dynamic_slice(call: HloCall) -> Value:
     data, sizes = call.value(0), call.integers("slice_sizes") or []
     for axis, (size, whole) in enumerate(zip(sizes, call.shape(0), strict=True)):
         call.at_most(size, whole, f"the slice must be at most as long as axis {axis}")
-    return call.result(tuple(sizes), _sliced(call, data, sizes))
+    return call.output(tuple(sizes), _sliced(call, data, sizes))
 
 
 def _sliced(call: HloCall, data: Value, sizes: Sequence[int]) -> Content | None:
@@ -195,7 +193,7 @@ def dynamic_update_slice(call: HloCall) -> Value:
     dims = call.shape(0)
     for axis, (size, whole) in enumerate(zip(call.shape(1), dims, strict=True)):
         call.at_most(size, whole, f"the update must be at most as long as axis {axis}")
-    return call.result(dims, _updated(call))
+    return call.output(dims, _updated(call))
 
 
 def _updated(call: HloCall) -> Content | None:
@@ -211,7 +209,7 @@ def _updated(call: HloCall) -> Content | None:
 def reverse(call: HloCall) -> Value:
     """The elements in the other order along some axes."""
     dims, axes = call.shape(0), call.integers("dimensions") or []
-    return call.result(dims, _reversed(call, dims, axes))
+    return call.output(dims, _reversed(call, dims, axes))
 
 
 def _reversed(call: HloCall, dims: Dims, axes: Sequence[int]) -> Content | None:
@@ -253,7 +251,7 @@ def _padded(call: HloCall, low: Sequence[Dim | None], high: Sequence[Dim | None]
         length = add(size, before, after, gaps)
         call.is_size(length, f"axis {axis} must have as many elements as the padding removes")
         sizes.append(length)
-    return call.result(tuple(sizes), _filled_up(call, low, high, inner))
+    return call.output(tuple(sizes), _filled_up(call, low, high, inner))
 
 
 def _filled_up(
@@ -273,9 +271,7 @@ def _filled_up(
 @operator("concatenate", constraints="C2 C6")
 def concatenate(call: HloCall) -> Value:
     """Tensors joined along an axis; their other sizes are equal."""
-    axis, shapes = call.integer("dimension"), call.shapes()
-    shape = concat(call, shapes, axis)
-    return call.result(shape, contents_joined([call.value(n) for n in range(len(shapes))], axis, shape))
+    return concatenated(call, call.integer("dimension"))
 
 
 # Sizes and numbers along axes.
@@ -295,13 +291,13 @@ def dynamic_iota(call: HloCall) -> Value:
 
 def _counting(call: HloCall, dims: Dims) -> Value:
     axis = call.integer("iota_dimension")
-    return call.result(dims, IndexRamp(0, tuple(int(n == axis) for n in range(len(dims)))))
+    return call.output(dims, IndexRamp(0, tuple(int(n == axis) for n in range(len(dims)))))
 
 
 @operator("get_dimension_size")
 def get_dimension_size(call: HloCall) -> Value:
     """The size of an axis."""
-    return call.result((), Elements((call.shape(0)[call.integer("dimension")],)))
+    return call.output((), Elements((call.shape(0)[call.integer("dimension")],)))
 
 
 @operator("set_dimension_size")
@@ -314,4 +310,4 @@ def set_dimension_size(call: HloCall) -> Value:
     size = sizes[0] if sizes else call.fresh("size", f"the size of axis {axis}", by=[1], most=most)
     call.is_size(size, "a size must not be negative")
     call.at_most(size, most, f"the new size must be at most that of axis {axis}, or its bound")
-    return call.result((*dims[:axis], size, *dims[axis + 1 :]))
+    return call.output((*dims[:axis], size, *dims[axis + 1 :]))

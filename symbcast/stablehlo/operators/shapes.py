@@ -113,8 +113,8 @@ def shape_eq(call: HloCall) -> Value:
     """Whether shapes are equal."""
     first, *others = (_dims(call, n) for n in range(len(call.inputs)))
     if any(len(other) != len(first) for other in others):
-        return call.result((), Elements((0,)))
-    return call.result((), Elements((all_of(map(equal, (*first,) * len(others), chain(*others))),)))
+        return call.output((), Elements((0,)))
+    return call.output((), Elements((all_of(map(equal, (*first,) * len(others), chain(*others))),)))
 
 
 @operator("shape.cstr_require")
@@ -147,4 +147,4 @@ def assuming(call: HloCall) -> Sequence[Value]:
 def reshape(call: HloCall) -> Value:
     """The elements in a shape that an operand holds."""
     call.equal(multiply(*call.shape(0)), multiply(*_dims(call, 1)), "there must be as many elements")
-    return call.result(_dims(call, 1), call.value(0).content)
+    return call.output(_dims(call, 1), call.value(0).content)

@@ -223,21 +223,20 @@ def repeated(call: TorchCall) -> Value:
     """Each axis repeated a given number of times, with axes added in front."""
     dims, repeats = call.dims("self"), call.known_sizes("repeats")
     call.refuse_if(len(repeats) < len(dims), f"there must be a number for each of the {len(dims)} axes")
-    return Value(_tiled(call, (*((1,) * (len(repeats) - len(dims))), *dims), repeats))
+    return Value(_tiled(call, dims, repeats))
 
 
 @translation("repeat")
 def repeat_contents(call: TorchCall, output: Value) -> Content | None:
     value, repeats = call.value_of("self"), call.known_sizes("repeats")
-    dims = shape_of_value(value)
-    sizes = (*[1] * (len(repeats) - len(dims)), *dims)
-    is_stretched = all(r == 1 or d == 1 for d, r in zip(sizes, repeats, strict=True))
+    aligned = reshaping.aligned_at_right(shape_of_value(value), tuple(repeats))
+    is_stretched = all(1 in (size, times) for size, times in zip(*aligned, strict=True))
     exact = stretched(value, output.shape or ()) if is_stretched else None
     return estimated(output, exact, lambda: interval_of(value, call.bounds))
 
 
 def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
-    output = reshaping.tile(call, dims, repeats)
+    output = reshaping.tile(call, *reshaping.aligned_at_right(dims, tuple(repeats)))
     call.are_sizes(output, "an axis must not be repeated a negative number of times")
     return output
 
@@ -245,10 +244,7 @@ def _tiled(call: TorchCall, dims: Dims, repeats: list[Dim]) -> Dims:
 @operator("tile")
 def tiled(call: TorchCall) -> Value:
     """Each axis repeated a given number of times; the shorter of shape and repeats is padded in front."""
-    dims, repeats = call.dims("self"), call.known_sizes("dims")
-    rank = max(len(dims), len(repeats))
-    shape = (*((1,) * (rank - len(dims))), *dims)
-    return Value(_tiled(call, shape, [*([1] * (rank - len(repeats))), *repeats]))
+    return Value(_tiled(call, call.dims("self"), call.known_sizes("dims")))
 
 
 @operator("repeat_interleave")
