@@ -194,6 +194,23 @@ class ExposedOperands(NamedTuple):
     taken: list[tuple[Dim, Dims]]
 
 
+class Declaration(NamedTuple):
+    """What `operator` is told about a shape function; its docstring explains the fields.
+
+    Attributes:
+        takes_all: Whether the function takes all operands as one sequence.
+    """
+
+    function: Callable[..., Any]
+    takes_all: bool = False
+    reach: Sequence[Reach | None] | ReachFunction | None = None
+    of_equal_rank: bool = False
+    has_parts: bool = False
+    named_by: str = ""
+    written_attributes: Callable[[Mapping[str, AttributeValue]], Mapping[str, AttributeValue]] | None = None
+    written_operands: Callable[..., Sequence[Sequence[Any]]] | None = None
+
+
 class Operator(Rule):
     """One operation on shapes, with its attributes set; immutable. `operator` makes the class from a shape function.
 
@@ -212,6 +229,8 @@ class Operator(Rule):
     kinds: ClassVar[Mapping[str, Reader]] = {}
     least: ClassVar[int] = 0
     most: ClassVar[int | None] = None
+    declaration: Declaration
+    part: int
     values: Mapping[str, Any]
 
     def __init__(self, *, called: str = "", **attributes: Any) -> None:
@@ -236,28 +255,58 @@ class Operator(Rule):
         except RuleArgumentError as error:
             raise OperatorError(self.name, error.problem, error.hint) from None
 
-    @abstractmethod
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find_operator, (self.name, self.attributes())  # no module has the class
+
     def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
         """Return the output shape for some shapes, and state the requirements on them."""
+        declaration = self.declaration
+        operands = (shapes,) if declaration.takes_all else shapes
+        if not declaration.has_parts:
+            dims: Dims = declaration.function(context, *operands, **self.values)
+            return dims
+        stated = SilentContext(context) if self.part else context
+        parts: Sequence[Dims] = declaration.function(stated, *operands, **self.values)
+        count = len(parts)
+        return parts[self.part] if self.part < count else context.refuse(f"part {self.part} must be one of {count}")
+
+    @property
+    def written_name(self) -> str:
+        """The name that the caller used, for messages."""
+        named_by = self.declaration.named_by
+        return str(getattr(self, named_by)).lower() if named_by else self.called
 
     def written_attributes(self) -> Mapping[str, AttributeValue]:
         """Return the attributes for a message; one axis is written as a number."""
-        attributes = self.attributes()
+        attributes, written = self.attributes(), self.declaration.written_attributes
+        if written:
+            return written(attributes)
         axes = attributes.get("axes")
         return {**attributes, "axes": axes[0]} if isinstance(axes, tuple) and len(axes) == 1 else attributes
 
+    def written_operands(self, shapes: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+        """Return the operands for a message."""
+        written = self.declaration.written_operands
+        return written(shapes, **self.values) if written else shapes
+
     def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
         """Return the reach into each operand; None for an operand whose rank must be known."""
-        return [None] * len(shapes)
+        reach = self.declaration.reach
+        if reach is None:
+            return [None] * len(shapes)
+        return (reach(shapes, **self.values) if callable(reach) else reach)[: len(shapes)]
 
     def expose(self, shapes: Sequence[Dims]) -> ExposedOperands:
         """Return operands as `output` sees them, with each sequence of axes as one axis. Raises `ReachError`."""
         exposed = [expose_axes(s, reach) for s, reach in zip(shapes, self.reaches(shapes), strict=True)]
         ranks = [self._rank_constraint(e.requirement, e.reason, (n,)) for n, e in enumerate(exposed)]
         constraints = [c for c in ranks if c.requirement != TRUE]
-        return ExposedOperands(
-            [e.dims for e in exposed], constraints, [e.taken for e in exposed if e.taken is not None]
-        )
+        dims = [e.dims for e in exposed]
+        if self.declaration.of_equal_rank:
+            dims, equal_ranks = of_one_rank(shapes, dims)
+            every, reason = tuple(range(len(shapes))), "the operands must have the same rank"
+            constraints += [self._rank_constraint(f, reason, every) for f in equal_ranks]
+        return ExposedOperands(dims, constraints, [e.taken for e in exposed if e.taken is not None])
 
     def _rank_constraint(self, requirement: Formula, reason: str, operands: tuple[int, ...]) -> Constraint:
         return Constraint(requirement, Origin(self.name, operands), Reason(self.name, reason))
@@ -417,74 +466,6 @@ class SilentContext(Context):
 # The declaration of operators.
 
 
-class Declaration(NamedTuple):
-    """What `operator` is told about a shape function; its docstring explains the fields.
-
-    Attributes:
-        takes_all: Whether the function takes all operands as one sequence.
-    """
-
-    function: Callable[..., Any]
-    takes_all: bool
-    reach: Sequence[Reach | None] | ReachFunction | None
-    of_equal_rank: bool
-    has_parts: bool
-    named_by: str
-    written_attributes: Callable[[Mapping[str, AttributeValue]], Mapping[str, AttributeValue]] | None
-    written_operands: Callable[..., Sequence[Sequence[Any]]] | None
-
-
-class DeclaredOperator(Operator):
-    """The base of the classes that `operator` makes."""
-
-    declaration: ClassVar[Declaration]
-    part: int
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return find_operator, (self.name, self.attributes())  # no module has the class
-
-    def output(self, context: Context, shapes: Sequence[Dims]) -> Dims:
-        declaration = self.declaration
-        operands = (shapes,) if declaration.takes_all else shapes
-        if not declaration.has_parts:
-            dims: Dims = declaration.function(context, *operands, **self.values)
-            return dims
-        stated = SilentContext(context) if self.part else context
-        parts: Sequence[Dims] = declaration.function(stated, *operands, **self.values)
-        count = len(parts)
-        return parts[self.part] if self.part < count else context.refuse(f"part {self.part} must be one of {count}")
-
-    def reaches(self, shapes: Sequence[Dims]) -> Sequence[Reach | None]:
-        reach = self.declaration.reach
-        if reach is None:
-            return [None] * len(shapes)
-        reaches = reach(shapes, **self.values) if callable(reach) else reach
-        return reaches[: len(shapes)]
-
-    def expose(self, shapes: Sequence[Dims]) -> ExposedOperands:
-        exposed = super().expose(shapes)
-        if not self.declaration.of_equal_rank:
-            return exposed
-        dims, equal_ranks = of_one_rank(shapes, exposed.shapes)
-        every = tuple(range(len(shapes)))
-        ranks = [self._rank_constraint(f, "the operands must have the same rank", every) for f in equal_ranks]
-        return ExposedOperands(dims, [*exposed.constraints, *ranks], exposed.taken)
-
-    @property
-    def written_name(self) -> str:
-        """The name that the caller used, for messages."""
-        named_by = self.declaration.named_by
-        return str(getattr(self, named_by)).lower() if named_by else self.called
-
-    def written_attributes(self) -> Mapping[str, AttributeValue]:
-        written = self.declaration.written_attributes
-        return written(self.attributes()) if written else super().written_attributes()
-
-    def written_operands(self, shapes: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-        written = self.declaration.written_operands
-        return written(shapes, **self.values) if written else shapes
-
-
 FAMILIES = ("products", "reshaping", "joining_and_slicing", "indexing", "convolution", "resizing", "layers")
 """The files that declare operators."""
 
@@ -550,7 +531,7 @@ def operator(  # noqa: PLR0913 - what can be declared
                 function, takes_all, reach, of_equal_rank, has_parts, named_by, written_attributes, written_operands
             ),
         }
-        _operators[name] = cast("type[Operator]", ABCMeta(name, (DeclaredOperator,), members))
+        _operators[name] = cast("type[Operator]", ABCMeta(name, (Operator,), members))
         return function
 
     return declare

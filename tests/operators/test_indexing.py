@@ -7,7 +7,7 @@ import pytest
 
 from symbcast.errors import OperatorError
 from symbcast.operators.indexing import gather, gather_elements, index, scatter, scatter_elements
-from symbcast.operators.operator import Operator
+from symbcast.operators.operator import Declaration, Operator
 
 
 class Shapes(Operator):
@@ -17,11 +17,8 @@ class Shapes(Operator):
     variadic = True
 
     def __init__(self, function):
-        self.function = function
+        self.declaration = Declaration(function)
         super().__init__()
-
-    def output(self, context, shapes):
-        return self.function(context, *shapes)
 
 
 def found(function, *shapes):

@@ -160,14 +160,6 @@ def _power(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
 _MAX_EXPONENT = 8
 
 
-def _smaller(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
-    return known.bounds.smaller(a, b) if is_size(a) and is_size(b) else None
-
-
-def _larger(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
-    return known.bounds.larger(a, b) if is_size(a) and is_size(b) else None
-
-
 def _comparing(operator: Operator, exchanged: bool = False) -> Binary:
     def compare(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
         if operator == "==" and (isinstance(a, FORMULA_KINDS) or isinstance(b, FORMULA_KINDS)):
@@ -218,8 +210,8 @@ BINARY: Mapping[str, Binary] = {
     "GreaterOrEqual": _comparing("<=", exchanged=True),
     "Less": _comparing("<"),
     "LessOrEqual": _comparing("<="),
-    "Max": _larger,
-    "Min": _smaller,
+    "Max": lambda known, _, a, b: known.bounds.larger(a, b) if is_size(a) and is_size(b) else None,
+    "Min": lambda known, _, a, b: known.bounds.smaller(a, b) if is_size(a) and is_size(b) else None,
     "Mod": _modulo,
     "Mul": _multiply,
     "Or": _or,
@@ -248,18 +240,6 @@ def selected(known: KnownSizes, name: str, condition: Element, yes: Element, no:
 # Of one element.
 
 
-def _floor(bounds: Bounds, a: Element) -> Element:
-    return floor_divide(a.above, a.below) if isinstance(a, SizeRatio) else a
-
-
-def _ceil(bounds: Bounds, a: Element) -> Element:
-    return ceil_divide(a.above, a.below) if isinstance(a, SizeRatio) else a
-
-
-def _round(bounds: Bounds, a: Element) -> Element:
-    return a if is_size(a) else None
-
-
 def _negate(bounds: Bounds, a: Element) -> Element:
     x = as_ratio(a)
     return None if x is None else ratio(multiply(-1, x.above), x.below)
@@ -274,10 +254,6 @@ def _absolute(bounds: Bounds, a: Element) -> Element:
     if bounds.is_at_most(x.above, 0):
         return _negate(bounds, a)
     return bounds.larger(a, multiply(-1, a)) if is_size(a) else None
-
-
-def _relu(bounds: Bounds, a: Element) -> Element:
-    return bounds.larger(a, 0) if is_size(a) else None
 
 
 def _square_root(bounds: Bounds, a: Element) -> Element:
@@ -304,12 +280,12 @@ def _not(bounds: Bounds, a: Element) -> Element:
 
 UNARY: Mapping[str, Unary] = {
     "Abs": _absolute,
-    "Ceil": _ceil,
-    "Floor": _floor,
+    "Ceil": lambda _, a: ceil_divide(a.above, a.below) if isinstance(a, SizeRatio) else a,
+    "Floor": lambda _, a: floor_divide(a.above, a.below) if isinstance(a, SizeRatio) else a,
     "Neg": _negate,
     "Not": _not,
-    "Relu": _relu,
-    "Round": _round,
+    "Relu": lambda bounds, a: bounds.larger(a, 0) if is_size(a) else None,
+    "Round": lambda _, a: a if is_size(a) else None,
     "Sign": _sign,
     "Sqrt": _square_root,
 }
@@ -323,11 +299,7 @@ def cast_element(element: Element, to: int, known: KnownSizes) -> Element:
         x = as_ratio(element)
         return None if x is None else _known(known, different(x.above, 0))
     if to in INTEGERS:
-        return as_represented(_towards_zero(element, known), to, known.bounds)
+        if isinstance(element, SizeRatio):
+            element = quotient_towards_zero(known.bounds, element.above, element.below)
+        return as_represented(element, to, known.bounds)
     return as_represented(element, to, known.bounds) if to in _REALS else None
-
-
-def _towards_zero(element: Element, known: KnownSizes) -> Element:
-    if not isinstance(element, SizeRatio):
-        return element
-    return quotient_towards_zero(known.bounds, element.above, element.below)
