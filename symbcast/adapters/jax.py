@@ -48,9 +48,10 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     if not _is_symbolic(value):
         return None
     try:
-        return _in_scope(parse_dim(_quoted(str(value))), value.scope)
+        dim = parse_dim(_quoted(str(value)))
     except ShapeSyntaxError as error:  # too long, or a negative number that jax has not evaluated
         raise DimensionError(value, error.problem) from error
+    return replace_symbols(dim, {s: _scopes.symbol(value.scope, s.name) for s in symbols_of([dim])})
 
 
 def assumptions(*values: object) -> list[sympy.Basic]:
@@ -126,10 +127,6 @@ def _is_symbolic(value: Any) -> bool:
 def _quoted(text: str) -> str:
     """Return jax's text in our grammar; names are quoted, since jax may call a dimension ``None`` or ``and``."""
     return _NAME.sub(lambda name: f"'{name[0]}'", text).replace("^", "**")
-
-
-def _in_scope(dim: Dim, scope: Any) -> Dim:
-    return replace_symbols(dim, {s: _scopes.symbol(scope, s.name) for s in symbols_of([dim])})
 
 
 def _constraints(scope: Any) -> Iterator[sympy.Basic]:

@@ -59,7 +59,7 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
 def assumptions(*values: object) -> list[sympy.Basic]:
     """Return the assumptions that the names within expressions are at least 1."""
     dims = [read_dim(d) for v in values for d in _dims(v) if _is_symbolic(d)]
-    named = symbols_of(d for d in dims if d is not None and not _is_name(d))
+    named = symbols_of(d for d in dims if d is not None and not isinstance(d, Symbol))
     return [formula_to_sympy(at_most(1, s)) for s in named]
 
 
@@ -76,10 +76,6 @@ def write(shape: ShapeLike) -> onnx_ir.Shape:
 
 def _is_symbolic(value: Any) -> bool:
     return isinstance(value, load("onnx_ir", "onnx-ir").SymbolicDim)
-
-
-def _is_name(dim: Dim) -> bool:
-    return isinstance(dim, Symbol)
 
 
 def _dims(value: Any) -> tuple[Any, ...]:

@@ -76,7 +76,8 @@ def read_term(expr: Any, leaf: Leaf) -> Term:
 
 
 def _read_arithmetic(expr: Any, leaf: Leaf) -> Term:
-    if _has_fraction(expr):
+    factors = [f for a in sympy.Add.make_args(expr) for f in sympy.Mul.make_args(a)]
+    if any((f.is_Rational and not f.is_Integer) or (f.is_Pow and f.exp.is_negative) for f in factors):
         return _read_quotient(expr, leaf)
     parts = [read_term(a, leaf) for a in expr.args]
     if isinstance(expr, sympy.Add):
@@ -85,11 +86,6 @@ def _read_arithmetic(expr: Any, leaf: Leaf) -> Term:
     for part in parts:
         product = product * part
     return product
-
-
-def _has_fraction(expr: Any) -> bool:
-    factors = [f for a in sympy.Add.make_args(expr) for f in sympy.Mul.make_args(a)]
-    return any((f.is_Rational and not f.is_Integer) or (f.is_Pow and f.exp.is_negative) for f in factors)
 
 
 def _read_quotient(expr: Any, leaf: Leaf) -> Term:
@@ -169,8 +165,10 @@ def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     """Return a `SymInt` or `torch.export.Dim` as a dimension, or None for anything else."""
     if isinstance(value, load("torch", "torch").SymInt):
         return _read_symint(value)
-    if _is_hint(value):
-        return _read_hint(value, unknowns)
+    if type(value).__name__ == "_DimHint":
+        if getattr(value, "type", value).name == "STATIC":
+            raise DimensionError(value, "Dim.STATIC means the size of the example", "pass the example's size")
+        return Unknown(f"?{unknowns}", getattr(value, "min", None) or 0, getattr(value, "max", None))
     if not _is_export_dim(value):
         return None
     root = getattr(value, "root", None)
@@ -184,7 +182,9 @@ def assumptions(*values: object) -> list[sympy.Basic]:
 
     Facts that are not comparisons of sizes are left out: the answer then covers more sizes, and is still right.
     """
-    dims = [d for v in values for d in (_dims(v) if not _is_program(v) else _program_dims(v))]
+    program = load("torch.export", "torch").ExportedProgram
+    shapes = [_inputs(v).values() if isinstance(v, program) else (v,) for v in values]
+    dims = [d for tensors in shapes for tensor in tensors for d in _dims(tensor)]
     facts: dict[sympy.Basic, None] = {}
     for dim in dims:
         if _is_export_dim(dim):
@@ -243,16 +243,6 @@ def _is_export_dim(value: Any) -> bool:
     return hasattr(value, "__name__") and any(
         k.__module__ == "torch.export.dynamic_shapes" for k in type(value).__mro__
     )
-
-
-def _is_hint(value: Any) -> bool:
-    return type(value).__name__ == "_DimHint"
-
-
-def _read_hint(value: Any, unknowns: int) -> Dim:
-    if getattr(value, "type", value).name == "STATIC":
-        raise DimensionError(value, "Dim.STATIC means the size of the example", "pass the example's size")
-    return Unknown(f"?{unknowns}", getattr(value, "min", None) or 0, getattr(value, "max", None))
 
 
 def _has_symbol(value: Any) -> bool:
@@ -322,18 +312,10 @@ def _range(s: Symbol, low: Any, high: Any) -> Iterator[sympy.Basic]:
         yield formula_to_sympy(at_most(s, int(high)))
 
 
-def _is_program(value: Any) -> bool:
-    return isinstance(value, load("torch.export", "torch").ExportedProgram)
-
-
 def _inputs(program: Any) -> dict[str, Any]:
     taken = set(program.graph_signature.user_inputs)
     nodes = [n for n in program.graph.nodes if n.op == "placeholder" and n.name in taken]
     return {n.name: n.meta["val"] for n in nodes if hasattr(n.meta.get("val"), "shape")}
-
-
-def _program_dims(program: Any) -> list[Any]:
-    return [d for value in _inputs(program).values() for d in value.shape]
 
 
 def _written_symbol(export: Any, resolved: ResolvedShapes, s: Symbol, name: str) -> Any:

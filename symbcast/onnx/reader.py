@@ -52,7 +52,8 @@ def load_model(model: Any) -> tuple[str, Any]:
         return _from_file(os.fsdecode(model))
     if isinstance(model, onnx.ModelProto):
         return _checked(_name(model), model)
-    if _is_onnx_ir(model):
+    onnx_ir = sys.modules.get("onnx_ir")  # without it, no object can be one of its models
+    if onnx_ir is not None and isinstance(model, onnx_ir.Model):
         return _from_onnx_ir(model)
     if isinstance(model, (list, tuple, set)):
         raise ShapeTypeError(model, "a model", "for several models, write check_many([...])")
@@ -66,11 +67,6 @@ def _from_file(source: str) -> tuple[str, Any]:
     # Download caches link to files in another folder: external data next to the link's target belong to it too.
     read_external_data(_tensors(model[1].graph), (Path(source).parent, Path(source).resolve().parent))
     return model
-
-
-def _is_onnx_ir(model: Any) -> bool:
-    library = sys.modules.get("onnx_ir")
-    return library is not None and isinstance(model, library.Model)
 
 
 def _from_onnx_ir(model: Any) -> tuple[str, Any]:

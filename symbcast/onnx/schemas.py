@@ -225,8 +225,9 @@ def onnx_schema(op_type: str, version: int, domain: str) -> Any:
 @lru_cache(maxsize=4096)
 def schema(op_type: str, version: int, domain: str) -> Schema | None:
     """Return the schema of an operator; None if the version does not have it."""
-    from onnx import AttributeProto
+    from onnx import AttributeProto, defs
 
+    single = defs.OpSchema.FormalParameterOption.Single
     definition = onnx_schema(op_type, version, domain)
     if definition is None:
         return None
@@ -234,25 +235,17 @@ def schema(op_type: str, version: int, domain: str) -> Schema | None:
         definition.since_version,
         (definition.min_input, definition.max_input),
         (definition.min_output, definition.max_output),
-        tuple(map(_slot, definition.inputs)),
+        tuple(OperandSchema(i.option == single, i.type_str, _tensor_types(i.types)) for i in definition.inputs),
         {n: (AttributeProto.AttributeType.Value(a.type.name), a.required) for n, a in definition.attributes.items()},
         definition.deprecated and not (definition.has_function or definition.has_context_dependent_function),
         all(i.is_homogeneous for i in definition.inputs),
     )
 
 
-def _slot(slot: Any) -> OperandSchema:
-    from onnx.defs import OpSchema
-
-    return OperandSchema(
-        slot.option == OpSchema.FormalParameterOption.Single, slot.type_str, frozenset(_tensor_types(slot.types))
-    )
-
-
-def _tensor_types(texts: Any) -> list[int]:
+def _tensor_types(texts: Any) -> frozenset[int]:
     """Return the element types in texts such as ``tensor(float)``; none if any text has another form."""
-    numbers = [_type_numbers().get(text) for text in texts]
-    return [] if None in numbers else [n for n in numbers if n is not None]
+    known = _type_numbers()
+    return frozenset(known[text] for text in texts) if known.keys() >= set(texts) else frozenset()
 
 
 @cache

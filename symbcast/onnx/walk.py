@@ -153,17 +153,14 @@ class OnnxWalk(Walk):
 def _key_of_call(node: Node, inputs: Sequence[Value | None], guards: tuple[Formula, ...]) -> tuple[Any, ...] | None:
     """Return everything that a function call depends on; None if it cannot be hashed."""
     attributes = tuple(a.SerializeToString(deterministic=True) for a in node.raw.attribute)
-    key = (*function_key(node.domain, node.op_type, node.raw), attributes, tuple(map(_key_of_value, inputs)), guards)
+    # A constant is its own key, because its facts may grow.
+    facts = [tuple(getattr(v, n) for n in Value.__slots__) if type(v) is Value else v for v in inputs]
+    key = (*function_key(node.domain, node.op_type, node.raw), attributes, *facts, guards)
     try:
         hash(key)
     except TypeError:
         return None
     return key
-
-
-def _key_of_value(value: Value | None) -> Any:
-    """Return the known facts about a value; a constant is its own key, because its facts may grow."""
-    return tuple(getattr(value, name) for name in Value.__slots__) if type(value) is Value else value
 
 
 _SHAPES_ONLY = frozenset({"Shape", "Size", "SequenceLength"})

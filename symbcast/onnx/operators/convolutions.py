@@ -129,13 +129,6 @@ def covering_positions(context: Context, size: Dim, window: SlidingWindow, *, ro
     return _divided(context, room, window.stride)
 
 
-def transposed_positions(call: NodeCall, size: Dim, window: SlidingWindow, requested: int) -> None:
-    """Require that the input have at least as many elements as the requested output has windows."""
-    needed = add(floor_divide(subtract(requested, window.span), window.stride), 1)
-    call.at_most(needed, size, "the requested output is too large for the input")
-    call.at_most(1, size, "the input must not be empty")
-
-
 # Convolutions and transposed convolutions.
 
 
@@ -294,10 +287,15 @@ def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, reques
     """Return the size of the output along an axis."""
     stride = window.stride
     if call.does(CONV_TRANSPOSE_EXTRA):
-        _require_extra(call, size, stride, extra)
+        if extra >= stride:
+            call.refuse("output_padding must be smaller than the stride")
+        if extra:
+            call.at_most(1, size, "there must be an element to add output_padding to")
     if requested is not None:
         if call.does(CONV_TRANSPOSE_SHAPE):
-            transposed_positions(call, size, window, requested)
+            needed = add(floor_divide(subtract(requested, window.span), stride), 1)
+            call.at_most(needed, size, "the requested output is too large for the input")
+            call.at_most(1, size, "the input must not be empty")
         return requested
     if auto_pad(call) not in SAME:
         length = transposed_length(size, window, extra)
@@ -311,14 +309,6 @@ def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, reques
     else:
         call.at_most(0, length, "the size of the output must not be negative")
     return length
-
-
-def _require_extra(call: NodeCall, size: Dim, stride: int, extra: int) -> None:
-    """Require, as the runtime does, that convolving the output give the input's length."""
-    if extra >= stride:
-        call.refuse("output_padding must be smaller than the stride")
-    if extra:
-        call.at_most(1, size, "there must be an element to add output_padding to")
 
 
 DEFORM_CONV_EMPTY = RuntimeDifference(
