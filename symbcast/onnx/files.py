@@ -69,6 +69,7 @@ def _read_bytes(path: str) -> bytes:
         if mode.st_size > MAX_BYTES:
             raise _too_large(path)
         with Path(path).open("rb") as file:
+            # One byte more than allowed: a longer file is noticed without reading it whole, a pipe and a gzip bomb too.
             data = (gzip.GzipFile(fileobj=file) if path.endswith(".gz") else file).read(MAX_BYTES + 1)
     except OSError as error:
         raise ModelError(path, *_unreadable(error)) from error
@@ -212,6 +213,7 @@ def _data(tensor: Any, folders: Sequence[Path]) -> bytes | None:
     try:
         offset, length = int(entries.get("offset", 0)), int(entries.get("length", size))
         path = _within(entries["location"], folders)
+        # A file may hold less or other data than the tensor needs; then its numbers stay unknown.
         if path is None or offset < 0 or length != size:
             return None
         with path.open("rb") as file:

@@ -429,10 +429,7 @@ def walkable_nodes(protos: Iterable[Any], versions: Mapping[str, int]) -> list[O
 
 
 def body_of(function: Any, node: Any, absent: Set[str]) -> list[Any]:
-    """Return the nodes of a function for the call ``node`` without the inputs ``absent``.
-
-    A reference to an attribute of the function is replaced by its value, or dropped if it has none.
-    """
+    """Return the nodes of a function for the call ``node`` without the inputs ``absent``."""
     attributes = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
     return [_called(inner, attributes, absent) for inner in function.node]
 
@@ -472,10 +469,12 @@ def graphs_in(node: Any) -> Iterator[Any]:
 
 
 def _substitute(node: Any, attributes: Mapping[str, Any]) -> None:
+    # From the end, because attributes are deleted on the way.
     for position in reversed(range(len(node.attribute))):
         attribute = node.attribute[position]
         if not attribute.ref_attr_name:
             continue
+        # A reference to an attribute of the function is replaced by its value, or dropped if it has none.
         value = attributes.get(attribute.ref_attr_name)
         if value is None:
             del node.attribute[position]

@@ -321,13 +321,11 @@ class OnnxModel(Model):
                     walk.leave(place, "no sizes work for it: ONNX Runtime may not open the model")
 
     def settle(self, walk: Walk) -> None:
-        """Raise `ModelError` for wrong element types; onnx confirms any that seem wrong.
-
-        ONNX Runtime requires outputs to have their declared types; ``onnx.checker`` does not.
-        """
+        """Raise `ModelError` for wrong element types; onnx confirms any that seem wrong."""
         mistyped = cast("OnnxWalk", walk).mistyped
         outputs: dict[str, int] = {}
         if self._runtime == "onnxruntime":
+            # ONNX Runtime requires outputs to have their declared types; ``onnx.checker`` does not.
             dtypes = {name: (walk.top.find(name) or UNKNOWN).dtype for name in self.graph.outputs}
             outputs = other_outputs(self.raw, dtypes)
         if mistyped or outputs:

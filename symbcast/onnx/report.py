@@ -138,10 +138,13 @@ LARGEST = 1 << 28
 """The largest tensor with which a model is run, in elements."""
 LONGEST = 800
 
+# Parts of ONNX Runtime's messages: the nodes that fail, the innermost last; the place in its source, the function
+# there, and the condition that it checked.
 _AT_NODE = re.compile(r"running (\w+) node\. Name:'([^']*)'")
 _WHERE_IN_RUNTIME = re.compile(r"\S*\.(?:h|hpp|inl|cc|cpp):\d+ ")
 _FUNCTION = re.compile(r"(?:[\w<>:&*~ ]*::[^()]*\((?:[^()]|\([^()]*\))*\)(?: const)?|\w+) ")
 _CONDITION = re.compile(r".*? was false\. ?")
+# ONNX Runtime begins the names of nodes of functions that it puts into the graph with it.
 _TAKEN_IN = "_inlfunc_"
 _AT_LOADED_NODE = re.compile(r"Node ?\(([^()]*)\) Op ?\((\w+)\)")
 

@@ -76,11 +76,7 @@ def newest() -> Mapping[str, int]:
 
 
 def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: int = IR_WITH_OPSETS) -> dict[str, int]:
-    """Return the version of each imported domain; raises `ModelError` for a version that does not exist.
-
-    If a model does not import ONNX's domain or one of ONNX Runtime's own, the runtime uses the newest version of that
-    domain.
-    """
+    """Return the version of each imported domain; raises `ModelError` for a version that does not exist."""
     imported = {canonical_domain(o.domain): int(o.version) for o in imports}
     for domain, version in imported.items():
         name = quote(domain or "ai.onnx")
@@ -98,8 +94,11 @@ def versions(imports: Any, source: ModelSource, runtime: Runtime, ir_version: in
                 "install a newer onnx, or export the model for an older version",
             )
     if 0 < ir_version < IR_WITH_OPSETS:
+        # Models of IR 1 and 2 cannot import anything: their operators are those of version 1.
         imported.setdefault("", 1)
     if runtime == "onnxruntime":
+        # If a model does not import ONNX's domain or one of ONNX Runtime's own, the runtime uses the newest version of
+        # that domain.
         imported = {**newest(), **dict.fromkeys(_IMPORTED_BY_RUNTIME, 1), **imported}
     return imported
 
@@ -296,6 +295,7 @@ def mismatch(op_type: str, domain: str, version: int, types: Sequence[int]) -> t
     operator = schema(op_type, version, domain) if domain in KNOWN_DOMAINS else None
     if operator is None or not operator.slots:
         return None
+    # By type parameter, the first input that has it; all others must have the same type.
     first: dict[str, int] = {}
     for position, dtype in enumerate(types):
         slot = operator.slot(position)
@@ -330,6 +330,7 @@ def check_types(source: str, model: Any, suspects: SuspectedFaults, known: Mappi
     dtypes.update((tensor.name, tensor.data_type) for tensor in model.graph.initializer)
     for node, types, position, other in suspects.nodes:
         places = (position,) if other is None else (position, other)
+        # The walk only suspects, and onnx's inference decides.
         if any(dtypes.get(node.input[p]) != types[p] for p in places):
             continue
         kind = dtype_name(types[position])

@@ -98,10 +98,7 @@ def _of_data(tensor: Any, count: int) -> str | None:
 
 
 def sparse_problem_of(tensor: Any) -> str | None:
-    """Return what is wrong with a sparse tensor, as the end of a sentence; None if it is valid.
-
-    ONNX Runtime makes the tensor dense when it opens a model, so the index of each value must be within the shape.
-    """
+    """Return what is wrong with a sparse tensor, as the end of a sentence; None if it is valid."""
     values, indices, dims = tensor.values, tensor.indices, tensor.dims
     for part, what in ((values, "values"), (indices, "indices")):
         problem = tensor_problem(part)
@@ -113,6 +110,7 @@ def sparse_problem_of(tensor: Any) -> str | None:
     allowed = ([count], [count, len(dims)])
     if list(indices.dims) not in allowed:
         return f"has indices of shape {_shape(indices.dims)}; for {count} values it must be {_shape(allowed[0])}"
+    # ONNX Runtime makes the tensor dense when it opens a model, so the index of each value must be within the shape.
     return _of_places(tensor, count)
 
 
@@ -135,6 +133,7 @@ def _count(dims: Any) -> int:
     count = 0 if 0 in dims else 1
     for size in dims:
         count *= size
+        # Sizes in a damaged file have up to 19 digits each: their exact product would be of no use.
         if count > _MAX_EMBEDDED << 8:
             break
     return count
@@ -146,10 +145,8 @@ def _shape(dims: Any) -> str:
 
 
 def with_sorted_nodes(model: Any, source: ModelSource) -> Any:
-    """Return a copy of a model with its main graph sorted; raises `ModelError` if the nodes form a cycle.
-
-    ONNX Runtime does the same: see ``Graph::PerformTopologicalSortAndCheckIsAcyclic``.
-    """
+    """Return a copy of a model with its main graph sorted; raises `ModelError` if the nodes form a cycle."""
+    # ONNX Runtime does the same: see ``Graph::PerformTopologicalSortAndCheckIsAcyclic``.
     nodes = list(model.graph.node)
     maker = {name: n for n, node in enumerate(nodes) for name in node.output}
     used = ((name for inner in with_inner(node) for name in inner.input) for node in nodes)
@@ -178,6 +175,8 @@ def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]
     """Return the message for a cycle of nodes, found by following inputs back until a node repeats."""
     way, places, n = [start], {start: 0}, start
     while True:
+        # A node that is left needs another one that is left, so the way ends in a cycle: the same one each time, as
+        # the least of them is followed.
         n = min(other for other in needs[n] if left[other])
         if n in places:
             break
@@ -361,6 +360,7 @@ class GraphChecker:
             if 0 < self._model.ir_version < OVERRIDABLE:
                 check_unused(graph, self._source)
         self._nodes(nodes, known, around)
+        # protobuf returns a name that is no UTF-8 as bytes, in some of its implementations.
         if bytes in set(map(type, known)):
             raise self._source.fault(*DAMAGED)
         for output in graph.output:
@@ -401,6 +401,7 @@ class GraphChecker:
                     if name and name not in known and not _is_among(name, around):
                         raise self._undefined(node.raw, name, [n.raw for n in nodes], around)
             tensor = node.tensor
+            # A node of type Constant has no kind, but equal constants are one tensor.
             kind = node.kind if tensor is None else (tensor, len(inputs), len(node.outputs))
             if kind is None or kind not in right:
                 is_plain = self._is_plain_node(node.raw, inputs, (*around, known))

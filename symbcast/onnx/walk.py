@@ -103,12 +103,9 @@ class OnnxWalk(Walk):
             self.mistyped.append(TypeMismatch(node.raw, numbers, *places))
 
     def _call(self, function: Any, node: Node, inputs: Sequence[Value | None], scope: GraphScope) -> Sequence[Value]:
-        """Walk through the body of a function of the model, or return the result of an earlier call.
-
-        A call with the same arguments under the same conditions has the same requirements and gives the same sizes. A
-        result is not reused if the call left something open, or created a size, since data decide it anew for each
-        call.
-        """
+        """Walk through the body of a function of the model, or return the result of an earlier call."""
+        # A call with the same arguments under the same conditions has the same requirements and gives the same sizes. A
+        # result is not reused if the call left something open, or created a size, since data decide it anew each time.
         key = _key_of_call(node, inputs, self.asker.guards)
         body = self._calls.get(key) if key is not None else None
         if body is None:
@@ -172,15 +169,13 @@ _SELECTING = frozenset({"Clip", "Max", "Min"})
 
 
 def decider_of_output(node: Node, inputs: Sequence[Value | None], position: int) -> Decider:
-    """Derive the decider of an output's inexactly known elements from the deciders of the inputs.
-
-    Inputs with the same type variable as the output supply its elements; the others determine their layout.
-    """
+    """Derive the decider of an output's inexactly known elements from the deciders of the inputs."""
     op_type = node.op_type
     if op_type in _SHAPES_ONLY:
         return Decider.SIZES
     if op_type in _RANDOM:
         return Decider.DATA
+    # Inputs with the same type variable as the output supply its elements; the others determine their layout.
     places, is_moving = _sources(op_type, node.version, node.domain, position, len(inputs))
     if is_moving and places is not None:
         same = [inputs[n] for n in places]

@@ -44,6 +44,7 @@ def index(context: Context, data: Dims, indices: Sequence[Dims | None]) -> Dims:
     for place in places:
         meet(context, None, None, data[place], joined)
     others = [d for n, d in enumerate(data) if n not in places]
+    # As in NumPy: the axes of indices come first if the indexed axes are not adjacent.
     is_together = places[-1] - places[0] == len(places) - 1
     first = places[0] if is_together else 0
     return (*others[:first], *joined, *others[first:])
@@ -75,10 +76,9 @@ def meet(  # noqa: PLR0913 - indices, and what they must be within
 ) -> None:
     """Require that an axis contain at least one index from ``low`` to ``high``, if there are indices.
 
-    Negative indices are valid only if they count ``from_end``.
-
-    This is all that is certainly required if nothing else is known about the indices. None means no bound.
+    Negative indices are valid only if they count ``from_end``. None means no bound.
     """
+    # This is all that is certainly required if nothing else is known about the indices: data can choose one within.
     if shape is None:
         return
     empty = context.empty(shape)
@@ -94,11 +94,9 @@ def meet(  # noqa: PLR0913 - indices, and what they must be within
 
 
 def indexable(context: Context, data: Dims, indices: Dims, axis: int) -> None:
-    """Require that the axis have elements to index if any index is used.
-
-    NumPy uses each index once for each position on the axes before the indexed one.
-    """
+    """Require that the axis have elements to index if any index is used."""
     place = context.axis(axis, len(data))
+    # NumPy uses each index once for each position on the axes before the indexed one: none if one of these is empty.
     within(context, 0, 0, data[place], (*data[:place], *indices))
 
 

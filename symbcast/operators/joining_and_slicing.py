@@ -107,6 +107,7 @@ def cut(
     are positions known not to be negative.
     """
     start, end, step = part
+    # Backwards, a slice starts at the last element at most, and ends before the first one, at -1.
     low, high = (0, size) if step > 0 else (-1, subtract(size, 1))
     least = 0 if starts_within else low
     first = context.bounds.smaller(start if start in sizes else context.bounds.larger(start, least), high)
@@ -117,10 +118,8 @@ def cut(
 
 
 def length(context: Context, size: Dim, start: Dim, end: Dim, step: Dim = 1) -> Dim:
-    """Return the length of a part of an axis, from a nonnegative start to an end, as in Python slices.
-
-    A start past the end of the axis gives an empty part, as does an end before the start; so neither is clamped alone.
-    """
+    """Return the length of a part of an axis, from a nonnegative start to an end, as in Python slices."""
+    # A start past the end of the axis gives an empty part, as does an end before the start: neither is clamped alone.
     there = subtract(context.bounds.smaller(end, size), start)
     return ceil_divide(context.bounds.larger(there, 0), step)
 
@@ -131,6 +130,7 @@ def from_front(context: Context, size: Dim, place: Dim) -> Dim:
         return place
     if context.bounds.is_at_most(place, -1):
         return add(place, size)
+    # 1 where the position is negative, and else 0.
     is_negative = context.bounds.smaller(context.bounds.larger(multiply(-1, place), 0), 1)
     return add(place, multiply(size, is_negative))
 
@@ -186,6 +186,7 @@ def has_elements(context: Context, mode: str, padding: Padding) -> Formula:
     left = size_after_removal(context, padding)
     if mode != "reflect":
         return at_most(1, left)
+    # A reflection does not repeat the edge itself, so it needs one element more than it adds.
     return all_of([at_most(add(n, 1), left) for n in dict.fromkeys((0, padding.before, padding.after))])
 
 

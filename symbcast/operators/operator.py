@@ -245,6 +245,7 @@ class Operator(Rule):
                 value = self.kinds[name](self.name, name, attributes[name])
             values[name] = self._chosen(parameter, value) if parameter.choices else value
             setattr(self, name, values[name])
+        # The part is chosen from what the function returns; the function does not take it.
         values.pop("part", None)
         self.check_attributes()
         self._is_set = True

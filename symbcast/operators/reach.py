@@ -161,13 +161,11 @@ def of_one_rank(
 
 
 def is_of_each_axis(formula: Formula) -> bool:
-    """Return whether a requirement on the one axis that represents a sequence applies to each of its axes.
-
-    It does not if the axis is part of a sum, a product or a disjunction: one axis of size 0 makes the tensor empty,
-    whatever the others are.
-    """
+    """Return whether a requirement on the one axis that represents a sequence applies to each of its axes."""
     if not any(map(mentions_rest, dims_of(formula))):
         return True
+    # It does not if the axis is part of a sum, a product or a disjunction: one axis of size 0 makes the tensor empty,
+    # whatever the others are.
     return len(literals(formula)) == 1 and all(is_sequence(d) for d in dims_of(formula) if mentions_rest(d))
 
 

@@ -24,14 +24,14 @@ NO_ZERO = "no size may be 0 next to a -1"
 def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred: Inferred | None = None) -> Dims:
     """Return the target shape with its None, at most one, inferred; require the same number of elements.
 
-    None stands for -1. No other size may then be 0, because the inferred size would be undetermined. ``inferred``
-    computes it if a runtime does so differently.
+    None stands for -1. ``inferred`` computes its size if a runtime does so differently.
     """
     sizes = [d for d in target if d is not None]
     context.refuse_if(len(sizes) < len(target) - 1, "at most one size may be -1")
     if len(sizes) < len(target):
         worked_out = (inferred or infer_size)(context, data, sizes)
         return tuple(worked_out if d is None else d for d in target)
+    # A quotient of 1 says that the products are equal only where nothing is divided by 0.
     quotient = exact_quotient(data, tuple(sizes)) if context.is_positive(sizes) else None
     if quotient != 1:
         left, right = _without_common(context, data, sizes)
@@ -40,16 +40,14 @@ def reshape(context: Context, data: Dims, target: Sequence[Dim | None], inferred
 
 
 def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], sequence: Dim) -> Dims:
-    """Return the target shape if data and target share a sequence of axes, whose product is unknown.
-
-    To infer a size next to the sequence, its axes must not be 0; nothing else is required of them. If no size is
-    inferred, the other sizes must have equal products at all sizes, because it is unknown whether the sequence is
-    empty.
-    """
+    """Return the target shape if data and target share a sequence of axes, whose product is unknown."""
     place = target.index(sequence)
     before, beside = data.index(sequence), [*target[:place], *target[place + 1 :]]
     others = (*data[:before], *data[before + 1 :])
     sizes = [d for d in beside if d is not None]
+    # To infer a size next to the sequence, its axes must not be 0; nothing else is required of them. If no size is
+    # inferred, the other sizes must have equal products at all sizes, because it is unknown whether the sequence is
+    # empty.
     if len(sizes) < len(beside):
         context.require(different(sequence, 0), NO_ZERO)
     elif multiply(*others) != multiply(*sizes):
@@ -60,6 +58,7 @@ def reshape_beside(context: Context, data: Dims, target: Sequence[Dim | None], s
 
 def infer_size(context: Context, data: Dims, sizes: Sequence[Dim]) -> Dim:
     """Return the size for -1 next to the given sizes, which must not be 0."""
+    # Next to a size of 0, any inferred size would fit.
     empty = context.empty(sizes)
     if context.is_known(empty):
         context.refuse(NO_ZERO)
@@ -81,6 +80,7 @@ def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim])
     """Return the factors of two products after removing common factors that are not 0."""
     above, below = list(left), []
     for factor in right:
+        # A common factor that may be 0 stays: both products are equal there, whatever the other factors are.
         if factor in above and context.bounds.is_at_least(factor, 1):
             above.remove(factor)
         else:
@@ -102,6 +102,7 @@ def copied_where_zero(context: Context, size: Dim, data: Dims, axis: int) -> Dim
         return size
     if data[axis] == size:
         return size
+    # 1 where the size is 0, and else 0.
     is_zero = subtract(1, context.bounds.smaller(size, 1))
     return add(size, multiply(is_zero, data[axis]))
 

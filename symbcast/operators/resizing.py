@@ -97,12 +97,6 @@ DOUBLE = Rounding(53)
 def scale_of(number: float, rounding: Rounding) -> Scale | None:
     """Return a float as a scale; None if it is not finite.
 
-    Let the float be ``(1 + d) * p / q``, and let rounding multiply the product by ``1 + e``; with 24 bits ``abs(d)``
-    and ``abs(e)`` are at most ``2 ** -24``. As long as ``p * size < 2 ** 23``, neither error moves a fractional product
-    past an integer. A product whose exact value is an integer is rounded to it unless the errors put it below by more
-    than half the spacing of floats, which cannot happen if ``d >= -2 ** -25``. If ``q`` is a power of two, the product
-    is exact as a float up to ``p * size == 2 ** 24``.
-
     >>> scale_of(0.5, SINGLE)[:3], scale_of(0.30000001192092896, SINGLE)[:3]
     ((1, 2, True), (3, 10, True))
     >>> scale_of(0.7, DOUBLE)[:3], scale_of(0.7, DOUBLE).times(90)
@@ -144,6 +138,11 @@ def _short(number: Fraction, rounding: Rounding) -> tuple[Fraction, bool]:
         return number, False
     if rounding.added and short.denominator > _LONGEST:
         return short, False
+    # Let the float be (1 + d) * p / q, and let rounding multiply the product by 1 + e; with 24 bits abs(d) and abs(e)
+    # are at most 2 ** -24. As long as p * size < 2 ** 23, neither error moves a fractional product past an integer. A
+    # product whose exact value is an integer is rounded to it unless the errors put it below by more than half the
+    # spacing of floats, which cannot happen if d >= -2 ** -25. If q is a power of two, the product is exact as a float
+    # up to p * size == 2 ** 24.
     off = number / short - 1
     limit = 1 << (rounding.bits - 1 if off else rounding.bits)
     return short, off >= -Fraction(1, 2 << rounding.bits) and short.numerator * MAX_SCALED <= limit

@@ -192,8 +192,7 @@ class Functions:
     def kind_of(self, op: Any, op_type: str, taken: Sequence[tuple[str, int]], results: Sequence[int]) -> int | None:
         """Return a number that operations share which have the same name, attributes and types.
 
-        None if it runs graphs, or may be the last one of an idiom. MLIR keeps one object for equal attributes, so that
-        they are compared and hashed at once.
+        None if it runs graphs, or may be the last one of an idiom.
         """
         if op_type in ENDS_OF_IDIOMS or op_type in CALLS or len(op.regions):
             return None
@@ -202,6 +201,7 @@ class Functions:
             written = tuple([(name, attributes[name]) for name in attributes])
         except TypeError:  # the bindings have no class for it
             return None
+        # MLIR keeps one object for equal attributes and types, so that they are compared and hashed at once.
         key = op_type, written, tuple([n for _, n in taken]), tuple(results)
         return self._kinds.setdefault(key, len(self._kinds) + 1)
 
@@ -285,10 +285,7 @@ class HloCall(NodeCall):
         return tuple(next((d for d in sizes if isinstance(d, int)), sizes[0]) for sizes in zip(*shapes, strict=True))
 
     def requested_sizes(self, position: int, output: int = 0) -> tuple[Dim, ...]:
-        """Return the sizes that an input holds, none negative; those that data decide are new sizes.
-
-        A number in the type of the result stands for an unknown size.
-        """
+        """Return the sizes that an input holds, none negative; those that data decide are new sizes."""
         static = self.type_of(output).sizes or ()
         items = self._items(position, len(static))
         sizes: list[Dim] = []
@@ -300,6 +297,7 @@ class HloCall(NodeCall):
                 continue
             name = self.input_name(position)
             self.note_data(f"element {axis} of {name} must be a size", position)
+            # A number in the type of the result stands for an unknown size.
             fresh = self.fresh(f"size_{axis}", f"element {axis} of {name}", by=[position]) if known is None else known
             sizes.append(fresh)
         return tuple(sizes)
@@ -349,10 +347,8 @@ class HloCall(NodeCall):
         return 2 * bits if kind.startswith("complex") else bits
 
     def run(self, graph: str, inputs: Sequence[Value]) -> list[Value]:
-        """Walk through a region and return its outputs.
-
-        It may declare its parameters more closely than the operands: their sizes are required.
-        """
+        """Walk through a region and return its outputs."""
+        # A region may declare its parameters more closely than the operands: their sizes are required.
         region: Graph = self.node.graphs[graph]
         kinds = [tensor_type_of(p.type) for p in self.node.raw.regions[int(graph)].blocks[0].arguments]
         arguments = [self.typed(v, k, f"parameter {n}") for n, (v, k) in enumerate(zip(inputs, kinds, strict=True))]

@@ -43,10 +43,8 @@ class Idiom(NamedTuple):
 
 
 def contents_of_idioms(call: HloCall) -> list[Content | None]:
-    """Return the elements of each result that is a floor division or a modulo of known sizes; None for others.
-
-    What matches is in the operations alone, so that it is found once for all walks of a node.
-    """
+    """Return the elements of each result that is a floor division or a modulo of known sizes; None for others."""
+    # What matches is in the operations alone, so that it is found once for all walks of a node.
     node = call.node
     if node.idioms is None:
         matcher = _Matcher(node.program.functions)

@@ -51,10 +51,8 @@ def dialect(name: str) -> Any:
 
 
 def context() -> Any:
-    """Return a context with all dialects; operations of other dialects are parsed without being understood.
-
-    MLIR loads a dialect where its first operation, attribute or type is met: loading all takes four times as long.
-    """
+    """Return a context with all dialects; operations of other dialects are parsed without being understood."""
+    # MLIR loads a dialect where its first operation, attribute or type is met: loading all takes four times as long.
     ir = bindings()
     registry = ir.DialectRegistry()
     import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext").register_dialects(registry)

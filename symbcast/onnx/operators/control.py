@@ -112,11 +112,9 @@ def _stacked_results(call: NodeCall, result: LoopResult, position: int, value: V
 
 
 def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
-    """Return the sizes of a stacked output.
-
-    Without any iteration, ONNX Runtime (seen with 1.31) uses the number that it inferred for each size, or 0; and if it
-    could not infer the rank, the output has none of these axes.
-    """
+    """Return the sizes of a stacked output."""
+    # Without any iteration, ONNX Runtime (seen with 1.31) uses the number that it inferred for each size, or 0; and if
+    # it could not infer the rank, the output has none of these axes.
     call.note(f"output {position} has no more than one axis where the loop does not run and its rank was not inferred")
     runs = at_most(1, trips)
     sizes: list[Dim] = []
@@ -190,10 +188,8 @@ def _scanned(
 
 
 def _require_declared(call: NodeCall, body: Any, inputs: Sequence[Value], outputs: Sequence[Value]) -> None:
-    """Require that the body's outputs have the sizes that it declares for them or for the matching inputs.
-
-    ONNX Runtime (seen with 1.31) infers the outputs from the declarations; a size inferred as a number is fixed.
-    """
+    """Require that the body's outputs have the sizes that it declares for them or for the matching inputs."""
+    # ONNX Runtime (seen with 1.31) infers the outputs from the declarations; a size inferred as a number is fixed.
     symbolic = {d for v in outputs for d in v.shape or () if not isinstance(d, int)}
     declared = [*zip(body.raw.input, inputs, strict=False), *zip(body.raw.output, outputs, strict=False)]
     for what, value in declared:
@@ -206,10 +202,8 @@ def _require_declared(call: NodeCall, body: Any, inputs: Sequence[Value], output
 
 
 def _is_inferred(before: Dims, after: Dims) -> bool:
-    """Return whether a shape of numbers may be an instance of another, symbolic shape.
-
-    ONNX Runtime (seen with 1.31) lets a state change in the first iteration if it infers every size as a number.
-    """
+    """Return whether a shape of numbers may be an instance of another, symbolic shape."""
+    # ONNX Runtime (seen with 1.31) lets a state change in the first iteration if it infers every size as a number.
     if len(before) != len(after) or before == after:
         return False
     pairs = zip(before, after, strict=True)

@@ -91,10 +91,8 @@ def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
 
 
 def rounded_towards_zero(context: Context, size: Dim, window: SlidingWindow) -> Dim:
-    """Return the number of window positions if negative quotients round up, as division in C++ does.
-
-    So a window slightly larger than its input still has one position; a window larger by a full stride has none.
-    """
+    """Return the number of window positions if negative quotients round up, as division in C++ does."""
+    # So a window slightly larger than its input still has one position; a window larger by a full stride has none.
     return _divided(context, window.room(size), window.stride)
 
 
@@ -111,10 +109,7 @@ def _divided(context: Context, room: Dim, stride: int) -> Dim:
 
 
 def covering_positions(context: Context, size: Dim, window: SlidingWindow, *, rounds_up: bool, is_strict: bool) -> Dim:
-    """Return the number of positions of a pool with automatic padding.
-
-    The runtime computes the padding for an undilated window, and ``is_strict`` kernels refuse negative padding.
-    """
+    """Return the number of positions of a pool with automatic padding."""
     count = covering(size, window.stride)
     distance = multiply(subtract(count, 1), window.stride)
     if window.dilation == 1:
@@ -122,6 +117,7 @@ def covering_positions(context: Context, size: Dim, window: SlidingWindow, *, ro
             padding = subtract(add(distance, window.kernel), size)
             context.at_most(0, padding, "windows with gaps between them must end where the input does")
         return count
+    # The runtime computes the padding for the window without its gaps, so that a dilated window has less room.
     room = add(distance, subtract(window.kernel, window.span))
     if rounds_up:
         context.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)

@@ -196,6 +196,7 @@ def _broadcast(call: NodeCall) -> Dims:
 def _require_divisor(call: NodeCall, shape: Dims) -> None:
     """Require that no integer be divided by 0, which ONNX Runtime refuses."""
     divisor = call.value(1).content
+    # A long divisor is an array or has bounds; only listed elements are looked at one by one.
     items = divisor.items if isinstance(divisor, Elements) else None
     if items is None:
         interval = interval_of(call.value(1), call.bounds)
@@ -234,6 +235,7 @@ def variadic(call: NodeCall) -> Value:
     values = call.values()
     if len(values) == 1:
         return values[0]
+    # Mean has no step: a quotient by the number of operands is not followed.
     step = BINARY.get({"Sum": "Add"}.get(call.node.op_type, call.node.op_type))
     return Value(shape, call.dtype(), of_several(step, values, shape, call.asker))
 

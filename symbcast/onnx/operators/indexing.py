@@ -189,6 +189,7 @@ def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) 
     """Require the same number of indices for each batch element, regardless of axes, if anything is gathered."""
     if exact_quotient(slices, batches) is not None:  # without a batch there are no indices either
         return
+    # The runtime divides the count of all indices by that of the batch, whatever their axes are.
     above, below = reduced_fraction(slices, batches)
     is_whole = equal(modulo(above, context.bounds.larger(below, 1)), 0)
     needs = any_of([context.empty((*slices, *taken)), all_of([at_most(1, multiply(*batches)), is_whole])])
@@ -343,6 +344,7 @@ def unique(call: NodeCall) -> Sequence[Value]:
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
     if axis is not None:
         leading, trailing = dims[:whole], dims[whole + 1 :]
+        # Slices without elements end the process, unless there is no slice at all.
         is_safe = any_of([call.empty((*leading, dims[whole])), negate(call.empty(trailing))])
         crashes(call, is_safe, "the slices are empty")
     one = Value((count,), INT64)
@@ -407,15 +409,13 @@ NMS_THRESHOLDS = RuntimeDifference(
 
 @operator("NonMaxSuppression", interval=lambda call, outputs, n: Bands(1, tuple(map(places, call.shape(1)))))
 def suppression(call: NodeCall) -> Value:
-    """The batch, class and index of each box that is kept; data decide how many.
-
-    ONNX Runtime takes the first of several thresholds.
-    """
+    """The batch, class and index of each box that is kept; data decide how many."""
     batch, count, _ = call.rank(0, (3,), "boxes")
     expect(call, 0, "boxes", (None, None, 4))
     expect(call, 1, "scores", (batch, None, count))
     if not call.does(NMS_THRESHOLDS):
         expect_numbers(call, 2, 3, 4)
+    # ONNX Runtime takes the first of several thresholds.
     for n in (3, 4) if call.does(NMS_THRESHOLDS) else ():
         for size in known_shape(call, n, call.input_name(n)) or ():
             call.at_most(1, size, f"{call.input_name(n)} must have a number")

@@ -245,10 +245,9 @@ def flatten_(call: NodeCall) -> Value:
 
 
 def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis: int) -> list[Dim]:
-    """Return the sizes that all tensors share except on one axis.
-
-    The runtime ignores empty tensors; if all are empty, it takes the sizes of the first one.
-    """
+    """Return the sizes that all tensors share except on one axis."""
+    # The runtime ignores empty tensors; if all are empty, it takes the sizes of the first one. So two tensors need the
+    # same size only where neither is empty, and a tensor that never is decides the sizes of the output.
     empty = [call.empty(s) for s in shapes]
     chosen = next((n for n, e in enumerate(empty) if e == FALSE), len(shapes) - 1)
     dims = list(shapes[chosen])
@@ -417,12 +416,8 @@ _GREATEST = (2**31 - 1, 2**63 - 1)
 
 
 def pad_in_runtime(context: Context, paddings: Sequence[Padding], mode: str) -> Dims:
-    """Return the padded sizes.
-
-    The runtime lets padding remove more elements than an axis has if as many are added at its other end. To repeat
-    elements, it requires every axis, padded or not, to have some; except in wrap mode, it also accepts an empty tensor
-    whose empty axes stay empty.
-    """
+    """Return the padded sizes."""
+    # The runtime lets padding remove more elements than an axis has if as many are added at its other end.
     for padding in paddings:
         context.at_most(0, padding.padded, NOT_BELOW)
     if mode != "constant":
@@ -431,6 +426,8 @@ def pad_in_runtime(context: Context, paddings: Sequence[Padding], mode: str) -> 
 
 
 def _require_elements(context: Context, mode: str, paddings: Sequence[Padding]) -> None:
+    # To repeat elements, the runtime requires every axis, padded or not, to have some; except in wrap mode, it also
+    # accepts an empty tensor whose empty axes stay empty.
     empty = [equal(p.size, 0) for p in paddings if not context.bounds.is_at_least(p.size, 1) and mode != "wrap"]
     for padding in paddings:
         require_elements(context, any_of([*empty, has_elements(context, mode, padding)]), mode)

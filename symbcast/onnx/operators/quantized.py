@@ -110,10 +110,8 @@ def quantized_where(call: NodeCall) -> Value:
 
 
 def _note_lines(call: NodeCall, *positions: int) -> None:
-    """Note scales and zero points that are not known to be one number.
-
-    Whether ONNX Runtime checks them depends on their values: if they equal the output's, it does not.
-    """
+    """Note scales and zero points that are not known to be one number."""
+    # Whether ONNX Runtime checks them depends on their values: if they equal the output's, it does not.
     for n in positions:
         shape = known_shape(call, n, call.input_name(n))
         if shape and shape != (1,):
@@ -261,6 +259,7 @@ def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
     for n in positions:
         points = known_shape(call, n, call.input_name(n))
         if points is not None:
+            # A vector on the right is one column, for which there is one number.
             is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.does(COLUMN_POINTS))
             _check_either(call, n, points, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
 
@@ -307,6 +306,7 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
         call.refuse("A must have one axis or more")
     if block < 16 or block & (block - 1) or bits not in (2, 4, 8):
         call.refuse("bits must be 2, 4 or 8, and block_size a power of 2 that is at least 16")
+    # The last block may be partly filled: quotients are rounded up.
     blocks = -(-rows // block)
     call.equal(dims[-1], rows, f"the last size of A must be {rows}, the attribute K")
     is_packed = _is_packed_before(call, (columns, blocks, block * bits // 8))

@@ -332,13 +332,11 @@ GROUP_NORM_FUNCTION = RuntimeDifference(
 
 @operator("GroupNormalization")
 def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
-    """The channels are in groups of equal size; scale and bias have one number for each channel, or group.
-
-    ONNX Runtime has no kernel for it; it uses the definition by other operators, which broadcasts.
-    """
+    """The channels are in groups of equal size; scale and bias have one number for each channel, or group."""
     groups = call.integer("num_groups", 1)
     if groups < 1:
         call.refuse("there must be at least one group")
+    # ONNX Runtime has no kernel for it; it uses the definition by other operators, which broadcasts.
     if call.does(GROUP_NORM_FUNCTION):
         return infer(call)
     dims = call.shape(0)
@@ -356,10 +354,8 @@ LOSS_FUNCTION = RuntimeDifference(
 
 @operator("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
 def loss(call: NodeCall) -> Value | Sequence[Value]:
-    """One number for each place of (N, C, ...), or one for all; each place has a target class.
-
-    ONNX Runtime has no kernel for it; it uses the definition by other operators.
-    """
+    """One number for each place of (N, C, ...), or one for all; each place has a target class."""
+    # ONNX Runtime has no kernel for it; it uses the definition by other operators, which gathers.
     if call.does(LOSS_FUNCTION):
         return infer(call)
     dims = call.shape(0)

@@ -209,6 +209,7 @@ def _cut(call: NodeCall, dims: Dims, axis: int, size: Dim, keeps: bool) -> Seque
     if isinstance(count, int) and count <= MAX_ITEMS:
         sizes = [call.bounds.smaller(size, subtract(whole, multiply(n, size))) for n in range(count)]
         return sequence_of([Value((*before, s, *after), call.dtype()) for s in sizes], call.dtype())
+    # Without a remainder all parts have one shape, and nothing depends on which one it is.
     if call.is_known(equal(modulo(whole, size), 0)) is True:
         return SequenceValue(count, (*before, size, *after), call.dtype())
     parts = SequenceParts((*before, size, *after), (*before, modulo(whole, size), *after), size, whole)
@@ -274,6 +275,7 @@ def _by_cases(call: NodeCall, called: tuple[str, str], chosen: Formula, yes: Dim
 
 def _sum_of_parts(call: NodeCall, parts: SequenceParts, axis: int) -> Dim:
     each, rest = parts.each[axis], parts.rest[axis]
+    # Whole parts and the remainder together are what was split.
     if (each, rest) == (parts.size, modulo(parts.whole, parts.size)):
         return parts.whole
     together = multiply(parts.whole_count, each)

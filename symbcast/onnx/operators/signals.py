@@ -211,6 +211,7 @@ def _keeping_ratio(call: NodeCall, old: Sequence[Dim], requested: Sequence[Dim])
     import numpy as np
 
     choose = min if call.text(_POLICY) == "not_larger" else max
+    # Each step rounds to 32 bits, as in the runtime: the exact ratio gives other sizes.
     factor = choose(np.float32(w) / np.float32(d) for w, d in zip(after, before, strict=True))
     sizes = [floor(float(factor * np.float32(d)) + 0.5) for d in before]
     stays, grows = (TRUE if is_so else FALSE for is_so in (factor == 1, factor >= 1))
@@ -221,10 +222,8 @@ _NONE_EMPTY = "no axis may be empty when the aspect ratio is kept"
 
 
 def _in_ratio(call: NodeCall, size: Dim, old: Sequence[Dim], requested: Sequence[Dim]) -> Dim:
-    """Return a size times the least or greatest of some ratios, rounded half up.
-
-    Rounding is monotonic, so the least of the rounded products is that of the least ratio.
-    """
+    """Return a size times the least or greatest of some ratios, rounded half up."""
+    # Rounding is monotonic, so the least of the rounded products is that of the least ratio.
     choose = call.bounds.smaller if call.text(_POLICY) == "not_larger" else call.bounds.larger
     rounded = (
         after if before == size else floor_divide(add(multiply(2, after, size), before), multiply(2, before))
@@ -342,6 +341,7 @@ def transform(call: NodeCall) -> Value:
         length = multiply(2, subtract(dims[place], 1)) if is_half and is_inverse else dims[place]
     least = 0 if call.does(DFT_EMPTY) and not call.has(1) else 1
     call.at_most(least, length, "the length of a transform must be positive")
+    # A real signal of n elements has n // 2 + 1 different frequencies; the way back makes 2 * (bins - 1) elements.
     frequencies = add(floor_divide(length, 2), 1) if is_half and not is_inverse else length
     shape = (*dims[:place], frequencies, *dims[place + 1 : -1], parts)
     if call.does(DFT_EMPTY):
@@ -432,6 +432,7 @@ def _check_edges(call: NodeCall, length: Dim) -> None:
         call.note("not checked: the edges must be among the frequencies, but not all inputs are known")
         return
     with np.errstate(all="ignore"):
+        # A rate of 0 makes these infinite or NaN, which no comparison below accepts.
         places = [np.floor(np.float32(length + 1) * np.float32(edge) / np.float32(rate[0])) for edge in edges]
     if not all(0 <= place <= length // 2 for place in places):
         call.refuse("both edges must be from 0 to below half the sample rate")

@@ -121,6 +121,7 @@ def propagated_sizes(node: OnnxNode, inputs: Sequence[KnownValue | None]) -> Siz
 def _gathered(sizes: tuple[int, ...], indices: KnownValue | None) -> Sizes | None:
     from onnx import numpy_helper
 
+    # Sizes are propagated before constants are folded, so that folded indices are not known yet.
     if indices is None or indices.constant is None or indices.is_folded:
         return None
     places = numpy_helper.to_array(indices.constant.raw)
@@ -182,10 +183,7 @@ def is_short(stored: StoredTensor) -> bool:
 def folded_constants(
     node: OnnxNode, inputs: Sequence[KnownValue | None], outputs: Sequence[ValueType | None]
 ) -> list[Any]:
-    """Return the constants that a node makes; none if it is not folded before the first run.
-
-    ``inputs`` are the facts about its inputs, and ``made`` the types of its outputs.
-    """
+    """Return the constants that a node makes from its inputs; none if it is not folded before the first run."""
     if node.domain or node.kind is None:
         return []
     if node.op_type in _NOT_FOLDED or not inputs:

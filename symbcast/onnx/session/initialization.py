@@ -212,6 +212,7 @@ class _Initialization:
             return
         before = self.unimplemented, self.mislabelled
         self._examine(node, inputs, scope)
+        # A node that left a note is not repeated: what is repeated leaves none.
         if key is not None and before == (self.unimplemented, self.mislabelled):
             self._examined[key] = [values.get(name) for name in node.outputs]
 
@@ -235,10 +236,10 @@ class _Initialization:
     ) -> tuple[Any, ...] | None:
         """Return everything that decides what is known of a node's outputs; None if that is more than can be compared.
 
-        Not compared are graphs in the node, and the results of a walk, which go by the names of values. ``where``
-        numbers what the nodes of a graph have in common. None stands for an input about which nothing is known.
+        ``where`` numbers what the nodes of a graph have in common.
         """
         kind = node.kind
+        # Not compared are graphs in the node, and the results of a walk, which go by the names of values.
         if kind is None:
             return None
         if self._known is not None and operator_of(node.op_type, node.version, node.domain) is None:
@@ -324,15 +325,14 @@ class _Initialization:
         """Infer a node's outputs before constants are folded, if that makes a difference.
 
         It sees the model's constants and the sizes that are known without folding.
-
-        These inferred types stay: ``Split`` gives its outputs a rank if the size that it splits is unknown, and none if
-        that size is a number but the sizes of the parts are unknown.
         """
         tensors = {name: tensor_of(f.sizes).SerializeToString() for name, f in known.items() if f.sizes is not None}
         tensors.update(_constants({name: f for name, f in known.items() if not f.is_folded}))
         if tensors.keys() == _constants(known).keys() and all(f.unfolded in (None, f.type) for f in known.values()):
             return
         types = {name: f.unfolded or f.type for name, f in known.items()}
+        # These inferred types stay: ``Split`` gives its outputs a rank if the size that it splits is unknown, and none
+        # if that size is a number but the sizes of the parts are unknown.
         self._keep(node, self._inferred(called, operator, types, tensors, scope), scope)
         for name in node.outputs:
             scope.put_unfolded(name)
@@ -369,6 +369,7 @@ class _Initialization:
                 refusal = refused_session(node.raw, text, scope)
                 if name in scope.outputs:
                     raise refusal
+                # Only a guess: tools that process inner values drop such declarations, and then the model opens.
                 self.mislabelled = self.mislabelled or refusal.refusal._replace(is_certain=False)
                 scope.put(name, inferred)
                 continue
@@ -409,10 +410,10 @@ class _Initialization:
     def _call(self, function: Any, node: Any, scope: TypeScope, *, is_local: bool = False) -> dict[str, ValueType]:
         """Infer the body of a function for one call; return the types of the node's outputs.
 
-        ``is_local`` says that it is a function of the model. The nodes of the standard's definitions become nodes of
-        the graph, and are of the versions that the model imports.
+        ``is_local`` says that it is a function of the model.
         """
         imported = {canonical_domain(o.domain): int(o.version) for o in function.opset_import}
+        # Nodes of the standard's definitions become nodes of the graph, and are of the versions that the model imports.
         own = TypeScope({**imported, **scope.versions, **(imported if is_local else {})}, is_in_function=is_local)
         absent = set()
         for position, name in enumerate(function.input):
@@ -457,6 +458,7 @@ class _Initialization:
         is_registered = operator.schema.domain != _PREVIEW
         if is_registered and self._within(partial(self._defined, node.raw, operator, scope), 1) is not None:
             return
+        # Last, as ONNX Runtime puts casts only around nodes that have neither a kernel nor a definition.
         if is_implemented(operator, input_texts, texts, with_casts=True):
             return
         shown = ", ".join(text for text in input_texts if text is not None)

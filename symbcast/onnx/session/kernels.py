@@ -48,10 +48,8 @@ def operator_of(op_type: str, version: int, domain: str) -> OperatorSchema | Non
 
 
 def is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:
-    """Return whether the operators in a definition are the same in the versions that a model imports.
-
-    Otherwise ONNX Runtime does not use it (``OpSchema::ValidateReferencedOpsInFunction``).
-    """
+    """Return whether the operators in a definition are the same in the versions that a model imports."""
+    # Otherwise ONNX Runtime does not use it (``OpSchema::ValidateReferencedOpsInFunction``).
     written = {canonical_domain(o.domain): int(o.version) for o in function.opset_import}
     for node in function.node:
         domain = canonical_domain(node.domain)
@@ -113,6 +111,7 @@ def is_implemented(operator: OperatorSchema, inputs: Texts, outputs: Texts, *, w
     rows = [
         {parameter: [_TYPES.get(t, t) for t in types] for parameter, types in allowed.items()}
         for first, last, allowed in _kernels().get(operator.title, ())
+        # A kernel whose range is open implements only the version it begins with.
         if first == operator.version or first < operator.version <= last < _OPEN
     ]
     types = _parameters(operator, inputs, outputs)

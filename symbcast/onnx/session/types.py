@@ -88,10 +88,8 @@ def _tensor_type(dtype: int, dims: tuple[int, ...]) -> ValueType:
 
 
 def declared_type(declared: Any) -> ValueType:
-    """Return a declared type without invalid sizes: negative numbers and names without a letter.
-
-    As ``RemoveInvalidValues`` in ONNX Runtime's graph.cc does.
-    """
+    """Return a declared type without invalid sizes: negative numbers and names without a letter."""
+    # As ``RemoveInvalidValues`` in ONNX Runtime's graph.cc does.
     return _without_invalid(ValueType.of(declared))
 
 
@@ -158,11 +156,8 @@ def _text_of(proto: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def merged(inferred: ValueType, declared: ValueType) -> tuple[ValueType, bool]:
-    """Return a kept type with an inferred shape merged into it, and whether the two agree.
-
-    Like onnx's ``mergeInShapeInfo``: kept sizes take precedence over inferred ones, and numbers over names. After a
-    contradiction the sizes that differ are unknown (``UnionShapeInfo``): ONNX Runtime only warns about it.
-    """
+    """Return a kept type with an inferred shape merged into it, and whether the two agree."""
+    # As ``mergeInShapeInfo`` of onnx does: kept sizes take precedence over inferred ones, and numbers over names.
     shape = tensor_shape(inferred.proto)
     if shape is None:
         return declared, True
@@ -175,6 +170,7 @@ def merged(inferred: ValueType, declared: ValueType) -> tuple[ValueType, bool]:
         getattr(result, result.WhichOneof("value")).ClearField("shape")
         return ValueType.of(result), False
     pairs = list(zip(shape.dim, before.dim, strict=True))
+    # After a contradiction the sizes that differ are unknown (``UnionShapeInfo``): ONNX Runtime only warns about it.
     agree = all(_fit(new, old) for new, old in pairs)
     for new, old in pairs:
         if agree:

@@ -153,15 +153,13 @@ def _as_ramp_of_numbers(array: np.ndarray[Any, Any]) -> IndexRamp | None:
 
 
 def listed(content: Content | None, shape: Sequence[Dim] | None) -> tuple[Element, ...] | None:
-    """Return the elements one by one if possible; the elements of a ramp over a small static shape are listed too.
-
-    Returns None if the shape has a different number of elements, which happens after a node that never runs.
-    """
+    """Return the elements one by one if possible; the elements of a ramp over a small static shape are listed too."""
     sizes = numbers_of(shape)
     if isinstance(content, Elements):
         if sizes is None:
-            return content.items if shape is None or len(shape) == 1 else None  # with more axes, positions are
-            # ambiguous
+            # With more axes, positions are ambiguous.
+            return content.items if shape is None or len(shape) == 1 else None
+        # After a node that never runs, the shape may have another number of elements.
         return content.items if prod(sizes) == len(content.items) else None
     if content is None or isinstance(content, Interval | Bands) or sizes is None or prod(sizes) > MAX_ELEMENTS:
         return None

@@ -137,6 +137,7 @@ def quotient_towards_zero(bounds: Bounds, above: Dim, below: Dim) -> Dim:
         return whole
     if bounds.is_at_least(above, 0):
         return floor_divide(above, below)
+    # One of the two quotients is 0: a negative one rounds up, a positive one down.
     negative = ceil_divide(bounds.smaller(above, 0), below)
     return add(floor_divide(bounds.larger(above, 0), below), negative)
 
@@ -168,6 +169,7 @@ def _comparing(operator: Operator, exchanged: bool = False) -> Binary:
         if x is None or y is None:
             return None
         left, right = multiply(x.above, y.below), multiply(y.above, x.below)
+        # Formulas have only < and <=, so that a > b is b < a.
         if exchanged:
             left, right = right, left
         return _known(known, Comparison(operator, left, right))
@@ -232,6 +234,7 @@ def selected(known: KnownSizes, name: str, condition: Element, yes: Element, no:
         return yes if yes == no else None
     if chosen is None or not is_size(yes) or not is_size(no):
         return None
+    # A size by cases is never negative.
     if not (known.bounds.is_at_least(yes, 0) and known.bounds.is_at_least(no, 0)):
         return None
     return known.by_cases(name, f"an element of {name}, depending on which value it is taken from", chosen, yes, no)

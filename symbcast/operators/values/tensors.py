@@ -65,6 +65,7 @@ def combined(
     """Broadcast several values to a shape, and combine their elements with a step."""
     output = numbers_of(shape)
     if output is not None and prod(output) <= MAX_ELEMENTS:
+        # A size of 1 in the output says that the operands have it too, so that they can be listed.
         values = [_narrowed(v, shape) for v in values]
         shapes = [sizes for v in values if (sizes := numbers_of(v.shape or ())) is not None]
         if len(shapes) == len(values) and all(prod(sizes) <= MAX_ELEMENTS for sizes in shapes):
@@ -129,10 +130,8 @@ def _at_any(ramp: IndexRamp, indices: Sequence[Unknown]) -> Dim:
 
 
 def affine(item: Element, indices: Sequence[Unknown], shape: Dims | None, known: KnownSizes | None) -> IndexRamp | None:
-    """Convert elements, given by the element at a symbolic index, to a ramp; None if they do not form one.
-
-    A comparison also becomes a ramp if the least and greatest values of its difference decide it.
-    """
+    """Convert elements, given by the element at a symbolic index, to a ramp; None if they do not form one."""
+    # A comparison also becomes a ramp if the least and greatest values of its difference decide it.
     if isinstance(item, Comparison) and known is not None and shape is not None:
         decided = _everywhere(item, indices, shape, known)
         return None if decided is None else IndexRamp(int(decided), (0,) * len(indices))
@@ -145,6 +144,7 @@ def affine(item: Element, indices: Sequence[Unknown], shape: Dims | None, known:
     start = replace_symbols(item, origin)
     strides = tuple(subtract(replace_symbols(item, {**origin, i: 1}), start) if i in used else 0 for i in indices)
     ramp = IndexRamp(start, strides)
+    # Start and slopes come from the first elements; the item may still hold products of indices, or // and %.
     return ramp if _at_any(ramp, indices) == item else None
 
 

@@ -125,6 +125,7 @@ def fft(call: HloCall) -> Value:
         return call.output(dims)
     expected = lengths if kind == "RFFT" else [*lengths[:-1], lengths[-1] // 2 + 1]
     for axis, (size, length) in enumerate(zip(dims[whole:], expected, strict=True), whole):
+        # A transform of length 0 has no frequencies, although 0 // 2 + 1 is 1.
         is_empty = kind == "IRFFT" and axis == len(dims) - 1 and lengths[-1] == 0
         call.equal(size, 0 if is_empty else length, f"axis {axis} must have the length of the transform")
     last = lengths[-1] if kind == "IRFFT" else lengths[-1] // 2 + 1 if lengths[-1] else dims[-1]

@@ -272,6 +272,7 @@ def _group(call: HloCall) -> int | None:
         call.note("not checked: how many processes there are decides how many its groups have")
         return None
     channel = call.dimensions("channel_handle", "ChannelHandle").handle if call.has_attribute("channel_handle") else 0
+    # With a channel, groups name replicas, and the processes of all partitions of these take part.
     if channel <= 0 or call.has_attribute("use_global_device_ids"):
         return int(shape[1])
     partitions = attribute_of(call.node.program.module.operation, "mhlo.num_partitions")

@@ -225,10 +225,9 @@ def _combined(call: HloCall, step: Binary | None) -> Value:
 
 
 def broadcast_shape(call: HloCall) -> Dims:
-    """Return the shape of two operands broadcast by ``broadcast_dimensions``, else as in NumPy.
-
-    The attribute places the axes of the operand of smaller rank in the other one; StableHLO ignores it for equal ranks.
-    """
+    """Return the shape of two operands broadcast by ``broadcast_dimensions``, else as in NumPy."""
+    # The attribute places the axes of the operand of smaller rank in the other one; StableHLO ignores it for equal
+    # ranks.
     left, right = call.shape(0), call.shape(1)
     places = call.integers("broadcast_dimensions")
     if places is None or len(left) == len(right):
