@@ -26,7 +26,7 @@ from symbcast.core.solver.decision import AssumptionSet, ContradictionError
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.text.notation import formula_text
-from symbcast.errors import DimensionError, MissingExtraError
+from symbcast.errors import DimensionError, MissingExtraError, ShapeTypeError
 
 # The sizes of a framework's scopes, and our symbols for them.
 
@@ -92,6 +92,14 @@ def load(module: str, extra: str) -> Any:
         if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
             raise
         raise MissingExtraError(f"symbcast.adapters.{extra.replace('-', '_')}", extra) from error
+
+
+def sizes_of(dims: Any, value: object, what: str, hint: str) -> tuple[Any, ...]:
+    """Return the sizes that a framework's object lists; raise `ShapeTypeError` for a value that lists none."""
+    try:
+        return tuple(dims)
+    except TypeError:
+        raise ShapeTypeError(value, what, hint) from None
 
 
 @dataclass(frozen=True)

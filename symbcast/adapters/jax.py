@@ -18,7 +18,16 @@ from typing import Any
 
 import sympy
 
-from symbcast.adapters.conversion import ResolvedShapes, Scopes, cannot_join, fold, identifiers, load, resolve_shapes
+from symbcast.adapters.conversion import (
+    ResolvedShapes,
+    Scopes,
+    cannot_join,
+    fold,
+    identifiers,
+    load,
+    resolve_shapes,
+    sizes_of,
+)
 from symbcast.core.algebra.arithmetic import check_size, replace_symbols
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula, at_most, dims_of
 from symbcast.core.algebra.sympy_conversion import formula_to_sympy
@@ -30,7 +39,7 @@ from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.text import parse_dim, parse_formula
 from symbcast.core.text.notation import formula_text
-from symbcast.errors import DimensionError, ShapeSyntaxError, ShapeTypeError
+from symbcast.errors import DimensionError, ShapeSyntaxError
 
 _scopes = Scopes()
 _POSITIVE = SizeSet.interval(1, None)
@@ -109,10 +118,9 @@ class _OwnNames(dict[Any, str]):
 
 def _dims(value: Any) -> tuple[Any, ...]:
     dims = getattr(value, "shape", value)
-    try:
-        return (dims,) if _is_symbolic(dims) else tuple(dims)
-    except TypeError:
-        raise ShapeTypeError(value, "a shape of jax", "pass an array, a ShapeDtypeStruct or a tuple") from None
+    if _is_symbolic(dims):
+        return (dims,)
+    return sizes_of(dims, value, "a shape of jax", "pass an array, a ShapeDtypeStruct or a tuple")
 
 
 def _size(value: Any) -> Any:

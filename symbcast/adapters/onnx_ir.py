@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import sympy
 
-from symbcast.adapters.conversion import cannot_join, load, operations
+from symbcast.adapters.conversion import cannot_join, load, operations, sizes_of
 from symbcast.adapters.sympy import write as write_sympy
 from symbcast.core.algebra.arithmetic import check_size, substitute
 from symbcast.core.algebra.formulas import at_most
@@ -28,7 +28,7 @@ from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, known_rank, shape_of
 from symbcast.core.shapes import shape as read_shape
 from symbcast.core.text.notation import dim_text
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:
     import onnx_ir
@@ -85,10 +85,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
     dims = value if isinstance(value, onnx_ir.Shape) else getattr(value, "shape", value)
     if dims is None:
         return (...,)
-    try:
-        return tuple(dims)
-    except TypeError:
-        raise ShapeTypeError(value, "a shape of onnx-ir", "pass a Shape, or a Value that has one") from None
+    return sizes_of(dims, value, "a shape of onnx-ir", "pass a Shape, or a Value that has one")
 
 
 def _expression(value: Any) -> sympy.Expr | None:

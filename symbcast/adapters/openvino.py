@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import sympy
 
-from symbcast.adapters.conversion import load, resolve_shapes
+from symbcast.adapters.conversion import load, resolve_shapes, sizes_of
 from symbcast.core.algebra.arithmetic import check_size
 from symbcast.core.algebra.formulas import at_most
 from symbcast.core.algebra.symbols import Unknown
@@ -110,10 +110,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
     dims = value if isinstance(value, openvino.PartialShape) else _shape_of(value)
     if isinstance(dims, openvino.PartialShape) and dims.rank.is_dynamic:
         return (...,)
-    try:
-        return tuple(dims)
-    except TypeError:
-        raise ShapeTypeError(value, "a shape of OpenVINO", "pass a PartialShape, or an output that has one") from None
+    return sizes_of(dims, value, "a shape of OpenVINO", "pass a PartialShape, or an output that has one")
 
 
 def _shape_of(value: Any) -> Any:

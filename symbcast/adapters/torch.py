@@ -26,6 +26,7 @@ from symbcast.adapters.conversion import (
     load,
     operations,
     resolve_shapes,
+    sizes_of,
 )
 from symbcast.adapters.torch_operations import OPERATIONS
 from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, operate
@@ -36,7 +37,7 @@ from symbcast.core.algebra.sympy_functions import symbol as sympy_symbol
 from symbcast.core.algebra.terms import Dim, Symbol, Term, collect, constant
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import Shape, ShapeLike, from_dim, shape_of
-from symbcast.errors import DimensionError, ShapeTypeError
+from symbcast.errors import DimensionError
 
 if TYPE_CHECKING:
     import torch.export
@@ -225,10 +226,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
     dims = getattr(value, "shape", value)
     if isinstance(dims, load("torch", "torch").SymInt) or _is_export_dim(dims):
         return (dims,)
-    try:
-        return tuple(dims)
-    except TypeError:
-        raise ShapeTypeError(value, "a shape of torch", "pass a tensor, a torch.Size or a tuple of dims") from None
+    return sizes_of(dims, value, "a shape of torch", "pass a tensor, a torch.Size or a tuple of dims")
 
 
 def _dim(value: Any, unknowns: int) -> Dim:

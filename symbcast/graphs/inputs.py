@@ -497,6 +497,19 @@ class ModelInputs(NamedTuple):
     """The sizes that are integer arguments, not sizes of axes: they may be 0."""
 
 
+def with_known_integers(inputs: ModelInputs, names: Iterable[str], env: Program) -> ModelInputs:
+    """Return inputs whose integers of some names are sizes that the caller knows, as the sizes of tensors are."""
+    contents = [inputs.values[name].content for name in names]
+    integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])
+    for size in integers:
+        env.met(size)
+    return inputs._replace(
+        symbols=tuple(dict.fromkeys((*inputs.symbols, *integers))),
+        elements={s: text for s, text in inputs.elements.items() if s not in integers},
+        integers=frozenset(integers).difference(inputs.symbols),
+    )
+
+
 def inputs_of(
     values: dict[str, Value],
     env: Program,

@@ -14,7 +14,6 @@ from symbcast.graphs.check import OperatorTable
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.operators.operator import Dims
-from symbcast.operators.reach import ANY, Reach
 from symbcast.operators.values.contents import (
     BFLOAT16,
     BOOL,
@@ -330,16 +329,6 @@ OPERATORS: OperatorTable[OpenVinoCall] = OperatorTable()
 operator = OPERATORS.offer
 
 
-def reaches_nothing(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """Return the reaches of an operator that uses no axis of any input."""
-    return [ANY] * len(shapes)
-
-
 def may_be_number(shapes: Sequence[Dims | None]) -> bool:
     """Return whether data may be a scalar, which OpenVINO treats as if it had a last axis of size 1."""
     return len(shapes[0] or ()) == 1
-
-
-def reaches_images(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """Return the reach of an operator on images: a batch, channels, height and width."""
-    return [Reach(rank=4)]

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Dim, symbols_of
+from symbcast.core.algebra.terms import Dim
 from symbcast.core.isolation import DiedError, IsolatedFunction, TimedOutError
 from symbcast.core.programs.program import Program
 from symbcast.errors import ModelError, ShapeTypeError
-from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, identifier, inputs_of
+from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, identifier, inputs_of, with_known_integers
 from symbcast.graphs.model import Model, check_path
-from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.stablehlo.graph import CALLS, Functions, located
 from symbcast.stablehlo.mlir import attribute_of, bindings, nested_operations, parsed, tensor_type_of
@@ -211,14 +210,7 @@ class HloModel(Model):
     def read_inputs(self, env: Program, known: KnownInputs, *, are_open: bool = False) -> ModelInputs:
         """Return the arguments as values. Scalar integers are sizes that the caller knows, as sizes of tensors are."""
         inputs = inputs_of(self._arguments.values(), env, known, {}, are_open=are_open)
-        scalars = [v.content for v in inputs.values.values() if v.shape == ()]
-        integers = symbols_of([d for c in scalars if isinstance(c, Elements) for d in c.items if is_size(d)])
-        for size in integers:
-            env.met(size)
-        elements = {s: text for s, text in inputs.elements.items() if s not in integers}
-        symbols = tuple(dict.fromkeys((*inputs.symbols, *integers)))
-        own = frozenset(integers).difference(inputs.symbols)
-        return inputs._replace(symbols=symbols, elements=elements, integers=own)
+        return with_known_integers(inputs, [name for name, v in inputs.values.items() if v.shape == ()], env)
 
     def said(self, inputs: ModelInputs, min_size: int) -> Iterator[tuple[Formula, str]]:
         """Yield the bounds in the types of arguments, and that scalar integers are not negative."""

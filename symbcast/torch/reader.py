@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
-from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.programs.program import Program
 from symbcast.errors import ModelError, ShapeTypeError
-from symbcast.graphs.inputs import KnownInputs, inputs_of
+from symbcast.graphs.inputs import KnownInputs, inputs_of, with_known_integers
 from symbcast.graphs.inputs import ModelInputs as GraphInputs
 from symbcast.graphs.model import Model, check_path
-from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import Value
 from symbcast.torch.graph import TorchGraph
 from symbcast.torch.inputs import ProgramInputs, read_program_inputs
@@ -103,14 +101,7 @@ class TorchModel(Model):
     def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> GraphInputs:
         """Return the inputs as values. Integer inputs are sizes that the caller knows, like the sizes of tensors."""
         inputs = inputs_of(_values(self.declared), env, given, {})
-        contents = [inputs.values[i.name].content for i in self.declared.inputs if i.is_integer]
-        integers = symbols_of([d for c in contents if isinstance(c, Elements) for d in c.items if is_size(d)])
-        for size in integers:
-            env.met(size)
-        texts = {s: text for s, text in inputs.elements.items() if s not in integers}
-        symbols = tuple(dict.fromkeys((*inputs.symbols, *integers)))
-        own = frozenset(integers).difference(inputs.symbols)
-        return inputs._replace(symbols=symbols, elements=texts, integers=own)
+        return with_known_integers(inputs, [i.name for i in self.declared.inputs if i.is_integer], env)
 
 
 def read(

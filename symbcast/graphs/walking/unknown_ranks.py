@@ -19,7 +19,7 @@ from symbcast.core.rules.placement import sequence_place
 from symbcast.errors import SymbcastError
 from symbcast.graphs.walking.node_call import NodeCall, RefusedError, UnknownShapeError
 from symbcast.operators.operator import Dims
-from symbcast.operators.reach import Reach, ReachError, expose_axes, is_shape, of_one_rank, put_back, reach_of
+from symbcast.operators.reach import ANY, Reach, ReachError, expose_axes, is_shape, of_one_rank, put_back, reach_of
 from symbcast.operators.values.value import NEVER, UNKNOWN, OpenValue, Value
 
 Reaches: TypeAlias = "Callable[[NodeCall, Sequence[Dims | None]], Sequence[Reach | None]]"
@@ -42,6 +42,17 @@ def required_numbers(call: NodeCall, position: int) -> list[int]:
     if numbers is None:
         raise UnknownShapeError
     return numbers
+
+
+def reaches_nothing(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
+    """Return the reaches of an operator that uses no axis of any input."""
+    return [ANY] * len(shapes)
+
+
+def reaches_ranks(*ranks: int) -> Reaches:
+    """Return the reach of an operator with operands of fixed ranks."""
+    reaches = [Reach(rank=rank) for rank in ranks]
+    return lambda call, shapes: reaches
 
 
 def reaches_of_joined(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:

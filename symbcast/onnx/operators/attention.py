@@ -9,7 +9,8 @@ from symbcast.core.algebra.formulas import any_of, at_most
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, known_rank, known_shape
-from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator, reaches_ranks
+from symbcast.graphs.walking.unknown_ranks import reaches_ranks
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.reference import infer
 from symbcast.operators.layers import (
     GATES,

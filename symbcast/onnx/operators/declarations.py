@@ -69,11 +69,6 @@ _LEGACY = 8
 """Before this version of the operator set, broadcasting was different."""
 
 
-def reaches_nothing(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
-    """Return the reaches of an operator that uses no axis of any input."""
-    return [ANY] * len(shapes)
-
-
 def reaches_broadcast(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     """Return the reaches of an operator whose inputs are broadcast together."""
     if call.version < _LEGACY:
@@ -84,12 +79,6 @@ def reaches_broadcast(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence
 def reaches_axis(default: int) -> Reaches:
     """Return the reach of an operator along the attribute ``axis`` of its first input."""
     return lambda call, shapes: [reach_of([call.integer("axis", default)])]
-
-
-def reaches_ranks(*ranks: int) -> Reaches:
-    """Return the reach of an operator with operands of fixed ranks."""
-    reaches = [Reach(rank=rank) for rank in ranks]
-    return lambda call, shapes: reaches
 
 
 def may_be_number(call: NodeCall, shapes: Sequence[Dims | None]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from symbcast.core.algebra.formulas import any_of, different, equal
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect_numbers, real_number, summed_along
-from symbcast.graphs.walking.unknown_ranks import required_numbers
+from symbcast.graphs.walking.unknown_ranks import reaches_nothing, required_numbers
 from symbcast.onnx.operators.declarations import (
     MICROSOFT,
     RuntimeDifference,
@@ -16,7 +16,6 @@ from symbcast.onnx.operators.declarations import (
     interval_of_first,
     operator,
     reaches_broadcast,
-    reaches_nothing,
 )
 from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.operator import Dims

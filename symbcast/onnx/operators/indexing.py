@@ -19,6 +19,7 @@ from symbcast.graphs.walking.reshaping import (
     known_shape,
     requested_shape,
 )
+from symbcast.graphs.walking.unknown_ranks import reaches_ranks
 from symbcast.onnx.operators.attention import check_lengths
 from symbcast.onnx.operators.declarations import (
     MICROSOFT,
@@ -28,7 +29,6 @@ from symbcast.onnx.operators.declarations import (
     interval_of_some,
     operator,
     reaches_axis,
-    reaches_ranks,
 )
 from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.protobuf import TensorConstant

@@ -28,7 +28,7 @@ from symbcast.graphs.walking.reshaping import (
     tiled,
     unsqueezed,
 )
-from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, required_numbers
+from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, reaches_ranks, required_numbers
 from symbcast.onnx.operators.declarations import (
     RuntimeDifference,
     input_interval,
@@ -36,7 +36,6 @@ from symbcast.onnx.operators.declarations import (
     operator,
     reaches_axis,
     reaches_broadcast,
-    reaches_ranks,
 )
 from symbcast.operators.joining_and_slicing import (
     MODES,

@@ -27,8 +27,8 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.core.text.notation import dim_text
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers, known_shape
-from symbcast.graphs.walking.unknown_ranks import Reaches
-from symbcast.onnx.operators.declarations import Intervals, operator, reaches_nothing
+from symbcast.graphs.walking.unknown_ranks import Reaches, reaches_nothing
+from symbcast.onnx.operators.declarations import Intervals, operator
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content
 from symbcast.operators.values.value import Value

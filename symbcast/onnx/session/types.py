@@ -25,9 +25,7 @@ class ValueType(bytes):
     @cached_property
     def proto(self) -> Any:
         """The message, which must not be changed."""
-        from onnx import TypeProto
-
-        return TypeProto.FromString(bytes(self))
+        return self.copy()
 
     def copy(self) -> Any:
         """Return a new message."""

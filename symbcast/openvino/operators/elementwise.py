@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from symbcast.core.algebra.arithmetic import floor_divide
 from symbcast.core.algebra.formulas import negate
-from symbcast.openvino.graph import OpenVinoCall, element_type_number, operator, reaches_nothing
+from symbcast.graphs.walking.unknown_ranks import reaches_nothing
+from symbcast.openvino.graph import OpenVinoCall, element_type_number, operator
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS, Element, is_size
 from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth

@@ -26,8 +26,8 @@ from symbcast.graphs.walking.reshaping import (
     tiled,
     unsqueezed,
 )
-from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, required_numbers
-from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, may_be_number, operator, reaches_images
+from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, reaches_ranks, required_numbers
+from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, may_be_number, operator
 from symbcast.operators.joining_and_slicing import Padding, pad, split_as, split_evenly
 from symbcast.operators.operator import Dims
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
@@ -135,13 +135,13 @@ def broadcast(call: OpenVinoCall) -> Value:
             return expanded(call, target)
 
 
-@operator("DepthToSpace", reaches=reaches_images)
+@operator("DepthToSpace", reaches=reaches_ranks(4))
 def depth_to_space_(call: OpenVinoCall) -> Value:
     """Blocks of channels moved into the spatial axes."""
     return call.output(depth_to_space(call, call.rank(0, (4,), "data"), call.integer("block_size", 1)))
 
 
-@operator("SpaceToDepth", reaches=reaches_images)
+@operator("SpaceToDepth", reaches=reaches_ranks(4))
 def space_to_depth_(call: OpenVinoCall) -> Value:
     """Spatial blocks moved into the channels."""
     return call.output(space_to_depth(call, call.rank(0, (4,), "data"), call.integer("block_size", 1)))

@@ -131,10 +131,9 @@ def _unsigned(step: Binary) -> Binary:
 
 
 _TWO: Mapping[str, Binary | None] = {
+    **dict.fromkeys(("atan2", "complex", "shift_left", "shift_right_arithmetic", "shift_right_logical"), None),
     "add": _of_numbers("Add", "Or"),
     "and": partial(_of_truths, "And"),
-    "atan2": None,
-    "complex": None,
     "divide": _quotient,
     "maximum": _of_numbers("Max", "Or"),
     "minimum": _of_numbers("Min", "And"),
@@ -142,9 +141,6 @@ _TWO: Mapping[str, Binary | None] = {
     "or": partial(_of_truths, "Or"),
     "power": BINARY["Pow"],
     "remainder": _remainder,
-    "shift_left": None,
-    "shift_right_arithmetic": None,
-    "shift_right_logical": None,
     "subtract": BINARY["Sub"],
     "xor": partial(_of_truths, "Xor"),
 }
