@@ -34,7 +34,7 @@ from symbcast.onnx.protobuf import (
     number,
     walkable_nodes,
 )
-from symbcast.onnx.schemas import IR_WITH_OPSETS, KNOWN_DOMAINS, Runtime, SuspectedFaults, check_types, other_outputs
+from symbcast.onnx.schemas import IR_WITH_OPSETS, KNOWN_DOMAINS, Runtime, check_types, other_outputs
 from symbcast.onnx.session.initialization import session_refusal
 from symbcast.onnx.session.types import SessionRefusal, value_of_type
 from symbcast.onnx.validation import ValidModel, validated
@@ -329,7 +329,7 @@ class OnnxModel(Model):
             dtypes = {name: (walk.top.find(name) or UNKNOWN).dtype for name in self.graph.outputs}
             outputs = other_outputs(self.raw, dtypes)
         if mistyped or outputs:
-            check_types(self.source, self.raw, SuspectedFaults(mistyped, outputs), element_types(self.raw))
+            check_types(self.source, self.raw, mistyped, outputs, element_types(self.raw))
 
 
 def _impossible(asker: Requirements) -> Iterator[NodePlace]:

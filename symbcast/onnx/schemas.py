@@ -315,20 +315,18 @@ def other_outputs(model: Any, dtypes: Mapping[str, int]) -> dict[str, int]:
     return {name: dtypes[name] for name, dtype in declared.items() if dtype and dtypes.get(name, 0) not in (0, dtype)}
 
 
-class SuspectedFaults(NamedTuple):
-    """Suspected faults: mistyped nodes, and outputs whose declared type is wrong."""
+def check_types(
+    source: str, model: Any, mistyped: Iterable[TypeMismatch], outputs: Mapping[str, int], known: Mapping[str, int]
+) -> None:
+    """Raise `ModelError` for suspected wrong types of nodes' inputs and of outputs, if onnx's inference confirms them.
 
-    nodes: Iterable[TypeMismatch]
-    outputs: Mapping[str, int]
-
-
-def check_types(source: str, model: Any, suspects: SuspectedFaults, known: Mapping[str, int]) -> None:
-    """Raise `ModelError` for wrong types of node inputs or outputs that onnx's inference, ``known``, confirms."""
+    ``known`` are the types that it infers.
+    """
     dtypes = dict(known)
     for declared_input in model.graph.input:
         dtypes[declared_input.name] = declared_input.type.tensor_type.elem_type
     dtypes.update((tensor.name, tensor.data_type) for tensor in model.graph.initializer)
-    for node, types, position, other in suspects.nodes:
+    for node, types, position, other in mistyped:
         places = (position,) if other is None else (position, other)
         # The walk only suspects, and onnx's inference decides.
         if any(dtypes.get(node.input[p]) != types[p] for p in places):
@@ -341,7 +339,7 @@ def check_types(source: str, model: Any, suspects: SuspectedFaults, known: Mappi
         raise ModelSource(source).fault(f"{wrong}; {what}", "put a Cast before it")
     for output in model.graph.output:
         declared, real = output.type.tensor_type.elem_type, known.get(output.name, 0)
-        if output.name in suspects.outputs and real == suspects.outputs[output.name]:
+        if output.name in outputs and real == outputs[output.name]:
             raise ModelSource(source).fault(
                 f"the output {quote(output.name)} is declared as {dtype_name(declared)}, but is {dtype_name(real)}"
             )

@@ -76,17 +76,10 @@ class SizeInterval(NamedTuple):
     most: int | None
 
 
-class Parameters(NamedTuple):
-    """The inputs of a model, and the intervals of their sizes."""
-
-    inputs: ModelInputs
-    intervals: tuple[SizeInterval, ...]
-
-
 def read_parameters(
     graph: OpenVinoGraph, env: Program, known: KnownInputs = NOTHING, *, are_open: bool = True
-) -> Parameters:
-    """Read the parameters of a graph, with what the caller knows about them.
+) -> tuple[ModelInputs, tuple[SizeInterval, ...]]:
+    """Read the parameters of a graph and the intervals of their sizes, with what the caller knows about them.
 
     A dynamic dimension is named ``<input>_dim_<axis>``; dimensions that share an ``ov.Symbol`` are one size, named
     after the first of them. A dimension ``2..5`` is a size in that range. Raises `BindingError` if the given shapes,
@@ -99,7 +92,7 @@ def read_parameters(
     intervals = (
         i for name, op in zip(names, graph.parameters, strict=True) for i in _intervals(op, inputs.named[name])
     )
-    return Parameters(inputs, tuple(dict.fromkeys(intervals)))
+    return inputs, tuple(dict.fromkeys(intervals))
 
 
 class _Reader:

@@ -77,11 +77,6 @@ _FAR = 1 << 31
 # Two operands.
 
 
-def broadcast_together(call: OpenVinoCall, first: int = 0, second: int = 1) -> Dims:
-    """Return two operands broadcast together as the attribute ``auto_broadcast`` says."""
-    return auto_broadcast(call, call.shape(first), call.shape(second))
-
-
 def auto_broadcast(call: OpenVinoCall, left: Dims, right: Dims) -> Dims:
     """Return two shapes broadcast together as the attribute ``auto_broadcast`` says."""
     match call.text("auto_broadcast", "numpy"):
@@ -142,7 +137,7 @@ _BINARY: Mapping[str, Binary | None] = {
 @operator(*_BINARY, reaches=reaches_nothing)
 def of_two(call: OpenVinoCall) -> Value:
     """Two tensors, broadcast together."""
-    shape = broadcast_together(call)
+    shape = auto_broadcast(call, call.shape(0), call.shape(1))
     step = _BINARY[call.node.op_type]
     if call.node.op_type == "Divide":
         step = _floored if call.flag("m_pythondiv", True) else BINARY["Div"]
@@ -169,13 +164,11 @@ def select(call: OpenVinoCall) -> Value:
 
 @operator("PRelu")
 def prelu(call: OpenVinoCall) -> Value:
-    """The data and the slope, broadcast together; a slope with one axis is aligned with the channels.
-
-    ``reshape`` returns the shape of the data; on the CPU a single channel is broadcast to the slopes.
-    """
+    """The data and the slope, broadcast together; a slope with one axis is aligned with the channels."""
     data, slope = call.shape(0), call.shape(1)
     if len(slope) == 1 and slope[0] != 1 and len(data) > 1:
         slope = (*slope, *([1] * (len(data) - 2)))
+    # OpenVINO's ``reshape`` returns the shape of the data; on the CPU a single channel is broadcast to the slopes.
     return call.output(call.broadcast(data, slope))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence, Set
+from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import all_of, at_most
@@ -181,23 +181,9 @@ def slice_(call: OpenVinoCall) -> Value:
     return call.output(value.shape, value.content)
 
 
-class _Masks(NamedTuple):
-    """The masks of a StridedSlice, each as the set of positions whose bit is 1."""
-
-    begin: frozenset[int]
-    end: frozenset[int]
-    new_axis: frozenset[int]
-    shrink: frozenset[int]
-    ellipsis: frozenset[int]
-
-
-class _Cut(NamedTuple):
-    """A slice of one axis: axis, start, end and step."""
-
-    axis: int
-    start: Element
-    end: Element
-    step: int
+_Cut: TypeAlias = "tuple[int, Element, Element, int]"
+"""A slice of one axis: axis, start, end and step."""
+_MASKS = ("begin", "end", "new_axis", "shrink_axis", "ellipsis")
 
 
 @operator("StridedSlice")
@@ -208,22 +194,19 @@ def strided_slice(call: OpenVinoCall) -> Value:
     steps = call.input_numbers(3, "the steps") if call.has(3) else [1] * len(begin)
     if not len(begin) == len(end) == len(steps):
         call.refuse("begin, end and strides must have the same length")
-    masks = _Masks(*(_set(call, name) for name in ("begin", "end", "new_axis", "shrink_axis", "ellipsis")))
+    masks = {name: {n for n, bit in enumerate(call.integers(f"{name}_mask") or []) if bit} for name in _MASKS}
     cuts, new, gone = _axis_slices(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
     value = data
     if cuts:
-        starts, ends = [_known(c.start) for c in cuts], [_known(c.end) for c in cuts]
-        value = slice_value(call, data, SliceBounds(starts, ends, [c.axis for c in cuts], [c.step for c in cuts]))
+        axes, starts, ends, strides = zip(*cuts, strict=True)
+        low, high = ([place if is_size(place) else None for place in places] for places in (starts, ends))
+        value = slice_value(call, data, SliceBounds(low, high, axes, strides))
     content = without_axes(value.content, gone)
     shape = tuple(d for n, d in enumerate(value.shape or ()) if n not in gone)
     content = with_axes(content, new, len(shape))
     for place in new:
         shape = (*shape[:place], 1, *shape[place:])
     return call.output(shape, content)
-
-
-def _known(place: Element) -> Dim | None:
-    return place if is_size(place) else None
 
 
 def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:
@@ -237,12 +220,8 @@ def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:
     return [None] * int(lengths[0])
 
 
-def _set(call: OpenVinoCall, name: str) -> frozenset[int]:
-    return frozenset(n for n, bit in enumerate(call.integers(f"{name}_mask") or []) if bit)
-
-
 def _axis_slices(
-    call: OpenVinoCall, rank: int, masks: _Masks, parts: Sequence[tuple[Element, Element, int]]
+    call: OpenVinoCall, rank: int, masks: Mapping[str, Set[int]], parts: Sequence[tuple[Element, Element, int]]
 ) -> tuple[list[_Cut], list[int], set[int]]:
     """Return the slices, the positions of axes inserted afterwards, and the data axes that are removed first."""
     cuts: list[_Cut] = []
@@ -250,22 +229,22 @@ def _axis_slices(
     gone: set[int] = set()
     axis = place = 0
     for n, (start, end, step) in enumerate(parts):
-        if n in masks.ellipsis:
-            hidden = rank - sum(k not in masks.new_axis and k != n for k in range(len(parts)))
+        if n in masks["ellipsis"]:
+            hidden = rank - sum(k not in masks["new_axis"] and k != n for k in range(len(parts)))
             axis, place = axis + hidden, place + hidden
-        elif n in masks.new_axis:
+        elif n in masks["new_axis"]:
             new.append(place)
             place += 1
         else:
             if axis >= rank:
                 call.refuse(f"the data must have an axis for each of the {len(parts)} positions")
-            if n in masks.shrink:
+            if n in masks["shrink_axis"]:
                 gone.add(axis)
-                cuts.append(_Cut(axis, *_one_element(start), 1))
+                cuts.append((axis, *_one_element(start), 1))
             else:
-                first = (0 if step > 0 else _LAST) if n in masks.begin else start
-                last = (_LAST if step > 0 else _FIRST) if n in masks.end else end
-                cuts.append(_Cut(axis, first, last, step))
+                first = (0 if step > 0 else _LAST) if n in masks["begin"] else start
+                last = (_LAST if step > 0 else _FIRST) if n in masks["end"] else end
+                cuts.append((axis, first, last, step))
                 place += 1
             axis += 1
     return cuts, new, gone
