@@ -89,6 +89,7 @@ def load(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
+        # A module that the framework itself lacks is no missing extra.
         if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
             raise
         raise MissingExtraError(f"symbcast.adapters.{extra.replace('-', '_')}", extra) from error

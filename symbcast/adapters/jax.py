@@ -144,6 +144,7 @@ def _constraints(scope: Any) -> Iterator[sympy.Basic]:
         formula = parse_formula(_quoted(text))
         inside = {s: _scopes.symbol(scope, s.name) for s in symbols_of(dims_of(formula))}
         yield formula_to_sympy(replace_in_formula(formula, inside))
+        # jax takes every dimension to be at least 1.
         yield from (formula_to_sympy(at_most(1, s)) for s in inside.values())
 
 

@@ -70,6 +70,7 @@ def write(shape: ShapeLike) -> onnx_ir.Shape:
     """
     library = load("onnx_ir", "onnx-ir")
     dims = known_rank(read_shape(shape), "a shape of onnx-ir").dims
+    # A None of onnx-ir is a new unknown on each axis, so one that occurs twice cannot be written.
     uses = Counter(s for d in dims if not isinstance(d, int) for s in d.symbols())
     return cast("onnx_ir.Shape", library.Shape([_written(library, d, uses) for d in dims]))
 

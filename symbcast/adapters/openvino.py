@@ -135,6 +135,7 @@ def _read_symbol(label: Any, unknowns: int) -> Symbol:
     known = _dims_by_symbol.get(label)
     if known is None:
         known = _dims_by_symbol[label] = Unknown(f"?{unknowns}")
+        # Both ways, so that writing what was read gives the same Symbol again.
         _symbols_by_unknown[known] = label
     return known
 

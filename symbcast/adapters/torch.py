@@ -194,6 +194,7 @@ def assumptions(*values: object) -> list[sympy.Basic]:
     symbols_by_env: dict[Any, set[Any]] = {}
     for dim in dims:
         if _has_symbol(dim):
+            # The expression before and after replacements: a replaced size has facts too.
             symbols_by_env.setdefault(dim.node.shape_env, set()).update(
                 dim.node._expr.free_symbols, dim.node.expr.free_symbols
             )
@@ -276,6 +277,7 @@ def _facts(env: Any, symbols: set[Any]) -> Iterator[sympy.Basic]:
     facts = list(_facts_on_several_symbols(env))
     # A size that was replaced after it was read is no longer in any shape.
     symbols = symbols.union(s for s in env.replacements if (env, s.name) in _scopes)
+    # Facts tie sizes together: those of a tied size count too, until no more are tied.
     grown = True
     while grown:
         tied = [f for f in facts if not symbols.isdisjoint(f.free_symbols)]

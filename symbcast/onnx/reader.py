@@ -76,6 +76,7 @@ def _from_onnx_ir(model: Any) -> tuple[str, Any]:
     named = _checked(_name(proto), proto)
     tensors = (v.const_value for v in model.graph.initializers.values())
     folders = {os.fspath(t.base_dir) for t in tensors if isinstance(t, onnx_ir.ExternalTensor)}
+    # Tensors in several folders would each need their own: their data stay unread.
     if len(folders) == 1:
         read_external_data(_tensors(proto.graph), (Path(folders.pop()),))
     return named

@@ -225,6 +225,7 @@ class ExactNumber:
     __lt__, __le__ = _comparing("Less"), _comparing("LessOrEqual")
     __gt__, __ge__ = _comparing("Greater"), _comparing("GreaterOrEqual")
 
+    # Sizes that are written in different ways may be equal, so that no hash is right.
     def __hash__(self) -> int:
         raise UnfollowedError
 

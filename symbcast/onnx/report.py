@@ -120,6 +120,7 @@ class _Annotator:
         if value is None or value.shape is None or declared.type.WhichOneof("value") != _TENSOR:
             return
         for proto, dim in zip(declared.type.tensor_type.shape.dim, value.shape, strict=True):
+            # An expression stays as the model writes it.
             if not proto.dim_param or isinstance(dim, int | Symbol):
                 self._write_dim(proto, dim)
 

@@ -299,6 +299,7 @@ def mismatch(op_type: str, domain: str, version: int, types: Sequence[int]) -> t
     first: dict[str, int] = {}
     for position, dtype in enumerate(types):
         slot = operator.slot(position)
+        # Unknown types, and inputs that need not be tensors, are not judged.
         if not dtype or not slot.allowed:
             continue
         if dtype not in slot.allowed:

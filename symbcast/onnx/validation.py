@@ -380,6 +380,7 @@ class GraphChecker:
                 raise self._source.fault(f"the {what} {quote(_first_twice(names))} is defined twice")
         if "" in inputs:
             raise self._source.fault(f"input {inputs.index('')} of the graph {quote(graph.name)} has no name")
+        # Equal tensors are one object, which is checked once.
         for tensor in tensors.different:
             problem = tensor_problem(tensor.raw)
             if problem is not None:
@@ -555,6 +556,7 @@ def validated(name: str, model: Any, runtime: Runtime, read: NodeReader) -> Vali
     try:
         graphs.check(imported)
     except UnsortedError as error:
+        # The documents require the order, and ONNX Runtime sorts by itself.
         in_order = with_sorted_nodes(model, source)
         if runtime != "onnxruntime":
             raise source.fault(error.problem, "sort the nodes, or export it again") from None

@@ -131,6 +131,7 @@ def _inferred(node: Any, values: Sequence[Value], shapes: Sequence[list[int]]) -
     copy = node.graph.copy_of(node)
     arguments = []
     for position, (value, shape) in enumerate(zip(values, shapes, strict=True)):
+        # Constants stay, because their numbers may decide the shape.
         if isinstance(value, OpenVinoConstant):
             arguments.append(copy.input_value(position))
         else:

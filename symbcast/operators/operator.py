@@ -398,6 +398,7 @@ class _Demanding(_OneOperation):
         self.requirements += clauses(formula)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
+        # The usual rule without a rule: a program asks it for each operation.
         if rule == "numpy" and not attributes:
             return tuple([self._join(sizes) for sizes in _right_aligned(shapes)])
         constraints, output = self.emission(shapes, rule, attributes)

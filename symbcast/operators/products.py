@@ -33,6 +33,7 @@ def matmul(context: Context, left: Dims, right: Dims) -> Dims:
     b = (*right, 1) if len(right) == 1 else right
     inner_product(context, a[-1], b[-2])
     if len(right) == 1 and len(left) > 1:
+        # The right vector is one column: there is no batch to broadcast.
         return left[:-1]
     stack = context.broadcast(a[:-2], b[:-2]) if len(a) > 2 or len(b) > 2 else ()
     rows = () if len(left) == 1 else (a[-2],)

@@ -47,6 +47,7 @@ class ValueNames:
         number = self._types.get(kind)
         if number is None:
             number = self._types[kind] = len(self.types)
+            # Types are read once each: MLIR keeps one object for equal ones.
             self.types.append(tensor_type_of(kind))
         self._known[value] = named = own or f"{prefix}{value.get_name(self._state)}", number
         return named
@@ -140,6 +141,7 @@ def located(location: Any) -> tuple[str, tuple[str, int]]:
         if isinstance(part, ir.NameLoc):
             name = name or str(part.name_str)
             pending.append(part.child_loc)
+        # The callee is looked at first, as it is popped first.
         elif isinstance(part, ir.CallSiteLoc):
             pending += [part.caller, part.callee]
         elif isinstance(part, ir.FusedLoc):

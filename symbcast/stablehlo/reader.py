@@ -136,6 +136,7 @@ def probe(data: str | bytes) -> str:
         except Exception as error:
             outcome.append(error)
 
+    # MLIR's own errors go to the descriptor, not to Python's sys.stderr.
     before, own = threading.stack_size(_STACK), os.dup(2)
     with Path(os.devnull).open("w") as nothing:
         os.dup2(nothing.fileno(), 2)

@@ -64,6 +64,7 @@ def gaps_of(
         if sizes is not None:
             yield Gap("refuses", requirement.node, requirement.text, _of_inputs(operations, sizes))
     env = assertions.conditions.inputs
+    # An assertion that is not known might refuse these sizes.
     holds = None if _is_open(assertions) else _environment(env, env.clauses)
     for requirement in runs:
         sizes = _failing(holds, requirement.formula)

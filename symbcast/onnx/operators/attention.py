@@ -125,6 +125,7 @@ def _check_mask(call: NodeCall, scores: Dims) -> None:
         check_scores_bias(call, "attn_mask", mask, scores, (2, 3, 4))
         return
     if call.version >= 24 and mask:
+        # From opset 24 on a mask may be shorter than the keys, so that its last axis is not broadcast.
         call.at_most(mask[-1], scores[-1], "attn_mask must not be longer than the keys")
         mask, scores = (*mask[:-1], 1), (*scores[:-1], 1)
     call.broadcast(mask, scores, rule="unidirectional")

@@ -221,6 +221,7 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
     heads, key_heads = call.integer("num_heads"), call.integer("kv_num_heads")
     if heads <= 0 or key_heads <= 0 or heads % key_heads:
         call.refuse("num_heads must be a multiple of kv_num_heads")
+    # Without keys, keys and values follow the queries in one tensor.
     width = head_width(call, hidden, heads if call.has(1) else heads + 2 * key_heads, "the query")
     call.divide(width, 8, "the width of a head must be a multiple of 8")
     added = _grouped_keys(call, key_heads, width)
@@ -466,6 +467,7 @@ def sparse_attention(call: NodeCall) -> Sequence[Value]:
     heads, key_heads = head_count(call), call.integer("kv_num_heads")
     if key_heads < 1 or heads % key_heads:
         call.refuse("num_heads must be a multiple of kv_num_heads")
+    # Without keys, keys and values follow the queries in one tensor.
     parts = heads if call.has(1) else heads + 2 * key_heads
     width = head_width(call, hidden, parts, "the query")
     for n, what in ((1, "the key"), (2, "the value")):

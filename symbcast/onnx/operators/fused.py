@@ -268,6 +268,7 @@ def pad_by_input(call: NodeCall) -> Value:
     pads = call.value(1)
     if pads.shape is not None and len(pads.shape) == 2:
         call.equal(pads.shape[0], 1, "the first size of pads must be 1")
+        # The elements of (1, n) and (n) are the same, in the same order.
         pads = Value(pads.shape[1:], pads.dtype, pads.content)
     return pad_(call.of([call.inputs[0], pads, *call.inputs[2:]], 11))
 

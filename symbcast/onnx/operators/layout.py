@@ -488,6 +488,7 @@ def _amounts(call: NodeCall, count: int) -> list[Dim] | None:
     (length,) = call.rank(1, (1,), "pads")
     call.equal(length, count, f"pads must be {count} numbers")
     items = call.elements(1)
+    # If no number is known, the padded axes get new sizes; if some are, only the other numbers are new.
     if items is None or len(items) != count or (items and not any(map(is_size, items))):
         return None
     if not all(map(is_size, items)):

@@ -180,9 +180,11 @@ def _reduced_ramp(call: NodeCall, ramp: IndexRamp, places: Sequence[int]) -> Con
     along = IndexRamp(0, tuple(ramp.strides[n] for n in places))
     sizes = tuple(dims[n] for n in places)
     if call.node.op_type == "ReduceSum" and not any(along.strides) and call.dtype() in _WIDE:
+        # Nothing varies along the reduced axes, so that the sum is a multiple of each element.
         count = multiply(*sizes)
         start, strides = multiply(ramp.start, count), [multiply(s, count) for s in rest]
     elif call.node.op_type in ("ReduceMax", "ReduceMin") and call.is_positive(sizes):
+        # One end of the reduced axes has the greatest element, the other the least, wherever the others are.
         ends = extent(along, sizes, call.bounds)
         end = ends.high if call.node.op_type == "ReduceMax" else ends.low
         if end is None:

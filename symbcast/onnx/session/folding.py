@@ -36,6 +36,7 @@ versions of operator sets; raises onnx's errors."""
 def inference() -> Inference:
     """Return the inference of the installed onnx."""
     try:
+        # The function for bytes is private: it is used only if it gives what the public one gives.
         is_right = _by_bytes(*_example()) == _by_messages(*_example())
     except Exception:  # bindings raise any kind: this onnx has no such function, or takes other arguments
         is_right = False
@@ -301,6 +302,7 @@ def removed_branch(node: Any, scope: TypeScope) -> str:
     chosen = scope.find(node.input[0]) if node.op_type == "If" else None
     if chosen is None or chosen.constant is None:
         return ""
+    # A condition without elements counts as false.
     return "else_branch" if bool(numpy_helper.to_array(chosen.constant.raw).ravel()[:1].any()) else "then_branch"
 
 

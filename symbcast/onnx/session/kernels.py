@@ -126,6 +126,7 @@ def _parameters(operator: OperatorSchema, inputs: Texts, outputs: Texts) -> Mapp
     for slots, texts in ((operator.inputs, inputs), (operator.outputs, outputs)):
         for position, text in enumerate(texts):
             if slots and text is not None:
+                # The last input or output of a schema may stand for several.
                 for parameter in slots[min(position, len(slots) - 1)]:
                     parameters.setdefault(parameter, text)
     return parameters

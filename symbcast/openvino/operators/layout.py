@@ -150,6 +150,7 @@ def space_to_depth_(call: OpenVinoCall) -> Value:
 # Reshape, Slice and StridedSlice.
 
 
+# Positions beyond any axis, which slices clamp.
 _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 
 

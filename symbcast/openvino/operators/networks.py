@@ -36,6 +36,7 @@ from symbcast.operators.values.value import Value
 
 def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     left, right = find_operator("matmul", {}).reaches([s or () for s in shapes])
+    # Of a transposed left operand, the rows are on the last axis, beside the summed one.
     return [Reach(last=2, is_written=True) if call.integer("transpose_a") else left, right]
 
 

@@ -142,6 +142,7 @@ def _as_ramp_of_numbers(array: np.ndarray[Any, Any]) -> IndexRamp | None:
         return None
     start = int(array.flat[0])
     strides = []
+    # Numbers of uint64 may exceed int64.
     expected = np.full((1,) * array.ndim, start, dtype=object if array.dtype == np.uint64 else np.int64)
     for axis, length in enumerate(array.shape):
         second = tuple(int(n == axis) for n in range(array.ndim))

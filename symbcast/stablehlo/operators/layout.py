@@ -41,6 +41,7 @@ def dynamic_broadcast_in_dim(call: HloCall) -> Value:
     """What ``broadcast_in_dim`` does, to a shape that an operand holds."""
     places = call.integers("broadcast_dimensions") or []
     target = call.requested_sizes(1)
+    # Only the walk for hints records them: a node that leaves a record has no twin to take its outputs over.
     if call.asker.runtime == HINTED:
         _record(call, places, target)
     return _broadcast(call, places, target)
