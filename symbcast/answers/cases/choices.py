@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbcast.core.algebra.arithmetic import Substitution, join, multiply, replace_symbols
 from symbcast.core.algebra.formulas import Compatible, Formula, at_most, different, equal, one_or_equal
 from symbcast.core.algebra.symbols import AxisSequence, AxisSize, Rest, axis_of, is_sequence
-from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.rules import Joined, Rule
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
@@ -516,12 +516,5 @@ def joins_in(dims: Sequence[Dim]) -> Iterator[AxisColumn]:
     """Yield a column for each join within sizes, the inner ones first."""
     for dim in dims:
         if not isinstance(dim, int) and not dim.is_Symbol:
-            yield from _joins_in(term(dim))
-
-
-def _joins_in(value: Term) -> Iterator[AxisColumn]:
-    for operation in value.operations():
-        for arg in operation.args:
-            yield from _joins_in(arg)
-        if isinstance(operation, Operation) and operation.kind == "join":
-            yield AxisColumn(tuple(arg.dim() for arg in operation.args))
+            joins = (o for o in dim.all_operations() if o.kind == "join")
+            yield from (AxisColumn(tuple(arg.dim() for arg in join.args)) for join in joins)

@@ -140,15 +140,7 @@ def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str
 
 def operation_kinds(parts: tuple[Formula, ...]) -> set[str]:
     """Return the kinds of operations in some formulas."""
-    return {o.kind for part in parts for dim in dims_of(part) for o in operations_in(term(dim))}
-
-
-def operations_in(value: Term) -> Iterator[Operation]:
-    """Yield the operations of a term at every depth, the inner ones first."""
-    for operation in value.operations():
-        for arg in operation.args:
-            yield from operations_in(arg)
-        yield operation
+    return {o.kind for part in parts for dim in dims_of(part) for o in term(dim).all_operations()}
 
 
 @lru_cache(maxsize=4096)

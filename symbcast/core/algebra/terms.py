@@ -219,6 +219,13 @@ class Term:
         """Yield the atoms that are operations."""
         return (atom for atom in self.atoms() if isinstance(atom, Operation))
 
+    def all_operations(self) -> Iterator[Operation]:
+        """Yield the operations at every depth, the inner ones first."""
+        for operation in self.operations():
+            for arg in operation.args:
+                yield from arg.all_operations()
+            yield operation
+
     @property
     def has_operations(self) -> bool:
         """Whether any of its atoms is an operation."""

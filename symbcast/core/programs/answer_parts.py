@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible, Formula, all_of, at_most, dims_of, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
-from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of
+from symbcast.core.algebra.terms import Operation, Symbol, symbols_of
 from symbcast.core.effort import (
     CALL,
     CostedValue,
@@ -171,7 +171,7 @@ def text_of(program: DividedProgram) -> str:
 def _candidates(clauses: Sequence[Formula]) -> Iterator[Bounds]:
     """Yield bounds from which on the operations in clauses are decided; and then those of single comparisons too."""
     dims = [d for c in clauses for d in dims_of(c) if not isinstance(d, int)]
-    operations = dict.fromkeys(o for d in dims for o in _operations(d))
+    operations = dict.fromkeys(o for d in dims for o in d.all_operations())
     first = _greatest(starts for o in operations for starts in _decided_from(o))
     if first:
         yield first
@@ -187,13 +187,6 @@ def _greatest(bounds: Iterable[tuple[Symbol, int]]) -> Bounds:
         if 0 < low <= _LARGEST:
             greatest[size] = max(low, greatest.get(size, 0))
     return greatest
-
-
-def _operations(value: Dim) -> Iterator[Operation]:
-    for operation in () if isinstance(value, int) else value.operations():
-        for arg in operation.args:
-            yield from _operations(arg.dim())
-        yield operation
 
 
 def _decided_from(operation: Operation) -> Iterator[tuple[Symbol, int]]:

@@ -34,7 +34,6 @@ from symbcast.answers.guards.clauses import (
     condition_texts,
     guarded_clauses,
     identifiers,
-    operations_in,
 )
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
@@ -112,14 +111,14 @@ def _spelled(name: str) -> str:
 def _logic(parts: Sequence[Formula]) -> str:
     terms = [term(d) for part in parts for d in dims_of(part)]
     # The standard has ``div`` and ``mod`` in non-linear arithmetic only.
-    divides = any(o.kind in _DIVISIONS for t in terms for o in operations_in(t))
+    divides = any(o.kind in _DIVISIONS for t in terms for o in t.all_operations())
     return "QF_NIA" if divides or not all(t.is_linear for t in terms) else "QF_LIA"
 
 
 def _definitions(parts: Sequence[Formula]) -> Iterator[str]:
     """Yield the functions that the script uses."""
     used = {"join"} if any(map(_needs_join, parts)) else set()
-    for operation in (o for part in parts for dim in dims_of(part) for o in operations_in(term(dim))):
+    for operation in (o for part in parts for dim in dims_of(part) for o in term(dim).all_operations()):
         if operation.kind not in _DIVISIONS or not _is_positive(operation.args[1]):
             used.add(operation.kind)
     return (text for kind, text in _FUNCTIONS.items() if kind in used)

@@ -8,7 +8,7 @@ require together: products of joins, of which a solver for nonlinear arithmetic 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
 
 from symbcast.core.algebra.arithmetic import Substitution, join, join_members, operate, subtract
@@ -80,7 +80,7 @@ def propagated(
 def _with_coarse_quotients(constraints: Sequence[Formula], known: Sequence[Formula]) -> list[Formula]:
     """Return constraints with the quotients that remainders decide written by those that they have already."""
     dims = dict.fromkeys(d for c in constraints for d in dims_of(c) if not isinstance(d, int))
-    values = finer_quotients(known, lambda: dict.fromkeys(o for d in dims for o in _operations(d)))
+    values = finer_quotients(known, lambda: dict.fromkeys(o for d in dims for o in d.all_operations()))
     if not values:
         return list(constraints)
     charge(_STEP * len(dims))
@@ -102,7 +102,7 @@ def _shares_operations(constraints: Sequence[Formula]) -> bool:
         for n, c in enumerate(constraints if stated else ())
         for dim in dims_of(c)
         if not isinstance(dim, int)
-        for operation in _operations(dim)
+        for operation in dim.all_operations()
     }
     return any(operation == other and n != m for operation, n in stated for other, m in used)
 
@@ -186,7 +186,7 @@ def _with_names(constraints: Sequence[Formula], bounds: Bounds) -> tuple[list[Fo
     names: dict[Operation, Term] = {}
     bounds = bounds.copy()
     dims = dict.fromkeys(d for c in constraints for d in dims_of(c) if not isinstance(d, int))
-    operations = dict.fromkeys(o for d in dims for o in _operations(d) if not _is_hard(o + constant(1)))
+    operations = dict.fromkeys(o for d in dims for o in d.all_operations() if not _is_hard(o + constant(1)))
     facts = _ConstraintFacts(constraints, bounds, is_case=True)
     for operation in sorted(operations, key=lambda o: len(o.args)):
         low = bounds.least(operation)
@@ -211,7 +211,7 @@ def _joined_pairs(constraints: Sequence[Formula]) -> list[Formula]:
     """Return which joins in constraints can be joined with one more size: it is the same, or one of both is 1."""
     joined = [f.dims for f in constraints if isinstance(f, Compatible)]
     dims = dict.fromkeys(d for f in constraints for d in dims_of(f) if not isinstance(d, int))
-    joins = dict.fromkeys(o for d in dims for o in _operations(d) if o.kind == "join")
+    joins = dict.fromkeys(o for d in dims for o in d.all_operations() if o.kind == "join")
     return [
         Compatible((size, base))
         for base in joins
@@ -419,7 +419,7 @@ class _ConstraintFacts:
         dim = self.quotients.multiplied_out(dim).dim()
         if isinstance(dim, int):
             return dim
-        shorter = {o: value for o in _operations(dim) if (value := self._evaluated(o)) is not o}
+        shorter = {o: value for o in dim.all_operations() if (value := self._evaluated(o)) is not o}
         return Substitution(shorter, of_symbols=False).dim(dim) if shorter else dim
 
     def _evaluated(self, operation: Operation) -> Term:
@@ -464,7 +464,7 @@ def _replacement(left: Term, right: Term, is_case: bool) -> tuple[Term, Term] | 
     """Return an atom and the term that an equality replaces it by; unless ``is_case``, that must be simpler."""
     for atom, value in ((left, right), (right, left)):
         if isinstance(atom, Operation):
-            if value.size < atom.size and atom not in _operations(value):
+            if value.size < atom.size and atom not in value.all_operations():
                 return atom, value
         elif isinstance(atom, Symbol) and atom not in value.symbols():
             is_simpler = value.is_constant or (value.is_Symbol and value.key < atom.key)
@@ -491,11 +491,3 @@ def _ones(formula: Formula) -> Formula:
     if number != 1 or any(atom.lower_bound is None or atom.lower_bound < 0 for atom in monomial):
         return formula
     return all_of(equal(atom.dim(), 1) for atom in dict.fromkeys(monomial))
-
-
-def _operations(value: Term) -> Iterator[Operation]:
-    """Yield the operations in a term, at any depth, inner ones first."""
-    for operation in value.operations():
-        for arg in operation.args:
-            yield from _operations(arg)
-        yield operation

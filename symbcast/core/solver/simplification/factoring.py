@@ -221,9 +221,7 @@ def without_extremes(conjuncts: Sequence[Formula], assumptions: AssumptionSet) -
 
 def _extremes(value: Term) -> Iterator[tuple[Operation, Dim]]:
     """Yield each min and max of a term and a number, at any depth, with the term; inner ones are replaced in it."""
-    for operation in value.operations():
-        for arg in operation.args:
-            yield from _extremes(arg)
+    for operation in value.all_operations():
         others = [arg for arg in operation.args if not arg.is_constant]
         if operation.kind in ("min", "max") and len(others) == 1:
             inner = Substitution(dict(_extremes(others[0])), of_symbols=False)
