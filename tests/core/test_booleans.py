@@ -26,7 +26,6 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.sympy_conversion import (
     compatible,
-    conjunction_to_sympy,
     formula_from_sympy,
     formula_to_sympy,
 )
@@ -74,7 +73,7 @@ def test_the_negation_is_sympys(statement):
 
 @given(st.lists(formulas, max_size=3))
 def test_a_conjunction_is_of_all(given_statements):
-    boolean = conjunction_to_sympy(s.formula for s in given_statements)
+    boolean = formula_to_sympy(AllOf(tuple(s.formula for s in given_statements)))
     for sizes in points(3, 3):
         assert truth(boolean, sizes) is all(s.at(sizes) for s in given_statements)
 

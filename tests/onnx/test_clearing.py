@@ -7,7 +7,7 @@ from recorded_nodes import compiled
 
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.sympy_conversion import conjunction_to_sympy
+from symbcast.core.algebra.sympy_conversion import formula_to_sympy
 from symbcast.graphs.walking.facts import bounded
 
 N, M = symbol("N"), symbol("M")
@@ -18,7 +18,7 @@ N, M = symbol("N"), symbol("M")
 def test_it_holds_where_the_bound_of_the_quotient_does(inside, by, factor, offset):
     quotient = add(multiply(factor, floor_divide(add(floor_divide(inside, 2), offset), by)), offset)
     for left, right in ((2, quotient), (quotient, 2), (M, quotient)):
-        plain = compiled(conjunction_to_sympy([bounded(left, right)]), ("N", "M"))
+        plain = compiled(formula_to_sympy(bounded(left, right)), ("N", "M"))
         sides = [compiled(side, ("N", "M")) for side in (left, right)]
         for sizes in product(range(12), range(4)):
             assert bool(plain(*sizes)) == (sides[0](*sizes) <= sides[1](*sizes)), (left, right)

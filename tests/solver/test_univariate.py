@@ -13,7 +13,7 @@ from solver.expressions import Expression, Statement, comparison, expressions, i
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.sympy_conversion import conjunction_to_sympy
+from symbcast.core.algebra.sympy_conversion import formula_to_sympy
 from symbcast.core.solver.evaluation import holds_at, predicate
 from symbcast.core.solver.f2_one_size import piecewise as residues
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError, sign_runs
@@ -163,7 +163,7 @@ def test_nothing_in_a_description_is_redundant(members, within):
     ids=str,
 )
 def test_neighbouring_residues_are_said_together(members, within, words):
-    assert str(conjunction_to_sympy([set_formula(a, members, within)])) == words
+    assert str(formula_to_sympy(set_formula(a, members, within))) == words
 
 
 @given(st.integers(2, 12), st.sets(st.integers(0, 11)))

@@ -565,11 +565,6 @@ def _guarded(dim: Dim) -> SympyDim:
     return plain(expression.replace(lambda e: type(e) in GUARDED, lambda e: GUARDED[type(e)](*e.args)))
 
 
-def conjunction_to_sympy(clauses: Iterable[Formula]) -> Boolean:
-    """Return the clauses of a condition as one sympy Boolean."""
-    return _lattice(sympy.And, clauses)
-
-
 def formula_from_sympy(value: Any) -> Formula:
     """Return a sympy Boolean (relations joined by ``& | ~``) as a formula.
 

@@ -81,14 +81,10 @@ def canonical_comparison(comparison: Comparison) -> Formula:
         if _leading(difference) < 0:
             difference = -difference
     left, right = sides_of(difference)
-    if operator in ("==", "!=") and left.is_constant:
-        left, right = right, left
     if operator == "<=" and left.constant == 1 and not left.is_constant:
         # `N + 1 <= M` is what `N < M` says.
-        operator, left, difference = "<", left - constant(1), difference - constant(1)
-    canonical = Comparison(operator, left.dim(), right.dim())
-    # sympy may simplify a side further, for example a min that equals one of its members; then canonicalize again.
-    return canonical if term(canonical.left) - term(canonical.right) == difference else canonical_comparison(canonical)
+        operator, left = "<", left - constant(1)
+    return Comparison(operator, left.dim(), right.dim())
 
 
 def _never_below(value: Term, bound: int) -> bool:
