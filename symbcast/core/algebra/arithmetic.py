@@ -157,10 +157,10 @@ def _not_by_zero(divisor: Any) -> bool:
     return True
 
 
+# Polynomial divisions that take more steps than this stay unevaluated.
 _DIVISION_STEPS = 100
-"""Polynomial divisions that take more steps than this stay unevaluated."""
+# Largest number of members of a min or max that are compared with each other.
 _COMPARED_UP_TO = 8
-"""Largest number of members of a min or max that are compared with each other."""
 
 
 def floordiv_terms(dividend: Term, divisor: Term) -> Term:
@@ -503,8 +503,8 @@ class Substitution:
         return result
 
 
+# Up to how many sizes are multiplied one after the other.
 _FEW = 2
-"""Up to how many sizes are multiplied one after the other."""
 
 
 def add(*dims: Dim) -> Dim:

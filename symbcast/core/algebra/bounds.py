@@ -32,8 +32,8 @@ from symbcast.core.algebra.formulas import Comparison, Formula, all_of, any_of, 
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
 from symbcast.core.effort import cached_uncounted, charge, remembered
 
+# How many operations in one another are taken apart.
 _MAX_STEPS = 6
-"""How many operations in one another are taken apart."""
 
 
 @cached_uncounted(8192)
@@ -303,8 +303,8 @@ def numbers_of(dims: Sequence[Dim] | None) -> tuple[int, ...] | None:
 # Factors that are never 0 cancel, and quotients known to be whole are multiplied out.
 
 
+# Units of effort for each monomial of two products.
 _STEP = 20
-"""Units of effort for each monomial of two products."""
 
 
 class _Pair(NamedTuple):

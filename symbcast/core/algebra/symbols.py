@@ -339,8 +339,8 @@ SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
 
 _MAX_EXPONENT = 16
 _KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})
+# Compiled for the first name that is not an ASCII identifier: this takes longer than most questions.
 _PLAIN_NAME = r"(?!.*[⁰¹²³⁴-⁹])[^\W\d]\w*(\.\w+)*"
-"""Compiled for the first name that is not an ASCII identifier: this takes longer than most questions."""
 
 
 def name_text(name: str) -> str:

@@ -77,8 +77,8 @@ from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
 MAX_POWER = 16
 
+# The sympy symbol of each unknown, as long as somebody holds it; it holds the unknown in turn.
 _unknowns: WeakValueDictionary[Unknown, SympyUnknown] = WeakValueDictionary()
-"""The sympy symbol of each unknown, as long as somebody holds it; it holds the unknown in turn."""
 
 _MAX_DEPTH = 100
 
@@ -405,11 +405,9 @@ class compatible(Coded, BooleanFunction):  # noqa: N801 - prints and parses unde
         return self.rewrite(sympy.And).to_nnf(simplify=simplify)
 
 
+# The most sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate. Four sizes have six pairs
+# of three alternatives: sympy takes long to make them, and people to read them.
 _SPELLED_OUT = 3
-"""The most sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate.
-
-Four sizes have six pairs of three alternatives: sympy takes long to make them, and people to read them.
-"""
 _TO_RELATION: dict[Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
 
 
@@ -487,8 +485,8 @@ def _by_our_key(parts: Sequence[T]) -> list[T] | None:
     return None if None in keys else [part for _, part in sorted(zip(keys, parts, strict=True), key=itemgetter(0))]
 
 
+# How sympy orders kinds of expressions: `class_key` of each begins with its number.
 _NUMBER, _SYMBOL, _COMPOUND = 1, 2, 5
-"""How sympy orders kinds of expressions: `class_key` of each begins with its number."""
 _COMPOUNDS = (*_TO_RELATION.values(), sympy.Ge, sympy.Gt, sympy.And, sympy.Or, sympy.Not, compatible)
 
 

@@ -41,8 +41,8 @@ def size_symbol(name: str) -> sympy.Symbol:
     return size
 
 
+# Numbers, several names, and terms. Any other text is a name, as symbols of sympy have.
 _EXPRESSION = re.compile(r"\d\w*|\w+(\s*,\s*\w+)+|[\w\s]+([-+*/%]+[\w\s]+)+")
-"""Numbers, several names, and terms. Any other text is a name, as symbols of sympy have."""
 
 
 def check_name(name: object) -> str:

@@ -32,8 +32,8 @@ MAX_DEGREE = 4096
 MAX_BITS = 1 << 13
 """How many bits a number may have: 2,466 digits, which Python still writes down."""
 _GREATEST = 1 << MAX_BITS
+# Products of at most this many pairs of monomials are too cheap to count.
 _FEW_PAIRS = 16
-"""Products of at most this many pairs of monomials are too cheap to count."""
 
 
 class _InternedReference(ref["Term"]):
@@ -47,8 +47,8 @@ class _InternedReference(ref["Term"]):
 # added removes those that were freed.
 _interned: dict[Any, _InternedReference] = {}
 _freed: list[ref[Term]] = []
+# Held while terms are added and removed, so that two threads never make two of one: equality is identity.
 _interning = RLock()
-"""Held while terms are added and removed, so that two threads never make two of one: equality is identity."""
 
 
 class lazy_property(Generic[_Value]):  # noqa: N801 - a decorator, as `property` is
@@ -503,8 +503,8 @@ def constant(value: int) -> Term:
 
 
 _KEPT_UP_TO = 256
+# The constants of nearly all arithmetic, which would otherwise be freed and made again all the time.
 _small: dict[int, Term] = {}
-"""The constants of nearly all arithmetic, which would otherwise be freed and made again all the time."""
 
 
 def term(dim: Dim) -> Term:

@@ -16,8 +16,8 @@ from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import GroupEvidence, GroupQuestions
 
 _SUBSETS_TRIED = 300
+# Of more groups no subsets are tried: hardly any would be reached.
 _FEW = 24
-"""Of more groups no subsets are tried: hardly any would be reached."""
 
 
 def smallest_conflict(

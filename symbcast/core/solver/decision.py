@@ -176,10 +176,10 @@ class AssumptionSet:
 # symbols is decided separately, by the graph if all its formulas relate plain sizes (F1), otherwise with z3 (F3, F4).
 
 
+# Units of effort for reading a constraint.
 _FORMULA = 100
-"""Units of effort for reading a constraint."""
+# Units of effort for a clause of constraints that were not decided.
 _PER_CLAUSE = 1_000
-"""Units of effort for a clause of constraints that were not decided."""
 
 
 class Decision(HasVerdict):

@@ -511,8 +511,8 @@ def value_function(dim: Dim, symbols: tuple[Symbol, ...]) -> Callable[..., int]:
     return _function((dim,), names, lambda named: term_source(term(dim), named))
 
 
+# From this many atoms on, sources are searched for repeated operations.
 _SHARED_FROM = 64
-"""From this many atoms on, sources are searched for repeated operations."""
 
 
 def _function(

@@ -19,11 +19,11 @@ from symbcast.core.solver.f3_linear.equations import solved_for
 from symbcast.core.solver.points import GivenUpError, Point
 from symbcast.core.solver.search import repaired_point
 
+# A symbol that more formulas mention is released later than others; the limit grows by `_USERS_FACTOR` each time.
 _FEW_USERS = 16
-"""A symbol that more formulas mention is released later than others; the limit grows by `_USERS_FACTOR` each time."""
 _USERS_FACTOR = 8
+# So few are all let go at once.
 _FEW_SYMBOLS = 10
-"""So few are all let go at once."""
 
 
 class GrowingConjunction:

@@ -48,11 +48,11 @@ from symbcast.core.solver.size_sets import SizeSet
 
 
 _LARGE = 1 << 31
+# Of more formulas, only those that others do not imply are put in canonical form.
 _MANY = 50
-"""Of more formulas, only those that others do not imply are put in canonical form."""
 
+# With more symbols, sizes from definitions are not minimised: z3 takes minutes for that.
 _SMALLEST_OF = 400
-"""With more symbols, sizes from definitions are not minimised: z3 takes minutes for that."""
 
 
 class LinearGroup:

@@ -115,13 +115,13 @@ def level_weights(sets: Sequence[SizeSet], weights: Sequence[int]) -> Iterator[i
 MOST_POINTS = 1500
 _VALUES_EACH = {1: 60, 2: 20, 3: 9, 4: 6, 5: 4, 6: 3}
 _PAIRED_VALUES = 5
+# Of more symbols, points that differ in two places show little, and take long.
 _VARIED_UP_TO = 12
-"""Of more symbols, points that differ in two places show little, and take long."""
 _FEW_POINTS = 16
+# Units of effort for compiling the test of a formula; a point takes half a unit.
 _TEST = 400
-"""Units of effort for compiling the test of a formula; a point takes half a unit."""
+# Units of effort to make a point.
 _POINT = 2
-"""Units of effort to make a point."""
 
 
 class SampleTable:
@@ -251,12 +251,12 @@ def _varied(sets: Sequence[SizeSet]) -> list[tuple[int, ...]]:
     return list(points)
 
 
+# How many of the least members of its set are tried for a size.
 _LEAST = 64
-"""How many of the least members of its set are tried for a size."""
+# The most points that are tried.
 _POINTS = 2_000
-"""The most points that are tried."""
+# Units of effort for the value of a formula at a point.
 _HOLDS = 10
-"""Units of effort for the value of a formula at a point."""
 
 
 def descend(question: SmallestPointQuestion, point: Point) -> Point:

@@ -376,13 +376,13 @@ def mask_products(pattern: Pattern, most: int) -> list[list[tuple[int, int]]]:
 # stepping through these classes. Eight congruences give one class, and sieving by many primes a short walk.
 
 
+# So many neighbours are tested one by one before residues are put together.
 _WALKED = 48
-"""So many neighbours are tested one by one before residues are put together."""
+# The moduli with few residues are put together up to this many classes.
 _CLASSES = 1024
-"""The moduli with few residues are put together up to this many classes."""
 _BOXES = 4096
+# The sizes that a search may test.
 _STEPS = 1_000_000
-"""The sizes that a search may test."""
 
 
 def nearest_member(pattern: Pattern, start: int, by: int, end: int | None = None) -> int | None:

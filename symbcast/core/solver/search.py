@@ -66,8 +66,8 @@ _FEW_SEARCHED = 8
 _FEW_REPAIRED = 10
 _FEW_NUMBERS = 3
 _MOST_ALIKE = 1 << 16
+# Units of effort for a formula at a point.
 _EVALUATED = 10
-"""Units of effort for a formula at a point."""
 
 
 def smallest_point(question: SmallestPointQuestion) -> Point | None:
@@ -196,8 +196,8 @@ def is_linear(formula: Formula) -> bool:
 
 _FEW_ASKED = 8
 _LONGEST_TEXT = 120
+# Number of open questions after which to stop asking: each takes a tenth of a second and more.
 _UNDECIDED_AT_MOST = 30
-"""Number of open questions after which to stop asking: each takes a tenth of a second and more."""
 
 
 BEYOND = "the sizes at which it would hold are larger than 2**63 - 1"

@@ -289,9 +289,9 @@ class NamesWithIntegers:
         return numbers
 
 
+# Parts of longer joins are dropped at once, for a join that grows to n names would leave n of them. Of shorter ones
+# they stay: where a name is found to be 1 a part may be all that is left, and keeps the place of its first occurrence.
 _LONG = 8
-"""Parts of longer joins are dropped at once, for a join that grows to n names would leave n of them. Of shorter ones
-they stay: where a name is found to be 1 a part may be all that is left, and keeps the place of its first occurrence."""
 
 Codes: TypeAlias = tuple[int, ...]
 """A shape of codes."""

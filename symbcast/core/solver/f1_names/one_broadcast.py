@@ -29,10 +29,10 @@ defined (`DEFINED`), or one of the two is 1 (`EITHER_ONE`)."""
 DEFINED = 1
 EITHER_ONE = -1
 
+# Up to so many bits a member, joins are compared as masks, otherwise as sets: then memory stays linear.
 _DENSE = 256
-"""Up to so many bits a member, joins are compared as masks, otherwise as sets: then memory stays linear."""
+# In how many joins a name may be before those of its pairs are checked from the side of the other name.
 _HUB = 8
-"""In how many joins a name may be before those of its pairs are checked from the side of the other name."""
 
 Set = TypeVar("Set", int, frozenset[int])
 

@@ -312,8 +312,8 @@ class EqualityClasses:
                         self._restrict(data, ONE, touched)
 
 
+# The number of a relation, and the class in it that changed.
 _Touched: TypeAlias = tuple[int, SizeKey]
-"""The number of a relation, and the class in it that changed."""
 
 
 def is_violable(relation: Relation, classes: EqualityClasses, assumed: Mapping[SizeKey, SizeSet]) -> bool:

@@ -33,8 +33,8 @@ PAIRWISE_UP_TO = 6
 """Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
 MOST_CLAUSES = 64
 _SOLUTIONS_UP_TO = 3
+# Units of effort for sympy to factor a polynomial.
 _FACTORING = 10_000
-"""Units of effort for sympy to factor a polynomial."""
 
 
 @lru_cache(maxsize=8192)

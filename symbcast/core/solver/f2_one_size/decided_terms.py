@@ -46,10 +46,10 @@ from symbcast.core.solver.size_sets import ALL, EMPTY, SizeSet
 # `symbcast.core.algebra.bounds`, whose law needs ``f <= g`` for each pair: here that is decided exactly).
 
 
+# Units of effort for an operation.
 _OPERATION = 20
-"""Units of effort for an operation."""
+# How many sizes are tried before two terms in one symbol are compared.
 _SAMPLES = 6
-"""How many sizes are tried before two terms in one symbol are compared."""
 
 
 class DecidedTerms:
@@ -428,8 +428,8 @@ def _dominated(
 # The set is right for each number from the least value of the product on, whether or not the product has that value.
 
 
+# Units of effort for a composite size that is tried.
 _CANDIDATE = 20
-"""Units of effort for a composite size that is tried."""
 _NAME = made_symbol(Symbol, "composite size")
 
 

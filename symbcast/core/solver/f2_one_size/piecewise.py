@@ -25,8 +25,8 @@ from symbcast.core.solver.size_sets import EMPTY, SizeSet
 Polynomial: TypeAlias = "list[int]"
 """The coefficients in k, from the constant up."""
 
+# Units of effort for a piece.
 _PIECE = 2
-"""Units of effort for a piece."""
 
 
 class NotPeriodicError(Exception):
@@ -279,8 +279,8 @@ def _first_above(p: Sequence[int], start: int, stop: int | None, slope: int, sig
 # however large C is. Where something is undefined, the comparison does not hold.
 
 
+# Thresholds are looked for up to this size.
 _LARGEST = 1 << 512
-"""Thresholds are looked for up to this size."""
 
 
 def by_thresholds(operator: Operator, difference: Term) -> SizeSet | None:

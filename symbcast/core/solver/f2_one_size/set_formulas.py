@@ -47,10 +47,10 @@ from symbcast.core.solver.residues import (
 )
 from symbcast.core.solver.size_sets import ALL, Segment, SizeSet, normal_segments
 
+# Up to this period the residues of several moduli together are tried as words too.
 _SHORT = 256
-"""Up to this period the residues of several moduli together are tried as words too."""
+# Patterns of at most this many nodes are searched for pairs of independent moduli.
 _SMALL = 64
-"""Patterns of at most this many nodes are searched for pairs of independent moduli."""
 
 
 class PatternContext(NamedTuple):
@@ -295,8 +295,8 @@ def _as_set(symbol: Symbol, formula: Formula) -> Formula:
     return formula if described is None or literal_count(described) >= literal_count(formula) else described
 
 
+# Fewer comparisons of one size are left as they are.
 _GATHERED = 3
-"""Fewer comparisons of one size are left as they are."""
 
 
 def _described_shortly(symbol: Symbol, members: SizeSet, within: SizeSet) -> Formula | None:
@@ -326,12 +326,12 @@ def _in_runs(members: SizeSet) -> SizeSet:
     return normal_segments(segments)
 
 
+# Patterns with more branches are not described.
 _BRANCHES = 512
-"""Patterns with more branches are not described."""
+# Segments of more sizes are not written as runs.
 _RUNS = 32
-"""Segments of more sizes are not written as runs."""
+# Descriptions of at most this many comparisons are not compared with the given constraints.
 _READABLE = 6
-"""Descriptions of at most this many comparisons are not compared with the given constraints."""
 _REDUCED_UP_TO = 128
 
 
@@ -391,8 +391,8 @@ def _pieces(members: SizeSet, within: SizeSet) -> list[Segment]:
     return pieces[::-1]
 
 
+# This many equidistant runs of one length are written as residue classes and their ends.
 _FEW_IN_A_ROW = 5
-"""This many equidistant runs of one length are written as residue classes and their ends."""
 
 
 def _progressions(segments: tuple[Segment, ...]) -> tuple[Segment, ...]:

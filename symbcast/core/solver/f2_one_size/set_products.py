@@ -113,10 +113,10 @@ def _sign(factor: Term, symbol: Symbol) -> int:
 # rows than the image, except in rounding.
 
 
+# Units for one way to split the numbers, and for one size put into an equation, as measured.
 _SPLIT, _SIZE = 200, 40
-"""Units for one way to split the numbers, and for one size put into an equation, as measured."""
+# An equation is solved for each of so many sizes of the other symbol.
 _MOST_SIZES = 64
-"""An equation is solved for each of so many sizes of the other symbol."""
 
 
 class _Pair(NamedTuple):
@@ -234,8 +234,8 @@ def _each(pair: _Pair, other: _Pair, sizes: SizeSet, rest: SizeSet) -> Iterator[
 
 
 _MOST_BOXES = 64
+# Units for one product of sets, as measured.
 _BOX = 5
-"""Units for one product of sets, as measured."""
 
 
 class _NoBoxesError(Exception):
@@ -373,10 +373,10 @@ def _without(whole: Box, box: Box) -> list[Box]:
 # the products of sets the other constraints are short, because the sets decide the operations in them.
 
 
+# The maximum number of products of sets in which the other constraints are decided separately.
 _MOST = 6
-"""The maximum number of products of sets in which the other constraints are decided separately."""
+# Constraints are divided only if some of them have sizes with more atoms than this.
 _LONG = 24
-"""Constraints are divided only if some of them have sizes with more atoms than this."""
 
 
 def divided_by_boxes(

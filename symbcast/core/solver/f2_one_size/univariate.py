@@ -57,8 +57,8 @@ from symbcast.core.solver.size_sets import ALL, EMPTY, Segment, SizeSet, normal_
 Values: TypeAlias = list[int]
 """The value at each residue; as many as the period has residues."""
 
+# Number of values of a partial sum that are distinguished.
 _MOST_VALUES = 4096
-"""Number of values of a partial sum that are distinguished."""
 
 
 class _Sum:
@@ -209,10 +209,10 @@ def _is_linear(formula: Formula) -> bool:
     return (type(right) is Symbol and isinstance(left, int)) or (type(left) is Symbol and isinstance(right, int))
 
 
+# Units of effort for a residue class.
 _CLASS = 10
-"""Units of effort for a residue class."""
+# With a longer period, the cases of a ``min``, ``max`` or join are solved one by one.
 _MAX_CLASSES = 1024
-"""With a longer period, the cases of a ``min``, ``max`` or join are solved one by one."""
 
 
 def narrowed_set(members: SizeSet, formula: Formula) -> SizeSet | None:

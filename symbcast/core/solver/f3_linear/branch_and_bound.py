@@ -324,10 +324,10 @@ STEPS = 40_000
 """Number of choices and bounds tried for one answer, about 0.05 s, before it is left to z3."""
 FEW_STEPS = 1_500
 """The same where z3 is next: about the cost of a z3 call."""
+# Units of effort for a step.
 _STEP = 2
-"""Units of effort for a step."""
+# Units of effort for each conjunct before the search.
 _SETUP = 100
-"""Units of effort for each conjunct before the search."""
 _PAIRWISE_UP_TO = 4
 _ROWS_AT_MOST = 200_000
 

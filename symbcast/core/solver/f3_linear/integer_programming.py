@@ -32,8 +32,8 @@ from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuesti
 # integer solutions to linear programs, 1963). Pivots divide without remainder (Edmonds, Bareiss).
 
 
+# Units of effort for a step, plus a quarter for each number of the tableau.
 _PIVOT = 10
-"""Units of effort for a step, plus a quarter for each number of the tableau."""
 
 
 class Tableau:

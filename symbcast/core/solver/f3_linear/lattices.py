@@ -18,8 +18,8 @@ from symbcast.core.algebra.terms import Symbol, Term, term
 # reduction and decomposable knapsack problems, 2009). The change of unknowns is unimodular: nothing is lost or added.
 
 
+# Rows with smaller coefficients are left to z3, which decides them directly.
 _LARGE = 16
-"""Rows with smaller coefficients are left to z3, which decides them directly."""
 _SYMBOLS_AT_MOST = 16
 _ROWS_AT_MOST = 12
 _PAIRWISE_UP_TO = 4

@@ -171,20 +171,20 @@ OPTIONS = {
 }
 """What z3 does without counting it is switched off or kept small: `nlsat` computes for seconds on ten units, larger
 Groebner bases take up to 8 microseconds a unit and prove no more. An interrupt is the calling thread's to hear."""
+# Cuts from Hermite normal forms. Beside products they take up to 33 microseconds a unit, and are seldom needed.
 _CUTS = "arith.enable_hnf"
-"""Cuts from Hermite normal forms. Beside products they take up to 33 microseconds a unit, and are seldom needed."""
+# Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 3 with products, and 8
+# with cuts in addition.
 _UNIT = 1
 _UNIT_OF_PRODUCTS = 3
 _UNIT_OF_CUTS = 8
-"""Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 3 with products, and 8
-with cuts in addition."""
+# Beside products, bits by which sizes may exceed the largest number in the formulas: see `Translator.limit`.
 _BITS = 64
-"""Beside products, bits by which sizes may exceed the largest number in the formulas: see `Translator.limit`."""
+# Units of effort for a context, and for a check before it begins.
 _SESSION = 4_000
 _CHECK = 300
-"""Units of effort for a context, and for a check before it begins."""
+# Units of effort for an object of z3, which is made through its Python interface.
 _OBJECT = 10
-"""Units of effort for an object of z3, which is made through its Python interface."""
 _OBJECTS_OF_OPERATION = 5
 _PAIRWISE_UP_TO = 4
 _CHOSEN_UP_TO = 3

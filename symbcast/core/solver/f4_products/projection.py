@@ -98,8 +98,8 @@ MAX_LITERALS = 8
 """Limits on the number and length of clauses: those beyond are dropped, and not part of the condition."""
 MAX_RESOLVED = 2_000
 """How many clauses are combined with others to eliminate one size: kept ones may give way to shorter ones for long."""
+# Units for a clause that is made from two, or compared with another one, as measured.
 _CLAUSE = 5
-"""Units for a clause that is made from two, or compared with another one, as measured."""
 
 
 class Projection(NamedTuple):

@@ -38,14 +38,14 @@ from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, sy
 from symbcast.core.solver.f4_products.quotients import WholeQuotients, finer_quotients
 
 _ROUNDS = 8
+# Units of effort for simplifying a literal once.
 _STEP = 60
-"""Units of effort for simplifying a literal once."""
+# Disjunctions of more literals are not probed.
 _PROBED = 4
-"""Disjunctions of more literals are not probed."""
+# Products of more factors are not compared factor by factor.
 _FACTORS = 4
-"""Products of more factors are not compared factor by factor."""
+# By how many other disjunctions the case of a literal is divided.
 _SPLITS = 1
-"""By how many other disjunctions the case of a literal is divided."""
 
 
 def propagated(

@@ -31,15 +31,15 @@ from symbcast.errors import DimensionError
 
 
 _CASES = 64
+# With more facts, only the products of the first ones are used.
 _FACTORS = 14
-"""With more facts, only the products of the first ones are used."""
 _MONOMIALS = 80
+# Units of z3 for one case, which is linear.
 _LIMIT = 60_000
-"""Units of z3 for one case, which is linear."""
+# Units of effort for each monomial of a product of two facts.
 _PRODUCT = 20
-"""Units of effort for each monomial of a product of two facts."""
+# Units of effort for examining a case.
 _CASE = 1_000
-"""Units of effort for examining a case."""
 
 
 class _ProductCase(NamedTuple):
@@ -254,8 +254,8 @@ def _linear(value: Term, names: dict[Monomial, Symbol]) -> Term:
 BRANCHES_TRIED = 64
 MODULI = (2, 3, 4, 5, 7, 8, 9)
 _RESIDUES_TRIED = 800
+# Units of effort for examining a branch; the size of its terms is added.
 _BRANCH = 250
-"""Units of effort for examining a branch; the size of its terms is added."""
 
 
 def refuted(formulas: Sequence[Formula]) -> bool:

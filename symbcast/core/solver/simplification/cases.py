@@ -148,18 +148,18 @@ _NEAR = 40
 _TIED = 0.4
 _DIRECTED = 1000
 _SAMPLED = 8
+# Up to this many truth values, at points of atoms, are evaluated one by one; more, as patterns of a grid.
 _WRITTEN_OUT = 400_000
-"""Up to this many truth values, at points of atoms, are evaluated one by one; more, as patterns of a grid."""
 _MOST_BITS = 1 << 27
+# What a literal costs more that is the negation of a given one.
 _NOT_STATED = 1
-"""What a literal costs more that is the negation of a given one."""
+# The extra cost of each side that is not an integer: of equally short forms, integers read more easily.
 _NAME = 2
-"""The extra cost of each side that is not an integer: of equally short forms, integers read more easily."""
 _MOST_QUESTIONS = 600
+# Units of effort for compiling the test of an atom at points.
 _TEST = 150
-"""Units of effort for compiling the test of an atom at points."""
+# The same for each literal of a region from which points are drawn.
 _REGION = 20
-"""The same for each literal of a region from which points are drawn."""
 
 
 class Candidate(NamedTuple):

@@ -42,8 +42,8 @@ from symbcast.core.text.notation import formula_text
 # and ``X and C or Y and C`` becomes ``(X or Y) and C``. Values from the least size on become a bound.
 
 
+# Among more conjuncts, none that share alternatives are searched for.
 _MOST = 40
-"""Among more conjuncts, none that share alternatives are searched for."""
 
 
 def factored(conjuncts: Iterable[Formula], sets: Mapping[Symbol, SizeSet]) -> list[Formula]:

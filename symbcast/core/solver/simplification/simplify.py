@@ -50,10 +50,10 @@ from symbcast.core.solver.size_sets import SizeSet
 # each other.
 
 
+# With more facts, only the first ones are used.
 _FACTS = 12
-"""With more facts, only the first ones are used."""
+# Units of effort for asking whether a fact decides an operation.
 _QUESTION = 10
-"""Units of effort for asking whether a fact decides an operation."""
 
 
 def without_decided_operations(conjuncts: Sequence[Formula]) -> list[Formula]:
@@ -135,8 +135,8 @@ def _holds(room: Term, facts: Iterable[Term]) -> bool:
 
 
 _ROUNDS = 12
+# A disjunction of more conjunctions, already short, is not decided about again.
 _LONG_CASES = 16
-"""A disjunction of more conjunctions, already short, is not decided about again."""
 
 
 def simplified(formula: Formula, assumptions: AssumptionSet) -> Formula:

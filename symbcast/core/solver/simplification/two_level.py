@@ -47,8 +47,8 @@ _ENUMERATED_AT_MOST = 12_000
 _EXACT_PRIMES = 200
 _EXACT_CELLS = 2_000
 _EXACT_NODES = 1_000
+# A cover that costs this many times as much as a known one is given up.
 _TOO_LONG = 3
-"""A cover that costs this many times as much as a known one is given up."""
 
 
 class LiteralTable(NamedTuple):
@@ -452,8 +452,8 @@ def _stage(
 # ``N == 2 and M > 1 or N == 3 and M > 2 or N == 4 and M > 3`` is ``2 <= N <= 4 and M > N - 1``.
 
 
+# Fewer alternatives are as short as they are.
 _STEPS = 3
-"""Fewer alternatives are as short as they are."""
 
 
 class _Step(NamedTuple):
