@@ -16,7 +16,7 @@ from symbcast.core import interrupts as _interrupts  # noqa: F401  # isort: skip
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from symbcast.answers.public.supplies import supply
+from symbcast.answers.public import supply
 from symbcast.core import __version__
 from symbcast.core.hooks import hooks
 from symbcast.core.programs.operations import (

@@ -1,1 +1,51 @@
-"""The public API: thin classes over the plain answers of `symbcast.core.program`, the only ones that import lazily."""
+"""The public API: thin classes over the plain answers of `symbcast.core.programs`, the only ones that import lazily.
+
+`symbcast` calls `supply` when it is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symbcast.core.hooks import hooks
+from symbcast.core.programs.operations import BroadcastError, IncompatibleProgramError
+
+if TYPE_CHECKING:
+    from symbcast.answers.public.conditions import Condition
+    from symbcast.core.algebra.terms import Dim
+
+
+def supply() -> None:
+    """Give the core the public form of conditions, the messages of errors, and displays of shapes."""
+    hooks.condition_class = _condition_class
+    hooks.message = _message
+    hooks.shape_html, hooks.shape_latex = _shape_html, _shape_latex
+
+
+def _condition_class() -> type[Condition]:
+    from symbcast.answers.public.conditions import Condition
+
+    return Condition
+
+
+def _message(error: BroadcastError) -> str:
+    if isinstance(error, IncompatibleProgramError):
+        from symbcast.answers.public.env import message_of_refusal
+
+        return message_of_refusal(error)
+    from symbcast.answers.public.result import message_of_error
+
+    return message_of_error(error)
+
+
+def _shape_html(dims: Sequence[Dim]) -> str:
+    from symbcast.answers.show import document, html
+
+    return html.render(document.shape_document(dims))
+
+
+def _shape_latex(dims: Sequence[Dim]) -> str:
+    from symbcast.answers.show import document, latex
+
+    return latex.render(document.shape_document(dims))
