@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike, fspath
@@ -16,7 +16,7 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias, TypedDict
 
-from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.core.interrupts import BlockInterrupts, CleanupOnInterrupt
 from symbcast.core.isolation import Answer, DiedError, Ending, Job, Prepare, TimedOutError, ended_with, load_nothing
 from symbcast.errors import ExchangeError, MissingExtraError, SymbcastError
 from symbcast.graphs.check import FrontEnd, ModelQuestion, check_graph, names_in
@@ -50,14 +50,53 @@ def run_jobs(  # noqa: PLR0913 - by what, for how long, on how many
     The function, the jobs and the answers are pickled. Exceptions of the function are raised here.
     """
     if executor is None:
-        from symbcast.graphs.process_pool import process_pool  # loads pebble
-
         count = processes or os.cpu_count() or 1
         with process_pool(function, count, timeout, prepare) as submit:
             yield from _endings(submit, jobs, 2 * count)
         return
     # A job with a time limit runs in a child process of the worker: no executor can stop a running job.
     yield from _endings(_submitted(function, executor, timeout, prepare), jobs, _ahead(executor))
+
+
+@contextmanager
+def process_pool(
+    function: Callable[[Job], Answer], processes: int, timeout: float | None = None, prepare: Prepare = load_nothing
+) -> Generator[Callable[[Job], Future[Answer]], None, None]:
+    """Yield a function that submits a job to one of several processes; they are stopped at the end.
+
+    The processes start from scratch, independent of the state of this one, and receive no interrupts: each would print
+    a traceback. A future raises `TimeoutError` for a job that took longer than ``timeout`` seconds, and pebble's
+    ``ProcessExpired`` if its process ended.
+    """
+    from multiprocessing import get_context
+    from multiprocessing.resource_tracker import ensure_running
+
+    try:
+        from pebble import ProcessPool
+    except ImportError:
+        raise MissingExtraError("work for several processes", "onnx") from None
+    pool = ProcessPool(
+        max_workers=processes, initializer=prepare_worker, initargs=(prepare,), context=get_context("spawn")
+    )
+
+    ensure_running()  # the resource tracker: the only process that would unblock interrupts again
+
+    def submit(job: Job) -> Future[Answer]:
+        # The first job starts the processes, and the threads that replace dead processes.
+        with BlockInterrupts():
+            return pool.schedule(function, args=(job,), timeout=timeout)
+
+    try:
+        yield submit
+    finally:
+        pool.stop()  # type: ignore[no-untyped-call]  # pebble is typed but for these
+        pool.join()
+
+
+def prepare_worker(prepare: Prepare) -> None:
+    """Load what the work needs; if loading fails, the work will fail too and report the error."""
+    with suppress(Exception):
+        prepare()
 
 
 def _submitted(
