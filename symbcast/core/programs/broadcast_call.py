@@ -155,7 +155,7 @@ class BroadcastCall(LazyAccount):
         min_size: int,
     ) -> Self:
         """Return the answer to the question for which sizes shapes broadcast: see `symbcast.broadcast`."""
-        rule_read = find_rule(rule, attributes)
+        rule_read = rule if isinstance(rule, Rule) and not attributes else find_rule(rule, attributes)
         operands = tuple([s if type(s) is Shape else shape(s) for s in shapes])
         is_free = assume is NOTHING and min_size is ZERO
         assumed, least = ([], 0) if is_free else _assumptions(assume, min_size)
