@@ -280,12 +280,11 @@ def _read_op(number: int, entry: JsonObject, names: NameTable) -> Op:
             raise ExchangeError(f"{entry.place}.operands", f"are {len(operands)}, not 2")
         return Op(number, kind, origin, operands, output=output)
     rule = JsonObject(entry.get("rule", Mapping, "an object"), f"{entry.place}.rule")
+    attributes = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
     if kind != "broadcast":
-        attributes_read = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
-        operator = rule.read("attributes", lambda: find_operator(kind, attributes_read))
+        operator = rule.read("attributes", lambda: find_operator(kind, attributes))
         entry.read("operands", lambda: operator.check_operands([s.dims for s in operands]))
         return Op(number, kind, origin, operands, operator, output=output)
-    attributes = {name: _tuple(value) for name, value in rule.get("attributes", Mapping, "an object").items()}
     named = rule.read("name", lambda: find_rule(rule.text("called"), attributes))
     if rule.text("name") != named.name:
         raise ExchangeError(f"{rule.place}.name", f"{rule.text('name')!r} is not what {named.called!r} is called")

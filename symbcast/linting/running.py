@@ -122,15 +122,14 @@ def imported_files(root: str) -> list[str]:
     return sorted(f for f in paths if f.startswith(root + os.sep) and "site-packages" not in f[len(root) :])
 
 
-@cache
-def _failed() -> dict[str, str]:
-    return {}
+_FAILED: dict[str, str] = {}
+"""The errors of files that could not be imported in this process."""
 
 
 def _module(path: str, name: str) -> ModuleType:
     """Import a file by the name of its module."""
-    if path in _failed():
-        raise NotImportedError(_failed()[path])
+    if path in _FAILED:
+        raise NotImportedError(_FAILED[path])
     root = str(Path(path).resolve().parents[name.count(".")])
     if Path(path).name == "__init__.py":
         root = str(Path(path).resolve().parents[name.count(".") + 1])
@@ -142,7 +141,7 @@ def _module(path: str, name: str) -> ModuleType:
         raise
     except BaseException as error:  # a script may raise SystemExit
         text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        _failed()[path] = text
+        _FAILED[path] = text
         raise NotImportedError(text) from None
 
 

@@ -20,7 +20,7 @@ from symbcast.notebook.subjects import FailureSource, SurveySubject, subject_of
 if TYPE_CHECKING:
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.public.result import Result
-    from symbcast.core.algebra.terms import Dim, Symbol
+    from symbcast.core.algebra.terms import Symbol
     from symbcast.onnx.report import ModelReport
     from symbcast.paths.answer import PathsAnswer
 
@@ -138,14 +138,10 @@ def survey_of(subject: SurveySubject, chosen: Section) -> Survey:
         names=tuple(names[s] for s in chosen.axes),
         sizes=tuple(chosen.axes.values()),
         fixed={names[s]: size for s, size in chosen.fixed.items()},
-        following={names[s]: _renamed(dim, names) for s, dim in chosen.following.items()},
+        following={names[s]: Namer.of(names).dim(dim) for s, dim in chosen.following.items()},
         blames=subject.blames,
         rows=tuple(_rows(subject, SurveyGrid(chosen.axes, chosen.fixed, chosen.following))),
     )
-
-
-def _renamed(dim: Dim, names: Mapping[Symbol, str]) -> str:
-    return Namer.of(names).dim(dim)
 
 
 def _is_name(value: Any) -> bool:

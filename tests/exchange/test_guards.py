@@ -14,7 +14,7 @@ from solver.expressions import NAMES, SYMBOLS, expressions, statements
 
 from symbcast.answers.guards.languages.cpp import cpp_source
 from symbcast.answers.guards.languages.mlir import mlir_source
-from symbcast.answers.guards.languages.python import python_guard, python_source
+from symbcast.answers.guards.languages.python import Guard, python_source
 from symbcast.answers.guards.languages.smtlib import smtlib_source
 from symbcast.core.algebra.arithmetic import add, floor_divide, join, modulo, multiply
 from symbcast.core.algebra.formulas import (
@@ -175,7 +175,7 @@ def test_names_may_be_anything(size, tmp_path):
         sources = "".join(cpp_source(*pair, f"guard_{n}") for n, pair in enumerate(pairs))
         consumers.build(f"{sources}int main() {{}}", tmp_path)
     for pair, (right, *_) in zip(pairs, points, strict=True):
-        guard = python_guard(*pair)
+        guard = Guard(*pair)
         assert guard(dict(zip(pair[1].values(), right, strict=True)))
         assert guard(**dict(zip(guard.parameters, right, strict=True)))
         assert guard.function(*right)
@@ -185,7 +185,7 @@ def test_two_sizes_of_one_name_are_two_parameters(tmp_path):
     pairs = [(parse_formula("N == 2*M"), {N: "x", M: "x", K: "x_"})]
     agree(pairs, consumers.small_points(pairs), tmp_path)
     with pytest.raises(BindingError, match="'x'"):
-        python_guard(*pairs[0])
+        Guard(*pairs[0])
 
 
 @needs_compiler
@@ -257,9 +257,9 @@ def test_a_witness_broadcasts_where_it_can():
 
 def test_guards_are_values():
     unknown = Unknown("?0", 2, 5)
-    guard = python_guard(parse_formula("N <= 8"), {N: "batch", unknown: "?0"}, "fits")
+    guard = Guard(parse_formula("N <= 8"), {N: "batch", unknown: "?0"}, "fits")
     again = pickle.loads(pickle.dumps(guard))
-    assert again == guard and hash(again) == hash(guard) and again != python_guard(guard.formula, {N: "N"})
+    assert again == guard and hash(again) == hash(guard) and again != Guard(guard.formula, {N: "N"})
     assert repr(again) == "<Guard fits(batch, size_0): batch <= 8>"
     assert again({N: 8, unknown: 3}) and again({"batch": np.int64(8)}, size_0=3) and not again(batch=9, size_0=3)
     assert again.source == python_source(guard.formula, guard.names, "fits")
@@ -268,7 +268,7 @@ def test_guards_are_values():
 @pytest.mark.parametrize("sizes", [{}, {"N": 1}, {"N": 1, "M": -1}, {"N": 1, "M": True}, {"N": 1, "M": 2, "X": 3}])
 def test_a_guard_refuses_what_is_no_binding(sizes):
     with pytest.raises(BindingError):
-        python_guard(parse_formula("N == M"), {N: "N", M: "M"})(sizes)
+        Guard(parse_formula("N == M"), {N: "N", M: "M"})(sizes)
 
 
 @pytest.mark.parametrize("source", SOURCES)

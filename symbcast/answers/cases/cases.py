@@ -9,8 +9,8 @@ from symbcast.answers.cases.division import Case, CaseDivision, question_of
 from symbcast.answers.data import CasesData, LayoutData
 from symbcast.answers.explanation.evidence import Alignment, constraint_conflict_lines
 from symbcast.answers.explanation.words import Namer
-from symbcast.answers.guards.clauses import LARGEST_SIZE, guarded_clauses, magnitude
-from symbcast.answers.guards.languages.cpp import cpp_parameters, expressions, parts_source
+from symbcast.answers.guards.clauses import guarded_clauses, renamed_sizes
+from symbcast.answers.guards.languages.cpp import cpp_file, cpp_parameters, expressions
 from symbcast.answers.guards.languages.python import (
     check_function_name,
     helper_sources,
@@ -36,8 +36,8 @@ from symbcast.answers.show.document import (
 )
 from symbcast.answers.show.documented import Explained
 from symbcast.answers.show.program import operation_conflict_lines as operations_of_conflict
-from symbcast.core.algebra.formulas import Formula, dims_of
-from symbcast.core.algebra.terms import Symbol, term
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.core.effort import one_call
 from symbcast.core.programs.broadcast_call import BroadcastCall
@@ -99,35 +99,18 @@ def cpp_dispatch(
     same errors.
     """
     called = cpp_parameters(names, name)
-    space = f"{name}_parts"
     guarded = [guarded_clauses(case, names) for case in cases]
     bodies = [expressions(clauses, called) for clauses in guarded]
-    terms = [term(d) for clauses in guarded for c in clauses for d in dims_of(c)]
-    largest = max([LARGEST_SIZE, *map(magnitude, terms)])
-    mentioned = {s for t in terms for s in t.symbols()}
-    passed = [p for s, p in called.items() if s in mentioned]
-    parameters = ", ".join(f"const wide& {p}" for p in passed)
     tests = "".join(
         f"    if ({' && '.join(f'({b})' for b in body) or 'true'}) return {n};\n" for n, (body, _) in enumerate(bodies)
     )
     refused = "".join(f"    if ({p} < 0) return -1;\n" for p in called.values())
-    lines = [
-        "#include <cstdint>",
-        "",
-        f"namespace {space} {{",
-        f"{parts_source(largest, {u for _, used in bodies for u in used})}inline int which({parameters}) {{",
-        f"{tests}    return -1;",
-        "}",
-        f"}}  // namespace {space}",
-        "",
-        f"// Returns {_SAYS}:",
-        *(f"//     {n}: {text}" for n, text in enumerate(descriptions)),
-        *(f"// {p} is the size {names[s]!r}." for s, p in called.items() if p != names[s]),
-        f"int {name}({', '.join(f'std::int64_t {p}' for p in called.values())}) {{",
-        f"{refused}    return {space}::which({', '.join(passed)});",
-        "}",
-    ]
-    return "\n".join([*lines, ""])
+    outer = f"{refused}    return "
+    comment = [f"Returns {_SAYS}:", *(f"    {n}: {text}" for n, text in enumerate(descriptions))]
+    comment += renamed_sizes(called, names)
+    used = {u for _, own in bodies for u in own}
+    clauses = [c for own in guarded for c in own]
+    return cpp_file(f"int {name}", ("which", tests, "-1"), outer, called, clauses, used, comment)
 
 
 # Cases as documents, as data for JSON, and as functions that return the case of given sizes.

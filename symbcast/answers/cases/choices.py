@@ -421,13 +421,16 @@ class BroadcastColumns(NamedTuple):
 
     def layout(self, resolve: Callable[[Dim], Dim]) -> CaseLayout:
         """Return how operands are read where sizes resolve to others."""
-        resolve = _but_sequences(resolve)
-        joined = [next((d for d in map(resolve, members_of(o)) if d != 1), 1) for o in self.output]
+
+        def resolved(dim: Dim) -> Dim:  # the axes of a sequence are not a size, and stay unchanged
+            return dim if is_sequence(dim) else resolve(dim)
+
+        joined = [next((d for d in map(resolved, members_of(o)) if d != 1), 1) for o in self.output]
         operands, strides, stretched = [], [], []
         for operand, axes in zip(self.operands, self.axes, strict=True):
             if axes is None:
                 continue
-            dims = tuple(map(resolve, operand.dims))
+            dims = tuple(map(resolved, operand.dims))
             own: list[Dim] = [0] * len(joined)
             is_stretched = [True] * len(joined)
             step: Dim = 1
@@ -505,11 +508,6 @@ def broadcast_of(name: str, rule: Rule, operands: tuple[Shape, ...], output: Sha
 
 def _is_operator(rule: Rule, output: Shape | None) -> bool:
     return rule.family == "operators" and output is not None
-
-
-def _but_sequences(resolve: Callable[[Dim], Dim]) -> Callable[[Dim], Dim]:
-    """Return the resolved sizes; the axes of a sequence are not a size, and stay unchanged."""
-    return lambda dim: dim if is_sequence(dim) else resolve(dim)
 
 
 def joins_in(dims: Sequence[Dim]) -> Iterator[AxisColumn]:

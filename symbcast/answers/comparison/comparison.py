@@ -22,7 +22,7 @@ from symbcast.answers.comparison.regions import (
     Separation,
     order_of,
 )
-from symbcast.answers.comparison.rule_answers import ComparisonQuestion, Example, answer_of, read_rule
+from symbcast.answers.comparison.rule_answers import ComparisonQuestion, answer_of, read_rule
 from symbcast.answers.data import ComparisonData, RelationData
 from symbcast.answers.explanation.words import rule_text
 from symbcast.answers.show.document import Document, Room
@@ -135,18 +135,29 @@ def relation(first: str | Rule, second: str | Rule, rank: int = 3, budget: float
 
 
 def _related(rules: tuple[Rule, Rule], rank: int) -> Relation:
-    separations, open_reason = _Separations(), ""
+    seen: dict[str, Separation] = {}
+    open_reason, order = "", Order.EQUAL
     for shapes in _shapes(rank):
         question = ComparisonQuestion(shapes)
         answers = [answer_of(rule, question) for rule in rules]
         pair = Pair(PairRegions(question, answers), *answers)
         if pair.order is Order.UNKNOWN:
             open_reason = open_reason or pair.reason
-        separations.take(pair)
-        if separations.order is Order.NEITHER:
+        if pair.order is not Order.EQUAL:
+            apart = pair.differ.example or pair.apart.example
+            for way, example in zip(_WAYS, (apart, pair.only_first.example, pair.only_second.example), strict=True):
+                if example is not None:
+                    seen.setdefault(way, Separation(example.shapes, example.first, example.second))
+        order = order_of("first" not in seen, "second" not in seen, "differ" not in seen)
+        if order is Order.NEITHER:
             break
-    order = Order.UNKNOWN if open_reason and separations.order is not Order.NEITHER else separations.order
-    return Relation(rule_text(rules[0]), rule_text(rules[1]), rank, order, separations.telling, open_reason)
+    order = Order.UNKNOWN if open_reason and order is not Order.NEITHER else order
+    shown = tuple(seen[way] for way in _WAYS if way in seen)
+    return Relation(rule_text(rules[0]), rule_text(rules[1]), rank, order, shown, open_reason)
+
+
+_WAYS = ("differ", "first", "second")
+"""The ways in which rules can differ: other outputs, or one alone accepts. One separation is shown for each."""
 
 
 def check_rank(rank: object) -> None:
@@ -162,34 +173,3 @@ def _shapes(rank: int) -> Iterator[tuple[Shape, Shape]]:
     for first, second in ranks:
         left, right = ([symbol(f"{name}{n}") for n in range(count)] for name, count in (("a", first), ("b", second)))
         yield shape_of(left), shape_of(right)
-
-
-class _Separations:
-    """The first separation found for each way in which rules can differ."""
-
-    def __init__(self) -> None:
-        self._only_first: Separation | None = None
-        self._only_second: Separation | None = None
-        self._differ: Separation | None = None
-
-    def take(self, pair: Pair) -> None:
-        """Record the separations of the rules at one pair of ranks."""
-        if pair.order is Order.EQUAL:
-            return
-        self._only_first = self._only_first or _separation(pair.only_first.example)
-        self._only_second = self._only_second or _separation(pair.only_second.example)
-        self._differ = self._differ or _separation(pair.differ.example or pair.apart.example)
-
-    @property
-    def order(self) -> Order:
-        """How the rules relate on the shapes checked so far."""
-        return order_of(self._only_first is None, self._only_second is None, self._differ is None)
-
-    @property
-    def telling(self) -> tuple[Separation, ...]:
-        """The separations that show this order."""
-        return tuple(s for s in (self._differ, self._only_first, self._only_second) if s is not None)
-
-
-def _separation(example: Example | None) -> Separation | None:
-    return None if example is None else Separation(example.shapes, example.first, example.second)

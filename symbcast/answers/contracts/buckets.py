@@ -444,8 +444,7 @@ class _Valid:
     """Which shapes work with all wanted values of the other sizes."""
 
     def __init__(self, question: ContractQuestion, sought: WantedRanges, symbols: tuple[Symbol, ...]) -> None:
-        space = space_of(question.formula, sought)
-        group_of = {} if space.is_empty else {s: group for group in space.groups for s in group.axes}
+        group_of = {s: group for group in space_of(question.formula, sought) or () for s in group.axes}
         self.axes: list[SearchAxis] = [group_of[s].axes[s] if group_of else SearchAxis(0, 0) for s in symbols]
         groups: list[SizeGroup] = list({id(group_of[s]): group_of[s] for s in symbols if group_of}.values())
         self._clauses = [clause for group in groups for clause in group.clauses]

@@ -263,14 +263,6 @@ def alternatives(clause: Formula) -> tuple[Formula, ...]:
     return tuple(clause.parts) if isinstance(clause, AnyOf) else (clause,)
 
 
-def _unknown_stop(_sizes: Mapping[str, int]) -> None:
-    return None
-
-
-def _accepted(_target: str, _text: str) -> str:
-    return ""
-
-
 class PartialAnswer(NamedTuple):
     """What is known of an answer that is open at some sizes, besides the sizes that work.
 
@@ -314,21 +306,17 @@ class ContractQuestion:
     aliases: Mapping[str, str]
     open: str
     find: Callable[[], Sequence[Any]] = tuple
-    stop: Callable[[Mapping[str, int]], tuple[str, str] | None] = _unknown_stop
+    stop: Callable[[Mapping[str, int]], tuple[str, str] | None] = lambda _sizes: None
     data: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     partial: PartialAnswer | None = None
-    refusal: Callable[[str, str], str] = _accepted
+    refusal: Callable[[str, str], str] = lambda _target, _text: ""
 
     def within(self, works: Formula, undecided: Formula, reason: str) -> ContractQuestion:
         """Return the question about sizes that are proved to work, of an answer that is open at others."""
-        return replace(
-            self,
-            formula=all_of([self.formula, works]),
-            condition=all_of([self.condition, works]),
-            open="",
-            partial=PartialAnswer(self.formula, undecided, reason),
-        )
+        formula, condition = all_of([self.formula, works]), all_of([self.condition, works])
+        partial = PartialAnswer(self.formula, undecided, reason)
+        return replace(self, formula=formula, condition=condition, open="", partial=partial)
 
     def for_all_data(self, required: Sequence[Formula]) -> ContractQuestion:
         """Return the question about sizes that work whatever the data are, as far as sizes can ensure that.
@@ -342,20 +330,12 @@ class ContractQuestion:
             own = any_of(part for part in alternatives(clause) if symbols_in(part).keys() <= self.names.keys())
             (left if own == FALSE else ensured).append(clause if own == FALSE else own)
         partial = self.partial and self.partial._replace(needed=all_of([self.partial.needed, *ensured]))
-        return replace(
-            self,
-            formula=all_of([self.formula, *ensured]),
-            condition=all_of([self.condition, *ensured]),
-            partial=partial,
-            data=tuple(map(self._text, left)),
-        )
+        formula, condition = all_of([self.formula, *ensured]), all_of([self.condition, *ensured])
+        return replace(self, formula=formula, condition=condition, partial=partial, data=tuple(map(formula_text, left)))
 
     def with_suitable_data(self, required: Sequence[Formula]) -> ContractQuestion:
         """Return the question about sizes that work if the data meet what is required of them."""
-        return replace(self, data=tuple(map(self._text, required)))
-
-    def _text(self, clause: Formula) -> str:
-        return formula_text(clause)
+        return replace(self, data=tuple(map(formula_text, required)))
 
     @cached_property
     def namer(self) -> Namer:

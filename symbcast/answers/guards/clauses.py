@@ -138,6 +138,11 @@ def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str
     return [formula_text(replace_in_formula(c, renamed) if renamed else c) for c in clauses(condition)] or ["True"]
 
 
+def renamed_sizes(called: Mapping[Symbol, str], names: Mapping[Symbol, str], sign: str = "") -> list[str]:
+    """Return a sentence for each size whose identifier, after a sign of the language, is not its name."""
+    return [f"{sign}{word} is the size {names[s]!r}." for s, word in called.items() if word != names[s]]
+
+
 def operation_kinds(parts: tuple[Formula, ...]) -> set[str]:
     """Return the kinds of operations in some formulas."""
     return {o.kind for part in parts for dim in dims_of(part) for o in term(dim).all_operations()}

@@ -66,7 +66,7 @@ class GuardMethods(ABC):
 
         ``open`` is what it returns for sizes at which the answer is open; without it, it raises `UndecidedError` there.
         """
-        from symbcast.answers.guards.languages.python import OpenSizes, python_guard
+        from symbcast.answers.guards.languages.python import Guard, OpenSizes
 
         _check_open(open)
         account, names = self._account, self._shown
@@ -74,10 +74,10 @@ class GuardMethods(ABC):
         if open is not None or not account.is_open:
             true_at = account.may_work(names) if open else account.with_points(names)
             formula = all_of((assumed, true_at)) if assumed != TRUE else true_at
-            return python_guard(formula, names, others=self._other_names, assumed=assumed)
+            return Guard(formula, names, others=self._other_names, assumed=assumed)
         undecided = OpenSizes(all_of((assumed, account.may_work(names))), account.open)
         works = all_of((assumed, account.with_points(names)))
-        return python_guard(works, names, others=self._other_names, assumed=assumed, undecided=undecided)
+        return Guard(works, names, others=self._other_names, assumed=assumed, undecided=undecided)
 
     def _decided(self, open: bool | None, with_assumptions: bool) -> Formula:
         """Return where a guard is true, given what it returns for open sizes.

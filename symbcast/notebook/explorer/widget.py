@@ -161,12 +161,11 @@ class Explorer(AnyWidget):
 
     def _state(self) -> dict[str, Any]:
         """Return those of the explorer's settings, other than the question, that differ from the defaults."""
-        state: dict[str, Any] = {"compare_with": self.compare_with.strip()}
-        state |= {"sizes": dict(self.sizes), "over": list(self.over), "up_to": self.up_to, "shade": self.shade}
         assert self._result is not None
         names = set(call_of(self._result).shown.values())
-        state["sizes"] = {name: size for name, size in self.sizes.items() if name in names}
-        state["over"] = [name for name in self.over if name in names]
+        sizes = {name: size for name, size in self.sizes.items() if name in names}
+        state: dict[str, Any] = {"compare_with": self.compare_with.strip(), "sizes": sizes}
+        state |= {"over": [n for n in self.over if n in names], "up_to": self.up_to, "shade": self.shade}
         defaults: dict[str, Any] = {"compare_with": "", "sizes": {}, "over": [], "up_to": None, "shade": None}
         return {name: value for name, value in state.items() if value != defaults[name]}
 

@@ -72,13 +72,13 @@ def search_derived(formula: Formula, sought: WantedRanges) -> BestBoxes:
 
 def _product(formula: Formula, sought: WantedRanges) -> BestBoxes:
     """Return the product of the best boxes of all groups."""
-    space = space_of(formula, sought)
-    if space.is_empty:
+    groups = space_of(formula, sought)
+    if groups is None:
         return BestBoxes([])
     box: dict[Symbol, range] = {}
     derived: Derived = {}
     why = ""
-    for part in _parts(formula, sought, space.groups):
+    for part in _parts(formula, sought, groups):
         best = _best_of(part)
         if not best.boxes:
             return BestBoxes([], best.open)

@@ -85,15 +85,15 @@ class _Searcher:
         self._weights: dict[int, int] = {}
 
     def search(self, formula: Formula, sought: WantedRanges, most: int) -> BestBoxes:
-        space = space_of(formula, sought)
-        if space.is_empty:
+        groups = space_of(formula, sought)
+        if groups is None:
             return BestBoxes([])
         if self._form == "list":
-            return self._listed(space.groups, sought, most)
+            return self._listed(groups, sought, most)
         count = most if self._form == "profiles" else 1
-        pieces = [self._known_pieces(group, count) for group in space.groups]
+        pieces = [self._known_pieces(group, count) for group in groups]
         boxes = [{s: box[s] for s in sought.ranges} for box in _best_products(pieces, count)]
-        if len(boxes) > 1 and not self._are_largest_together(space.groups, boxes):
+        if len(boxes) > 1 and not self._are_largest_together(groups, boxes):
             self._note(_TOGETHER)
         return BestBoxes(boxes, self._open)
 

@@ -254,22 +254,14 @@ class SizeGroup:
     clauses: list[Formula] = field(default_factory=list)
 
 
-@dataclass
-class SearchSpace:
-    """The groups in the order of the question. ``is_empty``: a clause leaves no wanted sizes."""
-
-    groups: list[SizeGroup]
-    is_empty: bool = False
-
-
-def space_of(formula: Formula, sought: WantedRanges) -> SearchSpace:
-    """Return the wanted sizes at which a formula may hold."""
+def space_of(formula: Formula, sought: WantedRanges) -> list[SizeGroup] | None:
+    """Return the wanted sizes at which a formula may hold, in the order of the question; None if there are none."""
     domains = {s: set_of(sizes) for s, sizes in sought.ranges.items()}
     tied = _narrowed(formula, domains)
     if tied is None or not all(domains.values()):
-        return SearchSpace([], is_empty=True)
+        return None
     axes = {s: _axis(domains[s], sought.ranges[s], sought.typical.get(s, ())) for s in domains}
-    return SearchSpace([SizeGroup({s: axes[s] for s in symbols}, clauses) for symbols, clauses in _tied(axes, tied)])
+    return [SizeGroup({s: axes[s] for s in symbols}, clauses) for symbols, clauses in _tied(axes, tied)]
 
 
 def set_of(sizes: range) -> SizeSet:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import gcd
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from symbcast.answers.contracts.question import ContractQuestion, Tensor, range_text
 from symbcast.answers.guards.clauses import ascii_identifier
@@ -206,14 +206,6 @@ class TargetRule(Generic[AnyDraft]):
     hint: str
 
 
-class Typed(Protocol):
-    """A draft with the element type of each input, empty if unknown."""
-
-    @property
-    def kinds(self) -> Mapping[str, str]:
-        """The element types by the names of the inputs."""
-
-
 def kinds_of(request: Request, names: Iterable[str]) -> dict[str, str]:
     """Return the element types of inputs, empty if unknown."""
     return {name: request.tensors[name].element_type for name in names}
@@ -222,10 +214,10 @@ def kinds_of(request: Request, names: Iterable[str]) -> dict[str, str]:
 def typed(of: str, known: Collection[str], source: str, hint: str) -> TargetRule[Any]:
     """Return the rule that the element types of inputs are among those that a target has.
 
-    ``of`` is what has the type: ``"an input"``.
+    ``of`` is what has the type: ``"an input"``. A draft has the types as ``kinds``, by the names of the inputs.
     """
 
-    def broken(draft: Typed) -> str:
+    def broken(draft: Any) -> str:
         unknown = ((name, kind) for name, kind in draft.kinds.items() if kind and kind not in known)
         return first_refused(f"{name} has {kind}" for name, kind in unknown)
 

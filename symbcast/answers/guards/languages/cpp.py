@@ -38,7 +38,7 @@ bool guard(std::int64_t batch, std::int64_t a_b) {
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from symbcast.answers.guards.clauses import (
     LARGEST_SIZE,
@@ -48,6 +48,7 @@ from symbcast.answers.guards.clauses import (
     guarded_clauses,
     identifiers,
     magnitude,
+    renamed_sizes,
 )
 from symbcast.core.algebra.formulas import Formula, dims_of
 from symbcast.core.algebra.terms import Symbol, term
@@ -239,27 +240,46 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     identifier.
     """
     clauses = guarded_clauses(condition, names)
-    space = f"{name}_parts"
     called = cpp_parameters(names, name)
     body, used = expressions(clauses, called)
+    inner = "holds", "".join(f"    if (!({clause})) return false;\n" for clause in body), "true"
+    outer = f"    return {''.join(f'{p} >= 0 && ' for p in called.values())}"
+    comment = ["Whether sizes meet the condition:", *(f"    {t}" for t in condition_texts(condition, names))]
+    comment += renamed_sizes(called, names)
+    return cpp_file(f"bool {name}", inner, outer, called, clauses, used, comment)
+
+
+def cpp_file(  # noqa: PLR0913, PLR0917 - the parts of a file
+    function: str,
+    inner: tuple[str, str, str],
+    outer: str,
+    called: Mapping[Symbol, str],
+    clauses: Iterable[Formula],
+    used: set[str],
+    comment: Iterable[str],
+) -> str:
+    """Return a C++17 file with a function, given its type and name.
+
+    ``inner`` is a function of wide integers, in a namespace: its name, its statements, and what it returns after them.
+    The body of the function is ``outer``, followed by a call of that one. ``clauses`` are what they compute.
+    """
+    kind, _, name = function.partition(" ")
     terms = [term(d) for c in clauses for d in dims_of(c)]
     # Nothing overflows: intermediate values are as wide as the condition needs for sizes up to 2**63 - 1.
-    largest = max(map(magnitude, terms), default=0)
+    largest = max([LARGEST_SIZE, *map(magnitude, terms)])
     mentioned = {s for t in terms for s in t.symbols()}
     passed = [p for s, p in called.items() if s in mentioned]
-    tests = [*(f"{p} >= 0" for p in called.values()), f"{space}::holds({', '.join(passed)})"]
+    parameters = ", ".join(f"const wide& {p}" for p in passed)
+    own, statements, last = inner
     lines = [
-        "#include <cstdint>",
-        "",
-        f"namespace {space} {{",
-        f"{parts_source(max(largest, LARGEST_SIZE), used)}{_holds(passed, body)}}}  // namespace {space}",
-        "",
-        *(f"// {text}" for text in _comment(condition, names, called)),
-        f"bool {name}({', '.join(f'std::int64_t {p}' for p in called.values())}) {{",
-        f"    return {' && '.join(tests)};",
-        "}",
+        f"#include <cstdint>\n\nnamespace {name}_parts {{",
+        f"{parts_source(largest, used)}inline {kind} {own}({parameters}) {{",
+        f"{statements}    return {last};\n}}\n}}  // namespace {name}_parts\n",
+        *(f"// {text}" for text in comment),
+        f"{function}({', '.join(f'std::int64_t {p}' for p in called.values())}) {{",
+        f"{outer}{name}_parts::{own}({', '.join(passed)});\n}}\n",
     ]
-    return "\n".join([*lines, ""])
+    return "\n".join(lines)
 
 
 def cpp_parameters(names: Mapping[Symbol, str], name: str) -> dict[Symbol, str]:
@@ -298,14 +318,3 @@ def _number(value: int) -> str:
         return str(value)
     high, low = divmod(value, _STEP)
     return f"({_number(high) if high > LARGEST_SIZE else f'wide({high})'}*{_STEP} + {low})"
-
-
-def _holds(passed: Sequence[str], body: Sequence[str]) -> str:
-    statements = "".join(f"    if (!({clause})) return false;\n" for clause in body)
-    parameters = ", ".join(f"const wide& {p}" for p in passed)
-    return f"inline bool holds({parameters}) {{\n{statements}    return true;\n}}\n"
-
-
-def _comment(condition: Formula, names: Mapping[Symbol, str], called: Mapping[Symbol, str]) -> list[str]:
-    changed = [f"{p} is the size {names[s]!r}." for s, p in called.items() if p != names[s]]
-    return ["Whether sizes meet the condition:", *(f"    {t}" for t in condition_texts(condition, names)), *changed]

@@ -37,7 +37,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, identifiers, magnitude
+from symbcast.answers.guards.clauses import (
+    check_known_ranks,
+    condition_texts,
+    guarded_clauses,
+    identifiers,
+    magnitude,
+    renamed_sizes,
+)
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 
@@ -76,8 +83,8 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     together = writer.operation(
         f"shape.assuming_all {', '.join(witnesses)}" if witnesses else "shape.const_witness true"
     )
-    changed = [f"%{p} is the size {names[s]!r}." for s, p in called.items() if p != names[s]]
-    comment = ["Do sizes meet the condition?", *(f"    {t}" for t in condition_texts(condition, names)), *changed]
+    comment = ["Do sizes meet the condition?", *(f"    {t}" for t in condition_texts(condition, names))]
+    comment += renamed_sizes(called, names, "%")
     result = f"%{len(writer.lines)}"
     lines = [
         *(f"// {text}" for text in comment),

@@ -201,6 +201,20 @@ class Guard:
     which takes them in order and checks nothing; text and function are made on first access. ``formula`` is the
     condition with the assumptions that it checks, and ``names`` has what each size is called. Two guards are equal if
     their conditions and names are. At sizes that are open, a guard raises `UndecidedError`; it has no source then.
+
+    ``others`` maps other names of sizes to those in ``names``. ``assumed`` are the assumptions in the condition: a size
+    that they alone mention need not be given. ``undecided`` are the sizes at which the guard raises `UndecidedError`,
+    where the condition does not hold. Raises `BindingError` for a size of the condition without a name, and for two
+    sizes with the same name.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> N, T = symbol("N"), symbol("T")
+    >>> guard = Guard(parse_formula("N == 2*T"), {N: "batch", T: "a b"})
+    >>> guard({"batch": 6, "a b": 3}), guard({N: 6, T: 4}), guard(batch=6, a_b=3), guard.function(6, 3)
+    (True, False, True, True)
+    >>> guard
+    <Guard guard(batch, a_b): batch == 2*'a b'>
     """
 
     __slots__ = (
@@ -361,30 +375,3 @@ class Guard:
         count = f"{len(texts)} clauses" if len(texts) > 1 else f"a condition of {len(text)} characters"
         shown = text if len(text) <= _LONGEST else count
         return f"<Guard {self.name}({', '.join(self.parameters)}): {shown}>"
-
-
-def python_guard(  # noqa: PLR0913 - as Guard
-    condition: Formula,
-    names: Mapping[Symbol, str],
-    name: str = "guard",
-    *,
-    others: Mapping[str, str] | None = None,
-    assumed: Formula = TRUE,
-    undecided: OpenSizes | None = None,
-) -> Guard:
-    """Return a condition as a function of its sizes; ``others`` maps other names of sizes to those in ``names``.
-
-    ``assumed`` are the assumptions in the condition: a size that they alone mention need not be given. ``undecided``
-    are the sizes at which the guard raises `UndecidedError`, where the condition does not hold.
-    Raises `BindingError` for a size of the condition without a name, and for two sizes with the same name.
-
-    >>> from symbcast.core.algebra.symbols import symbol
-    >>> from symbcast.core.text import parse_formula
-    >>> N, T = symbol("N"), symbol("T")
-    >>> guard = python_guard(parse_formula("N == 2*T"), {N: "batch", T: "a b"})
-    >>> guard({"batch": 6, "a b": 3}), guard({N: 6, T: 4}), guard(batch=6, a_b=3), guard.function(6, 3)
-    (True, False, True, True)
-    >>> guard
-    <Guard guard(batch, a_b): batch == 2*'a b'>
-    """
-    return Guard(condition, names, name, others, assumed, undecided)
