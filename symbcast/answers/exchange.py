@@ -130,6 +130,7 @@ def _check_members(value: Mapping[Any, Any], schema: Mapping[str, Any], place: s
 # Programs as plain data for JSON, and back.
 
 
+# Not the name of a module: files that 0.1 wrote must be read whatever moves.
 FORMAT = "symbcast.program"
 VERSION = 1
 """It is incremented when a key changes meaning or is removed."""

@@ -45,6 +45,7 @@ class Region(HasVerdict):
     @answer_property
     def is_empty(self) -> bool | None:
         """Whether the region contains no sizes; None if that was not decided."""
+        # No property of a region is a `cached_property`: what effort or a clock cut short must not be remembered.
         counted = self._standings.counted
         return self._sizes.is_empty if counted is None else not counted.counts[self._way]
 

@@ -168,6 +168,7 @@ def range_text(sizes: range) -> str:
 
 def _default(symbol: Symbol, assumed: Iterable[Formula]) -> range:
     """Return the range of a size for which the caller gives none: from the least to the greatest that is assumed."""
+    # A size that is bound to one value must not be tried at all of the default range: it would fail at the others.
     range_ = _within(SizeSet.interval(DEFAULT[0], DEFAULT[-1]), symbol, assumed)
     low, high = range_.least(), range_.greatest
     assert low is not None

@@ -203,6 +203,8 @@ class ScalarWriter:
     def _chain(self, name: str, values: Sequence[str], kind: str) -> str:
         return reduce(lambda total, v: self.operation(f"stablehlo.{name} {total}, {v} : {kind}"), values)
 
+    # JAX's shape refinement folds neither floats nor ``not`` and ``xor``: an assertion with them is never decided. It
+    # folds all operations used here.
     # Bounds on absolute values in computing a term, in integers that stop at `_MOST`.
 
     def _bound(self, value: Term) -> str:

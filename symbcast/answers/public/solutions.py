@@ -42,6 +42,7 @@ OUTPUT_RANK = Reason("output-rank", "the output's rank is {rank}, not {wanted}")
 class WithOutput(Rule):
     """Another rule, ``inner``, whose output is the last operand."""
 
+    # The wanted output is an operand, so that verdict, condition, example and conflict come from the one engine.
     name: ClassVar[str] = "output"
     family: ClassVar[str] = "questions"
     summary: ClassVar[str] = "another rule, with the wanted output as the last operand"

@@ -316,13 +316,12 @@ def _in_brackets(texts: Sequence[str]) -> str:
 
 
 def _formula(formula: Formula, labels: Mapping[Symbol, str], is_within: bool = False) -> tuple[str, _Kind]:
-    """Return the LaTeX of a formula and the kind of formula that joins its parts, if one does.
-
-    Alternatives over sequences may differ from axis to axis; ``each`` marks this on the outermost of them.
-    """
+    """Return the LaTeX of a formula and the kind of formula that joins its parts, if one does."""
     match formula:
         case Comparison(operator, left, right):
             return _comparison(operator, left, right, labels), None
+        # Alternatives over sequences may differ from axis to axis: without this mark, all axes would seem to choose
+        # alike. It stands on the outermost of them.
         case AnyOf(parts) if not is_within and any(map(mentions_rest, dims_of(formula))):
             return call("each", [_joined(parts, AnyOf, labels, True)[0]]), None
         case AllOf(parts) | AnyOf(parts):

@@ -148,6 +148,7 @@ class _BoundsSearch(NamedTuple):
             large = LargeSizes(least, self.ask([Assumption(f) for f in _stated(least)]))
         except SymbcastError:  # no sizes are that large
             return None
+        # Not `verdict`: that would look for the parts of this program in turn, without end.
         if large.program.decided_verdict in (Verdict.NEVER, Verdict.UNKNOWN):
             return None
         return large if len(text_of(large.program)) <= self.most else None
