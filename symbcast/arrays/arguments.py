@@ -132,6 +132,7 @@ class TraceArguments:
         filled: Callable[[Sequence[int], Any], Any] = np.ones,
     ) -> Any:
         """Call a function with real arrays at some sizes, filled with ones by default; return or raise its result."""
+        # Sizes that the conditions do not mention are 2.
         at = defaultdict(lambda: 2, sizes)
 
         def make_array(dims: Sequence[Dim], dtype: Any) -> Any:

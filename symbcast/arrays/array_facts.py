@@ -61,12 +61,12 @@ def broadcast_together(shapes: Iterable[Dims], error: type[Exception] = ValueErr
         raise error(*refused.args) from None
 
 
-def put_into(place: Dims, value: Dims, reason: str = "could not broadcast input array into the place") -> None:
+def put_into(place: Dims, value: Dims) -> None:
     """Require that a value can be broadcast into a place; extra leading axes of the value must have size 1."""
     path, extra = here(), max(0, len(value) - len(place))
     # NumPy drops leading axes of size 1 when it writes a value into a place of lower rank.
     for dim in value[:extra]:
-        path.equal(dim, 1, reason)
+        path.equal(dim, 1, "could not broadcast input array into the place")
     path.broadcast(value[extra:], place, rule="unidirectional")
 
 

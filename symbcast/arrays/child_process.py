@@ -68,6 +68,7 @@ def trace_in_child(
 
 def _traced(job: tuple[Callable[[Any], Any], Any, TraceCall]) -> TraceReport:
     find, place, call = job
+    # The child's output is the channel of its answers.
     with redirect_stdout(sys.stderr):
         return _portable(call.of(find(place)))
 

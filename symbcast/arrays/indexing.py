@@ -53,10 +53,9 @@ def _fields(array: Any, key: Any) -> SymbolicArray | None:
 
 
 class _Advanced(NamedTuple):
-    """An array used as an index, or an integer next to one: its shape, and the size of the axis that it indexes.
+    """An array used as an index, or an integer next to one: its shape, and the size of the axis that it indexes."""
 
-    ``item`` is None for a mask, as its requirements were added before.
-    """
+    # None for a mask, whose requirements were added before.
 
     item: Any
     shape: Dims

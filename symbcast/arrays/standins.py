@@ -26,11 +26,9 @@ _OF = "_stand_in_of_symbcast"
 
 
 class ProxyModule(ModuleType):
-    """A module that reads and writes another one; ``of`` replaces values that are read by their stand-ins.
+    """A module that reads and writes another one; ``of`` replaces values that are read by their stand-ins."""
 
-    It is used instead of a module that compiled code shares, such as ``numpy``, which itself is not changed.
-    """
-
+    # It is used instead of a module that compiled code shares, such as `numpy`, which itself is not changed.
     def __init__(self, real: ModuleType, of: Callable[[Any], Any]) -> None:
         object.__setattr__(self, _REAL, real)
         object.__setattr__(self, _OF, of)
@@ -81,6 +79,7 @@ class ProxyFunction(metaclass=_MetaOfProxies):
 
     def __call__(self, /, *args: Any, **options: Any) -> Any:
         real, ours, is_ours = _parts_of(self)
+        # Elsewhere than in a trace, such as in another thread, each call goes to the real function.
         if current.get() is None or not is_ours(*args, **options):
             return real(*args, **options)
         return ours(real, *args, **options)
@@ -511,7 +510,8 @@ class StandIns:
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Restore the real functions while a module is loaded: it may store them elsewhere."""
+        """Restore the real functions while a module is loaded."""
+        # The module may store them elsewhere, where no stand-in would be taken back.
         with self._lock:
             self._put_back([])
             try:
@@ -528,8 +528,10 @@ class StandIns:
                 self._replace_on(cell, "cell_contents")
         for name, standin in self._globals.items():
             for names in self._open:
+                # Asked at each trace: a module may have defined the name since the last one.
                 if name not in names:
                     names[name] = standin
+        # Comparing numbers of names takes much less time than looking at each module before and after.
         self._counts_within = list(map(_len, self._contents))
         self._replace(vars(builtins), [n for n, v in vars(builtins).items() if id(v) in self._standins])
         for reach in self._users.values():
@@ -657,7 +659,8 @@ _REPLACED = {name: vars(builtins)[name] for name in ("id", "len", "min", "max")}
 
 
 def _keep_builtins() -> None:
-    """Give modules that never see an array the real builtins: their stand-ins took half the time of some traces."""
+    """Give modules that never see an array the real builtins."""
+    # Their stand-ins took half the time of some traces.
     for name, module in list(sys.modules.items()):
         if name.startswith(_WITHOUT_ARRAYS) and isinstance(module, ModuleType):
             for own, real in _REPLACED.items():
@@ -673,7 +676,8 @@ def _modules() -> list[tuple[str, ModuleType]]:
 
 
 def _is_of_numpy(name: str) -> bool:
-    """Return whether a module is a NumPy package, which only re-exports functions and contains no running code."""
+    """Return whether a module is a NumPy package."""
+    # Packages only re-export functions, and contain no running code.
     return name.partition(".")[0] == "numpy" and hasattr(sys.modules.get(name), "__path__")
 
 

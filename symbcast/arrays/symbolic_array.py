@@ -254,6 +254,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def forget(self, *written: Any) -> None:
         """Discard the facts about the elements, including those of views, after ``written`` values were assigned."""
         is_data = any(getattr(v, "contents", _CONSTANT).is_data for v in written)
+        # Views share the memory: a write through one changes what is known of all.
         self.memory.writes += 1
         self.contents.is_data |= is_data
 

@@ -61,18 +61,12 @@ def _is_lookup(frame: FrameType) -> bool:
 
 
 class Dimension(Size):
-    """A size on one path. JAX treats any object with ``dimension_as_value`` as a symbolic dimension.
-
-    JAX's caches of traces by shape outlive a path. In a lookup, a size equals only itself on its own path, so it never
-    matches an entry of another path or of a number. Sizes refer to their path weakly, so no cache entry keeps it alive.
-
-    All sizes of a path have the same hash, so that a set of sizes compares them, always in the same order. If a set may
-    also contain numbers, a size that equals one of them has the hash of that number.
-    """
+    """A size on one path. JAX treats any object with ``dimension_as_value`` as a symbolic dimension."""
 
     __slots__ = ("_path", "_serial")
 
     def __init__(self, dim: Term, path: SizePath, serial: int = 0) -> None:
+        # JAX's caches of traces by shape outlive a path: no entry must keep it alive.
         self._path, self._serial = ref(path), serial
         super().__init__(dim, path)
 
@@ -90,6 +84,8 @@ class Dimension(Size):
         self._path = ref(path)
 
     def __hash__(self) -> int:
+        # All sizes of a path have the same hash, so that a set of sizes compares them, always in the same order. If a
+        # set may also contain numbers, a size that equals one of them has the hash of that number.
         asking = sys._getframe(1)
         if self.path.is_running() and not _is_lookup(asking):
             for number in numbers_at_hand(asking, in_code=not _is_jax(asking)):
@@ -111,6 +107,7 @@ class Dimension(Size):
         return not self._is_same(other) if self._is_found(other, sys._getframe(1)) else super().__ne__(other)
 
     def _is_same(self, other: object) -> bool:
+        # In a lookup a size equals only itself on its own path: it matches no entry of another path or of a number.
         return type(other) is Dimension and other.dim is self.dim and other._path is self._path
 
     def _is_found(self, other: object, asking: FrameType) -> bool:
@@ -395,8 +392,7 @@ def reshaped_by_user(real: Callable[..., Any], operand: Any, new_sizes: Any, *ar
 
 
 def _has_as_many(left: Iterable[Any], right: Iterable[Any]) -> bool:
-    counts = [multiply(*map(dim_of, shape)) for shape in (left, right)]
-    return _here().ask(equal(*counts))
+    return _here().ask(equal(*(multiply(*map(dim_of, shape)) for shape in (left, right))))
 
 
 # Find the function that asks.
@@ -486,6 +482,7 @@ def _evict(cache: Any) -> None:
         function = of() if isinstance(of, ref) else None
         if function is not None and id(function) not in functions and _has_size(arguments, MAX_DEPTH, set()):
             functions[id(function)] = function
+    # Evicting while the keys are listed would change what is listed.
     for function in functions.values():
         cache.evict_weakref(function)
 

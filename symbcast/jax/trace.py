@@ -204,7 +204,7 @@ class JaxCall(CallsWithNumbers):
         if isinstance(error, SymbcastError):
             return error
         # JAX checks concrete dimensions earlier than symbolic ones, or with different messages.
-        real = self.at(path.sizes)
+        real = self.at(path.growing.sizes)
         if not isinstance(real, RaisedError) or isinstance(real.error, type(error)):
             return error
         assert isinstance(real.error, Exception)
@@ -238,6 +238,7 @@ class JaxCall(CallsWithNumbers):
         """Return the result of the call at concrete sizes, or the error that it raises."""
         sizes = defaultdict(lambda: 2, at)
         key = tuple(sizes[s] for s in self._symbols)
+        # Each call is a trace, which is the same for the same sizes.
         if key not in self._at:
             self._at[key] = self._called(sizes)
         return self._at[key]

@@ -254,6 +254,7 @@ class _Confirmation:
     def _goals(self) -> Iterator[_Goal]:
         yield from (_Goal(end, {}, True) for end in self._ends)
         yield from (_Goal(violated, {}) for violated in self._requirements())
+        # Paths that differ only at even sizes agree at 2 and 3: these sizes are composite.
         yield from (_Goal(end, {}, is_other=True) for end in self._ends)
         # An error of other code may have the same line and type where sizes differ, and not where they are equal.
         failing = [e for e in self._ends if self.outcomes[e.outcome].error is not None]
@@ -271,6 +272,7 @@ class _Confirmation:
         later = (
             self._read_steps(self._steps[prediction.outcome][prediction.length + 1 :]) if prediction.is_violated else []
         )
+        # Where nothing else is violated, a call shows whether this requirement is needed.
         if later:
             at = self._points.near((*conditions, *later), goal.fixed, hand)
         return at or self._points.near(conditions, goal.fixed, hand, is_other=goal.is_other)
@@ -385,6 +387,7 @@ class _Confirmation:
 
     def _except(self, prediction: _Prediction, family: Formula, real: Any, at: NumbersBySymbol) -> None:
         """Except sizes from a prediction; an error at one point where all arrays are empty is certain."""
+        # Arrays without elements have no other data: np.average with weights of no elements fails for certain.
         is_point = self.names.keys() <= self._condition(family).symbols
         is_certain = is_point and isinstance(real, RaisedError) and self.calls.is_without_data(at)
         raised = real if is_certain and not isinstance(real.error, UntracedError) else None

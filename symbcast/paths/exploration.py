@@ -352,7 +352,7 @@ def _outcome(
         place,
         path.untraced,
         tuple(path.numbers),
-        dict(path.sizes),
+        dict(path.growing.sizes),
         raw,
         is_doubtful,
         pairs=tuple(path.pairs),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import FrameType
@@ -127,6 +127,7 @@ class Path(Context):
         opaque_sizes: the integers that sizes decide but that are not terms.
         pairs: broadcasts that put one size on two axes, though no operand has it twice: the line, and the operands.
         loops: what is known about loops over sizes.
+        growing: its facts, with sizes at which, as far as is known, all of them hold.
         takes_opaque: whether integers that are not terms may be symbols, and not numbers.
     """
 
@@ -160,9 +161,9 @@ class Path(Context):
         self.turns = IterationCounts()
         self._refused = 0
         self._facts = Facts(0)  # the minimum size is for inputs only: data may leave nothing
-        self._growing = GrowingConjunction()
+        self.growing = GrowingConjunction()
         for size, value in prefix.sizes.items():
-            self._growing.start(size, value)
+            self.growing.start(size, value)
         self._known: dict[Formula, bool] = {}
         self._registered: set[Symbol] = set()
         self.assumed = tuple(assumed)
@@ -221,7 +222,7 @@ class Path(Context):
 
     def _answered(self, formula: Formula, is_number: bool) -> PathQuestion:
         """Return a question with the answer at the current sizes; keep the other answer if the facts allow it."""
-        answer = holds_at(formula, self._growing.sizes)
+        answer = holds_at(formula, self.growing.sizes)
         other = opposite(formula) if answer else formula
         effort = effort_in_force()
         has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
@@ -241,19 +242,19 @@ class Path(Context):
             self.fail_to_trace(f"more than {MAX_REFUSED} turns of a loop over a size are not followed one by one")
         turned = (*self.questions, question._replace(answer=not answer))
         steps = (*self.steps, PathStep("decide", other, self.place()))
-        self.alternatives.append(Alternative(turned, sizes or dict(self._growing.sizes), steps))
+        self.alternatives.append(Alternative(turned, sizes or dict(self.growing.sizes), steps))
         return question
 
     def _checked(self, other: Formula) -> tuple[Satisfiability, dict[Symbol, int]]:
         """Return whether a formula is consistent with the facts, and sizes at which it holds."""
         with suppress(EffortSpentError), share(QUESTION):
-            return self._growing.check([other])
+            return self.growing.check([other])
         return Satisfiability.UNKNOWN, {}
 
     def _can_hold(self) -> Satisfiability:
         """Return whether the facts are consistent."""
         with suppress(EffortSpentError), share(QUESTION):
-            return self._growing.can_hold()
+            return self.growing.can_hold()
         return Satisfiability.UNKNOWN
 
     # Requirements.
@@ -278,12 +279,12 @@ class Path(Context):
             if not self.ask(formula):
                 raise error(reason)
             return
-        length = len(self._growing)
+        length = len(self.growing)
         self._register(formula)
-        self._growing.add(formula)
+        self.growing.add(formula)
         # Take it back: the error is raised at sizes where the requirement does not hold, and the code may catch it.
         if self._can_hold() is Satisfiability.UNSATISFIABLE:
-            self._growing.shrink(length)
+            self.growing.shrink(length)
             raise error(reason)
         self._record(formula)
         place = self.place()
@@ -299,6 +300,7 @@ class Path(Context):
         dims = []
         for dim in emission.output:
             if isinstance(dim, Joined):
+                # A broadcast of one size with itself or 1 requires nothing.
                 members = [m for m in dict.fromkeys(dim) if m != 1]
                 if len(members) > 1:
                     self.require(Compatible(tuple(members)), "the sizes must be equal or 1")
@@ -339,6 +341,7 @@ class Path(Context):
         """Return whether a formula holds, from known answers and sets of sizes; None if these do not decide it."""
         known = self._known.get(formula)
         if known is None:
+            # A question about one size that its set answers needs no solver: a hundred take 2.6 ms instead of 7.
             dims = {s: self._facts.dim(s) for s in symbols_in(formula)}
             sizes = {s: size for s, size in dims.items() if isinstance(size, int)}
             is_fixed = bool(dims) and len(sizes) == len(dims)
@@ -349,7 +352,7 @@ class Path(Context):
 
     def _learn(self, formula: Formula) -> None:
         self._register(formula)
-        self._growing.add(formula)
+        self.growing.add(formula)
         self._can_hold()
         self._record(formula)
 
@@ -370,13 +373,13 @@ class Path(Context):
                 least = 0 if size in self._data.values() else self.min_size
                 own = own_set(size, least)
                 if own is not ALL:
-                    self._growing.add(set_formula(size, own))
+                    self.growing.add(set_formula(size, own))
                     self._facts.add([set_formula(size, own)])
                     self._facts.keep()
                     self.bounds.learn(size, max(least, size.lower))
                 # Start at 2 or more: 0 and 1 broadcast and take rare branches, which later paths try.
                 least = max(2, least, size.lower) if size.upper is None else size.lower
-                self._growing.start(size, least)
+                self.growing.start(size, least)
 
     # Numbers.
 
@@ -402,14 +405,14 @@ class Path(Context):
                 return prefix.right
         self._register(equal(dim, 0))
         try:
-            return size_at(dim, self._growing.sizes)
+            return size_at(dim, self.growing.sizes)
         except (ZeroDivisionError, UndefinedError):
             self.fail_to_trace(f"{dim} has no value")
 
     def shown(self, dim: Dim) -> int:
         """Return a number that a dimension can be on this path, without deciding anything."""
         self._register(equal(dim, 0))
-        return size_at(dim, self._growing.sizes)
+        return size_at(dim, self.growing.sizes)
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
         """Return numbers for symbols, and restrict this path to them."""
@@ -484,11 +487,6 @@ class Path(Context):
         """Add a fact that always holds, such as: the count of true elements is at most the element count."""
         self._learn(formula)
         self.steps.append(PathStep("suppose", formula, self.place()))
-
-    @property
-    def sizes(self) -> Mapping[Symbol, int]:
-        """Sizes at which, as far as is known, all decisions and requirements hold."""
-        return self._growing.sizes
 
     # Where it is.
 

@@ -130,10 +130,7 @@ OTHERS = (6, 4, 9, 10, 8, 12, 14, 15)
 
 
 class PointCondition:
-    """A formula and its symbols, with cached values.
-
-    All searches start from the same sizes, so most evaluations repeat earlier ones.
-    """
+    """A formula and its symbols, with cached values."""
 
     __slots__ = ("_known", "_order", "formula", "symbols")
 
@@ -141,6 +138,7 @@ class PointCondition:
         self.formula = formula
         self._order = tuple(symbols_in(formula))
         self.symbols = frozenset(self._order)
+        # All searches start from the same sizes, so most evaluations repeat earlier ones.
         self._known: dict[tuple[int, ...], bool] = {}
 
     def holds(self, at: Mapping[Symbol, int]) -> bool:

@@ -335,6 +335,7 @@ class Real:
     def _quotient(self, function: Callable[..., Any], above: Any, below: Any) -> Any:
         if isinstance(below, (int, float)) and not hasattr(below, "dtype") and below == 0:
             raise ZeroDivisionError("float division by zero")
+        # Python's own numbers raise for a division by 0, NumPy's do not.
         is_own = type(above) in (int, float) or (type(above) is Real and above.own_zero is not None)
         if is_own and type(below) is Real and below.own_zero is not None and self.path.ask(equal(below.own_zero, 0)):
             raise ZeroDivisionError("float division by zero")
@@ -416,6 +417,7 @@ class Real:
             return getattr(operator, name)(self.zero_of, 0)
         ours, theirs = self.ratio, ratio_of(other)
         if ours is not None and ours.is_exact and type(other) is float and math.isfinite(other):
+            # An exact ratio compares with every float as its exact value does.
             theirs = FloatRatio(*other.as_integer_ratio(), True)
         if ours is not None and theirs is not None and ours.compares_with(theirs):
             kind, turned = _BY_NAME[name]
@@ -463,6 +465,7 @@ class Real:
             is_positive = self.path.bounds.is_at_least(ratio.above, 0)
             if not is_positive and not ratio.is_certain(way, False):
                 if self.path.ask(Comparison("<", ratio.above, 0)):
+                    # floor(x) is -ceil(-x).
                     return -(-self).rounded(_MIRRORED[way])
                 is_positive = True
             if way == "trunc":

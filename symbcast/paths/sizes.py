@@ -194,6 +194,7 @@ class Size:
 
     def __index__(self) -> int:
         frame = sys._getframe(1)
+        # In `"%d" % n` Python asks for the number of a text that perhaps only an error shows.
         is_shown = is_formatting(frame) and self.path.is_for_message(frame)
         return self.path.shown(self.dim) if is_shown else self._number()
 

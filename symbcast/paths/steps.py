@@ -78,6 +78,7 @@ NOWHERE = CodePlace("", 0)
 
 def home_of(function: Any) -> str:
     """Return the folder that holds the code of a function: its package's, or its file's."""
+    # A decorator hides the function that the user wrote.
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
     code = getattr(function, "__code__", None)
@@ -160,6 +161,7 @@ def called_by(frame: FrameType | None) -> str:
         frame = frame.f_back
     if frame is None:
         return ""
+    # An instruction has two bytes.
     first, last, start, end = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
     if first is None or last is None or start is None or end is None:
         return ""
@@ -325,24 +327,23 @@ class UntracedError(SymbcastError):
     """The run did something that the tracer does not support, so the path is unknown.
 
     ``what`` describes it, and ``place`` is the line that did it. ``is_compiled`` says that compiled code got an array
-    without data: a real call might make it write out of bounds, as compiled code may not check sizes.
+    without data.
     """
 
     def __init__(self, what: str, place: CodePlace = NOWHERE, *, is_compiled: bool = False) -> None:
         super().__init__(what, place)
         self.what = what
         self.place = place
+        # A real call might then write out of bounds: compiled code may not check sizes.
         self.is_compiled = is_compiled
 
     def __str__(self) -> str:
         return f"{self.what}, at {self.place}: {self.place.source}" if self.place.file else self.what
 
 
+# It is no `Exception`: the traced code must not catch it.
 class LoopRefusedError(BaseException):
-    """The iterations of a loop differ, so one symbolic iteration cannot represent them; ``key`` identifies the loop.
-
-    It is no `Exception`, so that the traced code does not catch it.
-    """
+    """The iterations of a loop differ, so one symbolic iteration cannot represent them; ``key`` identifies the loop."""
 
     def __init__(self, key: Hashable) -> None:
         super().__init__(key)
@@ -529,9 +530,6 @@ class PathIteration(NamedTuple):
 class IterationCounts:
     """Counts how often each instruction of a frame asks about the same sizes, as loops and recursions do.
 
-    Questions about other sizes do not count as turns: a loop may compare the axes of arrays. Frames are kept, so that a
-    new one is not taken for an old one.
-
     Attributes:
         state_of: returns the state of a frame, if all of it is known; it equals that of another turn that follows from
             there alike, but for integers that each turn increases. None if no states are compared.
@@ -539,6 +537,7 @@ class IterationCounts:
 
     def __init__(self) -> None:
         self.state_of: Callable[[FrameType], Any] | None = None
+        # Frames are kept, so that a new one is not taken for an old one.
         self._counts: Counter[tuple[FrameType, int, frozenset[Symbol]]] = Counter()
         self._last: dict[tuple[FrameType, int], tuple[Any, bool, dict[str, int]]] = {}
         # Where counters of turns were made numbers that data decide.
@@ -551,6 +550,7 @@ class IterationCounts:
         frame = own_frame(frame, root)
         if frame is None:
             return PathIteration(False)
+        # Questions about other sizes are no turns: a loop may compare the axes of arrays.
         key = frame, frame.f_lasti, symbols
         self._counts[key] += 1
         if max(self._counts[key], _depth(frame, root)) > iteration_limit(symbols):

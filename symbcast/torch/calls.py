@@ -233,7 +233,8 @@ class TorchCall(NodeCall):
 
 def raw_argument(call: TorchCall, name: str) -> Any:
     """Return an argument as the graph has it: a node, a list of nodes, or a constant."""
-    # No twin takes over what the operator returns: the nodes may differ in more than is known about their values.
+    # No twin takes over what the operator returns: the nodes may differ in more than is known about their values. So
+    # `as_strided` looks at the storage of its input.
     cast("RecordedShapes", call.walk).looked += 1
     return _bound(call.node.raw).get(name)
 

@@ -18,8 +18,7 @@ from symbcast.torch.library import load_torch
 class Structure(NamedTuple):
     """A container of arguments, or one argument, whose ``place`` is its index among the flattened arguments.
 
-    Torch wants dynamic shapes in containers of the same type, and in a list for a registered class. ``named`` is the
-    class of a named tuple.
+    ``named`` is the class of a named tuple.
     """
 
     place: int | None
@@ -43,6 +42,7 @@ class Structure(NamedTuple):
         parts = [part.text(said) for part in self.parts]
         if self.kind == "dict":
             return "{" + ", ".join(f"{key!r}: {part}" for key, part in zip(self.keys, parts, strict=True)) + "}"
+        # Torch wants containers of the same type, and a list for a registered class.
         inner = ", ".join(parts)
         if self.named is not None:
             return f"{self.named.__name__}({inner})"

@@ -50,10 +50,8 @@ COMPILED = OtherTorchFile(
 
 
 def other_torch_file(path: Path) -> OtherTorchFile | None:
-    """Return what a file is if it is certainly not an exported program; None for others.
-
-    Only the names in the archive and the first bytes are read.
-    """
+    """Return what a file is if it is certainly not an exported program; None for others."""
+    # A pickle can run any code: only the names in an archive and the first bytes are read.
     if not is_zipfile(path):
         with path.open("rb") as file:
             return PICKLED if file.read(2) in _PICKLE else None

@@ -60,9 +60,6 @@ def _register_random_standins(random: ModuleType, standins: StandIns) -> None:
 class NumbaFunction:
     """A function that Numba compiles: in a trace, its Python code; the compiled one elsewhere.
 
-    The Python code also runs where a path is confirmed: compiled code does not check whether an index is within its
-    axis, and would write outside of the array. So an error of the Python code says nothing about the compiled one.
-
     Attributes:
         real: the compiled function.
     """
@@ -72,8 +69,11 @@ class NumbaFunction:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         path = current.get()
+        # Where a path is confirmed too: compiled code does not check whether an index is within its axis, and would
+        # write outside of the array. So an error of the Python code says nothing about the compiled one.
         if path is None:
             return (self.py_func if confirming.get() else self.real)(*args, **options)
+        # Compiled code returns infinity for a division by zero, where Python raises.
         before, path.is_guarded = path.is_guarded, True
         try:
             return self.py_func(*args, **options)

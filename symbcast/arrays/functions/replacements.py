@@ -173,6 +173,7 @@ def broadcast(real: Any, *arrays: Any) -> Any:
 def as_strided(
     real: Any, x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Any:
+    # What the memory around holds is unknown, and with it all facts about the elements.
     return SymbolicArray(dims_of(x) if shape is None else as_dims(shape), dtype_of(x))
 
 

@@ -498,6 +498,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
 def _accumulated(ufunc: Any, dtype: Any, requested: Any) -> Any:
     if requested is not None:
         return np.dtype(requested)
+    # NumPy sums small integers in a larger type: it says itself in which.
     return ufunc.reduce(np.ones(1, dtype)).dtype
 
 

@@ -50,6 +50,7 @@ class Repeated:
         if not is_array:
             self.refuse()
         dims = value.dims if type(value) is SymbolicArray else np.shape(value) if type(value) is not Size else ()
+        # Rows of different lengths are no array.
         if not here().loops.varying.keys().isdisjoint(symbols_of(d for d in dims if not isinstance(d, int))):
             self.refuse()
         return SymbolicArray((self.count, *dims), np.result_type(dtype_of(value)))

@@ -160,6 +160,7 @@ def _rewritten(code: CodeType) -> CodeType | None:
     else:
         return None
     after = _compiled(text, top, code.co_filename, code.co_flags & _FUTURE, is_alone, True)
+    # A rewritten list comprehension must not add or lose a code object: they are found by number.
     if len(after) != len(before):
         return None
     rewritten = after[number]  # rewriting keeps the order of functions, lambdas and comprehensions

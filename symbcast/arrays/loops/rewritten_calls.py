@@ -34,6 +34,7 @@ def item(values: Any, index: Any) -> Any:
     if not (is_whole(index) if has_repeated else type(index) is Size):
         return values[index]
     path, count, at = here(), count_of(values), _of_first_pass(dim_of(index))
+    # A list of known length has its items one by one: the index becomes a number.
     if not has_repeated and values:
         return values[at if isinstance(at, int) else index]
     if path.ask(Comparison("<", at, 0)):
@@ -149,7 +150,7 @@ def loop(values: Any, key: Any, dead: tuple[str, ...] = ()) -> Iterator[Any]:
     if sequence is not None and tried < 2:
         return SymbolicLoop(sequence, key, frozenset(dead), tried == 1)
     if has_repeated(values):
-        return _each(values, key, dead)
+        return _each(values)
     return iter(values)
 
 
@@ -164,7 +165,7 @@ def _numbered(values: range) -> Sequence | None:
     return Sequence(len(values), lambda index: sized(add(values.start, multiply(values.step, dim_of(index))), path))
 
 
-def _each(values: Any, key: Any, dead: tuple[str, ...]) -> Iterator[Any]:
+def _each(values: Any) -> Iterator[Any]:
     for value in values:
         if type(value) is Repeated:
             value.refuse()
@@ -286,6 +287,7 @@ def range_of(*args: Any) -> Any:
         length = ceil_divide(subtract(high, low), by)
     count = path.bounds.larger(length, 0)
     if by != 1 and low == 0:
+        # The items of such a loop may be batches: their lengths add up to the end.
         path.loops.batches.append((high, by))
 
     def value(index: Dim) -> Dim:

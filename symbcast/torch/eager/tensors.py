@@ -33,10 +33,7 @@ def tensor_class() -> type:
     torch = load_torch()
 
     class SymbolicTensor(torch.Tensor):  # type: ignore[misc, name-defined]
-        """A tensor without data: ``value`` is what is known of it, ``run`` is the run that it belongs to.
-
-        Torch asks ``__torch_dispatch__`` of the run's mode for sizes, strides and contiguity.
-        """
+        """A tensor without data: ``value`` is what is known of it, ``run`` is the run that it belongs to."""
 
         value: Value
         memory: SharedMemory
@@ -47,7 +44,8 @@ def tensor_class() -> type:
         @staticmethod
         def __new__(cls: Any, value: Value, dtype: Any, run: Any, memory: SharedMemory) -> Any:
             assert value.shape is not None
-            # Torch never reads these sizes: it asks for them by operators.
+            # Torch never reads these sizes: it asks `__torch_dispatch__` of the run's mode for sizes, strides and
+            # contiguity.
             tensor = torch.Tensor._make_wrapper_subclass(
                 cls, (2,) * len(value.shape), dtype=dtype, device="cpu", dispatch_sizes_strides_policy="sizes"
             )

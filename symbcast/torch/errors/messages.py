@@ -78,6 +78,7 @@ def messages_in(text: str, names: SizeNames, rows: Iterable[MessageRow]) -> Iter
                 taken.append((start, end))
                 messages.append((start, end, message))
     seen: set[tuple[str, str]] = set()
+    # Messages stand in the order of the text, whatever the order of the rows.
     for _, _, message in sorted(messages, key=lambda f: f[0]):
         key = (message.meaning, message.line) if message.guard is None else (message.guard.text, "")
         if key not in seen:

@@ -234,6 +234,7 @@ def _within(dim: Any, ranges: Iterable[tuple[int, int]]) -> Any:
     low, high = dim.min, dim.max
     for least, most in ranges:
         low, high = max(low, least), min(high, most)
+    # Ranges that the requirements leave empty are dropped.
     return dim if low > high else type(dim)(dim.__name__, min=low, max=high)
 
 

@@ -119,6 +119,7 @@ def entry(argument: ProgramInput, said: dict[str, str]) -> str:
     axes = {axis.axis: said[axis.source] for axis in argument.axes if axis.source in said}
     if not axes:
         return "None"
+    # An integer argument has no axes: its entry is its own text.
     own = axes.get(None)
     return own if own is not None else "{" + ", ".join(f"{n}: {t}" for n, t in axes.items()) + "}"
 
@@ -240,6 +241,7 @@ class Suggester:
         low, high = self._ranges.get(str(axis.size), (0, None))
         if high is None or axis.axis is None or not self._has_ranges:
             return AUTO
+        # Torch assumes a minimum of 2 for open axes.
         return f"{AUTO}({f'min={low}, ' if low > 2 else ''}max={high})"
 
     def _form(self, axis: InputAxis) -> _Form | None:

@@ -341,6 +341,7 @@ def while_loop(call: TorchCall) -> Sequence[Value]:
     initial, more = _operands(call, 2), _operands(call, 3)
     (start,) = call.walk.within(condition, call.scope, [*initial, *more])
     runs = condition_of(start) or runs_by_data(call)
+    # A loop that never runs returns its states, whatever its body.
     if call.is_known(runs) is False:
         return initial
 

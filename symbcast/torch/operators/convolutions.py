@@ -153,6 +153,7 @@ def pooled(call: TorchCall) -> list[Value]:
     if any(isinstance(w.span, int) and w.before > w.span // 2 for w in windows):
         call.refuse("the padding must be at most half of the window")
     _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
+    # This kernel alone refuses a window that only fits with its padding.
     if call.node.op_type == "aten.avg_pool3d":
         for size, window in zip(dims[2:], kernel, strict=True):
             call.at_most(window, size, "the input must not be smaller than the window")

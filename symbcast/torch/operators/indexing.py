@@ -255,6 +255,7 @@ def nonzero_contents(call: TorchCall, output: Value) -> Content | None:
 def distinct(call: TorchCall) -> list[Value]:
     """Distinct elements or slices, the place of each original one among them, and how often each occurs."""
     dims, text = call.dims("self"), "the number of distinct elements"
+    # Along the only axis of a vector, the slices are its elements.
     is_flat = call.node.op_type == "aten.unique_consecutive" and len(dims) == 1 and call.argument("dim") == 0
     if call.argument("dim") is None or is_flat:
         count = call.count(multiply(*dims), text=text)
@@ -352,6 +353,7 @@ def narrowed(call: TorchCall) -> Value:
         return Value((*dims[:place], length, *dims[place + 1 :]))
     call.is_size(length, "a length must not be negative")
     if start is None:
+        # Whatever the start, no part is longer than the axis.
         call.at_most(length, dims[place], "the part must lie within the axis")
         call.note("not checked: the part must lie within the axis", is_about_data=_are_data(call, "start"))
         return Value((*dims[:place], length, *dims[place + 1 :]))

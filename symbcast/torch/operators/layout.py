@@ -354,6 +354,7 @@ def split(call: TorchCall) -> list[Value]:
     each, count = size_of(requested), len(call.node.outputs)
     if each is None:
         return list(call.unchecked(f"not checked: the parts must be {count}", is_about_data=call.is_data()))
+    # The number of parts is fixed in the graph: the last one has what is left.
     last = subtract(dims[place], multiply(each, count - 1))
     reason = f"the exported graph splits the axis into {count} parts"
     call.at_most(0 if count == 1 else 1, last, reason)
@@ -504,6 +505,7 @@ def _reflected(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
     for size, *ends in paddings:
         for end in ends:
             call.at_most(end + 1, size, "an axis must be longer than its padding, which reflects it")
+    # What repetition of the edge requires holds for reflection too.
     return _repeated(call, others, paddings)
 
 

@@ -345,6 +345,7 @@ def _check_order(call: TorchCall, order: object, sizes: Dims) -> None:
         return
     if isinstance(order, str) or not isinstance(order, (int, float)) or abs(order) not in (1, 2, inf):
         call.refuse("a matrix has no such norm")
+    # The least of no singular values, and of no sums, is not defined.
     if order == -2:
         call.at_most(1, minimum(sizes), "there must be singular values")
     elif order < 0:

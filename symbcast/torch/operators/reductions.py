@@ -262,6 +262,7 @@ def covariances(call: TorchCall) -> Value:
             call.at_most(1, samples, "torch looks for the least weight")
     if len(dims) < 2:
         return Value(())
+    # One variable has a scalar, several a matrix: the rank depends on a size.
     if isinstance(dims[0], int):
         return Value(() if dims[0] == 1 else (dims[0], dims[0]))
     if not len(call.node.raw.meta["val"].shape):
