@@ -439,6 +439,8 @@ def _followed(call: NodeCall, loop: GraphLoop) -> int:
     carried, goes_on = loop.initial, loop.start
     with call.asker.trying(call.walk.trying()):
         for number in range(_FOLLOWED + 1):
+            # A loop without an end is followed turn by turn, and so are the loops in each turn: without a limit, models
+            # that another way decides would use up the nodes of the walk.
             if not call.walk.has_ample:
                 return 0
             runs = _is_within(call, loop, number, goes_on)
