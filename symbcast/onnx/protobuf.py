@@ -417,6 +417,7 @@ def walkable_nodes(protos: Iterable[Any], versions: Mapping[str, int]) -> list[O
             continue
         presence = tuple([name != "" for name in inputs]) if "" in inputs else len(inputs)
         used = tuple([name != "" for name in outputs]) if "" in outputs else len(outputs)
+        # Calls of two overloads of a function differ in nothing else.
         key = op_type, domain, proto.overload if has_overloads else "", presence, used, written
         kind = kinds.get(key)
         if kind is None:
@@ -449,6 +450,7 @@ def _leave_out(node: Any, absent: Set[str]) -> None:
     """Remove the names ``absent`` from the inputs of a node and of inner nodes that do not shadow them."""
     node.input[:] = ["" if name in absent else name for name in node.input]
     for graph in graphs_in(node):
+        # A constant in a branch of a function may have the name of an input that the call leaves out.
         own = {t.name for t in (*graph.initializer, *graph.input)} | {name for n in graph.node for name in n.output}
         for inner in graph.node:
             _leave_out(inner, absent - own)

@@ -57,6 +57,7 @@ def gaps_of(
 ) -> Iterator[Gap]:
     """Yield the gaps between what a module's operations and its assertions require, each from a walk of its own."""
     env = operations.conditions.inputs
+    # A custom call may refuse the very sizes that an assertion refuses.
     is_open = any(not left.is_about_data for left in operations.walk.unanalysed)
     holds = None if is_open else _environment(env, env.clauses)  # what is not analysed may fail at these sizes
     for requirement in asserted:
@@ -74,6 +75,7 @@ def gaps_of(
 
 def _of_inputs(checked: CheckedModel, sizes: dict[str, int]) -> dict[str, int]:
     """Return sizes without those that only the walk has, such as counters of loops."""
+    # Counters of loops are no sizes of inputs.
     names = {checked.env.shown[s] for s in checked.asker.inputs if s in checked.env.shown}
     return {name: size for name, size in sizes.items() if name in names}
 

@@ -139,6 +139,7 @@ def into_blocks(call: NodeCall) -> Value:
     channels = dims[1]
     call.require(equal(modulo(channels, 4), 0), "the channels must be a multiple of 4")
     filled: Dim = channels
+    # Whole blocks of the largest size are whole blocks of any.
     if not isinstance(channels, int) or channels % BLOCK:
         filled = call.fresh("channels", "the channels padded to whole blocks, whose size the machine decides")
         call.at_most(channels, filled, "no channel is lost")
@@ -149,6 +150,7 @@ def _whole_blocks(call: NodeCall) -> Dims:
     """Return the input, whose channels must be whole blocks."""
     dims = call.rank(0, (4,), "the input")
     call.require(equal(modulo(dims[1], BLOCK // 2), 0), "the channels must be whole blocks")
+    # A block is 8 channels or 16, as the machine decides: a multiple of 8 may not be enough.
     enough = equal(modulo(dims[1], BLOCK), 0)
     if call.is_known(enough) is not True:
         call.note("not checked: the channels must be whole blocks, of 8 or 16 as the machine decides")

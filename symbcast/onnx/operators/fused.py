@@ -353,6 +353,7 @@ def gated_norm(call: NodeCall) -> Value:
         call.refuse("the input must have an axis to normalise along")
     scale = known_shape(call, 1, "the scale")
     if scale is not None:
+        # ONNX Runtime takes all numbers of the scale as one group, whatever its axes are.
         size = multiply(*scale)
         call.at_most(1, size, "the scale must not be empty")
         call.require(

@@ -309,6 +309,8 @@ def non_zero(call: NodeCall) -> Value:
 def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
     """Return the indices if the elements are known; exporters count elements of a tensor filled with one number."""
     content = call.value(0).content
+    # TorchScript counts along an axis by NonZero(ConstantOfShape(n)): 20 times in each layer of a Longformer, whose
+    # condition took minutes while data decided these sizes.
     if isinstance(content, IndexRamp) and not any(content.strides) and isinstance(content.start, int) and content.start:
         every = IndexRamp(0, (0, 1)) if len(dims) == 1 else None
         return Value((len(dims), multiply(*dims)), INT64, every)

@@ -339,6 +339,7 @@ def transform(call: NodeCall) -> Value:
         return Value((*_along_any(call, dims[:-1], is_half or length is not None), parts), call.dtype())
     if length is None:
         length = multiply(2, subtract(dims[place], 1)) if is_half and is_inverse else dims[place]
+    # ONNX Runtime transforms an empty signal, but refuses a given length of 0.
     least = 0 if call.does(DFT_EMPTY) and not call.has(1) else 1
     call.at_most(least, length, "the length of a transform must be positive")
     # A real signal of n elements has n // 2 + 1 different frequencies; the way back makes 2 * (bins - 1) elements.

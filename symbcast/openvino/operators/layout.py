@@ -50,6 +50,7 @@ def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Re
     if not axes or call.integer("allow_axis_skip"):
         return []
     reach = reach_of(axes)
+    # OpenVINO takes the axis 0 or -1 of a scalar for one of size 1.
     return [reach._replace(least=0) if reach.last == 1 and may_be_number(shapes) else reach]
 
 

@@ -109,6 +109,7 @@ def reduced(call: OpenVinoCall) -> Value:
 
 def _softmax_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     axis = call.integer("axis", 1)
+    # OpenVINO takes the axis 0 or -1 of a scalar for one of size 1.
     return [ANY if axis == -1 and may_be_number(shapes) else reach_of([axis])]
 
 

@@ -290,6 +290,7 @@ def all_gather(call: HloCall) -> list[Value]:
         call.at_most(1, dims[axis], _NOT_EMPTY)
     results = []
     for n, dims in enumerate(call.shapes()):
+        # How many processes there are decides only the axis along which tensors are joined.
         size = _by_group(call, n, axis) if count is None else multiply(dims[axis], count)
         results.append(call.output((*dims[:axis], size, *dims[axis + 1 :]), position=n))
     return results
