@@ -515,7 +515,7 @@ def add(*dims: Dim) -> Dim:
         return _bounded(number)
     if len(parts) == 1 and not number:
         return parts[0]
-    return collect([(term(d), 1) for d in parts], number).dim()
+    return collect([(d, 1) for d in parts], number).dim()
 
 
 def subtract(left: Dim, right: Dim) -> Dim:

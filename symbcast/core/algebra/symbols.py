@@ -188,7 +188,7 @@ class SequenceSymbol(Symbol):
 
     def __new__(cls, sequence: AxisSequence, place: int = 0) -> Self:
         """Return the symbol of this kind for a sequence and a place."""
-        symbol = interned((cls, sequence, place), lambda: _new_sequence_symbol(cls, sequence, place))
+        symbol = interned((cls, sequence, place), _new_sequence_symbol, cls, sequence, place)
         assert isinstance(symbol, cls)
         return symbol
 

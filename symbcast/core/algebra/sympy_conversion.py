@@ -168,7 +168,7 @@ def read_symbol(written: sympy.Symbol) -> Symbol:
     if not written.is_Dummy and written == sympy.Symbol(written.name, integer=True, nonnegative=True):
         return symbol(written.name)
     _check_symbol(written, written)
-    size = interned(("sympy", written), lambda: _outside(written))
+    size = interned(("sympy", written), _outside, written)
     assert isinstance(size, Symbol)
     return size
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
 from operator import attrgetter
 from threading import RLock
-from typing import Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, Literal, ParamSpec, Self, TypeAlias, TypeVar, cast, overload
 from weakref import ref
 
 from symbcast.core.effort import charge
@@ -20,6 +20,7 @@ from symbcast.errors import DimensionError
 
 _Value = TypeVar("_Value")
 _Kind = TypeVar("_Kind", bound="Term")
+_P = ParamSpec("_P")
 _S = TypeVar("_S", bound="Symbol")
 Kind: TypeAlias = Literal["//", "%", "min", "max", "join"]
 Monomial: TypeAlias = "tuple[Atom, ...]"
@@ -43,11 +44,13 @@ class _InternedReference(ref["Term"]):
     identity: Any
 
 
-# A `WeakValueDictionary` takes three times as long, mostly for its lock-free removals: here, the next term that is
-# added removes those that were freed.
+# A `WeakValueDictionary` takes three times as long, mostly for its lock-free removals: here, terms that are added
+# remove those that were freed.
 _interned: dict[Any, _InternedReference] = {}
 _freed: list[ref[Term]] = []
-# Held while terms are added and removed, so that two threads never make two of one: equality is identity.
+_FREED_AT_ONCE = 64
+"""How many freed terms wait to be removed together."""
+# Held while terms are replaced and removed, so that two threads never make two of one: equality is identity.
 _interning = RLock()
 
 
@@ -89,10 +92,11 @@ class Term:
     def __new__(cls, coefficients: dict[Monomial, int]) -> Term:
         """Return the term with these coefficients, none of them 0."""
         if len(coefficients) == 1:
-            ((monomial, number),) = coefficients.items()
-            if number == 1 and len(monomial) == 1:
-                return monomial[0]
-        return interned(frozenset(coefficients.items()), lambda: _made(coefficients))
+            (part,) = coefficients.items()
+            if part[1] == 1 and len(part[0]) == 1:
+                return part[0][0]
+            return interned(part, _made, coefficients)
+        return interned(frozenset(coefficients.items()), _made, coefficients)
 
     @property
     def coefficients(self) -> Mapping[Monomial, int]:
@@ -237,9 +241,13 @@ class Term:
 
     @lazy_property
     def _symbols(self) -> Mapping[Symbol, None]:
-        symbols: dict[Any, None] = {}
-        for atom in self.atoms():
-            symbols.update(atom.symbols())
+        symbols: dict[Symbol, None] = {}
+        for monomial in self.coefficients:
+            for atom in monomial:
+                if isinstance(atom, Symbol):
+                    symbols[atom] = None
+                else:
+                    symbols.update(atom.symbols())
         return symbols
 
     @lazy_property
@@ -314,7 +322,7 @@ class Symbol(Atom):
 
     def __new__(cls, name: str) -> Symbol:
         """Return the size called ``name``: one object for each name."""
-        return interned(name, lambda: _named(name))
+        return interned(name, _named, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Symbol, (self.name,)
@@ -340,7 +348,7 @@ class Operation(Atom):
 
     def __new__(cls, kind: Kind, args: tuple[Term, ...]) -> Operation:
         """Return the operation, not simplified: see `symbcast.core.algebra.arithmetic`."""
-        return interned((kind, args), lambda: _made_operation(kind, args))
+        return interned((kind, args), _made_operation, kind, args)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operation, (self.kind, self.args)
@@ -383,29 +391,35 @@ class Operation(Atom):
         return symbols
 
 
-def interned(identity: Any, make: Callable[[], _Kind]) -> _Kind:
+def interned(identity: Any, make: Callable[_P, _Kind], *args: _P.args, **kwargs: _P.kwargs) -> _Kind:
     """Return the unique term of an identity, creating it if needed; it is freed with its last reference."""
     reference = _interned.get(identity)
-    value = None if reference is None else reference()
-    if value is None:
-        with _interning:
-            # Looked up again: another thread may have made it meanwhile, and terms are compared by identity.
-            reference = _interned.get(identity)
-            value = None if reference is None else reference()
-            if value is None:
-                _remove_freed()
-                value = make()
-                reference = _InternedReference(value, _freed.append)
-                reference.identity = identity
-                _interned[identity] = reference
-    return cast("_Kind", value)
+    if reference is not None:
+        existing = reference()
+        if existing is not None:
+            return cast(_Kind, existing)
+    if len(_freed) > _FREED_AT_ONCE:
+        _remove_freed()
+    value = make(*args, **kwargs)
+    reference = _InternedReference(value, _freed.append)
+    reference.identity = identity
+    # One step, so that of two threads both get the term of the first. A dead reference gives way under the lock only.
+    if _interned.setdefault(identity, reference) is reference:
+        return value
+    with _interning:
+        existing = _interned.setdefault(identity, reference)()
+        if existing is None:
+            _interned[identity] = reference
+            existing = value
+    return cast(_Kind, existing)
 
 
 def _remove_freed() -> None:
-    while _freed:
-        gone = cast("_InternedReference", _freed.pop())
-        if _interned.get(gone.identity) is gone:
-            del _interned[gone.identity]
+    with _interning:
+        while _freed:
+            gone = cast("_InternedReference", _freed.pop())
+            if _interned.get(gone.identity) is gone:
+                del _interned[gone.identity]
 
 
 def _named(name: str) -> Symbol:
@@ -430,12 +444,13 @@ def _made(coefficients: Mapping[Monomial, int]) -> Term:
             raise DimensionError("a term", f"has a number of more than {MAX_BITS} bits")
     result = object.__new__(Term)
     result.is_constant = not coefficients or (len(coefficients) == 1 and () in coefficients)
-    # Sorted, so that the order does not depend on which of two equal terms was created first.
-    result._coefficients = (
-        dict(sorted(coefficients.items(), key=lambda part: [atom.atom_key for atom in part[0]]))
-        if len(coefficients) > 1
-        else dict(coefficients)
-    )
+    # Sorted, so that the order does not depend on which of two equal terms was created first: the constant first.
+    if len(coefficients) == 2 and () in coefficients:
+        result._coefficients = {(): coefficients[()], **coefficients}
+    elif len(coefficients) > 1:
+        result._coefficients = dict(sorted(coefficients.items(), key=lambda part: [atom.atom_key for atom in part[0]]))
+    else:
+        result._coefficients = dict(coefficients)
     return result
 
 

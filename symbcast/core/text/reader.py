@@ -41,6 +41,7 @@ from symbcast.core.text.templates import (
 )
 from symbcast.core.text.tokens import (
     AFTER_DIM,
+    AFTER_PRODUCT,
     CALLED,
     COMPARISONS,
     END,
@@ -73,11 +74,10 @@ def read_shape(text: str, max_size: int | None) -> Template[tuple[Dim, ...]]:
         dims = reader.shape()
     except RecursionError:
         raise _too_deep(text) from None
-    limit = 1 << MAX_BITS if max_size is None else max_size
-    if not (reader.has_unknowns or reader.has_sequences) and all(
-        not isinstance(dim, int) or 0 <= dim <= limit for dim in dims
-    ):
-        return Template(tuple(dims), ())
+    if not (reader.has_unknowns or reader.has_sequences):
+        sizes = [dim for dim in dims if isinstance(dim, int)]
+        if not sizes or (min(sizes) >= 0 and max(sizes) <= (1 << MAX_BITS if max_size is None else max_size)):
+            return Template(tuple(dims), ())
     return checked_shape(dims, reader.dim_span, max_size, reader.bounds)
 
 
@@ -143,15 +143,16 @@ class Reader(Tokens):
     and of the highest nested powers since the last bracket.
     """
 
+    depth = 0
+    power = inner_power = 1
+    partial: set[Term] | None = None
+    has_unknowns = has_sequences = False
+
     def __init__(self, text: str, is_formula: bool = False) -> None:
         super().__init__(text, is_formula)
-        self.depth = 0
-        self.power = self.inner_power = 1
         self.names: set[Symbol] = set()
-        self.partial: set[Term] | None = None
         self.places: list[tuple[int, int]] = []
         self.bounds: list[LabelBounds] = []
-        self.has_unknowns = self.has_sequences = False
 
     # Shapes: dimensions between commas, with or without brackets around them.
 
@@ -402,7 +403,8 @@ class Reader(Tokens):
     def _product(self) -> Dim:
         """Read a product: ``*`` is gathered, while ``//`` and ``%`` apply to everything left of them."""
         tokens, start = self.tokens, self.at
-        left = self._unary()
+        # Most operands are one token: they skip the look for signs and powers.
+        left = self._atom() if tokens[start + 1] in AFTER_PRODUCT and tokens[start] != "-" else self._unary()
         if tokens[self.at] not in MULTIPLICATIVE:
             return left
         gathered: list[Dim] | None = None
@@ -440,7 +442,7 @@ class Reader(Tokens):
         tokens, start = self.tokens, self.at
         while tokens[self.at] == "-":
             self.at += 1
-        is_negative = (self.at - start) % 2
+        is_negative = self.at != start and (self.at - start) % 2
         atom = self._atom()
         if tokens[self.at] == "**":
             atom = self._power(atom, start)
@@ -585,7 +587,7 @@ class Reader(Tokens):
     def _rest(self) -> Rest:
         """Read the name of a sequence of axes after its star: all of its axes, or those before the last ones."""
         place, token, number = self.at, self.tokens[self.at], 0
-        if token[:3] != "..." and self.is_token(token) and token.endswith("]") and len(token) > 1:
+        if token.endswith("]") and token[:3] != "..." and len(token) > 1 and self.is_token(token):
             token, is_slice, number = _cut(token)
         else:
             is_slice = self.is_plain_name(place) or re.fullmatch(QUOTED, token, re.DOTALL) is not None
@@ -612,10 +614,10 @@ class Reader(Tokens):
         """Note what a step may leave without a value, and refuse integers out of all bounds."""
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             self.fault(start, self.at, TOO_LARGE)
-        if self.partial is None and not is_total:
-            self.partial = set()
         if self.partial is not None:
             self.partial |= mentioned_terms((value,))
+        elif not is_total:
+            self.partial = set(mentioned_terms((value,)))
         return value
 
 

@@ -61,6 +61,8 @@ def labelled_unknowns(dims: Iterable[Dim], bounds: Iterable[LabelBounds] = ()) -
             # Within one dimension they were created from left to right, with ascending numbers.
             of_dim = [s for s in dim.symbols() if isinstance(s, Unknown)]
             unknowns.update(dict.fromkeys(sorted(of_dim, key=lambda u: u.number)))
+    if not unknowns:
+        return ()
     labels = free_labels({u.name for u in unknowns})
     limits = {bound.unknown: (bound.lower, bound.upper) for bound in bounds}
     return tuple((u, next(labels) if u.name == "?" else u.name, *limits.get(u, (u.lower, u.upper))) for u in unknowns)
@@ -132,7 +134,7 @@ def checked_dim(dim: Dim, span: Callable[[int], tuple[int, int]], place: int, ma
         if dim < 0:
             raise SyntaxFault(span(place), "a size is not negative", "0 or more, or '?' for an unknown size")
         raise SyntaxFault(span(place), TOO_LARGE, FITS)
-    if mentions_rest(dim) and (not is_sequence(dim) or (ANY_REST in symbols_of((dim,)) and dim != ANY_REST)):
+    if mentions_rest(dim) and not dim.is_Symbol and (not is_sequence(dim) or ANY_REST in symbols_of((dim,))):
         raise SyntaxFault(span(place), NO_SIZE, "'*name' by itself, or broadcast(*a, *b)")
     return dim
 

@@ -57,6 +57,7 @@ MULTIPLICATIVE = frozenset(("*", "//", "%"))
 CALLED = frozenset((*FUNCTIONS, "mod", "floordiv"))
 END = ""
 AFTER_DIM = frozenset((",", ")", "]", END))
+AFTER_PRODUCT = AFTER_DIM | COMPARISONS | {"+", "-"}
 _AFTER_LABEL = AFTER_DIM | OPERATORS
 
 
@@ -90,15 +91,17 @@ def read_digits(digits: str, span: tuple[int, int]) -> int:
 class Tokens:
     """The tokens of a text, and the place of the next one; shapes, sizes and formulas have their own signs."""
 
+    at = 0
+    is_formula = is_shape = False
+    words: frozenset[str] = frozenset()
+
     def __init__(self, text: str, is_formula: bool = False) -> None:
         check_limits(text)
         self.text = text
         self.tokens: list[str] = _TOKEN.findall(text)
         self.tokens += (END, END)
-        self.at = 0
-        self.is_formula = is_formula
-        self.is_shape = False
-        self.words = FORMULA_WORDS if is_formula else frozenset[str]()
+        if is_formula:
+            self.is_formula, self.words = True, FORMULA_WORDS
 
     def name(self, token: str, place: int) -> str:
         """Return the name that a word or a text in quotes is."""
@@ -197,10 +200,11 @@ class Tokens:
     def is_plain_name(self, place: int) -> bool:
         """Return whether a token is an ordinary name."""
         token = self.tokens[place]
-        if re.fullmatch(NAME, token) is None or token in self.words or token == "None":
+        is_word = (token.isascii() and token.isidentifier()) or re.fullmatch(NAME, token) is not None
+        if not is_word or token in self.words or token == "None":
             return False
-        calls = CALLED | RELATION_CALLS if self.is_formula else CALLED
-        return token not in calls or self.tokens[place + 1] != "("
+        is_called = token in CALLED or (self.is_formula and token in RELATION_CALLS)
+        return not is_called or self.tokens[place + 1] != "("
 
     def may_begin_formula(self, place: int) -> bool:
         """Return whether a formula may begin at a token: after a word, or directly within brackets of formulas."""
