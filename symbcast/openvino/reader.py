@@ -130,6 +130,7 @@ def _intervals(op: Any, dims: tuple[Dim, ...] | None) -> Iterator[SizeInterval]:
     declared = op.get_output_partial_shape(0)
     for dimension, dim in zip(declared, dims or (), strict=True) if declared.rank.is_static else ():
         if not dimension.is_static:
+            # OpenVINO says -1 where there is no upper bound.
             most = int(dimension.get_max_length())
             yield SizeInterval(dim, int(dimension.get_min_length()), most if most >= 0 else None)
 

@@ -15,6 +15,7 @@ MAX_ATTRIBUTE = 2**63 - 1
 
 def whole(operator: str, name: str, value: Any) -> int:
     """Return an integer, which may be NumPy's; refuse a bool."""
+    # True is an integer to Python, but nobody means axis 1 by it.
     number = None if isinstance(value, bool) else index_of(value)
     if number is None or abs(number) > MAX_ATTRIBUTE:
         intended = _meant(value)

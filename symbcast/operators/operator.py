@@ -579,6 +579,7 @@ def operator_called(key: Hashable, name: str, attributes: Mapping[str, Any]) -> 
     if operator_of_key is None:
         operator_of_key = find_operator(name, attributes)
         if len(_by_key) >= _MOST_KEYS:
+            # All at once: what is used again is soon made again.
             _by_key.clear()
         _by_key[key] = operator_of_key
     return operator_of_key

@@ -269,6 +269,7 @@ def _count(source: str, top: str, functions: Mapping[str, Any]) -> int:
 
 def _check_acyclic(source: str, top: str, calls: Mapping[str, list[str]]) -> None:
     done: set[str] = set()
+    # Without recursion: a chain of calls may be longer than Python's stack is deep.
     open_calls: dict[str, Iterator[str]] = {top: iter(calls[top])}
     while open_calls:
         name = next(reversed(open_calls))

@@ -57,6 +57,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
     scores = (*query[:3], add(before, key[2]))
     _check_mask(call, scores)
     if rank == 3:
+        # Back to (batch, length, heads * width), as the operands have it.
         output = (output[0], output[2], multiply(output[1], output[3]))
     caches = [Value(present(dims, before), call.dtype(n)) for n, dims in ((1, key), (2, value))]
     return [Value(output, call.dtype()), *caches, Value(scores, call.dtype())]
@@ -146,6 +147,7 @@ def rotary_embedding(call: NodeCall) -> Value:
         leading = (cache[0] if cache else None,)
         expect(call, 3, "position_ids", places)
         _check_positions(call, places, leading[0])
+    # One angle turns a pair of numbers.
     half = floor_divide(turned, 2)
     expect(call, 1, "cos_cache", (*leading, half))
     expect(call, 2, "sin_cache", (*leading, half))
@@ -356,6 +358,7 @@ def _layer(call: NodeCall, kind: str, weights: str = "DRC") -> RecurrentLayer:
     first, second, features = call.rank(0, (3,), "X")
     length, batch = (second, first) if is_batch_first else (first, second)
     _check_empty(call, length, batch, features)
+    # ONNX has a bias for the inputs and another one for the recurrence.
     directions, biases = _DIRECTIONS[direction], 2 * GATES[kind]
     return RecurrentLayer(kind, layout, batch, features, _hidden_size(call), length, directions, bias_gates=biases)
 

@@ -52,6 +52,7 @@ def loop(call: NodeCall) -> Sequence[Value]:
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
 
     def turn(number: Value, carried: Sequence[Value]) -> LoopIteration:
+        # A body returns the condition, the carried values, and then what is stacked.
         goes_on, *results = call.walk.within(body, call.scope, [number, Value((), BOOL), *carried])
         return LoopIteration(goes_on, results[: len(initial)], results[len(initial) :])
 

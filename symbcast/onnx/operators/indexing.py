@@ -327,6 +327,7 @@ def compress(call: NodeCall) -> Value:
     """The slices that a condition selects; data decide how many."""
     dims = call.shape(0)
     axis = call.attribute("axis")
+    # Without an axis the data are flattened first.
     whole = multiply(*dims) if axis is None else dims[call.axis(int(axis), len(dims))]
     count = call.fresh("count", f"the number of elements that {call.input_name(1)} selects", by=[1], most=whole)
     if axis is None:
@@ -341,6 +342,7 @@ def unique(call: NodeCall) -> Sequence[Value]:
     dims = call.shape(0)
     axis = call.attribute("axis")
     whole = len(dims) if axis is None else call.axis(int(axis), len(dims))
+    # Without an axis the data are flattened first.
     most = multiply(*dims) if axis is None else dims[whole]
     count = call.fresh("count", f"the number of distinct elements of {call.input_name(0)}", by=[0], most=most)
     shape = (count,) if axis is None else (*dims[:whole], count, *dims[whole + 1 :])
@@ -385,6 +387,7 @@ def top_k_(call: NodeCall) -> Sequence[Value]:
     if call.version >= 10:
         expect_line(call, 1)
         expect_numbers(call, 1)
+    # Since version 10 the count is an input.
     count = call.size_in(1, "k") if call.version >= 10 else call.integer("k")
     shape = top_k(call, dims, call.integer("axis", -1), count)
     return Value(shape, call.dtype()), Value(shape, INT64)

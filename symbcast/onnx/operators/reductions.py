@@ -93,6 +93,7 @@ declare("CDist", "(M, 1<=N), (K, N) -> (M, K)", domain=MICROSOFT)
 _WIDE = frozenset({FLOAT, INT32, INT64, DOUBLE})
 """Element types that can hold sums of sizes."""
 
+# All other reductions take their axes as an input since version 18.
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}
 _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMin": "Min"}
 

@@ -35,6 +35,7 @@ def resize(call: NodeCall) -> Value:
     axes = _axes(call, len(dims))
     scaled_by = 1 if call.version < 11 else 2
     has_sizes = call.version >= 11 and _has_elements(call, 3)
+    # Exactly one of both is given; an empty tensor means none.
     if has_sizes == _has_elements(call, scaled_by):
         call.refuse("either scales or sizes must be given")
     _require_region(call, len(axes))
@@ -49,6 +50,7 @@ def upsample(call: NodeCall) -> Value:
     if call.version < 9:
         factors = _counted(call, call.attribute("scales"), len(dims))
     else:
+        # Since version 9 the scales are an input.
         factors = _counted(call, _scales(call, 1), len(dims))
     for factor in factors:
         if factor is not None:

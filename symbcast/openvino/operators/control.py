@@ -61,6 +61,7 @@ class _Body:
         self.stacked = [d for d in outputs if type(d).__name__ == "ConcatOutputDescription"]
         self.last = [d for d in outputs if type(d).__name__ != "ConcatOutputDescription"]
         self.is_iterator = call.node.op_type == "TensorIterator"
+        # A TensorIterator has no ports for a number and a condition: it runs for each slice.
         ports = (-1, -1) if self.is_iterator else call.node.raw.get_special_body_ports()
         self.number, self.condition = map(int, ports)
         self.parts: Sequence[Value] = ()

@@ -42,6 +42,7 @@ def _product(call: HloCall, batch: Pair, summed: Pair, gone: Sequence[int] = ())
     left, right = call.shape(0), call.shape(1)
     joined = call.alike([_of(left, batch[0]), _of(right, batch[1])], _BATCHED)
     call.same_shape(_of(left, summed[0]), _of(right, summed[1]), _CONTRACTED)
+    # The specification's order: batch axes, then those of the left operand, then those of the right one.
     return (*joined, *_but(left, [*batch[0], *summed[0]]), *_but(right, [*batch[1], *summed[1], *gone]))
 
 
@@ -111,6 +112,7 @@ def triangular_solve(call: HloCall) -> Value:
     """Solutions of equations with triangular matrices, from the left or from the right."""
     a, b = call.shape(0), call.shape(1)
     call.equal(a[-2], a[-1], "the matrices must be square")
+    # From the left, a solution has as many rows as the matrix; from the right, as many columns.
     call.equal(a[-1], b[-2 if call.flag("left_side") else -1], "the matrices must fit the right-hand sides")
     stack = call.alike([b[:-2], a[:-2]], _BATCHED)
     return call.output((*stack, *b[-2:]))
@@ -128,6 +130,7 @@ def fft(call: HloCall) -> Value:
         # A transform of length 0 has no frequencies, although 0 // 2 + 1 is 1.
         is_empty = kind == "IRFFT" and axis == len(dims) - 1 and lengths[-1] == 0
         call.equal(size, 0 if is_empty else length, f"axis {axis} must have the length of the transform")
+    # Of a real signal, the second half of the frequencies follows from the first, and is left out on the last axis.
     last = lengths[-1] if kind == "IRFFT" else lengths[-1] // 2 + 1 if lengths[-1] else dims[-1]
     return call.output((*dims[:-1], last))
 
@@ -167,6 +170,7 @@ def _content(call: HloCall) -> Content | None:
     operations = [op.operation.name for op in call.node.raw.regions[0].blocks[0].operations]
     step = _STEPS.get(operations[0]) if len(operations) == 2 else None
     start = call.elements(1)
+    # Of integers, ``and`` and ``or`` work on bits, which are not followed.
     if step is None or (step in ("And", "Or")) != (call.dtype() == BOOL) or not start:
         return None
     content = folded(call, step)

@@ -78,11 +78,13 @@ def _quotient(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     """Return a quotient; of integers, rounded towards zero."""
     if dtype not in INTEGERS or not isinstance(b, int) or b >= 0:
         return BINARY["Div"](known, dtype, a, b)
+    # Only quotients by positive numbers are followed; the sign goes outside, as rounding towards zero allows.
     return BINARY["Mul"](known, dtype, -1, BINARY["Div"](known, dtype, a, -b))
 
 
 def _remainder(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     """Return a remainder with the sign of the dividend, of a division that rounds towards zero."""
+    # The sign of the divisor does not change a remainder that has the sign of the dividend.
     divisor = abs(b) if isinstance(b, int) else b
     if is_size(a) and known.bounds.is_at_least(a, 0):
         return BINARY["Mod"](known, dtype, a, divisor)

@@ -248,6 +248,7 @@ def _padded(call: HloCall, low: Sequence[Dim | None], high: Sequence[Dim | None]
             sizes.append(call.fresh(f"size_{axis}", f"axis {axis} of the result", by=[2, 3, 4]))
             continue
         call.at_most(0, between, "padding between elements must not be negative")
+        # An axis has one gap less than elements, and an empty one has none.
         gaps = multiply(call.bounds.larger(subtract(size, 1), 0), between)
         length = add(size, before, after, gaps)
         call.is_size(length, f"axis {axis} must have as many elements as the padding removes")
