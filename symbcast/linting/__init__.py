@@ -48,22 +48,14 @@ def lint(  # noqa: PLR0913 - the options of the command
     ```
     """
     functions = [w for w in what if not isinstance(w, (str, PathLike))]
-    places = [_place(f) for f in functions]
+    places = dict.fromkeys(map(_place, functions))
     paths = [fspath(w) for w in what if isinstance(w, (str, PathLike))]
     config = read_config(Path.cwd()).with_options(
         paths=(*paths, *dict.fromkeys(p for p, _ in places)) if what else None,
-        exclude=None if exclude is None else tuple(exclude),
-        select=None if select is None else tuple(select),
-        ignore=None if ignore is None else tuple(ignore),
-        min_size=min_size,
-        jobs=jobs,
-        timeout=timeout,
-        cache=False if places else cache,
+        **{"exclude": exclude, "select": select, "ignore": ignore, "min_size": min_size},
+        **{"jobs": jobs, "timeout": timeout, "cache": False if places else cache},
     )
-    if not places:
-        return run(config, since)
-    named = set(places)
-    return run(config, since, lambda path, name: path in paths or (path, name) in named)
+    return run(config, since, lambda path, name: not places or path in paths or (path, name) in places)
 
 
 def _place(function: Callable[..., Any]) -> tuple[str, str]:

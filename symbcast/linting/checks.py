@@ -115,10 +115,10 @@ class _AnnotationCheck:
         if failure.at is None or self._is_intended(failure):
             return None
         names = {self.traced.names[s] for s in symbols_in(failure.formula) if s in self.traced.names}
-        is_never = failure.formula == FALSE
+        is_never, equal = failure.formula == FALSE, _equal_names(failure.formula, self.traced.names)
         if names & self.form.integers or not names <= set(self.traced.own.values()):
             return None  # an integer argument is not a size, and data may be suitable
-        if self.signature.numbers is not None and _equal_names(failure.formula, self.traced.names) is None:
+        if self.signature.numbers is not None and equal is None:
             self.findings.reason = "it may fail because of the numbers that its object was made with"
             return None
         if is_never and not (_OF_SHAPES.search(failure.error.lower()) and not self.form.samples):
@@ -126,7 +126,6 @@ class _AnnotationCheck:
         called = self._raised(failure.at)
         if called is None or (is_never and any(self._raised(at) is None for at in self._larger())):
             return None
-        equal = _equal_names(failure.formula, self.traced.names)
         where = f"at {sizes_text(dict(failure.at))} it raises {called}"
         name = self.function.name
         if is_never and not failure.text:  # nobody knows whether other sizes work
@@ -176,10 +175,9 @@ class _AnnotationCheck:
     def promises(self, returns: Spec) -> None:
         """Add what a function returns in another shape than promised."""
         at: dict[str, Dim] = {name: symbol for symbol, name in self.traced.names.items()}
-        conditions: list[tuple[Formula, Formula]] = []
+        has_numbers = self.signature.numbers is not None
         for when, value in self.traced.cases:
-            conditions.append((when, promise_condition(value, returns, SizesOfAxes(self.form, at))))
-        for (when, formula), (_, value) in zip(conditions, self.traced.cases, strict=True):
+            formula = promise_condition(value, returns, SizesOfAxes(self.form, at))
             decided = Decision(self.traced.assumptions, [any_of([negate(when), formula])])
             if decided.verdict is Verdict.ALWAYS:
                 continue
@@ -187,11 +185,8 @@ class _AnnotationCheck:
             if decided.verdict is Verdict.UNKNOWN:
                 self.findings.reason = self.findings.reason or decided.reason
             sizes = decided.counterexample()
-            is_own = (
-                self.signature.numbers is not None
-                and formula != FALSE
-                and _equal_names(formula, self.traced.names) is None
-            )
+            # Numbers with which an object was made are no promise: only `FALSE`, or two names, are about its code.
+            is_own = has_numbers and formula != FALSE and _equal_names(formula, self.traced.names) is None
             draft = None if sizes is None or is_own else self._broken(formula, sizes, returns, value)
             if draft is not None:
                 self.findings.drafts.append(draft)

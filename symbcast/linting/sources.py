@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import io
 import re
 import subprocess
@@ -49,6 +48,8 @@ class LintConfig:
     def with_options(self, **options: Any) -> LintConfig:
         """Return the configuration with the options that are not None. Raises `ShapeTypeError` for unknown codes."""
         config = replace(self, **{n: v for n, v in options.items() if v is not None})
+        lists: dict[str, Any] = {n: tuple(getattr(config, n)) for n in ("paths", "exclude", "select", "ignore")}
+        config = replace(config, **lists)
         known = {text for code in CODES for text in code.both}
         for text in (*config.select, *config.ignore):
             if text not in known:
@@ -97,8 +98,7 @@ def _config(table: Mapping[str, Any], folder: Path) -> LintConfig:
 
 def _read(key: str, value: Any, default: Any) -> Any:
     if isinstance(default, tuple):
-        is_list = isinstance(value, list) and all(isinstance(v, str) for v in value)
-        if not is_list:
+        if not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             raise ShapeTypeError(value, f"a value of {key}", "write a list of texts")
         return tuple(value)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -109,8 +109,8 @@ def _read(key: str, value: Any, default: Any) -> Any:
 
 
 def _relative(path: Path) -> str:
-    here: Sequence[Path] = [Path.cwd()]
-    return str(path.relative_to(here[0])) if path.is_relative_to(here[0]) else str(path)
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 # The source files to check, the names of their modules, and the lines that changed since a commit.
@@ -151,13 +151,8 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def module_name(path: str) -> str:
     """Return the name by which a file is imported: that of its packages, the folders with an ``__init__.py``."""
-    file = Path(path).resolve()
-    parts = [] if file.name == "__init__.py" else [file.stem]
-    folder = file.parent
-    while (folder / "__init__.py").exists() and folder.name.isidentifier():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts)
+    parts = Path(path).resolve().with_suffix("").relative_to(root_of(path)).parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def root_of(path: str) -> str:
@@ -248,7 +243,6 @@ class SourceFile:
     """A source file: its functions, and the codes that its comments ignore by line (``*`` for all)."""
 
     path: str
-    digest: str
     functions: tuple[SourceFunction, ...]
     ignored: dict[int, frozenset[str]]
 
@@ -277,9 +271,8 @@ def read_source(path: str) -> SourceFile:
     data = file.read_bytes()
     with _PARSING:
         tree = ast.parse(data, filename=path)
-    digest = hashlib.sha256(data).hexdigest()
     text = data.decode(tokenize.detect_encoding(io.BytesIO(data).readline)[0])
-    return SourceFile(path, digest, tuple(_functions(tree.body, "")), _ignored(text))
+    return SourceFile(path, tuple(_functions(tree.body, "")), _ignored(text))
 
 
 def _functions(body: list[ast.stmt], prefix: str) -> Iterator[SourceFunction]:
@@ -324,9 +317,8 @@ def _may_be_array(annotation: ast.expr) -> bool:
     for node in ast.walk(annotation):
         if isinstance(node, ast.Name) and node.id not in _PLAIN:
             return True
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\w\[", node.value):
-            return True
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if text.isidentifier() or re.search(r"\w\[", text):  # the name of an alias, or a subscript
             return True
     return False
 

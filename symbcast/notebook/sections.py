@@ -296,7 +296,7 @@ class _Search:
         assert self._works and self._fails
         for group in groups:
             for point in (self._works, self._fails):
-                if all(f in self._touching(group, point) for f in self._broken(point)):
+                if all(f in self._touching(group) for f in self._broken(point)):
                     yield self._section(group, point)
 
     def _between_evidence(self, groups: Sequence[tuple[Symbol, ...]]) -> Iterator[Section]:
@@ -349,7 +349,7 @@ class _Search:
                     break
         return {s: d for s, d in values.items() if not set(group).isdisjoint(symbols_of((d,)))}
 
-    def _touching(self, group: tuple[Symbol, ...], point: Point) -> set[Formula]:
+    def _touching(self, group: tuple[Symbol, ...]) -> set[Formula]:
         return {f for s in (*group, *self._following(group)) for _, f in self._users[s]}
 
     def _broken(self, point: Point) -> list[Formula]:

@@ -80,10 +80,9 @@ def lint(  # noqa: PLR0913 - each is an option
     from symbcast.linting.running import run
     from symbcast.linting.sources import read_config
 
-    lists = {"paths": paths or None, "select": select, "ignore": ignore, "exclude": exclude}
     config = read_config(Path.cwd()).with_options(
-        **{name: None if texts is None else tuple(texts) for name, texts in lists.items()},
-        **{"min_size": min_size, "jobs": jobs, "timeout": timeout, "cache": False if no_cache else None},
+        **{"paths": paths or None, "select": select, "ignore": ignore, "exclude": exclude, "min_size": min_size},
+        **{"jobs": jobs, "timeout": timeout, "cache": False if no_cache else None},
     )
     with _LintProgress(is_text=format == "text") as shown:
         report = run(config, diff, watch=shown)

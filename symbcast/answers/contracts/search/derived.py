@@ -78,7 +78,7 @@ def _product(formula: Formula, sought: WantedRanges) -> BestBoxes:
     box: dict[Symbol, range] = {}
     derived: Derived = {}
     why = ""
-    for part in _parts(formula, sought, groups):
+    for part in _parts(sought, groups):
         best = _best_of(part)
         if not best.boxes:
             return BestBoxes([], best.open)
@@ -88,7 +88,7 @@ def _product(formula: Formula, sought: WantedRanges) -> BestBoxes:
     return BestBoxes([{s: box[s] for s in sought.ranges}], why, derived)
 
 
-def _parts(formula: Formula, sought: WantedRanges, groups: Iterable[SizeGroup]) -> Iterator[_Part]:
+def _parts(sought: WantedRanges, groups: Iterable[SizeGroup]) -> Iterator[_Part]:
     """Yield the question about each group: its clauses, and which sizes clauses across groups leave."""
     for group in groups:
         ranges = {s: range(axis.low, axis.high + 1) for s, axis in group.axes.items()}

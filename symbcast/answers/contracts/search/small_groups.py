@@ -252,17 +252,16 @@ class _BoxSearch:
                 if score[1] and better > best_box[0]:
                     best_box = better, ((first, length), *box)
                     self.incumbent = best_box if depth == 0 else self.incumbent
-                if last + 1 == len(table) or not self._can_beat(best_box[0], score, first, len(table), depth):
+                if last + 1 == len(table) or not self._can_beat(best_box[0], score, first, len(table)):
                     break
                 last += 1
                 common = meet_tables(common, table[last])
         return best_box
 
-    def _can_beat(self, best: Score, score: Score, first: int, count: int, depth: int) -> bool:
+    def _can_beat(self, best: Score, score: Score, first: int, count: int) -> bool:
         """Return whether more rows could still improve on the best box; their boxes have at most ``score`` points."""
-        if any(self._typical):
-            return True
-        return score[1] * (count - first) > best[1]
+        # More rows have fewer points in each, but may contain typical sizes, which count before points.
+        return any(self._typical) or score[1] * (count - first) > best[1]
 
     def _held(self, depth: int, position: int, length: int) -> int:
         return (self._typical[depth] >> position & ((1 << length) - 1)).bit_count()
