@@ -53,6 +53,7 @@ _EXAMPLES = {
     "--shapes": '"x=N, 3, H, W"',
     "--values": "steps=4,N//2",
 }
+# Every number of 18 digits fits into 64 bits; not every one of 19 does.
 _MOST_DIGITS = 18
 HELP = ("--help", "-h")
 

@@ -223,6 +223,7 @@ def command_names() -> tuple[str, ...]:
 
 def load_command(name: str) -> Command:
     """Return a command; it is loaded when it is called, or when all are listed. Raises `KeyError`."""
+    # `__init__`, and a name with a dot, would be modules too.
     if not re.fullmatch(r"(?:--)?[a-z][a-z-]*", name):
         raise KeyError(name)
     # By name: commands import this file, and importing them here would make a circle.

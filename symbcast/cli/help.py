@@ -29,6 +29,7 @@ class _Formatter(argparse.HelpFormatter):
         return "\n\n".join(super(_Formatter, self)._fill_text(part, width, indent) for part in text.split("\n\n"))
 
     def _split_lines(self, text: str, width: int) -> list[str]:
+        # An option such as --min-size stays in one piece.
         return wrap(text, width, break_on_hyphens=False)
 
 

@@ -69,6 +69,7 @@ def examine(job: CheckJob) -> FileOutcome:
         opened = _opened(job)
         names = opened.names(job)
         outcome = _examined(job, opened, names)
+    # A missing package concerns all files: it ends the command, with one message.
     except MissingExtraError:
         raise
     except ModelError as error:
@@ -234,6 +235,7 @@ def _written(outcome: FileOutcome, model: Any, job: CheckJob, target: Path) -> F
         with CleanupOnInterrupt(lambda: draft.unlink(missing_ok=True)):
             target.parent.mkdir(parents=True, exist_ok=True)
             draft.write_bytes(model.SerializeToString())
+            # A reader sees the whole model or none, also if this process is killed.
             draft.replace(target)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error

@@ -41,6 +41,7 @@ def in_order(
     endings: Iterable[Ending[tuple[int, Work], Answer]], tell: Callable[[], None]
 ) -> Generator[Ending[Work, Answer], None, None]:
     """Yield how numbered jobs ended, in the order of their numbers."""
+    # Jobs end in any order; what is early waits for the jobs before it.
     early: dict[int, Ending[Work, Answer]] = {}
     following = 0
     for ending in endings:

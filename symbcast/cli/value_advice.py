@@ -146,6 +146,7 @@ def _relation(value: str, words: Sequence[str]) -> str:
     if is_relation(value):
         count = next((n for n in range(0, len(words), 2) if words[n].casefold() not in _CONNECTIVES), len(words))
         return " ".join([value, *[_CONNECTIVES.get(word.casefold(), word) for word in words[:count]]])
+    # The most words first: of `N >= 2 and M`, a shorter part is a relation too, which would lose the rest.
     for count in range(len(words), 0, -1):
         relation = meant_relation(" ".join([value, *words[:count]]))
         if relation:

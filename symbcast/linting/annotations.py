@@ -347,6 +347,7 @@ def read(annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _
         return ValueSpec(args)
     if origin in (typing.Final, typing.ClassVar, dataclasses.InitVar, typing.Required, typing.NotRequired):
         return inner(args[0])
+    # An alias with parameters, made by the `type` statement of Python 3.12.
     if origin is not None and not isinstance(annotation, type) and hasattr(origin, "__value__"):
         return inner(origin.__value__)
     spec = array_spec(annotation) or ndarray_spec(annotation)

@@ -166,6 +166,7 @@ class _AnnotationCheck:
             if not isinstance(real, RaisedError):
                 return None
             error = error or real.error
+        # These errors are about the machine, not about sizes.
         if error is None or isinstance(error, (MemoryError, RecursionError)):
             return None
         return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"

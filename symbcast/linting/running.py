@@ -73,6 +73,7 @@ class _WithoutChecks:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != self.package:
             return None
+        # Before the import below, which would come here again.
         sys.meta_path.remove(self)
         if find_spec(name) is None:  # jaxtyping asks for packages that need not be there
             return None
@@ -147,6 +148,7 @@ def _module(path: str, name: str) -> ModuleType:
 
 def _imported(path: str, name: str) -> ModuleType:
     module = import_module(name)
+    # Another file may have the name, of another folder or an installed package.
     if _is_same(module, path):
         return module
     spec = spec_from_file_location(name, path)
@@ -216,6 +218,7 @@ class ResultCache:
             ignore.write_text("*\n", "utf-8")
         draft = file.with_suffix(".part")
         draft.write_text(json.dumps(data), "utf-8")
+        # Another run may read the file at this moment.
         draft.replace(file)
 
     def _file(self, path: str) -> Path | None:
@@ -402,6 +405,7 @@ def _of_file(
     functions = selected(source)
     if not functions:
         return []
+    # Results are kept for whole files: those of a selection would be taken for all.
     known = cache.get(path) if len(functions) == len(source.functions) else None
     if known is not None:
         return [_in_source(c, source) for c in known]
@@ -419,6 +423,7 @@ def _of_file(
         result = _ask_child(child, request, config.timeout)
         results += [] if result is None else [result]
     if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in results):
+        # Except those that a clock decided: a faster machine may find something.
         cache.put(path, children.of(root_of(path)).ask(imported_files, root_of(path)), results)
     return [_in_source(c, source) for c in results]
 

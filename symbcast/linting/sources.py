@@ -178,6 +178,7 @@ def changed_lines(commit: str) -> dict[str, list[range]]:
         hunk = re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line)
         if hunk:
             start, count = int(hunk[1]), int(hunk[2] or 1)
+            # A hunk without new lines is a deletion, and the lines on both sides of it count as changed.
             lines_by_file.setdefault(file, []).append(range(start, start + max(count, 1) + (count == 0)))
     for name in _git("ls-files", "--others", "--exclude-standard", "--full-name", "--", "*.py").splitlines():
         lines_by_file[str((top / name).resolve())] = [range(1, 1 << 31)]

@@ -146,6 +146,7 @@ class SurveyGrid:
         if not varying:
             return [[_value(function, *rest)] * self.width] * self.height
         if varying[0] == next(iter(self.axes)):
+            # The rows are one object, which later steps recognise and look at once.
             return [[_value(function, x, *rest) for x in across]] * self.height
         return [[_value(function, y, *rest)] * self.width for y in along]
 

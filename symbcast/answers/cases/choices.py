@@ -56,6 +56,7 @@ class AxisColumn(NamedTuple):
                 yield choice
             return
         free = [d for d in sizes if d != output and not before.is_large(d)]
+        # Without an output, "all are 1" is a part of "all are equal": as a choice of its own it would overlap.
         most = len(sizes) - 1 if output is None and sizes else len(sizes)
         for count in range(min(len(free), most) + 1):
             for ones in combinations(free, count):
@@ -160,6 +161,7 @@ class Choice:
         for dim in rest:
             if dim is not size and not self.make_equal(size, dim):
                 return False
+        # Otherwise this would overlap the choice in which fewer sizes are 1.
         return not ones or self.make_large(size)
 
     def make_one(self, dim: Dim) -> bool:
@@ -206,6 +208,7 @@ class Choice:
 
     def _unite(self, left: Dim, right: Dim) -> bool:
         """Let one of two equal terms stand for the other too; return whether this is consistent."""
+        # A number stands for a term and never the other way round: `resolve` ends at numbers.
         representative, gone = (right, left) if isinstance(right, int) else (left, right)
         self._same[gone] = representative
         if gone in self._large and not isinstance(representative, int):
@@ -271,6 +274,7 @@ class RankColumn(NamedTuple):
         rank = before.resolve(self.sequence.rank)
         for count in range(self.depth):
             choice = before.copy()
+            # Axes that do not exist have the size 1: that follows from the rank, and is no literal.
             if choice.make_equal(rank, count) and all(map(choice.imply_one, self.sizes[count + 1 :])):
                 yield choice
         if not isinstance(rank, int):
@@ -436,6 +440,7 @@ class BroadcastColumns(NamedTuple):
             step: Dim = 1
             for dim, axis in reversed(list(zip(dims, axes, strict=True))):
                 if 0 <= axis < len(joined):
+                    # A size of 1 under an output of 1 is read once, at its own stride.
                     is_stretched[axis] = dim == 1 != joined[axis]
                     own[axis] = 0 if is_stretched[axis] else step
                 # Axes that follow one another are read as one: the stride of a sequence is that of its last axis.
@@ -451,6 +456,7 @@ class BroadcastColumns(NamedTuple):
         count = 1
         for axis in range(len(self.output)):
             meeting = sum(axis in (axes or ()) for axes in self.axes)
+            # Every set of the operands that meet may be stretched, but for all of them.
             count *= max(1, 2**meeting - 1)
         return count
 

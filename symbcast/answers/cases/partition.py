@@ -123,6 +123,7 @@ class Partition:
         """
         groups, complete = [], True
         for group in self._groups:
+            # One more than the limit shows that these are not all.
             choices = list(islice(group.parts(), limit + 1))
             complete = complete and len(choices) <= limit
             groups.append(choices[:limit])

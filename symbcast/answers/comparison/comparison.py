@@ -149,6 +149,7 @@ def _related(rules: tuple[Rule, Rule], rank: int) -> Relation:
                 if example is not None:
                     seen.setdefault(way, Separation(example.shapes, example.first, example.second))
         order = order_of("first" not in seen, "second" not in seen, "differ" not in seen)
+        # Separations are only added: no further ranks change this order.
         if order is Order.NEITHER:
             break
     order = Order.UNKNOWN if open_reason and order is not Order.NEITHER else order

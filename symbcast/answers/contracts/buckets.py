@@ -200,6 +200,7 @@ def _least_area(height: int, width: int, axes: Sequence[SearchAxis], holds: Hold
     """Return the valid shape of the least area that covers a height and a width, the lowest of several."""
     best: Shape | None = None
     h: int | None = covers(axes[0], height, lambda _: True)
+    # A shape of this height has at least this width: if that is no less area, neither this nor a higher one is better.
     while h is not None and (best is None or h * width < best[0] * best[1]):
         w = covers(axes[1], width, lambda m, h=h: holds((h, m)))  # type: ignore[misc]
         if w is not None and (best is None or h * w < best[0] * best[1]):
@@ -222,6 +223,7 @@ def _exact(
     areas = sorted({c for row in candidates.values() for c in row}, key=lambda c: c[0] * c[1])
     cost_known = _cost(weights, known)
     bound = float("inf") if cost_known is None else cost_known
+    # A lower bound on the cost of the lower rows: each request at its own least cover, as if every shape were chosen.
     left = {h: sum(n * _least_cover(areas, h, w) for w, n in row) for h, row in rows.items()}
     rest = sum(left.values())
     states: dict[tuple[int, State], tuple[float, tuple[Shape, ...]]] = {(0, ()): (0.0, ())}
@@ -264,6 +266,8 @@ def _improve(
 def _with(state: State, shape: Shape) -> State:
     """Return the shapes that matter with another one; the same object if one as good is there."""
     width, area = shape[1], shape[0] * shape[1]
+    # No request prefers a shape that is neither wider nor smaller. The same object tells the caller that it is
+    # useless.
     if any(w >= width and a <= area for w, a, _ in state):
         return state
     others = [part for part in state if not (part[0] <= width and part[1] >= area)]
@@ -311,6 +315,7 @@ def _improved(weights: Weights, known: Sequence[Shape], k: int) -> list[Shape]:
                 chosen = [*chosen, best]
             for _ in range(_EXCHANGES):
                 before = chosen
+                # The first shape covers all requests, and stays: without it, a request may have none.
                 for n in range(1, len(chosen)):
                     others = [*chosen[:n], *chosen[n + 1 :]]
                     best = _best_added(weights, known, others)

@@ -217,6 +217,7 @@ def _next_each(sizes: range, valid: SizeSet) -> list[int] | None:
     for n in reversed(sizes):
         if n in valid:
             ends.append(n)
+        # No size from n on is valid before the one above n + 1; with a step, a size between may be.
         elif ends and sizes.step == 1:
             ends.append(ends[-1])
         else:
@@ -247,6 +248,7 @@ def _cropping(name: str, sizes: range, valid: SizeSet) -> Iterator[FittingAdvice
     for n in sizes:
         if n in valid:
             cropped.append(n)
+        # As for padding, downwards.
         elif cropped and sizes.step == 1:
             cropped.append(cropped[-1])
         else:

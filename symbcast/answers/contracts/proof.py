@@ -95,6 +95,7 @@ def _proof(symbols: tuple[Symbol, ...], sets: Sequence[Ranges], clause: Formula)
 
     refutation = [any_of(map(inside_boxes, sets)), negate(clause)]
     proof = _PROOFS[on_worker(lambda: Session(symbols, refutation).check())]
+    # z3 gives up on products; a few points are simply evaluated.
     if proof is Proof.UNDECIDED and sum(prod(map(len, ranges.values())) for ranges in sets) <= _MOST_POINTS:
         return _by_points(symbols, sets, clause)
     return proof

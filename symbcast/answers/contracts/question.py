@@ -101,12 +101,14 @@ def read_range(value: RangeLike) -> range:
             raise ShapeTypeError(value, "a range of sizes", f'write "{other}"' if other else _HINT)
         low, high, step = (int(part) if part else None for part in match.groups())
         assert low is not None
+        # A step of 0 becomes -1, which is refused in our words: `range` would raise a ValueError.
         return _checked(range(low, (low if high is None else high) + 1, 1 if step is None else step or -1), value)
     if isinstance(value, bool):
         raise ShapeTypeError(value, "a range of sizes", _HINT)
     if isinstance(value, int):
         return _checked(range(value, value + 1), value)
     if isinstance(value, range):
+        # A descending range has the same sizes.
         return _checked(value[::-1] if value.step < 0 else value, value)
     sizes = _sizes(value)
     return _checked(range(min(sizes), max(sizes) + 1) if sizes else range(0), value)
@@ -231,6 +233,7 @@ class WantedRanges:
         known = list(assumed)
         for s in ranges_read.explicit:
             bound, requested = _within(_ANY, s, known).only, ranges_read.ranges[s]
+            # The first two members suffice: a range may have 2**31.
             if bound is not None and list(requested[:2]) != [bound]:
                 problem = f"{names[s]} is bound to {bound} and has the range {range_text(requested)}"
                 raise BindingError(problem, "drop one of the two")
@@ -381,5 +384,6 @@ class ContractQuestion:
             place = f"{finding.file}:{line}" if isinstance(line, int) and line and hasattr(finding, "file") else ""
             for clause in normal_conjuncts(clauses(finding.formula)):
                 nodes.setdefault(self.namer.formula(clause), place or operation)
+            # The first operation that requires a clause is named, as in a report.
             nodes.setdefault(finding.text, place or operation)
         return nodes

@@ -146,6 +146,7 @@ class TraceRequest:
 
 def answer_in_child(request: TraceRequest) -> Answer:
     """Return the verdict on a function and the displayed answer. This runs in a process that the function may kill."""
+    # What the function prints must not stand in the answer.
     with redirect_stdout(sys.stderr):
         function = _function_named(request.function)
         try:
@@ -188,6 +189,7 @@ def _function_named(text: str) -> Any:
         value: Any = import_module(module_name)
     except ImportError as error:
         raise UsageError(f"{module_name} cannot be imported: {error}") from error
+    # A script that is imported may end the process.
     except (Exception, SystemExit) as error:
         raise UsageError(f"{module_name} cannot be imported: {type(error).__name__}: {error}") from error
     owner: Any = None

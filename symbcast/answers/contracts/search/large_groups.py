@@ -261,6 +261,8 @@ def thinned(axis: SearchAxis, step: int, phase: int) -> SearchAxis:
 
 def regular_class(axis: SearchAxis) -> tuple[int, int]:
     """Return the step and the residue of the sizes of an axis if they have no gaps otherwise; else 1 and 0."""
+    # Without the lowest bit, which is the least size, the lowest one left is the next size: their distance is the
+    # step.
     gap = axis.mask & (axis.mask - 1) if axis.mask else 0
     step = (gap & -gap).bit_length() - 1
     is_regular = step > 1 and axis.mask == progression(0, axis.mask.bit_count(), step)
@@ -416,6 +418,8 @@ class Growth:
         """Return the largest number up to ``most`` for which a box is inside; it is inside for 0."""
         if most == 0 or self._is_inside(grown(most)):
             return most
+        # Boxes for larger numbers contain those for smaller ones, so that being inside is monotone and bisection is
+        # exact.
         low, high = 0, most
         while high - low > 1:
             middle = (low + high) // 2
@@ -424,6 +428,7 @@ class Growth:
 
     def _is_inside(self, box: GrownBox) -> bool:
         charge(1 + len(self._outside) // 8)
+        # A point that z3 found outside refutes every box around it, and a box inside proves every box within it.
         if any(all(low <= n <= high for n, (low, high) in zip(point, box, strict=True)) for point in self._outside):
             return False
         if any(_covers(known, box) for known in self._inside):
@@ -467,6 +472,7 @@ def _is_determined(s: Symbol, group: SizeGroup) -> bool:
     ends = {**{t: (axis.low, axis.high) for t, axis in group.axes.items()}}
     ends[other] = ends[s]
     bounds = [part for t, (low, high) in ends.items() for part in (at_most(low, t), at_most(t, high))]
+    # Of two different sizes, one is less: asking for `s < other` leaves nothing out.
     constraints = [*group.clauses, *again, *bounds, at_most(s + 1, other)]
     try:
         answer = on_worker(lambda: Session(tuple(ends), constraints, limit=SHORT_LIMIT).check())

@@ -318,6 +318,7 @@ def _best_products(pieces: Sequence[Sequence[ScoredBox]], count: int) -> list[di
     while queue and len(products) < count:
         chosen = heappop(queue)[-1]
         products.append({s: r for g, n in enumerate(chosen) for s, r in pieces[g][n].ranges.items()})
+        # The pieces of a group are best first, so the next best product is one step in one group from a better one.
         for g in range(len(pieces)):
             following = (*chosen[:g], chosen[g] + 1, *chosen[g + 1 :])
             if following[g] < len(pieces[g]) and following not in seen:

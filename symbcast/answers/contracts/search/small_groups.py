@@ -158,6 +158,7 @@ class PointGrid:
     def _nothing(self, depth: int) -> Table:
         if depth == len(self.axes) - 1:
             return 0
+        # One row for all: tables are never changed in place.
         return [self._nothing(depth + 1)] * self.axes[depth].mask.bit_length()
 
     def _row(self, point: tuple[int, ...], axis: SearchAxis) -> int:
@@ -167,6 +168,7 @@ class PointGrid:
         count = axis.mask.bit_length()
         charge(1 + count // 4)
         holds = predicate(self._formula, tuple(self.symbols))
+        # The greatest size is the highest bit, so it comes first in the text.
         text = "".join("1" if holds(*point, axis.low + k) else "0" for k in reversed(range(count)))
         return int(text, 2) & axis.mask
 
@@ -283,6 +285,7 @@ def longest_line(grid: PointGrid, at_least: int) -> Line | None:
     width = grid.axes[1].mask.bit_length()
     points = [(x, y) for x, row in enumerate(grid.table) if isinstance(row, int) and row for y in mask_residues(row)]
     turned = [(y, x) for x, y in points]
+    # Over either size: a factor is an integer, and `x = 2*y` has none over x.
     for free, spots, counts in ((0, points, (len(grid.table), width)), (1, turned, (width, len(grid.table)))):
         line = _longest(spots, counts, at_least)
         if line is not None:

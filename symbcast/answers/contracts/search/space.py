@@ -140,6 +140,7 @@ def longest_progression(mask: int, typical: int = 0, at_least: int = 1) -> tuple
 def _longest(mask: int, at_least: int) -> tuple[int, int, int]:
     position, length = _longest_chain(mask, 1, at_least)
     best, step, width = (position, length, 1), 2, mask.bit_length()
+    # One member more than the best spans `step * length + 1` positions: with a larger step it does not fit.
     while mask.bit_count() >= at_least and step * max(best[1], at_least - 1) < width:
         position, length = _longest_chain(mask, step, max(best[1] + 1, at_least))
         if length:
@@ -238,6 +239,7 @@ class SearchAxis:
     @property
     def is_whole(self) -> bool:
         """Whether every size between the least and the greatest is left."""
+        # Adding 1 carries through a run of ones from the lowest bit on: no bit is left in common if that run is all.
         return not self.mask & (self.mask + 1)
 
     def sizes(self, position: int, length: int, step: int = 1) -> range:
@@ -326,6 +328,7 @@ def _tied(axes: Mapping[Symbol, SearchAxis], clauses: Iterable[Formula]) -> list
     conjuncts = list(clauses)
     for clause in conjuncts:
         whole = set().union(*(group_of[s] for s in symbols_in(clause)))
+        # All members share one set object, by whose identity the groups are counted below.
         group_of.update(dict.fromkeys(whole, whole))
     groups = {id(group_of[s]): group_of[s] for s in axes}
     return [
