@@ -18,7 +18,16 @@ from symbcast.graphs.walking.node_call import GraphScope, NodeCall
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.walk import MAX_AGAIN, Key, Walk, WalkedFrontEnd
 from symbcast.operators.values.value import Decider, Value, decider_of_result, join_deciders
-from symbcast.stablehlo.graph import ASSERTIONS, ENDS_OF_IDIOMS, OPERATORS, UNASSERTED, BroadcastAxis, HloCall, HloNode
+from symbcast.stablehlo.graph import (
+    ASSERTIONS,
+    ELEMENTS,
+    ENDS_OF_IDIOMS,
+    OPERATORS,
+    UNASSERTED,
+    BroadcastAxis,
+    HloCall,
+    HloNode,
+)
 from symbcast.stablehlo.idioms import contents_of_idioms
 from symbcast.stablehlo.mlir import HloConstant
 from symbcast.stablehlo.reader import read
@@ -125,26 +134,13 @@ class HloWalk(Walk):
         return decider_of_output(node.op_type.rpartition(".")[2], inputs)
 
 
-_SHAPES_ONLY = frozenset(("get_dimension_size", "dim", "shape_of", "num_elements", "dynamic_iota", "iota", "rank"))
-_RANDOM = frozenset(("rng", "rng_bit_generator", "infeed", "recv", "replica_id", "partition_id"))
-_OF_FIRST = frozenset((
-    "broadcast_in_dim", "dynamic_broadcast_in_dim", "reshape", "dynamic_reshape", "transpose", "reverse", "slice",
-    "real_dynamic_slice", "dynamic_slice", "gather", "dynamic_gather", "convert", "extract", "sort",
-    "optimization_barrier",
-))  # fmt: skip
-"""Operations that copy elements of their first operand."""
-_MOVED = frozenset(("concatenate", "pad", "dynamic_pad", "dynamic_update_slice", "select", "from_elements"))
-
-
 def decider_of_output(name: str, inputs: Sequence[Value | None]) -> Decider:
     """Return what decides the unknown elements of an output of an operation."""
-    if name in _SHAPES_ONLY:
-        return Decider.SIZES
-    if name in _RANDOM:
-        return Decider.DATA
-    if name in _OF_FIRST and join_deciders(inputs[:1]):
-        return decider_of_result(inputs[:1], is_moving=True)
-    return decider_of_result(inputs, is_moving=name in _OF_FIRST or name in _MOVED)
+    elements = ELEMENTS.get(name)
+    if isinstance(elements, Decider):
+        return elements
+    copied = [inputs[n] for n in elements or () if n < len(inputs)]
+    return decider_of_result(copied if join_deciders(copied) else inputs, is_moving=elements is not None)
 
 
 FRONT_END = FrontEnd(

@@ -19,7 +19,7 @@ from symbcast.operators.products import reduce
 from symbcast.operators.values.contents import BOOL, Content, Elements
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import HloCall, operator
+from symbcast.stablehlo.graph import DATA, FIRST, HloCall, operator
 
 Pair: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
 """Axes of the two operands that belong together."""
@@ -180,7 +180,7 @@ def _content(call: HloCall) -> Content | None:
     return None if item is None else Elements((item,))
 
 
-@operator("sort", constraints="C2 C3")
+@operator("sort", constraints="C2 C3", elements=FIRST)
 def sort(call: HloCall) -> list[Value]:
     """Tensors of one shape, sorted along an axis by a comparison of their elements."""
     shape = call.alike(call.shapes(), "all inputs must have the same shape")
@@ -214,13 +214,13 @@ def batch_norm(call: HloCall) -> list[Value]:
 # Random numbers.
 
 
-@operator("rng", constraints="C3")
+@operator("rng", constraints="C3", elements=DATA)
 def rng(call: HloCall) -> Value:
     """Random numbers in a shape that an operand holds."""
     return call.output(call.requested_sizes(2))
 
 
-@operator("rng_bit_generator", constraints="C1 C2")
+@operator("rng_bit_generator", constraints="C1 C2", elements=DATA)
 def rng_bit_generator(call: HloCall) -> list[Value]:
     """The next state of a generator, and random bits in the shape of the result's type."""
     dims = call.shape(0)

@@ -17,7 +17,7 @@ from symbcast.operators.values.contents import BOOL, INTEGERS, Content, Element,
 from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, combined, of_each, of_several
 from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import HloCall, operator
+from symbcast.stablehlo.graph import EVERY, FIRST, HloCall, operator
 
 SAME = "operands must have the same shape"
 
@@ -61,7 +61,7 @@ def keeps(call: HloCall) -> Value:
     return call.output(call.shape(0))
 
 
-@operator("convert", constraints="C1")
+@operator("convert", constraints="C1", elements=FIRST)
 @operator("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "shape.index_to_size")
 @operator("shape.size_to_index")
 def convert(call: HloCall) -> Value:
@@ -242,7 +242,7 @@ def broadcast_shape(call: HloCall) -> Dims:
 # Three operands.
 
 
-@operator("select", constraints="C1 C2")
+@operator("select", constraints="C1 C2", elements=EVERY)
 @operator("arith.select")
 def select(call: HloCall) -> Value:
     """Elements of one tensor or the other; the predicate has their shape, or is one truth value."""
@@ -308,7 +308,7 @@ _ON_DEVICES = ("Sharding", "annotate_device_placement", "xla.sdy.FuncResultShard
 """Custom calls that say where a tensor is kept."""
 
 
-@operator("optimization_barrier", constraints="C1")
+@operator("optimization_barrier", constraints="C1", elements=FIRST)
 @operator("sdy.sharding_constraint", "sdy.reshard", *(f"custom_call.{name}" for name in _ON_DEVICES))
 @operator("shape.value_as_shape", "shape.from_extent_tensor", "shape.to_extent_tensor", "tensor.cast", "tensor.bitcast")
 def same(call: HloCall) -> list[Value]:

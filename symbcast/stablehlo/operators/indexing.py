@@ -11,19 +11,19 @@ from symbcast.operators.indexing import gather, top_k
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content, Elements, is_size
 from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import HloCall, operator
+from symbcast.stablehlo.graph import FIRST, HloCall, operator
 
 _BATCHED = "batch axes of the operand and of the indices must be equal"
 _INDEXED = "the indices must have as many numbers as axes are indexed"
 
 
-@operator("gather", constraints="C3 C9 C12 C17 C21 C22")
+@operator("gather", constraints="C3 C9 C12 C17 C21 C22", elements=FIRST)
 def gather_(call: HloCall) -> Value:
     """Slices of the operand of the sizes in the attribute, each at an index."""
     return _gathered(call, call.integers("slice_sizes") or [])
 
 
-@operator("dynamic_gather", constraints="C3 C8 C11 C12 C13")
+@operator("dynamic_gather", constraints="C3 C8 C11 C12 C13", elements=FIRST)
 def dynamic_gather(call: HloCall) -> Value:
     """What ``gather`` does, with an operand for the sizes of slices."""
     rank = len(call.shape(0))
@@ -131,7 +131,8 @@ def dynamic_top_k(call: HloCall) -> list[Value]:
     return [call.output(shape, position=n) for n in range(2)]
 
 
-@operator("tensor.extract", "shape.get_extent")
+@operator("tensor.extract", elements=FIRST)
+@operator("shape.get_extent")
 def extract(call: HloCall) -> Value:
     """One element."""
     numbers = [call.numbers(n) for n in range(1, len(call.inputs))]

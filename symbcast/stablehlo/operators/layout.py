@@ -15,11 +15,11 @@ from symbcast.operators.reshaping import reshape
 from symbcast.operators.values.contents import MAX_ELEMENTS, Content, Elements, IndexRamp, listed
 from symbcast.operators.values.tensors import stretched, with_axes
 from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import HINTED, BroadcastAxis, HloCall, operator
+from symbcast.stablehlo.graph import EVERY, FIRST, HINTED, SIZES, BroadcastAxis, HloCall, operator
 from symbcast.stablehlo.mlir import tensor_type_of
 
 
-@operator("broadcast_in_dim", constraints="C5")
+@operator("broadcast_in_dim", constraints="C5", elements=FIRST)
 def broadcast_in_dim(call: HloCall) -> Value:
     """The operand's axes are those of the result that the attribute names; each is 1 or the result's size."""
     places = call.integers("broadcast_dimensions") or []
@@ -36,7 +36,7 @@ def _dynamic_size(call: HloCall, axis: int, size: Dim | None) -> Dim:
     return call.fresh(f"size_{axis}", f"axis {axis} of the result")
 
 
-@operator("dynamic_broadcast_in_dim", constraints="C5 C7")
+@operator("dynamic_broadcast_in_dim", constraints="C5 C7", elements=FIRST)
 def dynamic_broadcast_in_dim(call: HloCall) -> Value:
     """What ``broadcast_in_dim`` does, to a shape that an operand holds."""
     places = call.integers("broadcast_dimensions") or []
@@ -92,13 +92,13 @@ def broadcast(call: HloCall) -> Value:
 # Reshapes.
 
 
-@operator("reshape", constraints="C2")
+@operator("reshape", constraints="C2", elements=FIRST)
 def reshape_(call: HloCall) -> Value:
     """The elements in the shape of the result's type, which has as many."""
     return _reshaped(call, call.declared(0) or ())
 
 
-@operator("dynamic_reshape", constraints="C2 C4")
+@operator("dynamic_reshape", constraints="C2 C4", elements=FIRST)
 def dynamic_reshape(call: HloCall) -> Value:
     """The elements in a shape that an operand holds, which has as many."""
     return _reshaped(call, call.requested_sizes(1))
@@ -119,7 +119,7 @@ def bitcast_convert(call: HloCall) -> Value:
     return call.output((*dims, before // after) if before > after else dims[:rank])
 
 
-@operator("transpose", constraints="C3")
+@operator("transpose", constraints="C3", elements=FIRST)
 def transpose_(call: HloCall) -> Value:
     """The axes in another order."""
     return reordered(call, call.integers("permutation") or [])
@@ -128,14 +128,14 @@ def transpose_(call: HloCall) -> Value:
 # Slices.
 
 
-@operator("slice", constraints="C3 C5")
+@operator("slice", constraints="C3 C5", elements=FIRST)
 def slice_(call: HloCall) -> Value:
     """A part of each axis, from a start to a limit within it, in steps."""
     starts, limits, strides = (call.integers(f"{n}") or [] for n in ("start_indices", "limit_indices", "strides"))
     return _cut(call, starts, limits, strides)
 
 
-@operator("real_dynamic_slice")
+@operator("real_dynamic_slice", elements=FIRST)
 def real_dynamic_slice(call: HloCall) -> Value:
     """What ``slice`` does, with operands for starts, limits and strides."""
     starts, limits, strides = (call.places(n, len(call.shape(0))) for n in (1, 2, 3))
@@ -164,7 +164,7 @@ def _cut(
     return call.output(tuple(sizes), content)
 
 
-@operator("dynamic_slice", constraints="C4 C5")
+@operator("dynamic_slice", constraints="C4 C5", elements=FIRST)
 def dynamic_slice(call: HloCall) -> Value:
     """A part of each axis of the size in the attribute; starts are moved so that it lies within the axis."""
     data, sizes = call.value(0), call.integers("slice_sizes") or []
@@ -188,7 +188,7 @@ def _start(call: HloCall, position: int, last: int) -> int | None:
     return max(0, min(numbers[0], last)) if numbers else None
 
 
-@operator("dynamic_update_slice", constraints="C1 C6")
+@operator("dynamic_update_slice", constraints="C1 C6", elements=EVERY)
 def dynamic_update_slice(call: HloCall) -> Value:
     """The operand with a part replaced, which is at most as long on each axis."""
     dims = call.shape(0)
@@ -206,7 +206,7 @@ def _updated(call: HloCall) -> Content | None:
     return None if first is None else Elements((*items[:first], *part, *items[first + len(part) :]))
 
 
-@operator("reverse", constraints="C1")
+@operator("reverse", constraints="C1", elements=FIRST)
 def reverse(call: HloCall) -> Value:
     """The elements in the other order along some axes."""
     dims, axes = call.shape(0), call.integers("dimensions") or []
@@ -226,7 +226,7 @@ def _reversed(call: HloCall, dims: Dims, axes: Sequence[int]) -> Content | None:
 # Padding and joins.
 
 
-@operator("pad", constraints="C4")
+@operator("pad", constraints="C4", elements=EVERY)
 def pad(call: HloCall) -> Value:
     """Elements added before, after and between those of an axis; negative numbers remove them at the ends."""
     return _padded(
@@ -234,7 +234,7 @@ def pad(call: HloCall) -> Value:
     )
 
 
-@operator("dynamic_pad", constraints="C2 C3 C4")
+@operator("dynamic_pad", constraints="C2 C3 C4", elements=EVERY)
 def dynamic_pad(call: HloCall) -> Value:
     """What ``pad`` does, with operands for the numbers."""
     return _padded(call, *(call.places(n, len(call.shape(0))) for n in (2, 3, 4)))
@@ -270,7 +270,7 @@ def _filled_up(
     return Elements(filled[max(0, -before) : max(0, len(filled) + min(0, after))])
 
 
-@operator("concatenate", constraints="C2 C6")
+@operator("concatenate", constraints="C2 C6", elements=EVERY)
 def concatenate(call: HloCall) -> Value:
     """Tensors joined along an axis; their other sizes are equal."""
     return concatenated(call, call.integer("dimension"))
@@ -279,13 +279,13 @@ def concatenate(call: HloCall) -> Value:
 # Sizes and numbers along axes.
 
 
-@operator("iota")
+@operator("iota", elements=SIZES)
 def iota(call: HloCall) -> Value:
     """Numbers that count along an axis, in the shape of the result's type."""
     return _counting(call, call.declared(0) or ())
 
 
-@operator("dynamic_iota", constraints="C2")
+@operator("dynamic_iota", constraints="C2", elements=SIZES)
 def dynamic_iota(call: HloCall) -> Value:
     """Numbers that count along an axis, in a shape that an operand holds."""
     return _counting(call, call.requested_sizes(0))
@@ -296,7 +296,7 @@ def _counting(call: HloCall, dims: Dims) -> Value:
     return call.output(dims, IndexRamp(0, tuple(int(n == axis) for n in range(len(dims)))))
 
 
-@operator("get_dimension_size")
+@operator("get_dimension_size", elements=SIZES)
 def get_dimension_size(call: HloCall) -> Value:
     """The size of an axis."""
     return call.output((), Elements((call.shape(0)[call.integer("dimension")],)))
