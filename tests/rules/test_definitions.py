@@ -6,7 +6,7 @@ import pytest
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.core.rules import AtRight, Emission, Join, Kind, Parameter, find_rule
+from symbcast.core.rules import AtRight, Emission, FromAxis, Join, Kind, Parameter, find_rule
 from symbcast.core.rules.registry import forget
 
 SAID = {"family": "tests", "summary": "as numpy", "document": "a test", "law": Join()}
@@ -55,6 +55,14 @@ def test_the_same_class_may_be_defined_again(add):
     add(defined(placement=AtRight()))
     assert sb.broadcast("2", "2", rule="of-a-test").verdict is sb.Verdict.ALWAYS
     assert [rule.name for rule in sb.rules()].count("of-a-test") == 1
+
+
+def test_a_fixed_axis_is_no_attribute_that_a_fix_could_change(add):
+    add(defined(placement=FromAxis(0)))
+    answer = sb.broadcast("N, M, 3", "M", rule="of-a-test")
+    assert "axis=" not in answer.explain()
+    assert sb.broadcast("2, 3", "3", rule="of-a-test").verdict is sb.Verdict.NEVER
+    assert "axis=" not in sb.broadcast("2, 3", "3", rule="of-a-test").explain()
 
 
 WRONG = [

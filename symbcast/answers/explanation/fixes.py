@@ -162,9 +162,11 @@ def _meets_its_like(result: BroadcastCall, position: int, dims: Sequence[Any]) -
 
 
 def placed_elsewhere(result: BroadcastCall) -> Iterator[Fix]:
-    """Place an operand on other axes."""
+    """Place an operand on other axes, where an attribute of the rule chooses them."""
+    names = {parameter.name for parameter in result.rule.parameters}
     for attributes in result.rule.placement.elsewhere([s.rank for s in result.operands]):
-        yield _by(result, attributes)
+        if attributes.keys() <= names:
+            yield _by(result, attributes)
 
 
 def _by(result: BroadcastCall, attributes: Mapping[str, AttributeValue]) -> Fix:
