@@ -313,8 +313,8 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
 
 def _is_below(dividend: Term, divisor: Term) -> bool:
     """Return whether a dividend is a non-negative number that is less than the divisor at all sizes."""
-    low = divisor.lower_bound if dividend.is_constant and not divisor.is_constant else None
-    return low is not None and 0 <= dividend.constant < low
+    is_number = dividend.is_constant and not divisor.is_constant
+    return is_number and dividend.constant >= 0 and divisor.is_at_least(dividend.constant + 1)
 
 
 def mention(value: Term) -> Term:
@@ -370,8 +370,7 @@ def _undominated(kind: Literal["min", "max"], members: list[Term]) -> list[Term]
         for other in undominated:
             if other is not member:
                 above = other - member if kind == "max" else member - other
-                low = above.lower_bound
-                if low is not None and low >= 0:
+                if above.is_at_least(0):
                     undominated.remove(member)
                     break
     return undominated
@@ -390,8 +389,7 @@ def join_terms(args: Iterable[Term]) -> Term:
         return constant(1)
     if len(members) == 1:
         only = next(iter(members))
-        low = only.lower_bound
-        if low is not None and low >= 0:
+        if only.is_at_least(0):
             return only
         members[constant(1)] = None
     return Operation("join", tuple(sorted(members, key=attrgetter("key"))))

@@ -69,15 +69,11 @@ def _is_bounded(atom: Operation, monomial: Monomial, factor: int) -> bool:
     if atom.kind == "//":
         by = atom.args[1]
         return len(monomial) == 1 and by.is_constant and by.constant > 0
-    if len(monomial) > 1 and not atom.is_truth_value and any(a is not atom and not _is_size(a) for a in monomial):
+    if len(monomial) > 1 and not atom.is_truth_value and any(a is not atom and not a.is_at_least(0) for a in monomial):
         return False
     if atom.kind == "join":  # sizes from 1 on join to the greatest of them
-        return factor > 0 and all(arg.lower_bound is not None and arg.lower_bound >= 1 for arg in atom.args)
+        return factor > 0 and all(arg.is_at_least(1) for arg in atom.args)
     return atom.kind in ("min", "max")
-
-
-def _is_size(atom: Atom) -> bool:
-    return atom.lower_bound is not None and atom.lower_bound >= 0
 
 
 def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) -> int | None:

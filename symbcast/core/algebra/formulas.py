@@ -295,19 +295,13 @@ def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Leaf]:
         seen.add(operation)
         for arg in operation.args:
             yield from operation_needs(arg, seen)
-        if operation.kind in ("//", "%") and not (operation.args[1].lower_bound or 0) > 0:
+        if operation.kind in ("//", "%") and not operation.args[1].is_at_least(1):
             yield different(operation.args[1].dim(), 0)
         if operation.kind == "join":
             members = tuple(arg.dim() for arg in operation.args if not (arg.is_constant and arg.constant == 1))
             if len(members) > 1:
                 yield Compatible(members)
-            yield from (at_most(0, arg.dim()) for arg in operation.args if may_be_negative(arg))
-
-
-def may_be_negative(value: Term) -> bool:
-    """Return whether a term is not known to be at least 0 wherever it has a value."""
-    bound = value.lower_bound
-    return bound is None or bound < 0
+            yield from (at_most(0, arg.dim()) for arg in operation.args if not arg.is_at_least(0))
 
 
 def expand(formula: Compatible | Clashing) -> Formula:
@@ -402,7 +396,7 @@ def definedness(dim: Dim) -> tuple[Formula, ...]:
     """
     value = term(dim)
     needed = dict.fromkeys(operation_needs(value, set()))
-    if may_be_negative(value):
+    if not value.is_at_least(0):
         needed[at_most(0, dim)] = None
     return tuple(needed)
 

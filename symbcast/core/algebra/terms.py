@@ -166,6 +166,11 @@ class Term:
         return self.coefficients.get((), 0)
 
     @property
+    def leading(self) -> int:
+        """The coefficient of the first monomial other than the constant; 0 for an integer."""
+        return next((c for m, c in self.coefficients.items() if m), 0)
+
+    @property
     def content(self) -> int:
         """The greatest common divisor of the coefficients other than the constant; 0 for an integer."""
         return gcd(*(c for m, c in self.coefficients.items() if m))
@@ -213,6 +218,11 @@ class Term:
                 return None
             total += coefficient * (low if coefficient > 0 else high)
         return total
+
+    def is_at_least(self, number: int) -> bool:
+        """Return whether the term is known to be at least a number wherever it has a value."""
+        low = self.lower_bound
+        return low is not None and low >= number
 
     def atoms(self) -> Iterator[Atom]:
         """Yield the atoms of the monomials, repeats included."""
@@ -489,8 +499,7 @@ def _divides(value: Term, monomial: Monomial) -> bool:
     ((atoms, number),) = value.coefficients.items()
     others = list(monomial)
     for atom in atoms:
-        low = atom.lower_bound
-        if atom not in others or low is None or low < 0:
+        if atom not in others or not atom.is_at_least(0):
             return False
         others.remove(atom)
     return number > 0

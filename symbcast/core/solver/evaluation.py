@@ -33,7 +33,6 @@ from symbcast.core.algebra.formulas import (
     equal,
     holds,
     is_total,
-    may_be_negative,
     needs,
     negate,
     one_or_equal,
@@ -151,7 +150,7 @@ def _factors_beside_0(operator: Operator, left: Dim, right: Dim) -> Formula | No
     if len(products) != 1 or len(products[0][0]) < 2:
         return None
     ((monomial, times),) = products
-    if any(atom.lower_bound is None or atom.lower_bound < 0 for atom in monomial):
+    if not all(atom.is_at_least(0) for atom in monomial):
         return None
     if operator == "<":
         number += 1 if is_above else -1
@@ -221,7 +220,7 @@ def _members(dim: Dim, sizes: list[Formula]) -> Sequence[Dim]:
     """Return the members of a join; add to ``sizes`` that those are not negative, which none of them says."""
     members = join_members(dim)
     if len(members) > 1:
-        sizes += (at_most(0, m) for m in members if not isinstance(m, int) and may_be_negative(m))
+        sizes += (at_most(0, m) for m in members if not isinstance(m, int) and not m.is_at_least(0))
     return members
 
 

@@ -270,12 +270,8 @@ class Reduction:
             shown = self._others_open(clause) & samples.open_mask(literal)
             for other in rest:
                 shown &= ~samples.mask(other)
-            if (
-                self._possible_beside(
-                    [self.questions.opened(literal), *map(self.questions.negated, rest)], shown, clause
-                )
-                is False
-            ):
+            extra = [self.questions.opened(literal), *map(self.questions.negated, rest)]
+            if self._possible_beside(extra, shown, clause) is False:
                 needed = rest
         return clause if len(needed) == len(literals(clause)) else any_of(needed)
 

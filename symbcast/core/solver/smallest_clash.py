@@ -134,10 +134,7 @@ class _Groups:
     """The groups and the assumptions, sizes at which many groups hold, and the groups ``out`` that fail there."""
 
     def __init__(
-        self,
-        groups: Sequence[Sequence[Formula]],
-        assumptions: AssumptionSet,
-        sizes: Mapping[Symbol, int],
+        self, groups: Sequence[Sequence[Formula]], assumptions: AssumptionSet, sizes: Mapping[Symbol, int]
     ) -> None:
         self.groups = groups
         self.assumptions = assumptions

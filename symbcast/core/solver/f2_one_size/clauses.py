@@ -9,6 +9,7 @@ from math import prod
 from symbcast.core.algebra.arithmetic import monomial_quotient, sides_of
 from symbcast.core.algebra.bounds import common_factors
 from symbcast.core.algebra.formulas import (
+    COMPARED,
     FALSE,
     TRUE,
     AllOf,
@@ -56,46 +57,34 @@ def canonical_comparison(comparison: Comparison) -> Formula:
     if operator == "<":
         operator, difference = "<=", difference + constant(1)
     if difference.is_constant:
-        value = difference.constant
-        return TRUE if {"==": value == 0, "!=": value != 0, "<=": value <= 0}[operator] else FALSE
+        return TRUE if COMPARED[operator](difference.constant, 0) else FALSE
     common = difference.content
     if operator == "<=":
         # The constant is rounded up: over the integers, 2*N + 1 <= 0 says no less than N + 1 <= 0.
         difference = Term({m: -(-c // common) if not m else c // common for m, c in difference.coefficients.items()})
         difference = Term({m: c for m, c in difference.coefficients.items() if c})
-        if _never_below(difference, 1):
+        if difference.is_at_least(1):
             return FALSE
-        if _never_below(-difference, 0):
+        if (-difference).is_at_least(0):
             return TRUE
-        if _never_below(difference, 0):
+        if difference.is_at_least(0):
             return canonical_comparison(Comparison("==", difference.dim(), 0))
     else:
-        impossible = difference.constant % common != 0 or _never_below(difference, 1) or _never_below(-difference, 1)
+        impossible = difference.constant % common != 0 or difference.is_at_least(1) or (-difference).is_at_least(1)
         if impossible:
             return FALSE if operator == "==" else TRUE
-        one_sided = _never_below(difference, 0) or _never_below(-difference, 0)
+        one_sided = difference.is_at_least(0) or (-difference).is_at_least(0)
         if operator == "!=" and one_sided and difference.is_linear:  # a product splits into its factors
-            above = difference if _never_below(difference, 0) else -difference
+            above = difference if difference.is_at_least(0) else -difference
             return canonical_comparison(Comparison("<=", 1, above.dim()))
         difference = Term({m: c // common for m, c in difference.coefficients.items()})
-        if _leading(difference) < 0:
+        if difference.leading < 0:
             difference = -difference
     left, right = sides_of(difference)
     if operator == "<=" and left.constant == 1 and not left.is_constant:
         # `N + 1 <= M` is what `N < M` says.
         operator, left = "<", left - constant(1)
     return Comparison(operator, left.dim(), right.dim())
-
-
-def _never_below(value: Term, bound: int) -> bool:
-    lowest = value.lower_bound
-    return lowest is not None and lowest >= bound
-
-
-def _leading(value: Term) -> int:
-    monomials = [m for m in value.coefficients if m]
-    first = min(monomials, key=lambda m: Term({m: 1}).key)
-    return value.coefficients[first]
 
 
 def with_canonical_literals(formula: Formula) -> Formula:

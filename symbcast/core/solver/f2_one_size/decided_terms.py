@@ -198,11 +198,9 @@ class DecidedTerms:
         """Return an operation with its arguments rewritten, or what they decide it to be."""
         args = tuple(map(self._term, operation.args))
         rewritten = operation if args == operation.args else operate(operation.kind, args)
-        return (
-            (self._decided(rewritten) or rewritten)
-            if rewritten is not operation and isinstance(rewritten, Operation)
-            else rewritten
-        )
+        if rewritten is operation or not isinstance(rewritten, Operation):
+            return rewritten
+        return self._decided(rewritten) or rewritten
 
     def _decided(self, operation: Operation) -> Term | None:
         """Return the simpler term that an operation equals at all members of the sets; None if there is none."""

@@ -319,11 +319,8 @@ def by_thresholds(operator: Operator, difference: Term) -> SizeSet | None:
 
 def _between(operator: Operator, sign: int, start: int, zero: int | None, above: int | None) -> SizeSet:
     """Return where a rising term, times its sign, compares with 0: it is 0 from ``zero``, above 0 from ``above``."""
-    less, equal, more = (
-        _interval_of_thresholds(start, zero),
-        _interval_of_thresholds(zero, above),
-        _interval_of_thresholds(above, None),
-    )
+    ends = (start, zero), (zero, above), (above, None)
+    less, equal, more = (_interval_of_thresholds(*pair) for pair in ends)
     if sign < 0:
         less, more = more, less
     match operator:
@@ -373,7 +370,7 @@ def _direction(value: Term) -> int | None:
     ways: set[int] = set()
     for monomial, coefficient in value.coefficients.items():
         own: set[int | None] = {_direction_of_atom(atom) for atom in monomial}
-        if len(monomial) > 1 and any(atom.lower_bound is None or atom.lower_bound < 0 for atom in monomial):
+        if len(monomial) > 1 and not all(atom.is_at_least(0) for atom in monomial):
             return None
         for way in own - {0}:
             if way is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial, reduce
 from itertools import accumulate
 from math import gcd, lcm
@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from symbcast.core.algebra.arithmetic import Substitution, joined_sizes, operate, substitute
 from symbcast.core.algebra.formulas import (
+    COMPARED,
     AllOf,
     AnyOf,
     Clashing,
@@ -32,7 +33,6 @@ from symbcast.core.solver.f2_one_size.piecewise import (
     by_thresholds,
     period_of_term,
     runs_within,
-    sign_of,
 )
 from symbcast.core.solver.residues import (
     MAX_PERIOD,
@@ -170,14 +170,6 @@ def linear_coefficients(dividend: Term) -> tuple[int, int] | None:
 # `SizeSet`, computed here without a solver. Where only remainders are summed, each modulus is solved separately.
 
 
-_SATISFIES: dict[Operator, Callable[[int], bool]] = {
-    "==": lambda sign: sign == 0,
-    "!=": lambda sign: sign != 0,
-    "<=": lambda sign: sign <= 0,
-    "<": lambda sign: sign < 0,
-}
-
-
 def solution_set(formula: Formula) -> SizeSet:
     """Return the sizes of the only symbol of ``formula`` that satisfy it; without a symbol, all sizes or none.
 
@@ -252,7 +244,7 @@ def _solve_difference(operator: Operator, difference: Term) -> SizeSet:
 def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     """Return the sizes at which a difference that is not linear, compared with 0, satisfies the operator."""
     if difference.is_constant:
-        return ALL if _SATISFIES[operator](sign_of(difference.constant)) else EMPTY
+        return ALL if COMPARED[operator](difference.constant, 0) else EMPTY
     solution = by_thresholds(operator, difference)
     if solution is None:
         solution = _solve_quotient(operator, difference)
@@ -439,5 +431,5 @@ def _true_runs(operator: Operator, pieces: Sequence[PolynomialPiece]) -> Iterato
         runs = list(runs_within(piece.value, piece.start, stop))
         ends = [start - 1 for start, _ in runs[1:]]
         for (start, sign), end in zip(runs, [*ends, None if stop is None else stop - 1], strict=True):
-            if _SATISFIES[operator](sign):
+            if COMPARED[operator](sign, 0):
                 yield start, end

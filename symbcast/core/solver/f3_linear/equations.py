@@ -140,8 +140,7 @@ class _Run:
     def _replace(self, symbol: Symbol, value: Term) -> None:
         dim = value.dim()
         self.gone.append((symbol, dim))
-        least = value.lower_bound
-        changed: list[Formula] = [] if least is not None and least >= 0 else [at_most(0, dim)]
+        changed: list[Formula] = [] if value.is_at_least(0) else [at_most(0, dim)]
         for number in list(self.users[symbol]):
             changed.append(replace_in_formula(self.formulas[number], {symbol: dim}))
             self._drop(number)

@@ -12,7 +12,7 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import repeat
-from operator import ge, le, mul
+from operator import ge, itemgetter, le, mul
 from typing import Any, Generic, TypeVar
 
 import z3
@@ -643,28 +643,28 @@ class _Least:
             self.sizes = self.session.sizes
         return answer
 
-    def _sum(self) -> int:
-        return sum(w * self.sizes[s] for s, w in self.weights.items())
+    def _sum(self, sizes: Point) -> int:
+        return sum(w * sizes[s] for s, w in self.weights.items())
 
-    def _zeros(self) -> int:
-        return sum(w for s, w in self.weights.items() if self.sizes[s] == 0)
+    def _zeros(self, sizes: Point) -> int:
+        return sum(w for s, w in self.weights.items() if sizes[s] == 0)
 
     def _avoid_zeros(self) -> None:
         zeros = self.session.zeros(self.weights)
-        if self._zeros() == 0 or self._better(zeros == 0):
+        if self._zeros(self.sizes) == 0 or self._better(zeros == 0):
             for s in self.session.symbols:
                 self.session.solver.add(self.session.translator.symbol(s) >= 1)
             self._lowest = 1
         else:
             self._minimise(zeros, self._zeros)
 
-    def _minimise(self, expression: Any, cost: Callable[[], int]) -> None:
-        """Find sizes that minimise a cost, then fix the cost; the first sizes found are often the least."""
-        low, high = 0, cost()
-        middle = high - 1
+    def _minimise(self, expression: Any, cost: Callable[[Point], int], low: int = 0) -> None:
+        """Find sizes that minimise a cost, at least ``low``, then fix the cost."""
+        high = cost(self.sizes)
+        middle = high - 1  # the first sizes found are often the least
         while low < high and self._gave_up < _GIVEN_UP_AT_MOST:
             if self._better(expression <= middle):
-                high = cost()
+                high = cost(self.sizes)
             else:
                 low = middle + 1
             middle = (low + high) // 2
@@ -676,16 +676,7 @@ class _Least:
         for symbol in session.symbols:
             if self._gave_up >= _GIVEN_UP_AT_MOST or not self._better(session.earlier(self.sizes)):
                 return
-            size = session.translator.symbol(symbol)
-            low, high = self._lowest, self.sizes[symbol]
-            middle = max(low, high - 1)
-            while low < high and self._gave_up < _GIVEN_UP_AT_MOST:
-                if self._better(size <= middle):
-                    high = self.sizes[symbol]
-                else:
-                    low = middle + 1
-                middle = (low + high) // 2
-            session.solver.add(size == high)
+            self._minimise(session.translator.symbol(symbol), itemgetter(symbol), self._lowest)
 
     def _better(self, expression: Any) -> bool:
         """Use sizes at which an additional constraint holds, if z3 finds any."""

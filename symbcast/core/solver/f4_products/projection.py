@@ -312,20 +312,14 @@ def _one_form(part: Formula) -> Formula:
         return part
     difference = term(part.right) - term(part.left)
     if part.operator in ("==", "!="):
-        return _decided(part.operator, -difference if _leads_with_minus(difference) else difference)
+        return _decided(part.operator, -difference if difference.leading < 0 else difference)
     room = difference if part.operator == "<=" else difference + constant(-1)
-    low = room.lower_bound
-    return TRUE if low is not None and low >= 0 else _decided("<=", room)
+    return TRUE if room.is_at_least(0) else _decided("<=", room)
 
 
 def _decided(operator: Operator, difference: Term) -> Formula:
     (decided,) = normal_conjuncts([Comparison(operator, 0, difference.dim())]) or (TRUE,)
     return decided
-
-
-def _leads_with_minus(value: Term) -> bool:
-    first = min((m for m in value.coefficients if m), key=lambda m: tuple(a.atom_key for a in m), default=None)
-    return first is not None and value.coefficients[first] < 0
 
 
 def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator[Clause]:

@@ -410,13 +410,10 @@ class _ConstraintFacts:
 
     def _written(self, dim: Dim) -> Dim:
         """Return a dimension with the values put in, and without members of joins that another one covers."""
-        if isinstance(dim, int):
-            return dim
         if self.values:
             dim = Substitution(self.values, of_symbols=False).dim(dim)
-        if isinstance(dim, int):
-            return dim
-        dim = self.quotients.multiplied_out(dim).dim()
+        if not isinstance(dim, int):
+            dim = self.quotients.multiplied_out(dim).dim()
         if isinstance(dim, int):
             return dim
         shorter = {o: value for o in dim.all_operations() if (value := self._evaluated(o)) is not o}
@@ -488,6 +485,6 @@ def _ones(formula: Formula) -> Formula:
     if formula.operator != "==" or formula.right != 1 or len(product.coefficients) != 1:
         return formula
     ((monomial, number),) = product.coefficients.items()
-    if number != 1 or any(atom.lower_bound is None or atom.lower_bound < 0 for atom in monomial):
+    if number != 1 or not all(atom.is_at_least(0) for atom in monomial):
         return formula
     return all_of(equal(atom.dim(), 1) for atom in dict.fromkeys(monomial))

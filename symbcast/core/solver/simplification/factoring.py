@@ -135,7 +135,7 @@ def _first_values(size: Dim, count: int, sets: Mapping[Symbol, SizeSet]) -> list
     """Return the least values that a size may have; none if it may be negative or have no value."""
     if isinstance(size, Symbol):
         return sets.get(size, ALL).first(count)
-    is_size = isinstance(size, Term) and size.is_total and size.lower_bound is not None and size.lower_bound >= 0
+    is_size = isinstance(size, Term) and size.is_total and size.is_at_least(0)
     return list(range(count)) if is_size else []
 
 

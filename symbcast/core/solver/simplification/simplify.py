@@ -157,17 +157,15 @@ def _simplified(formula: Formula, assumptions: AssumptionSet) -> Formula:
     known = _split([replace_in_formula(formula, assumptions.values)], assumptions)
     if FALSE in known:
         return FALSE
+    groups = formula_groups(assumptions.domains, known, assumptions.others)
     for _ in range(_ROUNDS):
-        forms = [
-            _of_group(group, assumptions.domains)
-            for group in formula_groups(assumptions.domains, known, assumptions.others)
-        ]
+        forms = [_of_group(group, assumptions.domains) for group in groups]
         if FALSE in forms:
             return FALSE
         known = [clause for form in forms for clause in clauses(form)]
         # Fewer formulas may tie sizes together now, and the first formulas of groups may have changed.
-        again = formula_groups(assumptions.domains, known, assumptions.others)
-        if [all_of(group.formulas) for group in again] == [form for form in forms if form != TRUE]:
+        groups = formula_groups(assumptions.domains, known, assumptions.others)
+        if [all_of(group.formulas) for group in groups] == [form for form in forms if form != TRUE]:
             break
     return all_of(with_larger_joins(known))
 
