@@ -134,6 +134,7 @@ def _joined(sizes: tuple[Any, ...]) -> tuple[Any, Any]:
     joined: Any = 1
     clashes: Any = False
     for size in sizes:
+        # No `and` or `or`: they would ask an array whether it is true.
         clashes = clashes | ((joined != size) & (joined != 1) & (size != 1))
         joined = _where(joined == 1, size, joined)
     return joined, clashes
@@ -177,7 +178,7 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         whole = {m: c // by for m, c in parts.items() if m and c % by == 0}
         others = {m: c for m, c in parts.items() if not m or c % by}
         symbolic = [c for m, c in others.items() if m]
-        if not symbolic:
+        if not symbolic:  # floor((b*x + r) / b) is x + floor(r / b)
             carried = others.get((), 0) // by
             return Term({**whole, (): carried} if carried else whole)
         if all(c < 0 for c in symbolic):
@@ -218,6 +219,7 @@ def quotient_and_remainder(dividend: Term, divisor: Term) -> tuple[Term, Term]:
         monomial = max(work, key=_degree_order)
         coefficient = work[monomial]
         factor = monomial_quotient(monomial, leading) if coefficient % number == 0 else None
+        # What the leading monomial does not divide stays in the rest: no later step brings it back.
         if factor is None:
             rest[monomial] = work.pop(monomial)
             continue
@@ -536,6 +538,7 @@ def multiply(*dims: Dim) -> Dim:
     if len(parts) == 1 and number == 1:
         return parts[0].dim()
     if len(parts) > _FEW:
+        # A product of n names, made pair by pair, would be sorted n times.
         parts = [product_of_monomials(parts), *(p for p in parts if len(p.coefficients) != 1)]
     return reduce(mul, parts).scaled(number).dim() if parts else _bounded(number)
 

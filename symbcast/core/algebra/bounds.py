@@ -71,7 +71,7 @@ def _is_bounded(atom: Operation, monomial: Monomial, factor: int) -> bool:
         return len(monomial) == 1 and by.is_constant and by.constant > 0
     if len(monomial) > 1 and not atom.is_truth_value and any(a is not atom and not a.is_at_least(0) for a in monomial):
         return False
-    if atom.kind == "join":  # sizes from 1 on join to the greatest of them
+    if atom.kind == "join":  # sizes from 1 on join to the greatest of them; 0 joined with 1 is 0
         return factor > 0 and all(arg.is_at_least(1) for arg in atom.args)
     return atom.kind in ("min", "max")
 
@@ -83,9 +83,11 @@ def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) 
     rest = value - Term({monomial: factor})
     if atom.kind == "//":
         by = atom.args[1].constant
+        # x - k + 1 <= k*(x//k) <= x: a quotient that is added is replaced by its lower bound, one that is subtracted by
+        # its upper bound.
         inside = atom.args[0] - constant(by - 1) if factor > 0 else atom.args[0]
         low = lower_bound(rest.scaled(by) + inside.scaled(factor), steps)
-        return None if low is None else -(-low // by)
+        return None if low is None else -(-low // by)  # k times the term is an integer from there on: rounded up
     is_case = len(monomial) > 1 and atom.is_truth_value
     if is_case:
         values = [_put_in(value, atom, number) for number in (0, 1)]
@@ -104,6 +106,7 @@ def _put_in(value: Term, atom: Operation, number: int) -> Term:
     coefficients = {m: c for m, c in value.coefficients.items() if atom not in m}
     for monomial, factor in value.coefficients.items():
         if atom in monomial and number:
+            # All powers of it are dropped: 1 is its own square.
             without = tuple(a for a in monomial if a is not atom)
             coefficients[without] = coefficients.get(without, 0) + factor
     return Term({m: c for m, c in coefficients.items() if c})
@@ -364,6 +367,7 @@ def _dominated(less: Term, greater: Term) -> Formula | None:
         equalities.append(pair.is_equal)
     if not equalities:
         return None
+    # The law needs 0 <= f <= g of what is left of both products, too.
     if not (_is_never_negative(less) and _is_never_negative(greater - less)):
         return None
     if less != greater:

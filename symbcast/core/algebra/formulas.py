@@ -68,7 +68,7 @@ class _OfDims:
         return type(self) is type(other) and self.dims == other.dims
 
     def __hash__(self) -> int:
-        # Cached: there may be a thousand dimensions, whose hashes sympy computes in Python.
+        # Cached: there may be a thousand dimensions, and formulas are keys of many tables.
         if self._hash is None:
             self._hash = hash((type(self), self.dims))
         return self._hash

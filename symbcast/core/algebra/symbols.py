@@ -316,6 +316,7 @@ def without_clashes(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) ->
     labelled = {s.name: s for s in there if s.is_anonymous}
     taken = {s.name for s in (*there, *sequences_of(own))}
     placed: dict[AxisSequence, AxisSequence] = {}
+    # Sequences that text only labels come last: they take the place of one that has the label already.
     for sequence in sorted(sequences_of(own), key=lambda s: not s.number):
         other = labelled.setdefault(sequence.name, sequence) if sequence.is_anonymous else sequence
         if other != sequence and not sequence.number:

@@ -595,6 +595,7 @@ def formula_from_sympy(value: Any) -> Formula:
 
 def _from_relation(value: Relational) -> Formula:
     left, right = map(_side, value.args)
+    # Ours have only <= and <, so that equal relations have one form.
     if value.rel_op in (">=", ">"):
         return Comparison("<=" if value.rel_op == ">=" else "<", right, left)
     return Comparison(value.rel_op, left, right)

@@ -209,6 +209,7 @@ class Term:
             bounded = True
             for atom in monomial:
                 atom_low, atom_high = atom.bounds
+                # A factor below 0 would turn the bounds of the others around.
                 if atom_low is None or atom_low < 0:
                     return None
                 low *= atom_low
@@ -384,12 +385,13 @@ class Operation(Atom):
                 return (0 if positive else None), None
             case "%":
                 by = self.args[1]
+                # A remainder has the sign of its divisor, as in Python.
                 if by.is_constant and by.constant > 0:
                     return 0, by.constant - 1
                 return (0 if lows[1] is not None and lows[1] >= 0 else None), None
             case "max":
                 return (max(known) if known else None), None
-            case _:
+            case _:  # a join is one of its members, so it is at least the least of them
                 highs = [arg.constant for arg in self.args if arg.is_constant] if self.kind == "min" else []
                 return (min(known) if len(known) == len(lows) else None), min(highs, default=None)
 
@@ -411,6 +413,7 @@ def interned(identity: Any, make: Callable[_P, _Kind], *args: _P.args, **kwargs:
     if len(_freed) > _FREED_AT_ONCE:
         _remove_freed()
     value = make(*args, **kwargs)
+    # A term may be freed in any thread at any time: the callback takes no lock and changes no dictionary.
     reference = _InternedReference(value, _freed.append)
     reference.identity = identity
     # One step, so that of two threads both get the term of the first. A dead reference gives way under the lock only.
@@ -428,7 +431,7 @@ def _remove_freed() -> None:
     with _interning:
         while _freed:
             gone = cast("_InternedReference", _freed.pop())
-            if _interned.get(gone.identity) is gone:
+            if _interned.get(gone.identity) is gone:  # otherwise the term was made again meanwhile
                 del _interned[gone.identity]
 
 
@@ -476,6 +479,7 @@ def _product(left: Monomial, right: Monomial) -> Monomial:
     if len(left) + len(right) > MAX_DEGREE:
         raise DimensionError("a product", f"multiplies more than {MAX_DEGREE} sizes")
     atoms = tuple(sorted((*left, *right), key=attrgetter("atom_key")))
+    # One factor at a time: of two that are min(x, 1), each is idle beside the other.
     idle = next((n for n, atom in enumerate(atoms) if atom.is_truth_value and _is_idle(atoms, n)), None)
     return atoms if idle is None else _product(atoms[:idle], atoms[idle + 1 :])
 
@@ -487,7 +491,7 @@ def _is_idle(monomial: Monomial, place: int) -> bool:
     """
     factor = monomial[place]
     assert isinstance(factor, Operation)
-    if factor in monomial[:place]:
+    if factor in monomial[:place]:  # 0 and 1 are their own squares
         return True
     return all(arg.is_constant or _divides(arg, monomial) for arg in factor.args)
 

@@ -125,6 +125,7 @@ def prime_powers(number: int) -> tuple[tuple[int, int], ...]:
     """
     powers: list[tuple[int, int]] = []
     divisor = 2
+    # A number with a larger prime is refused below, whether or not what is left of it is one.
     while divisor * divisor <= number and divisor <= MAX_MODULUS:
         power = 1
         while number % divisor == 0:

@@ -255,6 +255,8 @@ class EqualityClasses:
         if a == b:
             return
         sizes = self._size.get(a, 1), self._size.get(b, 1)
+        # The smaller class goes under the root of the larger one, which keeps paths logarithmic: shortening them, as
+        # union-find usually does, could not be undone.
         if sizes[0] < sizes[1]:
             a, b = b, a
         first, second = sorted((self._first.get(n, n) for n in (a, b)), key=self._rank)

@@ -174,6 +174,7 @@ def _equal_product_boxes(first: _Pair, second: _Pair, sets: Mapping[Symbol, Size
     s, t = first.symbol, second.symbol
     boxes: list[Box] = [{s: one.equal, t: other.equal}, *_zeros(first, second, sets)]
     for more, less in ((one.more, other.less), (one.less, other.more)):
+        # One pair has the lesser factor on the left only if the other has it on the right.
         if not more or not less:
             continue
         if _is_small(more):

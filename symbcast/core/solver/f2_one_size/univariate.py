@@ -279,6 +279,7 @@ def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
     if operator in ("==", "!="):
         value, rest = divmod(number, factor)
         equal = EMPTY if rest else at_least(value) - at_least(value + 1)
+        # Where a divisor is 0, neither a comparison nor its opposite holds.
         return equal if operator == "==" else _divisors_not_zero(difference) - equal
     most = number - 1 if operator == "<" else number
     if factor < 0:

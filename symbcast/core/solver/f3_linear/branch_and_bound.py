@@ -109,6 +109,7 @@ def least_sum(domains: Sequence[SizeSet]) -> int | None:
             end = starts[position][1]
             heappush(waiting, float("inf") if end is None else end)
             position += 1
+        # Of the intervals that have begun, the one that ends first takes the size (Glover 1967).
         if heappop(waiting) < size:
             return None
         total += size
@@ -134,6 +135,7 @@ class LinearRow:
         self.after: dict[int, tuple[Fraction | int, Fraction | int] | None] = {}
         ahead: tuple[Fraction | int, Fraction | int] | None = None
         behind = len(weights)
+        # From behind: the gains after a place are those of the symbols after it, and 0 if the row lacks one of them.
         for place in sorted((*coefficients, -1), reverse=True):
             if behind - place > 1:  # the row does not depend on a symbol between them
                 ahead = (0, 0) if ahead is None else (min(ahead[0], 0), max(ahead[1], 0))
@@ -163,6 +165,7 @@ class Inequality:
 
     def possible(self, place: int, left: int) -> bool:
         value = self.row.value
+        # A unit of the sum that is left adds between ahead[0] and ahead[1] to the row.
         ahead = self.row.ahead(place) if left else None
         if ahead is None:
             return value == 0 if self.operator == "==" else value <= 0 if self.operator == "<=" else value != 0

@@ -86,6 +86,7 @@ class DifferenceMatrix:
                 differing.append(bound)
             elif not _add(matrix, bound):
                 return None
+        # Where both bounds of a difference are one number, it can only be what it may not be.
         if any(matrix[b.left][b.right] == b.most and matrix[b.right][b.left] == -b.most for b in differing):
             return None
         return DifferenceRegion(matrix, differing)

@@ -438,6 +438,7 @@ class Session:
             self._add(formulas)
             self._crowd([*self.formulas, *formulas])
             answer = self._check()
+        # The formulas of this check may have large rows, and a basis is chosen when the symbols are declared.
         if answer is Satisfiability.UNKNOWN and not self.is_reduced:
             again = Session(self.symbols, [*self.formulas, *formulas], limit=self.limit)
             if again.is_reduced:  # by rows of those formulas
