@@ -103,7 +103,7 @@ class ModelConditions:
     def _with_generic_sizes(self, split: _Split) -> _Split:
         """Have questions about large sizes answered by a walk in which these make sizes short."""
         if self._asker.zeros:
-            split.inputs.answer_under(self._under)
+            split.inputs.elsewhere = self._under
         return split
 
     def _under(self, assumptions: Sequence[Assumption]) -> Program:

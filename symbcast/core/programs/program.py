@@ -402,8 +402,8 @@ class Program(ProgramRecord, LazyAccount):
     It reads the arguments of callers and answers for all operations together; `ProgramRecord` holds the operations.
     """
 
-    _elsewhere: AnswerUnder | None = None
-    """Returns another program that answers under assumptions, if this one cannot take them."""
+    elsewhere: AnswerUnder | None = None
+    """Returns another program that answers for large sizes under assumptions, if this one cannot take them."""
     _parts: tuple[object, AnswerParts | None] = (None, None)
     """The answer in parts, and the answers that it was computed from; then the account of these."""
     _open_account: tuple[object, Account | None] = (None, None)
@@ -578,7 +578,7 @@ class Program(ProgramRecord, LazyAccount):
             if self._parts[0] is not answers:
                 from symbcast.core.programs.answer_parts import answer_parts
 
-                parts = answer_parts(self, self._elsewhere)
+                parts = answer_parts(self, self.elsewhere)
                 if was_stopped():
                     return parts
                 self._parts = answers, parts
@@ -588,10 +588,6 @@ class Program(ProgramRecord, LazyAccount):
     def _open_parts(self) -> AnswerParts | None:
         """The answer in parts, if the one for all sizes at once is undecided."""
         return self.parts if self.is_open else None
-
-    def answer_under(self, ask: AnswerUnder) -> None:
-        """Answer for large sizes by another program, which ``ask`` returns under assumptions."""
-        self._elsewhere = ask
 
     @property
     def clauses(self) -> tuple[Formula, ...]:

@@ -223,15 +223,8 @@ class Onto(Law):
             yield Ask(equal(size, 1), (operand,), self.past_end)
 
 
-def relation_kind(law: Law) -> int | None:
-    """Return the kind of the relations that a law requires; None for a law with other requirements.
-
-    A class derived from one of these laws may require something else.
-    """
-    return _RELATED.get(type(law))
-
-
 _RELATED: dict[type[Law], int] = {Join: JOINS, Equal: EQUALS, Onto: ONTO_TARGET}
+"""The kinds of the relations that laws require. A class derived from one of these laws may require something else."""
 
 AT_MOST = Reason("at-most", "B's size must not exceed A's", (Remedy.TRANSPOSE, Remedy.SET_ONE))
 
@@ -612,7 +605,7 @@ def _plan(rule: Rule, ranks: tuple[int, ...]) -> _Plan | None:
     if type(rule).emit is not Rule.emit or not (type(rule).law_at is Rule.law_at or rule.is_uniform):
         return None
     placement, law = rule.laid(ranks)
-    kind = None if law is None else relation_kind(law)
+    kind = None if law is None else _RELATED.get(type(law))
     if kind is None or next(placement.refusals(ranks), None) is not None:
         return None
     base = placement.base(ranks)

