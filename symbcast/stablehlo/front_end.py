@@ -113,7 +113,7 @@ class HloWalk(Walk):
     def followed(self, call: NodeCall, outputs: Sequence[Value]) -> Sequence[Value]:
         """Return outputs with the element types of their types; require the sizes that the types promise."""
         own = cast("HloCall", call)
-        types = own.types
+        types = own.node.types
         if not types:  # the end of the function
             return outputs
         if call.node.op_type in ENDS_OF_IDIOMS and all(t is not None and t.sizes == () for t in types):
@@ -127,7 +127,7 @@ class HloWalk(Walk):
         """Note an operation without an answer, and return what its result types say."""
         self.leave(call.place, reason)
         own = cast("HloCall", call)
-        return [own.output(own.declared(n), position=n) for n in range(len(own.types))]
+        return [own.output(own.declared(n), position=n) for n in range(len(own.node.types))]
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

@@ -261,21 +261,16 @@ class HloCall(NodeCall):
         """Return dimension numbers of a kind such as ``GatherDimensionNumbers``."""
         return getattr(dialect("stablehlo"), kind)(self.node.raw.attributes[name])
 
-    @property
-    def types(self) -> list[TensorType | None]:
-        """The types of the results."""
-        return self.node.types
-
     def type_of(self, position: int) -> TensorType:
         """Return the type of a result that is a tensor of known rank."""
-        kind = self.types[position]
+        kind = self.node.types[position]
         if kind is None or kind.sizes is None:
             self.give_up("its result is no tensor of known rank")
         return kind
 
     def output(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
         """Return a result with the element type of its type."""
-        kind = self.types[position]
+        kind = self.node.types[position]
         return Value(shape, 0 if kind is None else kind.dtype, content)
 
     def alike(self, shapes: Sequence[Dims], reason: str) -> Dims:
@@ -334,7 +329,7 @@ class HloCall(NodeCall):
 
     def declared(self, position: int) -> Dims | None:
         """Return the shape that the type of a result declares, with new sizes for open ones; None for no tensor."""
-        kind = self.types[position]
+        kind = self.node.types[position]
         if kind is None or kind.sizes is None:
             return None
         return tuple(

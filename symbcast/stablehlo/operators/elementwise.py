@@ -66,7 +66,7 @@ def keeps(call: HloCall) -> Value:
 @operator("shape.size_to_index")
 def convert(call: HloCall) -> Value:
     """The elements converted to another type."""
-    kind = call.types[0]
+    kind = call.node.types[0]
     content = cast(call.value(0), kind.dtype, call.asker) if kind is not None else call.value(0).content
     return call.output(call.shape(0), content)
 

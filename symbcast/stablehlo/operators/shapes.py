@@ -78,7 +78,7 @@ def num_elements(call: HloCall) -> Value:
 def from_elements(call: HloCall) -> Value:
     """A tensor of given elements."""
     items = [call.element(n) for n in range(len(call.inputs))]
-    kind = call.types[0]
+    kind = call.node.types[0]
     shape = (len(items),) if kind is None or kind.sizes is None else tuple(n or 0 for n in kind.sizes)
     return Value(shape, call.dtype(), Elements(tuple(items)))
 
