@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symbcast.answers.cases.choices import CaseLayout
-from symbcast.answers.cases.division import Case, CaseDivision, question_of
+from symbcast.answers.cases.division import Case, CaseDivision
 from symbcast.answers.data import CasesData, LayoutData
 from symbcast.answers.explanation.evidence import Alignment, constraint_conflict_lines
 from symbcast.answers.explanation.words import Namer
@@ -139,8 +139,8 @@ def cases_document(cases: CaseDivision, room: Room = Room.SCREEN) -> Document:
     <BLANKLINE>
     together     N == M or N == 1 or M == 1
     """
-    namer = Namer.of(question_of(cases).names)
-    is_one = len(question_of(cases).broadcasts) == 1
+    namer = Namer.of(cases._question.names)
+    is_one = len(cases._question.broadcasts) == 1
     columns = [("guard", _guard), *_COLUMNS[is_one], ("example", _example)]
     if any(c.hints for c in cases):
         columns.insert(1, ("hints", _hints))
@@ -188,7 +188,7 @@ _COLUMNS: dict[bool, list[tuple[str, Callable[[Case, Namer], Span]]]] = {
 
 def _clashes(cases: CaseDivision, namer: Namer) -> list[str]:
     """Return why there are no cases: the clash."""
-    subject = question_of(cases).subject
+    subject = cases._question.subject
     if isinstance(subject, BroadcastCall):
         return constraint_conflict_lines(Alignment(subject))
     return operations_of_conflict(subject.conflict, namer)
@@ -196,7 +196,7 @@ def _clashes(cases: CaseDivision, namer: Namer) -> list[str]:
 
 def cases_data(cases: CaseDivision) -> CasesData:
     """Return cases as data that `json.dumps` takes."""
-    namer = Namer.of(question_of(cases).names)
+    namer = Namer.of(cases._question.names)
     return {
         "version": VERSION,
         "condition": str(cases.condition),
@@ -226,8 +226,8 @@ def _layout(layout: CaseLayout, namer: Namer) -> LayoutData:
 
 def case_lines(cases: CaseDivision) -> list[str]:
     """Return a line for each case: its guard, and of a broadcast its output and the strides of its operands."""
-    namer = Namer.of(question_of(cases).names)
-    if len(question_of(cases).broadcasts) != 1:
+    namer = Namer.of(cases._question.names)
+    if len(cases._question.broadcasts) != 1:
         return [str(c.condition) for c in cases]
     return [
         f"{c.condition}: output {namer.shape(c.shape)}, strides {', '.join(map(namer.shape, c.strides)) or 'none'}"

@@ -293,11 +293,6 @@ class CaseDivision(Guessable, Sequence[Case]):
         return f"<{type(self).__name__}: {len(self)}{more}>"
 
 
-def question_of(cases: CaseDivision) -> CasesQuestion:
-    """Return the question that was divided into cases."""
-    return cases._question
-
-
 # Broadcasts and programs divided into cases.
 
 
@@ -447,7 +442,7 @@ def _some(sizes: list[PartitionPart], place: int, said: str) -> list[PartitionPa
 
 def certify_cases(cases: CaseDivision) -> Certificate:
     """Return what z3 proves about the cases from the raw constraints."""
-    partition = question_of(cases).partition
+    partition = cases._question.partition
     known = partition.assumptions
     guards, required = [case.formula for case in cases], all_of(partition.all_requirements)
     claims = [

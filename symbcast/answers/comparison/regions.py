@@ -326,6 +326,8 @@ class RuleAnswers:
         self.answers: tuple[RuleAnswer, ...] = tuple(answer_of(rule, question) for rule in rules)
         self._regions = PairRegions(question, self.answers)
 
+    # Properties, because a comparison is hashed by its question: what was asked must not be set.
+
     @property
     def shapes(self) -> tuple[Shape, ...]:
         """The shapes."""
