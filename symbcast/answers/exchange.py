@@ -132,11 +132,11 @@ def _check_members(value: Mapping[Any, Any], schema: Mapping[str, Any], place: s
 
 # Not the name of a module: files that 0.1 wrote must be read whatever moves.
 FORMAT = "symbcast.program"
+# It is incremented when a key changes meaning or is removed.
 VERSION = 1
-"""It is incremented when a key changes meaning or is removed."""
 
+# What sympy may know about a symbol, other than that it is a size.
 _FLAGS = ("positive", "even", "odd", "zero")
-"""What sympy may know about a symbol, other than that it is a size."""
 
 
 def program_schema() -> dict[str, object]:

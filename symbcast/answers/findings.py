@@ -112,8 +112,8 @@ def texts_at(dims: Iterable[Dim], sizes: Sizes) -> list[str]:
 # Where a run stops at some sizes: the first operation whose own requirements fail there.
 
 
+# Units for one requirement: it is shown as it is if that does not suffice to simplify it.
 _EFFORT = 100_000
-"""Units for one requirement: it is shown as it is if that does not suffice to simplify it."""
 
 
 class Stop(NamedTuple):

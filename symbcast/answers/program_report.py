@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 FORMAT = "symbcast.report"
+# It is incremented when a key changes meaning or is removed.
 VERSION = 1
-"""It is incremented when a key changes meaning or is removed."""
 
 
 def report_schema() -> dict[str, object]:

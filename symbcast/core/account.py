@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 # other names and in another order: all sizes alike, then one size unlike the others.
 
 
+# Units of effort for all samples of a question, whatever was asked before; a tenth of them within a budget.
 SAMPLES = 300_000
-"""Units of effort for all samples of a question, whatever was asked before; a tenth of them within a budget."""
+# Units for evaluating a formula, and each of its terms.
 _EVALUATED = 6
-"""Units for evaluating a formula, and each of its terms."""
 _ALIKE = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 0)
 _UNLIKE = (2, 3, 0, 8)
 

@@ -207,8 +207,8 @@ def unknown(what: str, name: str, known: Sequence[str]) -> BindingError:
 # Unify the shapes that a caller gives with those that a model declares.
 
 
+# A prefix for the names of a model, to keep them apart from the caller's during unification.
 _OWN = "\0"
-"""A prefix for the names of a model, to keep them apart from the caller's during unification."""
 
 
 class Unifier:
@@ -284,8 +284,8 @@ def _unmarked(dim: Dim) -> Dim:
 # Apply a caller's knowledge to the inputs that a model declares: their shapes and their elements.
 
 
+# The maximum length of a vector of integers that is taken to hold sizes.
 _SHORT = 8
-"""The maximum length of a vector of integers that is taken to hold sizes."""
 
 
 def with_names_bound(values: dict[str, Value], known_inputs: KnownInputs) -> KnownInputs:
@@ -461,8 +461,8 @@ def _type(dtype: int) -> str:
     return str(TensorProto.DataType.Name(dtype)).lower()
 
 
+# Types that can hold this number are taken to hold all sizes (see `symbcast.operators.values.contents`).
 _LARGEST = (1 << 31) - 1
-"""Types that can hold this number are taken to hold all sizes (see `symbcast.operators.values.contents`)."""
 
 
 def place_name(name: str, axis: int) -> str:
@@ -574,10 +574,10 @@ def free_name(base: str, taken: set[str]) -> str:
 
 T = TypeVar("T")
 
+# Names up to this length are never replaced, if they are identifiers.
 LONGEST = 16
-"""Names up to this length are never replaced, if they are identifiers."""
+# The roles of the axes of an image or a sequence, by its rank.
 _ROLES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
-"""The roles of the axes of an image or a sequence, by its rank."""
 
 
 class Layouts(NamedTuple):

@@ -26,8 +26,8 @@ from symbcast.graphs.registry import front_ends
 # Only a few of thousands of jobs are submitted at any time, so that waiting jobs do not fill the executor's memory.
 
 
+# The number of jobs submitted to an executor whose number of workers is unknown.
 AHEAD = 128
-"""The number of jobs submitted to an executor whose number of workers is unknown."""
 
 Submit: TypeAlias = "Callable[[Job], Future[Answer]]"
 
@@ -152,8 +152,8 @@ def _ending(job: Job, future: Future[Answer]) -> Ending[Job, Answer]:
         raise
 
 
+# The errors of executors for a job whose workers keep dying, and for processes that end silently.
 _LOST = frozenset({"KilledWorker", "ProcessExpired"})
-"""The errors of executors for a job whose workers keep dying, and for processes that end silently."""
 
 
 # The outcome of checking one of many files, as plain data passed between processes and written to JSON lines.
@@ -246,8 +246,8 @@ class FileResult:
 
 
 FORMAT = "symbcast.results"
+# It is incremented when a key changes meaning or is removed.
 VERSION = 1
-"""It is incremented when a key changes meaning or is removed."""
 
 
 class Journal:

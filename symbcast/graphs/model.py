@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # Compute a model's condition on its input sizes, separately from conditions on sizes that data decide.
 
 
+# How many sizes by cases of a clause are followed to find sizes that meet it: each may double its length.
 _CASES = 6
-"""How many sizes by cases of a clause are followed to find sizes that meet it: each may double its length."""
 
 
 class _Split(NamedTuple):

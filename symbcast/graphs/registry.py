@@ -12,8 +12,8 @@ from symbcast.errors import MissingExtraError
 if TYPE_CHECKING:
     from symbcast.graphs.check import FrontEnd
 
+# The group of entry points in which other packages offer a `Registered`.
 GROUP = "symbcast.front_ends"
-"""The group of entry points in which other packages offer a `Registered`."""
 
 
 class Registered(NamedTuple):

@@ -116,12 +116,12 @@ def cpp_dispatch(
 # Cases as documents, as data for JSON, and as functions that return the case of given sizes.
 
 
+# How many cases are shown.
 SHOWN = {Room.SCREEN: 27, Room.PAGE: 243}
-"""How many cases are shown."""
+# For a program of many operations, the number of naive cases is too large to show.
 _COUNTED = 10**6
-"""For a program of many operations, the number of naive cases is too large to show."""
+# The version of the data: incremented when a key changes meaning or is removed.
 VERSION = 1
-"""The version of the data: incremented when a key changes meaning or is removed."""
 
 
 def cases_document(cases: CaseDivision, room: Room = Room.SCREEN) -> Document:
@@ -179,11 +179,11 @@ def _example(case: Case, _: Namer) -> Span:
     return Span(sizes_text(sizes), True, math=NamedSizes(sizes))
 
 
+# The columns for each case of one broadcast, and for each case of a program.
 _COLUMNS: dict[bool, list[tuple[str, Callable[[Case, Namer], Span]]]] = {
     True: [("output", _output), ("strides", _strides)],
     False: [],
 }
-"""The columns for each case of one broadcast, and for each case of a program."""
 
 
 def _clashes(cases: CaseDivision, namer: Namer) -> list[str]:

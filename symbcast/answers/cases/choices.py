@@ -82,12 +82,12 @@ class Choice:
         self.literals: list[Formula] = []
         self.written_ones: dict[Dim, None] = {}
         self._values: dict[Symbol, Dim] = {}
+        # For terms that are not symbols, an equal term: the one that stands for all of them in `_ones`, `_large`.
         self._same: dict[Dim, Dim] = {}
-        """For terms that are not symbols, an equal term: the one that stands for all of them in `_ones`, `_large`."""
+        # The terms, other than symbols, that are 1.
         self._ones: dict[Dim, None] = {}
-        """The terms, other than symbols, that are 1."""
+        # The terms that are not 1.
         self._large: dict[Dim, None] = {}
-        """The terms that are not 1."""
 
     @staticmethod
     def of_values(values: dict[Symbol, Dim]) -> Choice:
@@ -369,8 +369,8 @@ def _dims(column: AxisColumn) -> tuple[Dim, ...]:
 # Broadcasts as columns, and how a case reads their operands: stretched axes and strides.
 
 
+# What rules call an operand that is a shape to broadcast to, and has no elements.
 _TARGET = "target"
-"""What rules call an operand that is a shape to broadcast to, and has no elements."""
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,8 @@ from symbcast.errors import BindingError, ShapeTypeError
 # The cases of a broadcast, or of a program: in each, all output sizes and all stretched axes are the same.
 
 
+# The most cases to list, unless the caller gives another limit.
 MOST = 10_000
-"""The most cases to list, unless the caller gives another limit."""
 
 Hint: TypeAlias = "Sizes | str | Statement"
 """Expected sizes: all or some of them by name, or a condition on them."""

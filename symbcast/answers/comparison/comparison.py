@@ -98,8 +98,8 @@ class Comparison(Guessable, Explained, RuleAnswers):
         raise TypeError("a comparison has no truth value: ask its .pairs for their .order")
 
 
+# Ranks above this are not asked about.
 HIGHEST = 8
-"""Ranks above this are not asked about."""
 
 
 class Relation(Guessable, Explained, RankRelation):
@@ -157,8 +157,8 @@ def _related(rules: tuple[Rule, Rule], rank: int) -> Relation:
     return Relation(rule_text(rules[0]), rule_text(rules[1]), rank, order, shown, open_reason)
 
 
+# The ways in which rules can differ: other outputs, or one alone accepts. One separation is shown for each.
 _WAYS = ("differ", "first", "second")
-"""The ways in which rules can differ: other outputs, or one alone accepts. One separation is shown for each."""
 
 
 def check_rank(rank: object) -> None:

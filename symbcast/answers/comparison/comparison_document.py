@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 # Comparisons and relations as documents.
 
 
+# How many pairs of rules that differ are shown.
 PAIRS_SHOWN = 6
-"""How many pairs of rules that differ are shown."""
 
 _TONES = {
     Order.EQUAL: Tone.FINE,
@@ -212,8 +212,8 @@ def relation_document(relation: RankRelation) -> Document:
 
 
 FORMAT = "symbcast.comparison"
+# It is incremented when a key changes meaning or is removed.
 VERSION = 1
-"""It is incremented when a key changes meaning or is removed."""
 
 
 def comparison_schema() -> dict[str, object]:

@@ -224,8 +224,8 @@ def answer_of(rule: Rule, question: ComparisonQuestion) -> RuleAnswer:
     return RuleAnswer(rule_text(rule), Result(call), rule, question)
 
 
+# The most choices to enumerate; beyond that, `small_models` returns None.
 MOST = 5_000
-"""The most choices to enumerate; beyond that, `small_models` returns None."""
 
 _SizeTuple: TypeAlias = tuple[int, ...]
 

@@ -34,20 +34,20 @@ Shape: TypeAlias = tuple[int, ...]
 Weights: TypeAlias = Mapping[Shape, float]
 Holds: TypeAlias = Callable[[Shape], bool]
 
+# Units for the shapes of the least area for all heights and widths of requests of two sizes.
 _CANDIDATES = 300_000
-"""Units for the shapes of the least area for all heights and widths of requests of two sizes."""
+# Units for choosing and exchanging shapes one at a time.
 _IMPROVED = 700_000
-"""Units for choosing and exchanging shapes one at a time."""
+# Units for the exact choice of shapes of two sizes.
 _EXACT = 500_000
-"""Units for the exact choice of shapes of two sizes."""
+# How many heights, and how many widths, of requests are tried where there are too many for all.
 _MOST_LINES = 40
-"""How many heights, and how many widths, of requests are tried where there are too many for all."""
+# How often all shapes are tried for an exchange, before the exact choice.
 _EXCHANGES = 3
-"""How often all shapes are tried for an exchange, before the exact choice."""
+# For how many rounds over all shapes the effort for them is enough.
 _ROUNDS = 2
-"""For how many rounds over all shapes the effort for them is enough."""
+# Requests whose cost is added up for one unit of effort.
 _COSTS = 4
-"""Requests whose cost is added up for one unit of effort."""
 
 
 _MANY = "too many distinct sizes ({}) to find the best; round them first"
@@ -344,8 +344,8 @@ def _best_added(weights: Weights, known: Sequence[Shape], chosen: Sequence[Shape
 
 Traffic: TypeAlias = "Mapping[Any, float] | Iterable[Any]"
 """Sizes, or sizes with how often each occurs; for two sizes, pairs."""
+# Units of effort for the choice of shapes.
 PACKED = 1_500_000
-"""Units of effort for the choice of shapes."""
 
 
 @dataclass(frozen=True)

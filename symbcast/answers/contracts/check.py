@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # Sizes in some ranges at which a condition fails: the smallest for each clause, with the operation behind it.
 
 
+# Up to this many boxes, the smallest sizes outside them are sought.
 _FEW = 8
-"""Up to this many boxes, the smallest sizes outside them are sought."""
 
 
 @dataclass(frozen=True)
@@ -290,8 +290,8 @@ def larger_sizes(question: ContractQuestion, failure: ContractFailure, ranges: R
     return FittingAdvice(f"pad {' and '.join(raised)}, for example", None) if raised else None
 
 
+# Units of effort for advice.
 _ADVISED = 300_000
-"""Units of effort for advice."""
 
 
 class Check:

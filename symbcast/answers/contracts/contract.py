@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 FORMAT = "symbcast.contract"
+# It is incremented when a key changes meaning or is removed.
 VERSION = 1
-"""It is incremented when a key changes meaning or is removed."""
 
 
 @cache
@@ -262,8 +262,8 @@ def check_read(data: Any, written: Mapping[str, Any], read: ContractParts) -> No
             raise ExchangeError(f"data.{key}", f"is {data[key]!r:.60}, not {written[key]!r:.60}")
 
 
+# How many boxes a form has at most, unless the caller says otherwise.
 MOST = {"box": 1, "steps": 1, "derived": 1, "profiles": 4, "list": 128}
-"""How many boxes a form has at most, unless the caller says otherwise."""
 
 
 class Contract(Guessable, HasVerdict):

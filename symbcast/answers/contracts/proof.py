@@ -17,8 +17,8 @@ from symbcast.core.solver.evaluation import predicate, symbols_in
 if TYPE_CHECKING:
     Ranges: TypeAlias = Mapping[Symbol, range]
 
+# Units of effort for the proof.
 PROVED = 500_000
-"""Units of effort for the proof."""
 _MOST_POINTS = 1 << 16
 _PROOFS = {
     Satisfiability.UNSATISFIABLE: Proof.PROVED,

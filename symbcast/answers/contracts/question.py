@@ -23,6 +23,7 @@ from symbcast.errors import BindingError, ShapeTypeError, UnknownRankError
 # The inputs and outputs that a contract is about: their shapes and element types.
 
 
+# NumPy's names of element types by their numbers in ONNX's ``TensorProto.DataType``.
 ELEMENT_TYPES = {
     1: "float32",
     2: "uint8",
@@ -39,7 +40,6 @@ ELEMENT_TYPES = {
     13: "uint64",
     16: "bfloat16",
 }
-"""NumPy's names of element types by their numbers in ONNX's ``TensorProto.DataType``."""
 
 
 class Tensor(NamedTuple):
@@ -73,15 +73,15 @@ class Tensor(NamedTuple):
 RangeLike: TypeAlias = "str | int | range | Iterable[int]"
 """``"64..1280"``, ``"64..1280 step 32"``, one size, a Python range, or some sizes."""
 
+# The range of a size for which the caller gives none.
 DEFAULT = range(1, 4097)
-"""The range of a size for which the caller gives none."""
 _TEXT = re.compile(r"\s*(\d+)\s*(?:\.\.\s*(\d+)\s*(?:step\s+(\d+)\s*)?)?", re.ASCII)
 _ENDLESS = re.compile(r"\s*\d+\s*\.\.\s*(?:inf|oo|\*|\?|∞)?\s*", re.ASCII)
 _HINT = 'write a range such as "64..1280" or "64..1280 step 32", a size such as 224, or a Python range'
 _ANY = SizeSet.interval(0, None)
 _MOST = 1 << 31
+# A set of sizes is a mask with a bit for each: 2 MB.
 _WIDEST = 1 << 24
-"""A set of sizes is a mask with a bit for each: 2 MB."""
 
 
 def read_range(value: RangeLike) -> range:
@@ -114,11 +114,11 @@ def read_range(value: RangeLike) -> range:
     return _checked(range(min(sizes), max(sizes) + 1) if sizes else range(0), value)
 
 
+# A range as other tools write it.
 _OTHER = re.compile(
     r"\s*(?:range)?[(\[]?\s*([0-9]+)\s*(?:-|:|,|to|\.\.\.|…)\s*([0-9]+)\s*(?:(?:-|:|,|/|by|step)\s*([0-9]+)\s*)?[)\]]?\s*"
     r"|\s*([0-9]+)\s*\.\.\s*([0-9]+)\s*(?:,|:|/|\.\.|by)\s*([0-9]+)\s*"
 )
-"""A range as other tools write it."""
 
 
 def range_in_other_notation(text: str) -> str:

@@ -219,8 +219,8 @@ class Alignment:
 
 
 PAIRS_TRIED = 100
+# How long a requirement in words may be; a longer one is shown as a formula.
 _LONGEST = 300
-"""How long a requirement in words may be; a longer one is shown as a formula."""
 
 
 def at_sizes(result: BroadcastCall, sizes: Mapping[str, int]) -> BroadcastCall | None:

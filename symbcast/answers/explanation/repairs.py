@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 Framework: TypeAlias = Literal["numpy", "torch", "onnx"]
+# Operands with more axes are not edited: there are too many possibilities.
 MOST_AXES = 6
-"""Operands with more axes are not edited: there are too many possibilities."""
+# The order of more sizes than these is kept.
 _PERMUTED = 5
-"""The order of more sizes than these is kept."""
 
 
 class ViewEdit(Struct):
@@ -184,11 +184,11 @@ class Meeting:
 
     def __init__(self, shapes: Sequence[Sequence[Dim]], position: int) -> None:
         others = [s[::-1] for n, s in enumerate(shapes) if n != position]
+        # The sizes of the others, from the last axis on; 1 is not counted.
         self._met = [{*sizes} for sizes in zip_longest(*others, fillvalue=1)]
-        """The sizes of the others, from the last axis on; 1 is not counted."""
         self._now = 0
+        # Whether some size meets none of its like now, but occurs in another operand: only then can an order gain.
         self.may_grow = False
-        """Whether some size meets none of its like now, but occurs in another operand: only then can an order gain."""
         for back, size in enumerate(reversed(shapes[position])):
             if self.meets(size, back):
                 self._now += 1
@@ -270,11 +270,11 @@ def _with_ones(dims: Sequence[Dim], axes: Sequence[int | None]) -> list[int | No
     return axes_with_ones
 
 
+# How many changes are checked.
 TRIED = 40
-"""How many changes are checked."""
 FRAMEWORKS: tuple[Framework, ...] = ("numpy", "torch", "onnx")
+# With more operands, none is edited.
 MOST_OPERANDS = 4
-"""With more operands, none is edited."""
 _TARGET = "target"
 
 
@@ -461,10 +461,10 @@ def _asserted(framework: Framework, assumptions: Sequence[Assumption]) -> Iterat
         yield f"assert {assumption.text}" if framework == "numpy" else f"torch._check({assumption.text})"
 
 
+# What it costs that a size meets none of its like, to assume something, and to use another rule.
 _MEETING, _ASSUME, _RULE = 100, 50, 70
-"""What it costs that a size meets none of its like, to assume something, and to use another rule."""
+# How many edits to list per kind and operand.
 _OF_A_KIND = {"unsqueeze": 2, "squeeze": 2, "reshape": 2, "transpose": 1, "slice": 1}
-"""How many edits to list per kind and operand."""
 _COSTS = {"unsqueeze": 1.0, "squeeze": 1.0, "reshape": 2.0, "transpose": 3.0, "slice": 20.0}
 
 

@@ -150,8 +150,8 @@ def _renamed(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
 # Formulas in plain words.
 
 
+# From this many possible remainders of a size on, one clause lists them all.
 _MANY_REMAINDERS = 3
-"""From this many possible remainders of a size on, one clause lists them all."""
 _MOST_REMAINDERS = 4096
 
 

@@ -90,8 +90,8 @@ def _choices(name: str, taken: set[str]) -> Iterator[str]:
     yield from (f"{base}_{n}" for n in count(2))
 
 
+# The largest size that a guard over machine integers accepts.
 LARGEST_SIZE = 2**63 - 1
-"""The largest size that a guard over machine integers accepts."""
 
 
 def check_known_ranks(language: str, names: Iterable[Symbol]) -> None:

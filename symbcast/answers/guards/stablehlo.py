@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 # Terms and formulas as operations of StableHLO on 64-bit scalars, and whether 64 bits are enough.
 
 
+# The largest size of a dimension: ``stablehlo.get_dimension_size`` gives an ``i32``.
 LARGEST_DIMENSION = 2**31 - 1
-"""The largest size of a dimension: ``stablehlo.get_dimension_size`` gives an ``i32``."""
 _LARGEST_VALUE = 2**63 - 1
+# Where bounds on values stop: twice this number still fits into 64 bits.
 _MOST = 2**62 - 1
-"""Where bounds on values stop: twice this number still fits into 64 bits."""
 _NUMBER, _TRUTH = "tensor<i64>", "tensor<i1>"
 _PREDICATES = {"==": "EQ", "!=": "NE", "<=": "LE", "<": "LT"}
 _EXTREMA = {"min": "minimum", "max": "maximum"}
@@ -233,8 +233,8 @@ class ScalarWriter:
         return self.selected(is_more, most, self._chain("multiply", [left, right], _NUMBER))
 
 
+# The most sizes that JAX accepts in the message of an assertion.
 _MOST_SHOWN = 32
-"""The most sizes that JAX accepts in the message of an assertion."""
 
 
 class CheckedRequirement(NamedTuple):
@@ -448,8 +448,8 @@ def _range_settled(leaf: Leaf) -> Formula:
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _ELEMENT = re.compile(r"[A-Za-z][A-Za-z0-9]*|complex<f(32|64)>")
+# The rules' name for an operand that is only a shape: it has no elements to broadcast.
 _SHAPES = ("target", "result")
-"""The rules' name for an operand that is only a shape: it has no elements to broadcast."""
 
 
 def stablehlo_broadcast(call: BroadcastCall, name: str = "broadcast", element_type: str = "f32") -> str:

@@ -45,8 +45,8 @@ from symbcast.errors import ShapeTypeError, UndecidedError
 # Relations that follow from a broadcast, or do not: as a document and as data for JSON.
 
 
+# The version of the data: incremented when a key changes meaning or is removed.
 VERSION = 1
-"""The version of the data: incremented when a key changes meaning or is removed."""
 _KEPT = ("valid when", "assuming", "undecided", "impossible")
 
 

@@ -161,8 +161,8 @@ def _gives(output: OutputDim, size: Dim) -> Iterator[Formula]:
 # The sizes that give a wanted output, as a document and as data for JSON.
 
 
+# The version of the data: incremented when a key changes meaning or is removed.
 VERSION = 1
-"""The version of the data: incremented when a key changes meaning or is removed."""
 _WIDTH = {Room.SCREEN: 84, Room.PAGE: 400}
 _WORDS = {
     Verdict.ALWAYS: "for all sizes",

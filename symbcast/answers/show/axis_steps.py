@@ -120,8 +120,8 @@ def _output(concrete: BroadcastCall, axis: int) -> str:
 # One binding evaluated axis by axis, as a document.
 
 
+# Up to this many operands get a column each.
 MOST_COLUMNS = 4
-"""Up to this many operands get a column each."""
 _TONES = {AxisMark.FINE: Tone.FINE, AxisMark.IMPOSSIBLE: Tone.IMPOSSIBLE}
 
 

@@ -64,14 +64,14 @@ if TYPE_CHECKING:
 # What is open about an answer, as fields: first that it is open, then what is proved to work and to fail.
 
 
+# Longer conditions have a line for each clause or case.
 LONG = 160
-"""Longer conditions have a line for each clause or case."""
+# How many clauses or cases of a long condition are shown.
 _PARTS = 6
-"""How many clauses or cases of a long condition are shown."""
 _SHOWN = 4
 _NOT_PROVED = "not proved for any sizes"
+# The maximum length of a condition that is shown negated; a longer one is easier to read as it is.
 _NEGATED = 60
-"""The maximum length of a condition that is shown negated; a longer one is easier to read as it is."""
 
 
 def open_fields(account: Account, namer: Namer) -> Iterator[Field]:
@@ -170,13 +170,13 @@ MAX_AXES = 12
 MAX_OPERANDS = 9
 WIDEST_CELL = 40
 LABEL_WIDTH = 24
+# The meaning of each mark on an axis.
 MEANINGS = {
     AxisMark.FINE: "fine",
     AxisMark.CONDITIONAL: "depends on the sizes",
     AxisMark.IMPOSSIBLE: "impossible",
     AxisMark.UNDECIDED: "not decided",
 }
-"""The meaning of each mark on an axis."""
 _TONES = {mark: Tone[mark.name] for mark in AxisMark}
 _MARKS = {mark: Span(mark.value, tone=_TONES[mark]) for mark in AxisMark}
 _GAP = Span("...", True, math=Pieces(("...",)))
@@ -334,8 +334,8 @@ def _chosen_axes(aligned: Alignment) -> list[int | None]:
 
 CLAUSES_SHOWN = 8
 ONE_LINE = 200
+# How many characters the cells of a row have together: a page's table scrolls.
 CELLS_WIDTH = {Room.SCREEN: 84, Room.PAGE: 400}
-"""How many characters the cells of a row have together: a page's table scrolls."""
 
 
 def broadcast_document(result: BroadcastCall, room: Room = Room.SCREEN) -> Document:
@@ -550,8 +550,8 @@ def one_line_summary(result: BroadcastCall) -> str:
 # Repairs as a document: each with the answer that it gives and its code.
 
 
+# The version of the data: incremented when a key changes meaning or is removed.
 VERSION = 1
-"""The version of the data: incremented when a key changes meaning or is removed."""
 _LABELS = {"numpy": "NumPy", "torch": "PyTorch", "onnx": "ONNX"}
 
 

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from symbcast.core.effort import Tier
 
 
+# The most characters of one text to show, unless a maker sets another limit.
 LONGEST = 400
-"""The most characters of one text to show, unless a maker sets another limit."""
 
+# The most clauses of a condition to show; each is shown whole.
 CLAUSES = 100
-"""The most clauses of a condition to show; each is shown whole."""
 
 
 class Tone(Enum):
@@ -76,8 +76,8 @@ class Pieces(NamedTuple):
 
 Math: TypeAlias = JointFormulas | NamedSizes | Dims | Pieces
 
+# The mathematics of a span that repeats in words or code what another span shows as mathematics.
 NOTHING = Pieces(())
-"""The mathematics of a span that repeats in words or code what another span shows as mathematics."""
 
 
 class Span(NamedTuple):
@@ -274,8 +274,8 @@ def condition_document(condition: Formula) -> Document:
 # Aliases in what people read: texts and documents with short names of sizes, and what the names stand for.
 
 
+# How many names have a line of the legend each; more share its lines.
 _LINES = 4
-"""How many names have a line of the legend each; more share its lines."""
 
 
 class Shortener:
@@ -365,12 +365,12 @@ def _shorten_lines(document: Document) -> Iterator[Line]:
 # Documents as plain text.
 
 
+# How wide the labels of fields are, with the space behind them.
 LABEL = 13
-"""How wide the labels of fields are, with the space behind them."""
+# Lines of fields are wrapped at this width if no other is asked for.
 WIDTH = 100
-"""Lines of fields are wrapped at this width if no other is asked for."""
+# A wider cell of a table continues below.
 CELL = 60
-"""A wider cell of a table continues below."""
 
 
 def render(document: Document, width: int = WIDTH, indent: int = 2) -> str:

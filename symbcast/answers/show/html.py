@@ -33,8 +33,8 @@ CONDITIONAL = "#E69F00"
 IMPOSSIBLE = "#D55E00"
 UNDECIDED = "#7F7F7F"
 
+# The colours of different failures in pictures: neighbours are as distinct as possible.
 FAILURES = (IMPOSSIBLE, "#0072B2", "#F0E442", "#CC79A7", CONDITIONAL, "#56B4E9")
-"""The colours of different failures in pictures: neighbours are as distinct as possible."""
 
 COLOURS = {
     Tone.FINE: FINE,
@@ -62,8 +62,8 @@ def channels(colour: str) -> str:
     return ",".join(str(int(colour[n : n + 2], 16)) for n in (1, 3, 5))
 
 
+# The colour of thin lines.
 RULE = "rgba(127,127,127,.4)"
-"""The colour of thin lines."""
 
 MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
 # Isolated, so that right-to-left names do not reorder the text around them.

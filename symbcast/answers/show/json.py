@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # Answers as plain data for JSON.
 
 
+# The version of the format: incremented when a key changes meaning or is removed.
 FORMAT_VERSION = 1
-"""The version of the format: incremented when a key changes meaning or is removed."""
 
 
 def result_to_dict(result: BroadcastCall) -> ResultData:

@@ -57,10 +57,10 @@ from symbcast.core.characters import name_latex, telling_sizes, text_latex, visi
 
 T = TypeVar("T")
 
+# The most terms, factors, members or sizes to show in one expression.
 MOST = 12
-"""The most terms, factors, members or sizes to show in one expression."""
+# What replaces parts that are not shown.
 OMITTED = r"\ldots"
-"""What replaces parts that are not shown."""
 _GAP = r"\\[6pt]"
 
 
@@ -105,8 +105,8 @@ def brackets(latex: str) -> str:
 # Dimensions as LaTeX, with their parts in the same order as in text.
 
 
+# How long the LaTeX of one dimension may be; a longer one is replaced with dots.
 LONGEST = 1500
-"""How long the LaTeX of one dimension may be; a longer one is replaced with dots."""
 
 
 def dim_latex(dim: Dim, labels: Mapping[Symbol, str]) -> str:
@@ -205,10 +205,10 @@ def _of_sequence(s: SequenceSymbol) -> str:
 _SIGNS = {"==": "=", "!=": r"\ne", "<=": r"\le", "<": "<"}
 _MIRRORED = {"<=": r"\ge", "<": ">"}
 _WORDS: dict[type[AllOf | AnyOf], str] = {AllOf: r" \land ", AnyOf: r" \lor "}
+# How long the LaTeX of a clause may be; a longer one is written as text, on several lines.
 _LONGEST = 4000
-"""How long the LaTeX of a clause may be; a longer one is written as text, on several lines."""
+# Typesetters do not break text: it continues on a new line after this many characters.
 _WIDTH = 100
-"""Typesetters do not break text: it continues on a new line after this many characters."""
 
 _Kind: TypeAlias = type[AllOf | AnyOf] | None
 
@@ -369,8 +369,8 @@ def _compatibility(formula: Compatible | Clashing, labels: Mapping[Symbol, str])
 # Documents as LaTeX: one formula, for MathJax and for LaTeX with amsmath and amssymb.
 
 
+# Start a new row after this many characters of words: typesetters do not break formulas.
 WIDTH = 100
-"""Start a new row after this many characters of words: typesetters do not break formulas."""
 _RULE = r"\hline "
 
 

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 # The answer for generic sizes, next to one for all sizes that is undecided or long, and those for smaller sizes.
 
 
+# At most this many cases of small sizes are shown.
 _CASES = 6
-"""At most this many cases of small sizes are shown."""
 
 
 def generic_field(program: Program, namer: Namer, *, is_open: bool) -> Field:
@@ -100,10 +100,10 @@ def _answer(verdict: Verdict, clauses: tuple[Formula, ...], namer: Namer) -> Lin
 # A program's answer as a document: its requirements and their origins, where it fails, and the clashes.
 
 
+# How many conditions, or operations of a conflict, are shown.
 SHOWN = 12
-"""How many conditions, or operations of a conflict, are shown."""
+# The most operations to name as the origins of one condition.
 NAMED = 3
-"""The most operations to name as the origins of one condition."""
 
 
 def program_document(env: Program, room: Room = Room.SCREEN) -> Document:

@@ -28,8 +28,8 @@ from symbcast.answers.show.document import (
 from symbcast.core.characters import visible
 
 STYLES = {Tone.FINE: "green", Tone.CONDITIONAL: "yellow", Tone.IMPOSSIBLE: "red", Tone.UNDECIDED: "magenta"}
+# On a terminal with fewer columns, the lines of a field are below its label.
 NARROW = 60
-"""On a terminal with fewer columns, the lines of a field are below its label."""
 _GAP = 2
 _LEGEND_GAP = 4
 

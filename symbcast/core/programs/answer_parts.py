@@ -41,12 +41,12 @@ from symbcast.errors import AssumptionError, SymbcastError
 # exact there, and says nothing about smaller sizes.
 
 
+# If the answer for large sizes is long too, it is at most this part of the one for all sizes.
 _SHORTER = 4
-"""If the answer for large sizes is long too, it is at most this part of the one for all sizes."""
+# Bounds above this are not tried.
 _LARGEST = 1 << 16
-"""Bounds above this are not tried."""
+# With more bounds, none of them is tried to be left out.
 _DROPPED = 4
-"""With more bounds, none of them is tried to be left out."""
 
 Bounds: TypeAlias = "dict[Symbol, int]"
 
@@ -233,11 +233,11 @@ def _starts(formula: Formula) -> Iterator[tuple[Symbol, int]]:
 # them as long as the answer is undecided or long, in the end single values. Bands with one answer are put together.
 
 
+# Units of effort for all bands, and for one.
 _EFFORT = 3_000_000
-"""Units of effort for all bands, and for one."""
 _BAND = 400_000
+# A band whose condition has more characters is divided.
 _SHORT = 80
-"""A band whose condition has more characters is divided."""
 
 
 class SmallCase(Struct, HasVerdict):

@@ -52,18 +52,18 @@ def check_limit(limit: object) -> int:
     return limit
 
 
+# Conditions of more characters are long: people do not read them.
 LONG_TEXT = 160
-"""Conditions of more characters are long: people do not read them."""
 
 
 Dims: TypeAlias = tuple[Dim, ...]
 
 _KEPT_AT_MOST = 8192
 _texts: dict[str, Dims] = {}
+# The entries of ``_texts`` from before it was last full; those still in use move back.
 _older_texts: dict[str, Dims] = {}
-"""The entries of ``_texts`` from before it was last full; those still in use move back."""
+# The names that sympy symbols represent; a user's own symbols are not plain.
 _symbols: dict[Any, Symbol] = {}
-"""The names that sympy symbols represent; a user's own symbols are not plain."""
 
 
 def plain_dims(value: Any) -> Dims | None:

@@ -169,8 +169,8 @@ def _shapes(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape, ...
         return None
 
 
+# All axes of a sequence get their own symbols if it has at most this many.
 MOST = 8
-"""All axes of a sequence get their own symbols if it has at most this many."""
 
 
 class RankedSizes:

@@ -64,12 +64,12 @@ class PublicAnswer(ABC):
 T = TypeVar("T")
 
 NOTHING: Any = ()
+# The default least size, compared by identity: `False` and `0.0` equal 0, but are not valid least sizes.
 ZERO = 0
-"""The default least size, compared by identity: `False` and `0.0` equal 0, but are not valid least sizes."""
 
 
+# How a result is decided: integers (F0), names and integers by NumPy's rule (F1, on masks), or any other way.
 SIZES, JOINS, GENERAL = range(3)
-"""How a result is decided: integers (F0), names and integers by NumPy's rule (F1, on masks), or any other way."""
 
 
 def _assumptions(assume: Assumptions, min_size: int) -> tuple[list[Assumption], int]:

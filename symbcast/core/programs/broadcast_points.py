@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 12
 _MOST_ATOMS = 40
+# Larger questions are left to the solver, which may not decide them: an answer is undecided in all of its parts.
 _GREATEST = 1 << 16
-"""Larger questions are left to the solver, which may not decide them: an answer is undecided in all of its parts."""
 _DIFFERENT = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
 _ALIKE = (8, 2, 0, 4, 5, 6, 3, 12, 16, 24, 64)
 _RISING = (
@@ -292,8 +292,8 @@ def point_verdict(rule: Rule, dims: Sequence[Dims], assumed: Sequence[Assumption
     return question if question.verdict is not None else None
 
 
+# The types of the sizes of most shapes: a quick test.
 _PLAIN = frozenset((int, Symbol))
-"""The types of the sizes of most shapes: a quick test."""
 
 
 def _is_plain(dim: Dim) -> bool:

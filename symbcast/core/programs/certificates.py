@@ -190,8 +190,8 @@ def _renamed(names: Names) -> dict[Any, Any]:
 # that z3 leaves open within its limit is undecided, and says why.
 
 
+# After as many open questions, z3 gets less effort for each: it takes a second or more to give up.
 _OPEN_AT_MOST = 4
-"""After as many open questions, z3 gets less effort for each: it takes a second or more to give up."""
 _LONGEST_TEXT = 80
 
 

@@ -58,10 +58,10 @@ class Islands:
     def __init__(self) -> None:
         self._parent: dict[SizeKey, SizeKey] = {}
         self._size: dict[SizeKey, int] = {}
+        # The roots of islands that are not loose.
         self._tight: set[SizeKey] = set()
-        """The roots of islands that are not loose."""
+        # For `undo`: a root that was put below another one, and whether that became tight by it; or a root alone.
         self._trail: list[tuple[SizeKey, SizeKey | None, bool]] = []
-        """For `undo`: a root that was put below another one, and whether that became tight by it; or a root alone."""
 
     def copy(self) -> Islands:
         """Return an independent copy, which cannot be undone beyond this point."""
@@ -127,8 +127,8 @@ class Islands:
         return left
 
 
+# Joins of more members are not searched for members that another covers: that is a question for each pair.
 COMPARED_UP_TO = 8
-"""Joins of more members are not searched for members that another covers: that is a question for each pair."""
 
 
 class FactsMark(NamedTuple):
@@ -145,15 +145,15 @@ class Facts:
 
     def __init__(self, min_size: int) -> None:
         self.min_size = min_size
+        # Grows whenever a dimension may be written more simply than before.
         self.version = 0
-        """Grows whenever a dimension may be written more simply than before."""
         self._classes = EqualityClasses({})
         self._islands = Islands()
+        # The symbols and terms whose possible values have been added.
         self._introduced: dict[Dim, None] = {}
-        """The symbols and terms whose possible values have been added."""
         self._watching: dict[SizeKey, list[Formula]] = {}
+        # The relation that says that a join is defined, by the join, as long as it is about nothing else.
         self._axis_of: dict[Dim, int] = {}
-        """The relation that says that a join is defined, by the join, as long as it is about nothing else."""
         self._trail: list[tuple[list[Formula], int]] = []
         self._simple: set[Dim] = set()
         self._simple_at = 0

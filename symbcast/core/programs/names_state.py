@@ -55,11 +55,11 @@ class NamesState(HasVerdict):
         self._shapes: dict[Codes, Shape] = {}
         self._codes: dict[tuple[Any, ...], Codes] = {}
         self._sizes: dict[int, Any] = {}
+        # The terms of outputs, which are sizes wherever the requirements hold.
         self._sized: set[Dim] = set()
-        """The terms of outputs, which are sizes wherever the requirements hold."""
         self._ones = 0
+        # The conjuncts of the condition, and the number of records that they are about.
         self._clauses: tuple[int, Sequence[Formula]] = (0, ())
-        """The conjuncts of the condition, and the number of records that they are about."""
 
     def copy(self) -> NamesState:
         """Return an independent copy."""

@@ -44,8 +44,8 @@ class OpenRanks:
             for formula in unrolled.formulas(c.requirement)
         ]
         self.emission = Emission(constraints, self._emitted.output)
+        # Why the answer is about some ranks only; empty where it is about all.
         self.reason = unrolled.reason
-        """Why the answer is about some ranks only; empty where it is about all."""
 
     @property
     def _requirements(self) -> list[Formula]:

@@ -85,8 +85,8 @@ Kind: TypeAlias = str
 """``"broadcast"``, ``"equal"``, ``"require"``, ``"assume"``, or the name of an operator, such as ``"matmul"``."""
 
 
+# The rule for shapes that must be equal.
 SAME = find_rule("none", {})
-"""The rule for shapes that must be equal."""
 
 
 def emission_of(rule: Rule, operands: Sequence[Shape]) -> Emission:
@@ -275,8 +275,8 @@ def is_repeatable(read: Shape, value: object) -> bool:
 
 _MADE_ANEW = (Unknown, SequenceSymbol)
 _NO_KEY = object()
+# Types whose values are equal to no value of another of them.
 _EXACT = frozenset({int, str, NoneType, EllipsisType})
-"""Types whose values are equal to no value of another of them."""
 _OTHERS = frozenset({bool, float})
 
 

@@ -104,11 +104,11 @@ class ProgramRecord:
         self.min_size = min_size
         self.on_conflict: OnConflict = on_conflict
         self.budget = budget
+        # The program as masks, as long as they can hold it.
         self._names: NamesState | None = NamesState(NUMPY, min_size) if min_size <= 1 else None
-        """The program as masks, as long as they can hold it."""
         self._general: ProgramState | None = None
+        # Whether the general state was left half changed by an operation that was broken off.
         self._is_stale = False
-        """Whether the general state was left half changed by an operation that was broken off."""
         self._answers: ProgramAnswers | None = None
         self._known_decision: Decision | None = None
         self._stopped = ""

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 
 _RENAME = "give one of them another name"
+# The types of integers and of names, which are neither unknowns nor sequences of axes.
 _NAMED = frozenset((int, Symbol))
-"""The types of integers and of names, which are neither unknowns nor sequences of axes."""
 
 
 class NameTable:
@@ -62,20 +62,20 @@ class NameTable:
         self.order: dict[Symbol, None] = {}
         self._by_name: dict[str, Symbol] = {}
         self._labels: dict[str, Symbol] = {}
+        # Each unknown of this program, by a key that it shares with its copies under other labels.
         self._unknowns: dict[tuple[int, int, int | None], Symbol] = {}
-        """Each unknown of this program, by a key that it shares with its copies under other labels."""
+        # No lower number than this is free as a label.
         self._free_from = 0
-        """No lower number than this is free as a label."""
         self._replaced: dict[Symbol, Symbol] = {}
         self._sequences: dict[str, AxisSequence] = {}
+        # Each sequence of axes by its name or label, and those without a name by number too.
         self._anonymous: dict[int, AxisSequence] = {}
-        """Each sequence of axes by its name or label, and those without a name by number too."""
+        # Dimensions that are over sizes of this program alone.
         self.sizes: dict[Dim, None] = {}
-        """Dimensions that are over sizes of this program alone."""
+        # What was known of symbols that gave way to another of their name, since this was last taken.
         self.brought: list[Formula] = []
-        """What was known of symbols that gave way to another of their name, since this was last taken."""
+        # The name that each size is shown and bound by; it never changes.
         self.shown: dict[Symbol, str] = {}
-        """The name that each size is shown and bound by; it never changes."""
 
     def copy(self) -> NameTable:
         """Return an independent copy."""

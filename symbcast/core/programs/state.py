@@ -262,14 +262,14 @@ class ProgramState:
         self.requirements: set[Formula] = set()
         self.standing: dict[Formula, None] = {}
         self.refused: list[int] = []
+        # Dimensions that are sizes wherever the requirements hold.
         self._sized: set[Dim] = set()
-        """Dimensions that are sizes wherever the requirements hold."""
         self._pairs: dict[tuple[Dim, Dim], Dim] = {}
         self._alone: dict[Dim, Dim] = {}
         self._cached_at = 0
         self.repeatable: dict[Key, Repeatable] = {}
+        # Counts the operations and assumptions that added requirements, or tried to.
         self._admitted = 0
-        """Counts the operations and assumptions that added requirements, or tried to."""
 
     def copy(self) -> ProgramState:
         """Return an independent copy."""
@@ -482,8 +482,8 @@ class ProgramState:
             self._alone.clear()
 
 
+# How many assumptions are left out one by one. Each takes as long as recording the operations that clash.
 TRIED = 12
-"""How many assumptions are left out one by one. Each takes as long as recording the operations that clash."""
 
 
 def needed_assumptions(state: ProgramState, clash: Sequence[Op]) -> list[Assumption]:

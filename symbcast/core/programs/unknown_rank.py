@@ -33,8 +33,8 @@ from symbcast.core.programs.arguments import Assumption
 from symbcast.core.solver.evaluation import in_normal_form, replace_in_formula, symbols_in
 from symbcast.errors import AssumptionError
 
+# Number of axes tried beyond the distinguished ones where no single axis represents all.
 RANKS_TRIED = 2
-"""Number of axes tried beyond the distinguished ones where no single axis represents all."""
 
 
 class UnrolledSequences:
@@ -175,11 +175,10 @@ class UnrolledSequences:
         return [_COLUMN] if self.min_size > 1 else []
 
 
+# Number of axes between the last distinguished axes and the one where rests have their sizes.
+#
+# With a least size above 1, existing and missing axes differ, so it matters which axis it is.
 _COLUMN = AxisSequence("").rank
-"""Number of axes between the last distinguished axes and the one where rests have their sizes.
-
-With a least size above 1, existing and missing axes differ, so it matters which axis it is.
-"""
 
 
 def axis_checked_formula(assumption: Assumption, min_size: int) -> Formula:

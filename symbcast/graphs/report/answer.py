@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 # The account of a model: proved requirements, nodes that may be open, and points that walks at single sizes decide.
 
 
+# Sizes that are tried for all dimensions, next to the smallest that meet the requirements.
 _ALIKE = (2, 4)
-"""Sizes that are tried for all dimensions, next to the smallest that meet the requirements."""
 
 
 def model_account(checked: CheckedModel) -> Account:

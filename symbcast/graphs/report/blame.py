@@ -248,8 +248,8 @@ def optional_to_dict(value: OptionalValue, namer: Namer) -> dict[str, Any]:
     return {"held": inner, "condition": namer.formula(value.is_there)}
 
 
+# The maximum number of elements whose shapes are listed.
 _SHOWN = 3
-"""The maximum number of elements whose shapes are listed."""
 
 
 def describe_value(value: Value | None, text: Callable[[Dim], str]) -> str:
@@ -274,10 +274,10 @@ def _listed(dims: CommonShape, text: Callable[[Dim], str]) -> str:
     return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 
+# How many operands are shown of a node.
 SHOWN = 2
-"""How many operands are shown of a node."""
+# The maximum number of elements to show instead of the shape of an operand that holds the node's parameters.
 _LISTED = 8
-"""The maximum number of elements to show instead of the shape of an operand that holds the node's parameters."""
 
 
 class NodeBlame(NamedTuple):
@@ -383,12 +383,12 @@ def _at(position: int, value: Value, sizes: Sizes) -> str:
     return shape_at(dims, sizes)
 
 
+# How many nodes are asked about one clause.
 _MOST_NODES = 8
-"""How many nodes are asked about one clause."""
+# The units for one clause: the answer about other clauses must not suffer from it.
 _EFFORT = CALL // 6
-"""The units for one clause: the answer about other clauses must not suffer from it."""
+# The most requirements of nodes to search for the fewest that imply a clause.
 _PARTS = 12
-"""The most requirements of nodes to search for the fewest that imply a clause."""
 
 
 class FailureEvidence(NamedTuple):

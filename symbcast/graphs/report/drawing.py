@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from symbcast.graphs.report.findings import Finding
 
 
+# The largest number of members of a block.
 MOST = 24
-"""The largest number of members of a block."""
+# The smallest number of members of a run; shorter ones say less than their members.
 LEAST = 5
-"""The smallest number of members of a run; shorter ones say less than their members."""
 
 
 @dataclass
@@ -148,17 +148,17 @@ def _crossing(members: Sequence[Member], uses: Sequence[Sequence[int]]) -> list[
     return counts
 
 
+# The size of a graph that is unfolded as a whole, and how many items of a larger one blamed nodes may unfold.
 OPEN, MOST_OPEN = 60, 80
-"""The size of a graph that is unfolded as a whole, and how many items of a larger one blamed nodes may unfold."""
+# Blocks are unfolded at first, from the outside, as long as no more items are shown.
 FEW = 30
-"""Blocks are unfolded at first, from the outside, as long as no more items are shown."""
+# Inner graphs are not drawn beyond this many items: functions that call each other grow without bound.
 MOST_ITEMS = 20_000
-"""Inner graphs are not drawn beyond this many items: functions that call each other grow without bound."""
 DEEPEST = 8
+# Inner graphs with fewer nodes, such as the sum inside a reduction, are not drawn.
 LEAST_INNER = 3
-"""Inner graphs with fewer nodes, such as the sum inside a reduction, are not drawn."""
+# How many operators the summary of a block names.
 _KINDS = 2
-"""How many operators the summary of a block names."""
 
 Item = dict[str, Any]
 
@@ -194,20 +194,20 @@ class _Drawer:
         checked = report._checked
         self.shortener = Shortener(checked.aliases)
         self.items: list[Item] = []
+        # Each value: its name, the index of its shape's text, its element type, and the item that makes it or -1.
         self.values: list[list[Any]] = []
-        """Each value: its name, the index of its shape's text, its element type, and the item that makes it or -1."""
         self.texts: dict[str, int] = {}
         self._namer = self.shortener.namer(checked.env.shown)
+        # The item of each node, by the node's identity.
         self._nodes: dict[int, int] = {}
-        """The item of each node, by the node's identity."""
         self._titles: dict[str, list[int]] = defaultdict(list)
         self._known: dict[Any, str] = {}
+        # How often an inner graph is run: the shapes in one that is run several times may differ.
         self._calls: Counter[int] = Counter()
-        """How often an inner graph is run: the shapes in one that is run several times may differ."""
+        # In how many functions the graph is that is being drawn.
         self._called = 0
-        """In how many functions the graph is that is being drawn."""
+        # What calls of functions ran, by the kind of the node and the shapes of its inputs.
         self._twins: dict[tuple[Any, ...], list[CalledBody]] = defaultdict(list)
-        """What calls of functions ran, by the kind of the node and the shapes of its inputs."""
         self._needed = {id(p.node) for p in checked.asker.places.values()}
 
     # Items.

@@ -244,8 +244,8 @@ class _ModelFindingReader:
         }
 
 
+# Units for the sizes that data decide.
 _EFFORT = 100_000
-"""Units for the sizes that data decide."""
 
 
 def stop_at(checked: CheckedModel, sizes: Mapping[str, int]) -> tuple[str, str] | None:

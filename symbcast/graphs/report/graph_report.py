@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 _HERE = Path(__file__).parent
+# The height of a picture in a notebook, in pixels.
 _HEIGHT = 640
-"""The height of a picture in a notebook, in pixels."""
 
 
 class ModelPicture:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from symbcast.operators.operator import Dims
 
 
+# How many nodes before a node are searched for the constant that fixes a size.
 _LOOKED_AT = 60
-"""How many nodes before a node are searched for the constant that fixes a size."""
 
 
 class ModelConstant(NamedTuple):
@@ -45,8 +45,8 @@ class ModelConstant(NamedTuple):
         return f"{kind} {self.name} of shape {self.dims}"
 
 
+# Operators whose output has all elements of their first input, and no others.
 _REARRANGING = frozenset(("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"))
-"""Operators whose output has all elements of their first input, and no others."""
 
 
 class SizeSources:
@@ -115,8 +115,8 @@ def _model_constants(graph: Graph) -> Iterator[ModelConstant]:
 # Find other values for the sizes that a caller binds, if the model runs at no sizes with them.
 
 
+# How many sizes are left free, one at a time; each costs another walk through the model.
 _MOST_FREE_SIZES = 4
-"""How many sizes are left free, one at a time; each costs another walk through the model."""
 
 
 class Rebinding:
@@ -125,8 +125,8 @@ class Rebinding:
     def __init__(self, checked: CheckedModel) -> None:
         self._checked = checked
         self.bound: Mapping[str, int] = checked.known_inputs.bind
+        # Results by the names of the sizes that stayed bound; they are reused, because several nodes may clash.
         self._walked: dict[tuple[str, ...], Program] = {}
-        """Results by the names of the sizes that stayed bound; they are reused, because several nodes may clash."""
 
     def instead(self, clashing: Collection[int]) -> tuple[Symbol, int, SizeSet] | None:
         """Return a bound size, its value, and the values at which the model runs if the other sizes stay bound.
@@ -176,11 +176,12 @@ def _members(env: Program, name: str) -> SizeSet | None:
     return members
 
 
+# How many equalities, alone and in pairs, are tried; each costs a decision.
 _MOST_EQUALITIES = 12
-"""How many equalities, alone and in pairs, are tried; each costs a decision."""
 _MOST_SYMBOLS = 5
+# How many sizes are listed one by one.
 _FEW = 4
-"""How many sizes are listed one by one."""
+# The operators that take sizes as an input, and what that input is called.
 _GIVEN_SIZES = {
     "Broadcast": "target shape",
     "Expand": "shape",
@@ -191,10 +192,9 @@ _GIVEN_SIZES = {
     "Tile": "repeats",
     "VariadicSplit": "lengths",
 }
-"""The operators that take sizes as an input, and what that input is called."""
 
+# How long a condition in words may be to be repeated in a fix.
 _LONGEST = 160
-"""How long a condition in words may be to be repeated in a fix."""
 
 
 class FixSuggestions:

@@ -52,15 +52,15 @@ if TYPE_CHECKING:
 
 
 WIDTH = 100
+# How many lines a screen has.
 LINES = 24
-"""How many lines a screen has."""
+# How many findings a screen shows in full, if there is room.
 SHOWN = 3
-"""How many findings a screen shows in full, if there is room."""
 SHOWN_ON_PAGE = 10
+# How many operators are named whose nodes were not checked.
 KINDS = 5
-"""How many operators are named whose nodes were not checked."""
+# The maximum length of the name of a node or a value in text; longer names lose their middle.
 NAME = 44
-"""The maximum length of the name of a node or a value in text; longer names lose their middle."""
 CONDITION = "condition"
 
 _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
@@ -373,8 +373,8 @@ def _listed(sizes: Sequence[int | str]) -> str:
 
 
 FORMAT = "symbcast.model-report"
+# It increases when a key changes its meaning or is removed.
 VERSION = 1
-"""It increases when a key changes its meaning or is removed."""
 
 
 def model_report_schema() -> dict[str, Any]:

@@ -88,8 +88,8 @@ def taken_by_data(call: NodeCall, name: str) -> Formula:
     return equal(taken, 1)
 
 
+# How often a loop's body is walked to find the sizes that change; each round gives up at least one more.
 _ROUNDS = 6
-"""How often a loop's body is walked to find the sizes that change; each round gives up at least one more."""
 
 
 class LoopStates:
@@ -103,13 +103,13 @@ class LoopStates:
         self.initial = initial
         self.around = frozenset(call.asker.env.shown) if around is None else around
         self.carried = [_in_any_turn(v) for v in initial]
+        # Whether the loop goes on after any iteration.
         self.condition: Value = UNKNOWN
-        """Whether the loop goes on after any iteration."""
+        # Whether a size changes other than by the same amount in each iteration.
         self.is_open = False
-        """Whether a size changes other than by the same amount in each iteration."""
         self._let_go: set[Dim] = set()
+        # The symbols for sizes that grow by the same amount in each iteration, with the initial size and the step.
         self._counted: dict[Any, tuple[Dim, Dim]] = {}
-        """The symbols for sizes that grow by the same amount in each iteration, with the initial size and the step."""
 
     @property
     def is_counted(self) -> bool:
@@ -291,8 +291,8 @@ def _label(axis: int | str) -> str:
     return axis if isinstance(axis, str) else f"dim_{axis}"
 
 
+# How many changing elements of a carried value are followed one by one.
 _COUNTERS = 8
-"""How many changing elements of a carried value are followed one by one."""
 
 
 def _said(position: int, axis: int | str) -> str:
@@ -333,8 +333,8 @@ def _together(*values: Value) -> Decider:
     return decider
 
 
+# How many iterations are walked one by one, at most, if it is known for each whether it runs.
 _FOLLOWED = 32
-"""How many iterations are walked one by one, at most, if it is known for each whether it runs."""
 
 
 class LoopIteration(NamedTuple):

@@ -32,10 +32,10 @@ from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, at
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, collect, constant, term
 from symbcast.core.solver.evaluation import symbols_in
 
+# Sizes with more atoms than this are long.
 LONG = 24
-"""Sizes with more atoms than this are long."""
+# The longest sizes to accept where names for cases would stay in the answer.
 VERY_LONG = 1_000
-"""The longest sizes to accept where names for cases would stay in the answer."""
 
 
 class TooLongError(Exception):

@@ -104,8 +104,8 @@ def _either_content(asker: Requirements, name: str, chosen: Formula, yes: Value,
     return None
 
 
+# How many elements are distinguished by the branch taken.
 _MOST = 64
-"""How many elements are distinguished by the branch taken."""
 
 
 def _either_element(asker: Requirements, name: str, chosen: Formula, yes: Element, no: Element) -> Element:
@@ -209,10 +209,10 @@ class OpenValues:
 
     def __init__(self, asker: Requirements) -> None:
         self._asker = asker
+        # The sequences of axes of otherwise unknown values.
         self._open: dict[int, tuple[Value, Dims]] = {}
-        """The sequences of axes of otherwise unknown values."""
+        # The sizes for axes of sequences that occur in no input's shape.
         self._axes: dict[Symbol, Symbol] = {}
-        """The sizes for axes of sequences that occur in no input's shape."""
 
     def ends(self, value: Value) -> Dims:
         """Return a value's shape; if its rank is unknown, return a sequence of axes and the known axes after it."""
@@ -273,8 +273,8 @@ class NodeCall(Context):
         self.place = place
         self.node = place.node
         self.inputs = place.inputs
+        # The version of the node's operator set.
         self.version = place.node.version
-        """The version of the node's operator set."""
         self.walk = walk
         self.scope = scope
         self.asker = walk.asker

@@ -170,52 +170,52 @@ class Requirements:
         self, env: Program, runtime: str, bounds: Bounds, longest: int | None = None, *, is_plain: bool = False
     ) -> None:
         self.env = env
+        # How many atoms a size may have that depends on a rare case; None if such cases get names instead.
         self.longest = longest
-        """How many atoms a size may have that depends on a rare case; None if such cases get names instead."""
+        # The runtime that the question is about, one of the front end's.
         self.runtime = runtime
-        """The runtime that the question is about, one of the front end's."""
         self.bounds = bounds
+        # The nodes with requirements, by name.
         self.places: dict[str, NodePlace] = {}
-        """The nodes with requirements, by name."""
+        # The reason for a formula that a node requires.
         self.reasons: dict[tuple[str, Formula], RequirementReason] = {}
-        """The reason for a formula that a node requires."""
+        # The sizes in the shapes of the inputs.
         self.inputs: tuple[Symbol, ...] = ()
-        """The sizes in the shapes of the inputs."""
+        # The sequences of axes in the shapes of the inputs.
         self.sequences: frozenset[AxisSequence] = frozenset()
-        """The sequences of axes in the shapes of the inputs."""
+        # Descriptions of the sizes that no input's shape determines.
         self.origins: dict[Symbol, str] = {}
-        """Descriptions of the sizes that no input's shape determines."""
+        # Upper bounds of sizes that data decide.
         self.limits: dict[Symbol, Formula] = {}
-        """Upper bounds of sizes that data decide."""
+        # The upper bounds that are products, which are no assumptions.
         self.most: dict[Symbol, Dim] = {}
-        """The upper bounds that are products, which are no assumptions."""
+        # Those of `origins` that sizes may decide, in a way that was not analysed.
         self.undecided: set[Symbol] = set()
-        """Those of `origins` that sizes may decide, in a way that was not analysed."""
+        # The sizes in the shapes and contents of the inputs, which are the same in every walk through the model.
         self.given: frozenset[Symbol] = frozenset()
-        """The sizes in the shapes and contents of the inputs, which are the same in every walk through the model."""
+        # The lower bounds that nodes, by name, require of given sizes.
         self.learned: dict[str, list[LowerBound]] = {}
-        """The lower bounds that nodes, by name, require of given sizes."""
+        # Bounds from an earlier walk, required again when this walk reaches the node.
         self.foreknown: dict[str, list[LowerBound]] = {}
-        """Bounds from an earlier walk, required again when this walk reaches the node."""
+        # Sizes that equal one dimension if a formula holds, and another if it does not.
         self.cases: dict[Symbol, tuple[Formula, Dim, Dim]] = {}
-        """Sizes that equal one dimension if a formula holds, and another if it does not."""
+        # Sizes that select a rare case where they are 0, each with the node to which it matters.
         self.zeros: dict[Dim, NodePlace] = {}
-        """Sizes that select a rare case where they are 0, each with the node to which it matters."""
+        # Whether the requirements may still be asked if they refute such a case.
         self.refutes_zeros = True
-        """Whether the requirements may still be asked if they refute such a case."""
+        # The symbols for the iteration numbers of loops, each with the number of the last iteration.
         self.turns: dict[Symbol, Dim] = {}
-        """The symbols for the iteration numbers of loops, each with the number of the last iteration."""
+        # Nodes by name whose requirements cover only some iterations of a loop, and why.
         self.unfollowed: dict[str, str] = {}
-        """Nodes by name whose requirements cover only some iterations of a loop, and why."""
         self.guards: tuple[Formula, ...] = ()
         self._known: set[tuple[Formula, tuple[Formula, ...]]] = set()
+        # Facts that hold wherever the model runs, used to simplify sizes.
         self.facts = NoFacts() if is_plain else SizeFacts()
-        """Facts that hold wherever the model runs, used to simplify sizes."""
         self._joined: dict[tuple[Any, ...], Dims | None] = {}
+        # How many times `zeros` was written.
         self._marks = 0
-        """How many times `zeros` was written."""
+        # The names of sizes, each with the number for the next size of that name.
         self._numbers: dict[str, int] = {}
-        """The names of sizes, each with the number for the next size of that name."""
 
     def require(self, place: NodePlace, formula: Formula, reason: str, code: str = "") -> None:
         """Require that a formula hold; ``reason`` explains why, and ``code`` is the code of a rule's reason.
@@ -563,8 +563,8 @@ class Requirements:
 
 
 _REFUTED = 600_000
+# Units of effort for one question at the end of a walk, and for one at a node.
 _REFUTED_AT_NODE = 300_000
-"""Units of effort for one question at the end of a walk, and for one at a node."""
 _REASON = "the model runs at no smaller sizes"
 
 

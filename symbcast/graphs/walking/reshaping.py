@@ -185,10 +185,10 @@ def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Di
     return call.bounds.larger(ceil_divide(above, below), 0)
 
 
+# More elements than any process can address.
 _ROOM = 1 << 47
-"""More elements than any process can address."""
+# Ranges up to this limit are assumed to fit into memory: larger sizes are not considered.
 _USUAL = 1 << 20
-"""Ranges up to this limit are assumed to fit into memory: larger sizes are not considered."""
 
 
 def _check_room(call: NodeCall, limit: Element) -> None:

@@ -64,11 +64,11 @@ def reaches_of_joined(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence
     return [Reach(rank=ranks[0]) if ranks else reach_of([call.integer("axis", 1)])] * len(shapes)
 
 
+# Operators whose output has the shape of the first input, even if some axes that they use are unknown.
 _AS_FIRST = """
     CumProd CumSum DequantizeLinear GroupNormalization Hardmax InstanceNormalization LayerNormalization LogSoftmax
     LpNormalization LRN QuantizeLinear ReverseSequence RMSNormalization ScatterElements ScatterND Softmax Trilu
 """
-"""Operators whose output has the shape of the first input, even if some axes that they use are unknown."""
 
 
 class NodeFunctions(NamedTuple):

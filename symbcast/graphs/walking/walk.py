@@ -63,8 +63,8 @@ class WalkedFrontEnd(Protocol):
 # The total length of the sizes in a walk: if it exceeds a limit, long sizes become unknown ones.
 
 
+# The maximum number of atoms in all long sizes of a walk; 96 exported models stay below 40,000.
 _LIMIT = 100_000
-"""The maximum number of atoms in all long sizes of a walk; 96 exported models stay below 40,000."""
 
 
 class Lengths:
@@ -72,8 +72,8 @@ class Lengths:
 
     def __init__(self, asker: Requirements) -> None:
         self._asker = asker
+        # What is left of the limit.
         self.left = _LIMIT
-        """What is left of the limit."""
 
     def limited(self, outputs: Sequence[Value], node: Node) -> Sequence[Value]:
         """Return the outputs of a node, with unknown sizes for long ones once the limit is exceeded.
@@ -116,8 +116,8 @@ def _dims_of(value: Value) -> Sequence[Dim]:
 
 Key: TypeAlias = "tuple[Any, ...]"
 
+# The key of a value whose facts are more than its shape, type, elements and decider.
 _INCOMPARABLE = -1
-"""The key of a value whose facts are more than its shape, type, elements and decider."""
 
 
 class Repeats:
@@ -125,14 +125,14 @@ class Repeats:
 
     def __init__(self, asker: Requirements, trace: Callable[[], Hashable]) -> None:
         self._asker = asker
+        # Counts what nodes leave in the walk.
         self._trace = trace
-        """Counts what nodes leave in the walk."""
+        # The key of a value by the facts about it.
         self._numbers: dict[Hashable, int] = {}
-        """The key of a value by the facts about it."""
+        # Values, and the positions of inputs that are handed on.
         self._outputs: dict[Key, Sequence[Value | int]] = {}
-        """Values, and the positions of inputs that are handed on."""
+        # The knowledge about sizes under which these are the outputs.
         self._knowledge: Hashable = None
-        """The knowledge about sizes under which these are the outputs."""
 
     def key(self, kind: Hashable | None, inputs: Sequence[Value | None]) -> Key | None:
         """Return what decides a node's outputs, besides the knowledge about sizes; None if that is unknown."""
@@ -200,18 +200,17 @@ class Repeats:
         return value.key
 
 
+# How deeply nested, and for how many nodes, the rest of a graph is walked once for each branch.
 MAX_FORKS, MAX_FORKED_NODES = 3, 300
-"""How deeply nested, and for how many nodes, the rest of a graph is walked once for each branch."""
+# The maximum nesting depth of graphs and functions.
 MAX_DEPTH = 32
-"""The maximum nesting depth of graphs and functions."""
+# The walk budget for nodes of functions and inner graphs: a fixed number of nodes, plus a multiple of their count.
+#
+# Functions that call one another twice, branches in branches and loops in loops double the walk with each level.
 MAX_AGAIN, MAX_TURNS = 10_000, 8
-"""The walk budget for nodes of functions and inner graphs: a fixed number of nodes, plus a multiple of their count.
 
-Functions that call one another twice, branches in branches and loops in loops double the walk with each level.
-"""
-
+# How many graphs are walked under conditions: each adds a new size that says whether it is taken.
 MAX_BRANCHES = 1_000
-"""How many graphs are walked under conditions: each adds a new size that says whether it is taken."""
 
 
 class Unanalysed(NamedTuple):
@@ -255,27 +254,27 @@ class Walk:
         self.asker = asker
         self.front_end = front_end
         self.top = GraphScope()
+        # What the functions computed that nodes call, by the node's identity; twins of such nodes have none.
         self.bodies: dict[int, CalledBody] = {}
-        """What the functions computed that nodes call, by the node's identity; twins of such nodes have none."""
         self.inner: dict[str, Value] = {}
         self.unanalysed: dict[Unanalysed, None] = {}
         self._operators = NodeFunctions(front_end.reaches, self.answer)
+        # The used names, each with the number for the next node of that name.
         self._names: dict[str, int] = {}
-        """The used names, each with the number for the next node of that name."""
+        # The nodes that were walked, in order; as many of the first ones have names as there are names.
         self._walked: list[Node | NodePlace] = []
-        """The nodes that were walked, in order; as many of the first ones have names as there are names."""
+        # How many nodes of functions and inner graphs may still be walked.
         self._left = self._budget = MAX_AGAIN + MAX_TURNS * model.inner
-        """How many nodes of functions and inner graphs may still be walked."""
         self._branches_left = MAX_BRANCHES
         self._repeats = Repeats(asker, self.trace)
+        # The knowledge about values of unknown rank.
         self.open = OpenValues(asker)
-        """The knowledge about values of unknown rank."""
+        # Set by an If whose branches give no common value to go on with.
         self.fork: Fork | None = None
-        """Set by an If whose branches give no common value to go on with."""
         self._forks = 0
         self._lengths = Lengths(asker)
+        # Why the walk ended before the last node, if the caller's seconds were over.
         self.stopped = ""
-        """Why the walk ended before the last node, if the caller's seconds were over."""
 
     # Graphs.
 

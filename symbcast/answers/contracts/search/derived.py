@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     Derived: TypeAlias = dict[Symbol, Dim]
     """The sizes that others determine, each as a linear expression over the free sizes."""
 
+# How many sets of relations are tried in a group.
 _TRIED = 24
-"""How many sets of relations are tried in a group."""
+# Units of effort for all boxes.
 _EFFORT = 1_500_000
-"""Units of effort for all boxes."""
+# Units for whether a box has all sizes of its group that work.
 _COVERED = 100_000
-"""Units for whether a box has all sizes of its group that work."""
 
 
 @dataclass(frozen=True)

@@ -129,10 +129,10 @@ def divisors_in(clause: Formula, symbol: Symbol) -> Iterator[int]:
                 yield divisor.constant
 
 
+# The most points of a period that are listed.
 _MOST_POINTS = 1 << 14
-"""The most points of a period that are listed."""
+# In how many products of residue classes a large group is searched.
 _MOST_CLASSES = 24
-"""In how many products of residue classes a large group is searched."""
 
 
 class ResidueClass(NamedTuple):
@@ -285,8 +285,8 @@ def spread(sizes: range, step: int, phase: int) -> range:
 
 _MOST_CORNERS = 4
 _SEEDS = 4
+# How many typical sizes of each size are seeds.
 _TYPICAL = 2
-"""How many typical sizes of each size are seeds."""
 
 
 class Growth:

@@ -34,12 +34,12 @@ from symbcast.core.solver.residues import mask_residues
 if TYPE_CHECKING:
     from symbcast.answers.contracts.question import WantedRanges
 
+# Units of effort for the search.
 SEARCHED = 1_000_000
-"""Units of effort for the search."""
+# Units for one group of tied sizes.
 GROUP = 400_000
-"""Units for one group of tied sizes."""
+# Units for boxes in residue classes, before all boxes of a small group are compared.
 CLASSES = 200_000
-"""Units for boxes in residue classes, before all boxes of a small group are compared."""
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,8 @@ _SAMPLED = "sizes tie each other over too many points to list all that work"
 _STEPPED = "steps were tried only on residue classes of the divisors in the condition, where clauses tie sizes"
 
 
+# Boxes of a large group from which the sizes of a list are taken.
 _BOXES_FOR_LISTS = 8
-"""Boxes of a large group from which the sizes of a list are taken."""
 
 
 def _multiple(axis: SearchAxis, position: int, length: int, step: int) -> int:

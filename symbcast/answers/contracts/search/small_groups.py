@@ -131,8 +131,8 @@ def _room(table: Sequence[Table], first: int, step: int) -> int:
 
 MOST_POINTS = 1 << 16
 MOST_ROWS = 1 << 11
+# Units of effort for all points of a group: half of what a group has, so that boxes can be grown without them.
 LISTED = 200_000
-"""Units of effort for all points of a group: half of what a group has, so that boxes can be grown without them."""
 
 
 class PointGrid:
@@ -272,10 +272,10 @@ class _BoxSearch:
 # The longest line in a small group of two sizes: the points at which one size is ``p`` times the other, plus ``q``.
 
 
+# The most points of a group in which every line is tried.
 MOST_LINE_POINTS = 1 << 13
-"""The most points of a group in which every line is tried."""
+# Points that are placed on lines for one unit of effort.
 _POINTS = 4
-"""Points that are placed on lines for one unit of effort."""
 
 
 def longest_line(grid: PointGrid, at_least: int) -> Line | None:
@@ -324,10 +324,10 @@ def _longest(points: list[tuple[int, int]], counts: tuple[int, int], at_least: i
 
 T = TypeVar("T")
 
+# How many sizes of one symbol are tried for lists, if a list may not have more.
 _MOST_SIZES = 1 << 14
-"""How many sizes of one symbol are tried for lists, if a list may not have more."""
+# Sizes of a mask that are listed for one unit of effort.
 _BITS = 64
-"""Sizes of a mask that are listed for one unit of effort."""
 
 
 def list_points(groups: Sequence[SizeGroup], points: Sequence[Sequence[Point]], most: int) -> list[Point]:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 # Finite sets of sizes as bit masks: bit k is the size ``low + k``. Their longest runs and arithmetic progressions.
 
 
+# Bits that one operation on a mask handles for one unit of effort.
 _WORDS = 4096
-"""Bits that one operation on a mask handles for one unit of effort."""
+# A mask with at most this many sizes is searched pair by pair.
 _SPARSE = 64
-"""A mask with at most this many sizes is searched pair by pair."""
 
 
 def mask_within(sizes: SizeSet, low: int, high: int) -> int:

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     Shapes: TypeAlias = "tuple[BoundedAxis, ...] | list[tuple[int, ...]]"
     """The axes of an input, or its enumerated shapes."""
 
+# The element types of inputs: Core ML has no integers of 64 bits, and coremltools makes them 32 bits wide.
 ELEMENT_TYPES = {"float32": "float32", "float16": "float16", "int32": "int32", "int64": "int32"}
-"""The element types of inputs: Core ML has no integers of 64 bits, and coremltools makes them 32 bits wide."""
+# The number of shapes that Core ML enumerates at most.
 MOST_SHAPES = 128
-"""The number of shapes that Core ML enumerates at most."""
 
 
 MOST_AXES = 5

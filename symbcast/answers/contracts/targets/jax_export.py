@@ -16,8 +16,8 @@ from symbcast.answers.contracts.targets.request import (
     verify_draft,
 )
 
+# JAX's operators in symbolic shapes, and the names in the text.
 _RESERVED = {"mod", "floordiv", "max", "min", "export", "scope", "shapes"}
-"""JAX's operators in symbolic shapes, and the names in the text."""
 _INT32 = (1 << 31) - 1
 _SHAPES = "jax: jax/_src/export/shape_poly.py"
 

@@ -45,8 +45,8 @@ class BoundedAxis(NamedTuple):
         return len(self.sizes) == 1
 
 
+# The axes of each input by name.
 BoundedAxes = dict[str, tuple[BoundedAxis, ...]]
-"""The axes of each input by name."""
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,8 @@ class Target(NamedTuple):
     also: tuple[str, ...] = ()
 
 
+# The targets whose modules are loaded.
 DECLARED: dict[str, Target] = {}
-"""The targets whose modules are loaded."""
 
 
 def target(name: str, *declared: Any, **more: Any) -> Callable[[Callable[[Request], str]], Callable[[Request], str]]:

@@ -19,8 +19,8 @@ from symbcast.answers.contracts.targets.request import (
 )
 from symbcast.errors import TargetError
 
+# Names that a variable of the text cannot have.
 _RESERVED = {*keyword.kwlist, "Dim", "dynamic_shapes"}
-"""Names that a variable of the text cannot have."""
 _DIM = "torch: torch/export/dynamic_shapes.py, Dim"
 
 

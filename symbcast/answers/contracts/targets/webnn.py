@@ -21,8 +21,8 @@ from symbcast.answers.contracts.targets.request import (
     verify_draft,
 )
 
+# The element types of ``MLOperandDataType`` that have a name in NumPy too.
 ELEMENT_TYPES = ("float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8")
-"""The element types of ``MLOperandDataType`` that have a name in NumPy too."""
 
 
 _MOST = (1 << 31) - 1

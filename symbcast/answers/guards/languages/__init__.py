@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Writer: TypeAlias = "Callable[[Formula, Mapping[Symbol, str], str], str]"
 """Writes a condition, given the names of its sizes and its own."""
 
+# The names of all languages: Python, whose guards run here, and the others in alphabetical order.
 LANGUAGES = tuple(sorted(files_beside(__file__), key=lambda language: language != "python"))
-"""The names of all languages: Python, whose guards run here, and the others in alphabetical order."""
 
 
 def writer_of(language: str) -> Writer:

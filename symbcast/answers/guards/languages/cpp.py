@@ -190,8 +190,8 @@ template <int count> bool compatible(const wide (&sizes)[count]) {
 """,
 }
 
+# The names that parameters must not use.
 PART_NAMES = frozenset((*_FUNCTIONS, "wide", "words", "doubled", "bit", "holds"))
-"""The names that parameters must not use."""
 
 
 def parts_source(largest: int, used: set[str]) -> str:

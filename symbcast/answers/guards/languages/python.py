@@ -49,8 +49,8 @@ def _axis(sizes, place):
     return sizes[-place] if place <= len(sizes) else 1
 ''',
 }
+# How long a condition may be in the representation of a guard; of a longer one only the length is shown.
 _LONGEST = 80
-"""How long a condition may be in the representation of a guard; of a longer one only the length is shown."""
 _TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS, "_n", "_size"))
 
 
