@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice, product
 from typing import NamedTuple
 
@@ -279,16 +279,16 @@ class Conclusions(LazyAccount):
         """Yield why sizes are open, and which."""
         if not self._traced.is_proved:
             yield OpenPart(_SUITABLE, self._traced.inputs)
-        reasons = dict.fromkeys(b.end.key for b in self._branches if b.end.kind == "open")
-        for number, reason in enumerate(reasons):
-            if number == MAX_REASONS - 1 and len(reasons) > MAX_REASONS:
-                rest = list(reasons)[number:]
-                where = self._of_inputs(self._region(partial(_is_open_of, rest)))
-                yield OpenPart(f"{reason}; and {len(rest) - 1} more reasons", where)
-                return
+        reasons = list(dict.fromkeys(b.end.key for b in self._branches if b.end.kind == "open"))
+        listed = len(reasons) if len(reasons) <= MAX_REASONS else MAX_REASONS - 1
+        rest = reasons[listed:]
+        for reason in reasons[:listed]:
             where = self._of_inputs(self._region(End("open", reason).is_same))
             if where != FALSE:
                 yield OpenPart(str(reason), where)
+        if rest:
+            where = self._of_inputs(self._region(lambda end: end.kind == "open" and end.key in rest))
+            yield OpenPart(f"{rest[0]}; and {len(rest) - 1} more reasons", where)
 
     def _of_inputs(self, where: Formula) -> Formula:
         """Return a region, without the clauses about data: these sizes may be open."""
@@ -471,10 +471,6 @@ class Conclusions(LazyAccount):
                 if branch.end.kind == "error" and all(holds_at(s.formula, at) for s in branch.steps):
                     return branch
         return None
-
-
-def _is_open_of(reasons: Sequence[Hashable], end: End) -> bool:
-    return end.kind == "open" and end.key in reasons
 
 
 def _failed(error: str, place: CodePlace) -> End:

@@ -454,7 +454,7 @@ def _arguments(call: TorchCall, run: EagerRun, numbers: _Numbers) -> tuple[list[
     schema = fx.target._schema.arguments
     written = {a.name for a in schema[: len(fx.args)]} | fx.kwargs.keys()
     tensors = {
-        a.name: _as_tensors(call.arguments.get(a.name), _dtypes(call, a.name), run, numbers)
+        a.name: _as_tensors(call.arguments.get(a.name), raw_argument(call, a.name), run, numbers)
         for a in schema
         if a.name in written
     }
@@ -463,19 +463,12 @@ def _arguments(call: TorchCall, run: EagerRun, numbers: _Numbers) -> tuple[list[
     return args, {a.name: tensors[a.name] for a in schema[last + 1 :] if a.name in written}
 
 
-def _dtypes(call: TorchCall, name: str) -> list[Any]:
-    """Return the element types of the tensors of an argument, in order."""
-    argument = raw_argument(call, name)
-    listed = argument if isinstance(argument, (list, tuple)) else [argument]
-    return [getattr(getattr(v, "meta", {}).get("val"), "dtype", None) for v in listed]
-
-
-def _as_tensors(value: Any, dtypes: list[Any], run: EagerRun, numbers: _Numbers) -> Any:
+def _as_tensors(value: Any, raw: Any, run: EagerRun, numbers: _Numbers) -> Any:
     if isinstance(value, list):
-        return [_as_tensors(v, [t], run, numbers) for v, t in zip(value, dtypes, strict=False)]
+        return [_as_tensors(v, r, run, numbers) for v, r in zip(value, raw, strict=False)]
     if not isinstance(value, Value):
         return value
-    dtype = dtypes[0]
+    dtype = getattr(getattr(raw, "meta", {}).get("val"), "dtype", None)
     if dtype is None:  # an integer that the graph computes
         size = size_of(value)
         if size is None:

@@ -83,10 +83,6 @@ def _related(match: re.Match[str], names: SizeNames) -> Message:
     return guard_message(match, names, text)
 
 
-def _unequal(match: re.Match[str], names: SizeNames) -> Message:
-    return guard_message(match, names, f"{match['left']} == {match['right']}")
-
-
 def _conflict(match: re.Match[str], names: SizeNames) -> Message:
     axis, size = match["axis"].removeprefix("inputs"), match["one"] or match["static"]
     axis = re.sub(r"^\['(\w+)'\]", r"\1", axis)
@@ -139,7 +135,7 @@ CONSTRAINT_ROWS = (
     ),
     read_row(
         rf"The values of (?:\w+ = )?(?P<left>{SOURCE}) and (?:\w+ = )?(?P<right>{SOURCE}) must always be equal",
-        _unequal,
+        lambda match, names: guard_message(match, names, f"{match['left']} == {match['right']}"),
     ),
     read_row(
         rf"The values of (?:\w+ = )?(?P<source>{SOURCE}) must always be related to the values of (?:\w+ = )?"

@@ -33,7 +33,8 @@ def reduced(call: TorchCall) -> list[Value]:
         call.require(call.empty(dims) if dims else TRUE, "an axis must be named")
     if axes == [] and kind not in ("any", "all"):
         axes = None
-    if kind in ("norm", "linalg_vector_norm") and _has_no_identity(call.argument("ord", "p")):
+    order = call.argument("ord", "p") if kind in ("norm", "linalg_vector_norm") else None
+    if isinstance(order, (int, float)) and (order < 0 or order == inf):
         for axis in range(len(dims)) if axes is None else axes:
             call.at_most(1, dims[axis], "the axis must not be empty: this norm is not defined without elements")
     output = reduce(call, dims, axes, keepdims=call.flag("keepdim"))
@@ -62,10 +63,6 @@ def _axes(call: TorchCall, dims: Dims) -> list[int] | None:
     numbers = call.numbers_of("dim")
     axes = None if numbers is None else call.distinct_axes(numbers, max(len(dims), 1), TWICE)
     return [] if axes and not dims else axes
-
-
-def _has_no_identity(order: object) -> bool:
-    return isinstance(order, (int, float)) and (order < 0 or order == inf)
 
 
 @operator("amax", "amin", "max", "min", "argmax", "argmin", "mode", "aminmax")
