@@ -93,8 +93,7 @@ def spatial_axes(context: Context, dims: Dims) -> Dims:
 
 def weights_of_rank(context: Context, weights: Dims, rank: int) -> None:
     """Refuse weights that do not have the rank of the input."""
-    if len(weights) != rank:
-        context.refuse(f"input and weights must have the same rank, not {rank} and {len(weights)}")
+    context.refuse_if(len(weights) != rank, f"input and weights must have the same rank, not {rank} and {len(weights)}")
 
 
 def groups_of(context: Context, groups: int) -> None:
@@ -171,8 +170,7 @@ def _windows(
 ) -> list[SlidingWindow]:
     """Return the windows along each axis; none may be empty."""
     rank = len(kernel)
-    for size in kernel:
-        context.at_most(1, size, "the window must not be empty")
+    context.filled(kernel, "the window must not be empty")
     steps, gaps = _each(context, strides, rank, "strides"), _each(context, dilations, rank, "dilations")
     ends = ends_of(context, 0 if isinstance(padding, str) else padding, rank, "padding")
     return [SlidingWindow(k, s, d, *e) for k, s, d, e in zip(kernel, steps, gaps, ends, strict=True)]
@@ -242,8 +240,7 @@ def conv_transpose(  # noqa: PLR0913, PLR0917 - its attributes are its own
 
 def _check_bias(context: Context, bias: Dims | None, channels: Dim) -> None:
     if bias is not None:
-        if len(bias) != 1:
-            context.refuse(f"the bias must have one axis, but has {len(bias)}")
+        context.refuse_if(len(bias) != 1, f"the bias must have one axis, but has {len(bias)}")
         context.equal(channels, bias[0], "there must be one bias for each output channel")
 
 

@@ -36,8 +36,7 @@ def index(context: Context, data: Dims, indices: Sequence[Dims | None]) -> Dims:
 
     Indices are broadcast. Their axes replace the indexed axes, or come first if these are not adjacent.
     """
-    if len(indices) > len(data):
-        context.refuse(f"there can be at most one index for each of the {len(data)} axes")
+    context.refuse_if(len(indices) > len(data), f"there can be at most one index for each of the {len(data)} axes")
     places = [n for n, shape in enumerate(indices) if shape is not None]
     shapes = [shape for shape in indices if shape is not None]
     joined = context.broadcast(*shapes) if len(shapes) > 1 else shapes[0]
@@ -174,8 +173,7 @@ def scatter_nd(context: Context, data: Dims, indices: Dims, updates: Dims, lengt
 
 
 def _same_as_selected(context: Context, updates: Dims, selected: Dims) -> None:
-    if len(updates) != len(selected):
-        context.refuse(f"updates must have rank {len(selected)}, but have {len(updates)}")
+    context.refuse_if(len(updates) != len(selected), f"updates must have rank {len(selected)}, but have {len(updates)}")
     context.same_shape(updates, selected, "updates must have the shape that the indices select")
 
 

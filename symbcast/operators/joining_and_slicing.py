@@ -79,8 +79,7 @@ def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:
 
 def split_as(context: Context, size: Dim, parts: Sequence[Dim]) -> list[Dim]:
     """Return the sizes of parts, which must add up to the whole."""
-    for part in parts:
-        context.is_size(part, "a part must not be negative")
+    context.are_sizes(parts, "a part must not be negative")
     context.equal(add(*parts), size, "the parts must add up to the size")
     return list(parts)
 

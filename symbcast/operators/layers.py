@@ -94,8 +94,7 @@ def check_scores_bias(
     """Require that the last two sizes of a bias fit the scores ``(batch, heads, L, S)``; the others may also be 1."""
     if bias is None:
         return
-    if len(bias) not in ranks:
-        context.refuse(f"{what} must not have rank {len(bias)}")
+    context.refuse_if(len(bias) not in ranks, f"{what} must not have rank {len(bias)}")
     expect_shape(context, what, bias, (*(None for _ in bias[:-2]), *scores[2:]))
     for size, whole in zip(bias[-3::-1], scores[1::-1], strict=False):
         context.one_of(size, (1, whole), f"{what} must fit the batch and the heads")
@@ -344,8 +343,7 @@ def recurrent_operator(  # noqa: PLR0913, PLR0917 - its attributes are its own
     """
     context.refuse_if(len(shapes) != len(roles) + 2, "takes data, sizes, and one operand for each name")
     data, sizes, *others = shapes
-    if len(data) != 3:
-        context.refuse(f"data must have three axes, not {len(data)}")
+    context.refuse_if(len(data) != 3, f"data must have three axes, not {len(data)}")
     context.refuse_if(len(sizes) not in (1, 2), "the sizes must be a hidden size and an optional projection")
     axes = "NT" if batch_first else "TN"
     size_of = dict(zip(axes, data, strict=False))

@@ -93,8 +93,7 @@ def einsum(context: Context, equation: str, shapes: Sequence[Dims], *, aligns_el
 def _terms(context: Context, equation: str, count: int) -> tuple[Sequence[str], str | None]:
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
-    if len(terms) != count:
-        context.refuse(f"the equation has {len(terms)} terms for {count} operands")
+    context.refuse_if(len(terms) != count, f"the equation has {len(terms)} terms for {count} operands")
     return terms, right if arrow else None
 
 

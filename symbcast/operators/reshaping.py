@@ -60,8 +60,7 @@ def infer_size(context: Context, data: Dims, sizes: Sequence[Dim]) -> Dim:
     """Return the size for -1 next to the given sizes, which must not be 0."""
     # Next to a size of 0, any inferred size would fit.
     empty = context.empty(sizes)
-    if context.is_known(empty):
-        context.refuse(NO_ZERO)
+    context.refuse_if(context.is_known(empty), NO_ZERO)
     context.require(negate(empty), NO_ZERO)
     return whole_quotient(context, data, sizes)
 
@@ -90,8 +89,7 @@ def _without_common(context: Context, left: Iterable[Dim], right: Iterable[Dim])
 
 def copied_size(context: Context, data: Dims, axis: int) -> Dim:
     """Return the size that a 0 in the target copies from the data; refuse an axis that the data lack."""
-    if axis >= len(data):
-        context.refuse(f"a 0 on axis {axis} copies a size, but the data have only rank {len(data)}")
+    context.refuse_if(axis >= len(data), f"a 0 on axis {axis} copies a size, but the data have only rank {len(data)}")
     return data[axis]
 
 
@@ -242,8 +240,7 @@ def flatten_operator(context: Context, data: Dims, start: Whole = 0, end: Whole 
     """The axes from ``start`` to ``end``, both included, merged into one."""
     dims = data or (1,)
     first, last = context.axis(start, len(dims)), context.axis(end, len(dims))
-    if first > last:
-        context.refuse(f"start={start} must not come after end={end}")
+    context.refuse_if(first > last, f"start={start} must not come after end={end}")
     return flatten(dims, first, last + 1)
 
 

@@ -123,8 +123,7 @@ def quotient_scale(above: Dim, below: Dim, rounding: Rounding) -> Scale | None:
 
 def resize(context: Context, dims: Dims, axes: Sequence[int], sizes: Sequence[Dim]) -> Dims:
     """Return a shape with new sizes on some axes; if an axis is named twice, the last size counts."""
-    if len(sizes) != len(axes):
-        context.refuse(f"there must be {len(axes)} sizes, not {len(sizes)}")
+    context.refuse_if(len(sizes) != len(axes), f"there must be {len(axes)} sizes, not {len(sizes)}")
     output = list(dims)
     for axis, size in zip(axes, sizes, strict=True):
         output[context.axis(axis, len(dims))] = size
@@ -170,8 +169,7 @@ def resize_operator(
     if sizes is not None:
         return resize(context, data, resized, sizes)
     ratios = scales or ()
-    if len(ratios) != len(resized):
-        context.refuse(f"there must be {len(resized)} scales, not {len(ratios)}")
+    context.refuse_if(len(ratios) != len(resized), f"there must be {len(resized)} scales, not {len(ratios)}")
     scaled = [Scale(*ratio, exact=True).times(data[a]) for a, ratio in zip(resized, ratios, strict=True)]
     return resize(context, data, resized, [size for size in scaled if size is not None])
 
@@ -189,8 +187,7 @@ def grid_sample(context: Context, dims: Dims, grid: Dims, *, ranks: Collection[i
         context.refuse(f"input and grid must have the same rank, {allowed}, but have {len(dims)} and {len(grid)}")
     expect_shape(context, "the grid", grid, (dims[0], *(None for _ in dims[2:]), len(dims) - 2))
     if is_filled:
-        for size in dims[2:]:
-            context.at_most(1, size, "there must be elements to sample")
+        context.filled(dims[2:], "there must be elements to sample")
     return (*dims[:2], *grid[1:-1])
 
 

@@ -198,8 +198,7 @@ def slice_value(call: NodeCall, data: Value, cuts: SliceBounds, backwards: Colle
         call.refuse("starts, ends, axes and steps must have the same length")
     content: Content | None = data.content
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        if step == 0:
-            call.refuse("no step may be 0")
+        call.refuse_if(step == 0, "no step may be 0")
         size = dims[axis]
         first, count = _cut(call, size, start, end, step, backwards)
         if count is None:

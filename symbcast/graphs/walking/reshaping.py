@@ -77,8 +77,7 @@ def expect_numbers(call: NodeCall, *positions: int) -> None:
         name = call.input_name(position)
         shape = known_shape(call, position, name)
         if shape:
-            if len(shape) > 1:
-                call.refuse(f"{name} must be one number")
+            call.refuse_if(len(shape) > 1, f"{name} must be one number")
             call.equal(shape[0], 1, f"{name} must be one number")
 
 
@@ -101,8 +100,7 @@ def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -
     """Require that an operand, if given, be one number, or a tensor of rank 1 with one or ``size`` numbers."""
     shape = known_shape(call, position, what)
     if shape:
-        if len(shape) > 1:
-            call.refuse(f"{what} must have at most one axis")
+        call.refuse_if(len(shape) > 1, f"{what} must have at most one axis")
         call.one_of(shape[0], (1, size), f"{what} must have 1 or {dim_text(size)} elements")
 
 
@@ -156,8 +154,7 @@ def counted(call: NodeCall) -> Value:
     expect_numbers(call, 0, 1, 2)
     items = [call.element(n) for n in range(3)]
     start, limit, delta = items
-    if delta == 0:
-        call.refuse("the step of a range must not be 0")
+    call.refuse_if(delta == 0, "the step of a range must not be 0")
     count = _count(call, start, limit, delta)
     if count is None:
         _check_room(call, limit)
@@ -197,8 +194,7 @@ def _check_room(call: NodeCall, limit: Element) -> None:
     if step is None:
         call.note_data("the step of a range must not be 0 or too small", 2)
         return
-    if step == 0:
-        call.refuse("the step of a range must not be 0")
+    call.refuse_if(step == 0, "the step of a range must not be 0")
     if abs(step) * _ROOM >= _USUAL:
         return
     if start is None or not is_size(limit):
@@ -250,8 +246,7 @@ def reshaped(call: NodeCall, data: Value, target: TargetShape) -> Value:
 
 def _of_unknown(call: NodeCall, target: TargetShape) -> Dims:
     """Return the requested shape if the shape of the data is unknown."""
-    if list(target.sizes).count(-1) > 1:
-        call.refuse(_ONE_UNKNOWN)
+    call.refuse_if(list(target.sizes).count(-1) > 1, _ONE_UNKNOWN)
     least = 1 if target.keeps_zero else 0
     dims: list[Dim] = []
     for axis, item in enumerate(target.sizes):

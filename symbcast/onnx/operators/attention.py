@@ -47,8 +47,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
     # All sizes are now written as those of Q and K where they must be equal.
     key, value = (query[0], *key[1:3], query[3]), (query[0], *key[1:3], value[3])
     if call.does(ATTENTION_EMPTY):
-        for size in (*query, key[1], key[2], value[3]):
-            call.at_most(1, size, "ONNX Runtime needs Q, K and V that are not empty")
+        call.filled((*query, key[1], key[2], value[3]), "ONNX Runtime needs Q, K and V that are not empty")
     _check_attributes(call)
     before = past_length(call, _PAST_KEY, key, value)
     expect(call, _LENGTHS, "nonpad_kv_seqlen", (query[0],))
@@ -83,8 +82,7 @@ ATTENTION_SCALE = RuntimeDifference("Attention", "requires a scale above 0, befo
 
 def _check_attributes(call: NodeCall) -> None:
     for name in _WINDOWS:
-        if call.integer(name, -1) < -1:
-            call.refuse(f"{name} must be -1 or more")
+        call.refuse_if(call.integer(name, -1) < -1, f"{name} must be -1 or more")
     if len(call.node.outputs) > _SCORES and call.integer("qk_matmul_output_mode") not in _SCORES_OF:
         call.refuse("qk_matmul_output_mode must be from 0 to 3")
     scale = call.attribute("scale")
@@ -104,8 +102,7 @@ def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) ->
     dims = call.rank(position, (rank,), name)
     count = call.integer(heads)
     if rank == 3:
-        if count <= 0:
-            call.refuse(f"operands of three axes need the attribute {heads}")
+        call.refuse_if(count <= 0, f"operands of three axes need the attribute {heads}")
         return in_heads(call, dims, count, name)
     if call.version >= 25 and call.attribute(heads) is not None:
         call.refuse(f"{heads} must not be given for operands of four axes")
@@ -175,12 +172,10 @@ def _check_positions(call: NodeCall, places: Sequence[Dim], count: Dim | None) -
 def _head_width(call: NodeCall, dims: Dims) -> tuple[Dim | None, Dim]:
     """Return the number of heads and the width of one."""
     heads = call.integer("num_heads")
-    if heads < 0:
-        call.refuse("num_heads must not be below 0")
+    call.refuse_if(heads < 0, "num_heads must not be below 0")
     if len(dims) == 4:
         return dims[1], dims[3]
-    if heads <= 0:
-        call.refuse("an input of three axes needs the attribute num_heads")
+    call.refuse_if(heads <= 0, "an input of three axes needs the attribute num_heads")
     return heads, head_width(call, dims[2], heads, "X")
 
 
@@ -192,10 +187,8 @@ def tensor_scatter(call: NodeCall) -> Value:
     """Overwrite part of a cache's sequence, starting at an index for each batch element."""
     cache, update = call.shape(0), known_shape(call, 1, "the update")
     place = call.axis(call.integer("axis", -2), len(cache))
-    if place == 0:
-        call.refuse("the sequence must not lie on axis 0, which is the batch")
-    if call.text("mode", "linear") not in ("linear", "circular"):
-        call.refuse("mode must be linear or circular")
+    call.refuse_if(place == 0, "the sequence must not lie on axis 0, which is the batch")
+    call.refuse_if(call.text("mode", "linear") not in ("linear", "circular"), "mode must be linear or circular")
     if update is not None:
         expect(call, 1, "the update", [None if n == place else d for n, d in enumerate(cache)])
         call.at_most(update[place], cache[place], "the update must not be longer than the cache")
@@ -230,8 +223,7 @@ def linear_attention(call: NodeCall) -> Sequence[Value]:
     if min(heads, key_heads) < 1 or not (heads % key_heads == 0 or (is_contrib and key_heads % heads == 0)):
         call.refuse("q_num_heads must be a multiple of kv_num_heads")
     rule = call.text("update_rule", "gated_delta")
-    if rule not in _RULES:
-        call.refuse(f"update_rule must not be {rule!r}")
+    call.refuse_if(rule not in _RULES, f"update_rule must not be {rule!r}")
     for n in _RULES[rule]:
         if not call.has(n):
             call.refuse(f"the update rule {rule} needs the input {_BY_INPUT[n]}")
@@ -266,8 +258,7 @@ def _check_gate(call: NodeCall, position: int, leading: Sequence[Dim], allowed: 
 def attention_gate(call: NodeCall) -> Sequence[Value]:
     """The decay and, from a second input, the update of linear attention, one number for each head."""
     dims = call.shape(0)
-    if not dims:
-        call.refuse("the input must have an axis for the heads")
+    call.refuse_if(not dims, "the input must have an axis for the heads")
     if not call.has(3) and len([o for o in call.node.outputs if o]) > 1:
         call.refuse("the second output needs the input b")
     call.at_most(1, dims[-1], "the last size must be at least 1")

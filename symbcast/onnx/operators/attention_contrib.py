@@ -53,8 +53,7 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
     if call.integer("do_rotary") and call.does(ATTENTION_ROTARY):
         call.refuse("the processor does not rotate queries and keys")
     hidden, out = hidden_sizes(call, projection(call, features), heads)
-    for size in (hidden, out):
-        call.at_most(1, size, "the heads must have a width")
+    call.filled((hidden, out), "the heads must have a width")
     width = floor_divide(out, heads)
     before: Dim = 0
     cache = known_shape(call, past, "past")
@@ -76,8 +75,7 @@ def _self_attention(call: NodeCall, *, mask: int, past: int) -> tuple[list[Value
 def head_count(call: NodeCall) -> int:
     """Return the number of heads."""
     heads = call.integer("num_heads")
-    if heads <= 0:
-        call.refuse("the attribute num_heads must be positive")
+    call.refuse_if(heads <= 0, "the attribute num_heads must be positive")
     return heads
 
 
@@ -115,8 +113,7 @@ def _check_mask(call: NodeCall, position: int, batch: Dim, length: Dim, total: D
         allowed = [*vectors, (batch, total), (batch, 1), (1, 1), (batch, length, total)]
         expect_one_of(call, "the mask", mask, allowed, "the mask must fit the batch and the length")
         return
-    if call.integer("unidirectional"):
-        call.refuse("a mask of four axes cannot be used where attention is causal")
+    call.refuse_if(call.integer("unidirectional"), "a mask of four axes cannot be used where attention is causal")
     call.note(_DEVICES)
     square = all_of([equal(mask[0], batch), equal(mask[1], 1), equal(mask[2], mask[3]), at_most(total, mask[2])])
     call.require(square, "a mask of four axes must have one square for each of the batch, of the whole length")
@@ -192,12 +189,10 @@ def _keys_and_values(call: NodeCall, query: Dims, queries: Dims) -> tuple[Dims, 
     """Return keys and values as (batch, heads, length, width), and require that they fit."""
     batch, heads, _, width = queries
     if not call.has(1):
-        if len(query) != 5:
-            call.refuse("without keys, the query must hold queries, keys and values, in five axes")
+        call.refuse_if(len(query) != 5, "without keys, the query must hold queries, keys and values, in five axes")
         call.note(_DEVICES)
         return queries, queries
-    if len(query) != 3:
-        call.refuse("with keys, the query must have three axes")
+    call.refuse_if(len(query) != 3, "with keys, the query must have three axes")
     key = call.rank(1, (3, 4, 5), "the key")
     keys = (batch, heads, key[2] if len(key) == 4 else key[1], width)
     if len(key) == 5:
@@ -219,8 +214,7 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
     """Attention with fewer heads for keys and values, which are appended to a cache."""
     batch, length, hidden = call.rank(0, (3,), "the query")
     heads, key_heads = call.integer("num_heads"), call.integer("kv_num_heads")
-    if heads <= 0 or key_heads <= 0 or heads % key_heads:
-        call.refuse("num_heads must be a multiple of kv_num_heads")
+    call.refuse_if(heads <= 0 or key_heads <= 0 or heads % key_heads, "num_heads must be a multiple of kv_num_heads")
     # Without keys, keys and values follow the queries in one tensor.
     width = head_width(call, hidden, heads if call.has(1) else heads + 2 * key_heads, "the query")
     call.divide(width, 8, "the width of a head must be a multiple of 8")
@@ -310,10 +304,8 @@ def check_angles(call: NodeCall, dims: Dims, angles: Dim) -> None:
     """Require an angle for each pair of numbers that is rotated."""
     heads, turned = call.integer("num_heads"), call.integer("rotary_embedding_dim")
     reason = "the width of cos_cache must be half of the rotated width"
-    if heads < 0 or turned < 0:
-        call.refuse("num_heads and rotary_embedding_dim must not be below 0")
-    if turned and not heads:
-        call.refuse("with rotary_embedding_dim, num_heads must be given")
+    call.refuse_if(heads < 0 or turned < 0, "num_heads and rotary_embedding_dim must not be below 0")
+    call.refuse_if(turned and not heads, "with rotary_embedding_dim, num_heads must be given")
     if len(dims) == 3 and not heads:
         double = multiply(2, angles)
         is_whole = all_of([at_most(1, angles), equal(modulo(dims[2], call.bounds.larger(double, 1)), 0)])
@@ -432,8 +424,7 @@ def _check_buffers(call: NodeCall, places: Dim) -> None:
         if sum(map(bool, outputs)) < len(caches):
             crashes(call, FALSE, "the updated caches are not among the outputs")
         return
-    if any(outputs):
-        call.refuse("there are no caches to return")
+    call.refuse_if(any(outputs), "there are no caches to return")
     if is_shared:
         call.equal(places, 0, "past_present_share_buffer without caches leaves no room for keys")
 
@@ -465,8 +456,7 @@ def sparse_attention(call: NodeCall) -> Sequence[Value]:
     """Attention to the blocks of keys that a sparsity pattern selects; keys and values are cached."""
     batch, length, hidden = call.rank(0, (3,), "the query")
     heads, key_heads = head_count(call), call.integer("kv_num_heads")
-    if key_heads < 1 or heads % key_heads:
-        call.refuse("num_heads must be a multiple of kv_num_heads")
+    call.refuse_if(key_heads < 1 or heads % key_heads, "num_heads must be a multiple of kv_num_heads")
     # Without keys, keys and values follow the queries in one tensor.
     parts = heads if call.has(1) else heads + 2 * key_heads
     width = head_width(call, hidden, parts, "the query")

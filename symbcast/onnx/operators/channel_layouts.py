@@ -121,8 +121,7 @@ def quantized_average(call: NodeCall) -> Sequence[Value]:
         return pool_(call.of(call.inputs, 1))[:1]
     outputs = with_channels_last(call, pool_, 0)[:1]
     batch, *sizes, channels = outputs[0].shape or (1, 1)
-    for size in sizes:
-        call.at_most(1, size, "the output must not be empty")
+    call.filled(sizes, "the output must not be empty")
     call.require(any_of([equal(batch, 0), at_most(1, channels)]), "there must be channels, unless the batch is empty")
     return outputs
 
@@ -162,8 +161,7 @@ def out_of_blocks(call: NodeCall) -> Value:
     """Take as many channels out of their blocks as the attribute ``channels`` says."""
     dims = call.rank(0, (4,), "the input")
     channels = call.integer("channels")
-    if channels < 1:
-        call.refuse("channels must be positive")
+    call.refuse_if(channels < 1, "channels must be positive")
     call.at_most(channels, dims[1], f"there must be {channels} channels in the blocks")
     call.at_most(dims[1], channels + BLOCK - 1, "all blocks must be needed")
     shape = (dims[0], channels, *dims[2:])

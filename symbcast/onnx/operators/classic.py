@@ -28,8 +28,7 @@ def scaler(call: NodeCall) -> Value:
     """Shift and scale each feature by its own numbers, or all by one."""
     dims = call.shape(0)
     counts = {len(numbers) for name in ("offset", "scale") if (numbers := call.attribute(name)) is not None}
-    if len(counts) > 1 or not dims:
-        call.refuse("there must be as many offsets as scales, and features")
+    call.refuse_if(len(counts) > 1 or not dims, "there must be as many offsets as scales, and features")
     for count in counts - {1}:
         call.equal(dims[1] if len(dims) > 1 else dims[0], count, f"there must be {count} features")
     return Value(dims, FLOAT)
@@ -60,8 +59,7 @@ def one_hot(call: NodeCall) -> Value:
 def extractor(call: NodeCall) -> Value:
     """Some of the features."""
     dims, places = call.shape(0), call.shape(1)
-    if not dims:
-        call.refuse("the input must have an axis of features")
+    call.refuse_if(not dims, "the input must have an axis of features")
     count = multiply(*places)
     _check_features(call, dims[-1], count)
     leading = dims[:-1] if len(dims) > 1 else (1,)
@@ -84,8 +82,7 @@ def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
         call.note_data("the indices, which are data, must be those of features", 1)
     elif numbers:
         low, high = min(numbers), max(numbers)
-        if is_strict and low < 0:
-            call.refuse("no feature index may be negative")
+        call.refuse_if(is_strict and low < 0, "no feature index may be negative")
         call.at_most(max(high + 1, -low), features, "the input must have each selected feature")
 
 
@@ -99,8 +96,7 @@ def vectorizer(call: NodeCall) -> Value:
     for shape in shapes:
         call.equal(shape[0] if len(shape) == 2 else 1, batch, "the inputs must have the same batch")
     widths = call.integers("inputdimensions") or []
-    if len(widths) != len(shapes):
-        call.refuse("inputdimensions must have a number for each input")
+    call.refuse_if(len(widths) != len(shapes), "inputdimensions must have a number for each input")
     crashes(call, at_most(1, batch), "the batch is empty")
     return Value((batch, sum(widths)), FLOAT)
 
@@ -269,10 +265,8 @@ def _check_grams(call: NodeCall) -> None:
     """Refuse a pool whose parts, which begin where ``ngram_counts`` says, do not hold whole n-grams."""
     starts = call.integers("ngram_counts") or []
     shortest, longest = call.integer("min_gram_length"), call.integer("max_gram_length")
-    if not 1 <= shortest <= longest <= len(starts):
-        call.refuse("there must be a count for each length of an n-gram")
-    if call.integer("max_skip_count") < 0:
-        call.refuse("max_skip_count must not be negative")
+    call.refuse_if(not 1 <= shortest <= longest <= len(starts), "there must be a count for each length of an n-gram")
+    call.refuse_if(call.integer("max_skip_count") < 0, "max_skip_count must not be negative")
     total = len(call.integers("pool_int64s") or call.attribute("pool_strings") or ())
     for length, (start, end) in enumerate(zip(starts, [*starts[1:], total], strict=True), 1):
         if not 0 <= start <= end <= total or (end - start) % length:

@@ -40,8 +40,7 @@ SAME = frozenset({"SAME_UPPER", "SAME_LOWER"})
 def auto_pad(call: NodeCall) -> str:
     """Return the attribute ``auto_pad``; empty if the node gives its pads."""
     mode = call.text("auto_pad", "NOTSET")
-    if mode not in (*SAME, "VALID", "NOTSET"):
-        call.refuse(f"auto_pad must not be {mode!r}")
+    call.refuse_if(mode not in (*SAME, "VALID", "NOTSET"), f"auto_pad must not be {mode!r}")
     return "" if mode == "NOTSET" else mode
 
 
@@ -69,10 +68,8 @@ def numbers(call: NodeCall, name: str, default: int, count: int, least: int) -> 
     values = call.integers(name)
     if values is None:
         return [default] * count
-    if len(values) != count:
-        call.refuse(f"{name} must be {count} numbers")
-    if min(values, default=least) < least:
-        call.refuse(f"{name} must not be below {least}")
+    call.refuse_if(len(values) != count, f"{name} must be {count} numbers")
+    call.refuse_if(min(values, default=least) < least, f"{name} must not be below {least}")
     return values
 
 
@@ -207,8 +204,7 @@ def _windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
     """Return the windows of the weights; the node may repeat their sizes in ``kernel_shape``."""
     repeated = call.integers("kernel_shape")
     if repeated is not None:
-        if len(repeated) != len(kernel):
-            call.refuse(f"kernel_shape must be {len(kernel)} numbers")
+        call.refuse_if(len(repeated) != len(kernel), f"kernel_shape must be {len(kernel)} numbers")
         for number, size in zip(repeated, kernel, strict=True):
             call.equal(number, size, "kernel_shape must be that of the weights")
     if auto_pad(call) and call.attribute("pads") is not None:
@@ -230,8 +226,7 @@ def _positions(call: NodeCall, padding: str, _: Context, size: Dim, window: Slid
     if padding not in SAME:
         return fitting(call, size, window) if call.does(CONV_WINDOW_FITS) else rounded_down(call, size, window)
     if call.does(CONV_SAME_PADDING):
-        if window.dilation > 1:
-            call.refuse("windows with gaps have no padding found for them")
+        call.refuse_if(window.dilation > 1, "windows with gaps have no padding found for them")
         call.at_most(1, size, "the input must not be empty")
     return covering(size, window.stride)
 
@@ -259,8 +254,7 @@ def _requested_sizes(call: NodeCall, rank: int) -> list[int | None]:
     requested = call.integers("output_shape")
     if not requested:
         return [None] * rank
-    if len(requested) != rank:
-        call.refuse(f"output_shape must be {rank} numbers")
+    call.refuse_if(len(requested) != rank, f"output_shape must be {rank} numbers")
     if min(requested) < (1 if call.does(CONV_TRANSPOSE_EMPTY) else 0):
         call.refuse("no size in output_shape may be negative, and for ONNX Runtime none may be 0")
     return [*requested]
@@ -283,8 +277,7 @@ def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, reques
     """Return the size of the output along an axis."""
     stride = window.stride
     if call.does(CONV_TRANSPOSE_EXTRA):
-        if extra >= stride:
-            call.refuse("output_padding must be smaller than the stride")
+        call.refuse_if(extra >= stride, "output_padding must be smaller than the stride")
         if extra:
             call.at_most(1, size, "there must be an element to add output_padding to")
     if requested is not None:
@@ -363,8 +356,7 @@ def columns_to_image(call: NodeCall) -> Value:
     """Place the columns as blocks of an image, and add them where they overlap."""
     batch, rows, columns = call.rank(0, (3,), "the input")
     image, block = requested_shape(call, 1), requested_shape(call, 2)
-    if len(image) != len(block):
-        call.refuse("image and block must have the same number of axes")
+    call.refuse_if(len(image) != len(block), "image and block must have the same number of axes")
     axes = windows(call, block)
     positions = fitting if call.does(COL2IM_BLOCK_FITS) else rounded_down
     count = [positions(call, s, w) for s, w in zip(image, axes, strict=True)]
@@ -482,8 +474,7 @@ def max_unpool(call: NodeCall) -> Value:
     if not call.has(2):
         return Value(least, call.dtype())
     shape = requested_shape(call, 2)
-    if len(shape) != len(dims):
-        call.refuse(f"output_shape must be {len(dims)} numbers")
+    call.refuse_if(len(shape) != len(dims), f"output_shape must be {len(dims)} numbers")
     for axis, (requested, inferred) in enumerate(zip(shape, least, strict=True)):
         if axis < 2:
             call.equal(requested, inferred, "batch and channels must stay as they are")
@@ -525,8 +516,7 @@ def roi_align(call: NodeCall) -> Value:
     call.equal(regions[0], batch[0], "there must be a batch index for each region")
     _require_image(call, regions[0], dims[0], call.input_name(2))
     size = (call.integer("output_height", 1), call.integer("output_width", 1))
-    if min(size) < 0:
-        call.refuse("the size of the output must not be negative")
+    call.refuse_if(min(size) < 0, "the size of the output must not be negative")
     return Value((regions[0], dims[1], *size), call.dtype())
 
 

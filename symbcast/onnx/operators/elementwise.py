@@ -113,8 +113,7 @@ def cumulated(call: NodeCall) -> Value:
 
 def _check_axes(call: NodeCall, dims: Dims, axes: Sequence[int]) -> None:
     """Require the axes of a tensor that is not empty."""
-    if not dims:
-        call.refuse("a scalar cannot be cumulated")
+    call.refuse_if(not dims, "a scalar cannot be cumulated")
     if not all(-len(dims) <= axis < len(dims) for axis in axes):
         call.require(call.empty(dims), f"the axis must be from {-len(dims)} to {len(dims) - 1}")
 

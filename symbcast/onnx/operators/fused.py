@@ -71,10 +71,8 @@ def scaled_silu(call: NodeCall) -> Value:
 def gated_add(call: NodeCall) -> Value:
     """The sum of the input and a gated one; the gate has one number for each row."""
     dims = call.shape(0)
-    if not dims:
-        call.refuse("the input must have an axis")
-    if call.has(3):
-        call.refuse("the processor has no gate_weight for these numbers")
+    call.refuse_if(not dims, "the input must have an axis")
+    call.refuse_if(call.has(3), "the processor has no gate_weight for these numbers")
     call.at_most(1, dims[-1], "the last size must be at least 1")
     expect(call, 1, "Y", dims)
     expect(call, 2, "the gate", (*dims[:-1], 1))
@@ -107,14 +105,12 @@ def block_repeats(call: NodeCall) -> Value:
     """The scores of the next token, without those that would repeat an n-gram of the sequence."""
     batch, length = call.rank(0, (2,), "input_ids")
     scores, count = call.rank(1, (2,), "the scores"), call.integer("ngram_size")
-    if count < 1:
-        call.refuse("ngram_size must be positive")
+    call.refuse_if(count < 1, "ngram_size must be positive")
     call.equal(batch, scores[0], "there must be scores for each sequence")
     items, sizes = call.numbers(0), numbers_of((batch, length))
     if items is not None and sizes is not None:
         blocked = _blocked(items, sizes[1], count)
-        if min(blocked, default=0) < 0:
-            call.refuse("a token that would be repeated must not be below 0")
+        call.refuse_if(min(blocked, default=0) < 0, "a token that would be repeated must not be below 0")
         call.at_most(max(blocked, default=-1) + 1, scores[1], "there must be a score for each token that is blocked")
     elif call.is_known(at_most(length, count - 1)) is not True:
         reason = "not checked: the ids that would be repeated, which are data, must have a score"
@@ -208,8 +204,7 @@ SKIP_NORM_BATCH = RuntimeDifference(
 def _check_skip(call: NodeCall, dims: Dims) -> None:
     """Require that skip have the input's shape or a batch of 1; ONNX Runtime does not check the batch."""
     skip = call.rank(1, (2, 3), "skip")
-    if len(skip) > len(dims):
-        call.refuse("skip must not have more axes than the input")
+    call.refuse_if(len(skip) > len(dims), "skip must not have more axes than the input")
     for left, right in zip(skip[-2:], dims[-2:], strict=True):
         call.equal(left, right, "the last two sizes of skip must be those of the input")
     if len(skip) == 3 and not call.does(SKIP_NORM_BATCH):
@@ -293,8 +288,7 @@ def transposed_convolution_with_pads(call: NodeCall) -> Value:
     """A transposed convolution whose pads are an input."""
     unpadded = transposed_convolution(call.of([*call.inputs[:2], *call.inputs[3:]], 1))
     shape = unpadded.shape or call.shape(0)
-    if not call.has(2):
-        call.refuse("pads must be given")
+    call.refuse_if(not call.has(2), "pads must be given")
     pads = call.sizes(2)
     if pads is None:
         call.give_up("the pads are data")
@@ -302,8 +296,7 @@ def transposed_convolution_with_pads(call: NodeCall) -> Value:
     if len(pads) != 2 * rank:
         call.refuse(f"pads must be {2 * rank} numbers")
     sizes = [subtract(d, add(pads[n], pads[n + rank])) for n, d in enumerate(shape[2:])]
-    for size in sizes:
-        call.at_most(1, size, "the output must not be empty")
+    call.filled(sizes, "the output must not be empty")
     return Value((*shape[:2], *sizes), unpadded.dtype)
 
 
@@ -327,8 +320,7 @@ def complex_product(call: NodeCall) -> Value:
     """Two operands whose last axis holds real and imaginary parts, broadcast together."""
     for n, what in ((0, "A"), (1, "B")):
         dims = call.shape(n)
-        if not dims:
-            call.refuse(f"{what} must have an axis for its parts")
+        call.refuse_if(not dims, f"{what} must have an axis for its parts")
         call.equal(dims[-1], 2, f"the last size of {what} must be 2")
     return Value(call.broadcast(call.shape(0), call.shape(1)), call.dtype())
 
@@ -349,8 +341,7 @@ def is_all_finite(call: NodeCall) -> Value:
 def gated_norm(call: NodeCall) -> Value:
     """Groups of the last axis normalised, and multiplied by a gate."""
     dims = call.shape(0)
-    if not dims:
-        call.refuse("the input must have an axis to normalise along")
+    call.refuse_if(not dims, "the input must have an axis to normalise along")
     scale = known_shape(call, 1, "the scale")
     if scale is not None:
         # ONNX Runtime takes all numbers of the scale as one group, whatever its axes are.
@@ -398,10 +389,8 @@ def crop(call: NodeCall) -> Value:
     call.equal(regions[1], 4, "a region must be 4 numbers")
     expect(call, 2, "batch_indices", (regions[0],))
     size = requested_shape(call, 3)
-    if len(size) != 2:
-        call.refuse("crop_size must be two numbers")
-    for length in size:
-        call.at_most(1, length, "crop_size must be positive")
+    call.refuse_if(len(size) != 2, "crop_size must be two numbers")
+    call.filled(size, "crop_size must be positive")
     check_rows(call, 2, dims[0], "the batch")
     return Value((regions[0], dims[1], *size), call.dtype())
 

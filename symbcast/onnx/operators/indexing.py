@@ -422,6 +422,5 @@ def suppression(call: NodeCall) -> Value:
         expect_numbers(call, 2, 3, 4)
     # ONNX Runtime takes the first of several thresholds.
     for n in (3, 4) if call.does(NMS_THRESHOLDS) else ():
-        for size in known_shape(call, n, call.input_name(n)) or ():
-            call.at_most(1, size, f"{call.input_name(n)} must have a number")
+        call.filled(known_shape(call, n, call.input_name(n)) or (), f"{call.input_name(n)} must have a number")
     return Value((call.fresh("count", "the number of selected boxes"), 3), INT64)

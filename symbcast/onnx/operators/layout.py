@@ -84,8 +84,7 @@ def _unsqueeze_interval(call: NodeCall, outputs: Sequence[Value], position: int)
 def unsqueeze_(call: NodeCall) -> Value:
     """Insert axes of size 1."""
     call.shape(0)  # if it is unknown, nothing else is checked
-    if call.version >= 13 and len(call.value(1).shape or ()) > 1:
-        call.refuse("axes must have at most one axis")
+    call.refuse_if(call.version >= 13 and len(call.value(1).shape or ()) > 1, "axes must have at most one axis")
     return unsqueezed(call, call.axes("axes", 1, 13) or [])
 
 
@@ -233,8 +232,7 @@ def flatten_(call: NodeCall) -> Value:
         sizes = (call.fresh(f"size_{n}", f"{what} of {name}") for n, what in enumerate(("rows", "columns")))
         return Value(tuple(sizes), data.dtype)
     dims = data.shape
-    if not -len(dims) <= axis <= len(dims):
-        call.refuse(f"axis {axis} must be at most the rank {len(dims)}")
+    call.refuse_if(not -len(dims) <= axis <= len(dims), f"axis {axis} must be at most the rank {len(dims)}")
     place = axis + len(dims) if axis < 0 else axis
     shape = flatten(flatten(dims, place, len(dims)), 0, place)
     return Value(shape, data.dtype, content_reshaped(data, shape))
@@ -352,8 +350,7 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     if call.version >= 13 and call.has(1) and parts is None:
         return _open_parts(call, size, count)
     if parts is not None and (parts or not call.does(SPLIT_EMPTY)):
-        if len(parts) != count:
-            call.refuse(f"{len(parts)} parts are requested, but {count} taken")
+        call.refuse_if(len(parts) != count, f"{len(parts)} parts are requested, but {count} taken")
         return split_as(call, size, parts)
     # Before opset 18 the parts are equal; with num_outputs, the last one may be smaller.
     if call.version < 18 or call.attribute("num_outputs") is None:
@@ -454,10 +451,8 @@ def pad_(call: NodeCall) -> Value:
     """Padding at the ends of axes: a constant, or elements reflected, repeated from the edge or wrapped around."""
     dims = call.shape(0)
     mode = call.text("mode", "constant")
-    if mode not in MODES:
-        call.refuse(f"mode must not be {mode!r}")
-    if call.does(PAD_NUMBER) and not dims:
-        call.refuse("the input must have an axis")
+    call.refuse_if(mode not in MODES, f"mode must not be {mode!r}")
+    call.refuse_if(call.does(PAD_NUMBER) and not dims, "the input must have an axis")
     if call.version >= 11:
         for size in known_rank(call, 2, (0, 1), "the number to pad with") or ():
             call.equal(size, 1, "there must be one number to pad with")
@@ -482,8 +477,7 @@ def _amounts(call: NodeCall, count: int) -> list[Dim] | None:
     """Return the padding before each axis, then after each; None where data decide."""
     if call.version < 11:
         pads = call.integers("pads" if call.version > 1 else "paddings") or []
-        if len(pads) != count:
-            call.refuse(f"pads must be {count} numbers")
+        call.refuse_if(len(pads) != count, f"pads must be {count} numbers")
         return [*pads]
     (length,) = call.rank(1, (1,), "pads")
     call.equal(length, count, f"pads must be {count} numbers")
@@ -516,7 +510,6 @@ def center_crop_pad(call: NodeCall) -> Value:
     known = call.sizes(1) if call.does(CENTER_CROP_SIZES) else None
     # The runtime treats a negative size as 0.
     sizes = requested_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)
-    if len(sizes) != len(axes):
-        call.refuse(f"the shape must be {len(axes)} numbers")
+    call.refuse_if(len(sizes) != len(axes), f"the shape must be {len(axes)} numbers")
     target = dict(zip(axes, sizes, strict=True))
     return Value(tuple(target.get(n, d) for n, d in enumerate(dims)), call.dtype())

@@ -84,8 +84,7 @@ def _check_zero(call: NodeCall, scale: Dims) -> None:
     zero = known_shape(call, _ZERO, "the zero point")
     if zero is None:
         return
-    if len(zero) > 1:
-        call.refuse("the zero point must have at most one axis")
+    call.refuse_if(len(zero) > 1, "the zero point must have at most one axis")
     call.equal(zero[0] if zero else 1, scale[0] if scale else 1, "there must be as many zero points as scales")
 
 
@@ -141,12 +140,10 @@ def quantized_softmax(call: NodeCall) -> Value:
 def quantized_global_pool(call: NodeCall) -> Value:
     """The axes after batch and channels become 1."""
     dims = call.shape(0)
-    if len(dims) < 3:
-        call.refuse("the input must have a batch, channels and one axis more")
+    call.refuse_if(len(dims) < 3, "the input must have a batch, channels and one axis more")
     expect_numbers(call, 1, 2, 3, 4)
     is_last = bool(call.integer("channels_last"))
-    for size in dims[1:-1] if is_last else dims[2:]:
-        call.at_most(1, size, "what is averaged must not be empty")
+    call.filled(dims[1:-1] if is_last else dims[2:], "what is averaged must not be empty")
     axes = range(1, len(dims) - 1) if is_last else range(2, len(dims))
     return Value(reduce(call, dims, axes, keepdims=True), call.dtype())
 
@@ -289,8 +286,7 @@ def quantized_gemm(call: NodeCall) -> Value:
         expect_number_or_line(call, n, call.input_name(n), shape[1])
     scale, zero = known_shape(call, 4, "b_scale"), known_shape(call, 5, "b_zero_point")
     if scale is not None and zero is not None:
-        if len(scale) != len(zero):
-            call.refuse("the scale and the zero point of B must have the same shape")
+        call.refuse_if(len(scale) != len(zero), "the scale and the zero point of B must have the same shape")
         for left, right in zip(scale, zero, strict=True):
             call.equal(left, right, "the scale and the zero point of B must have the same shape")
     return Value(shape, call.dtype(8) if call.has(8) else FLOAT)
@@ -302,8 +298,7 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
     dims = call.shape(0)
     rows, columns = call.integer("K"), call.integer("N")
     bits, block = call.integer("bits", 4), call.integer("block_size")
-    if not dims:
-        call.refuse("A must have one axis or more")
+    call.refuse_if(not dims, "A must have one axis or more")
     if block < 16 or block & (block - 1) or bits not in (2, 4, 8):
         call.refuse("bits must be 2, 4 or 8, and block_size a power of 2 that is at least 16")
     # The last block may be partly filled: quotients are rounded up.
@@ -318,8 +313,7 @@ def matmul_of_few_bits(call: NodeCall) -> Value:
             _check_packed(call, 3, "the zero points", columns, points)
     order = known_shape(call, 4, "g_idx")
     if order is not None:
-        if len(order) != 1:
-            call.refuse("g_idx must have one axis")
+        call.refuse_if(len(order) != 1, "g_idx must have one axis")
         call.require(any_of([equal(order[0], rows), equal(order[0], blocks * block)]), "g_idx must have K numbers")
         call.note("not checked: the numbers in g_idx must be blocks")
     expect(call, 5, "the bias", (columns,))

@@ -306,8 +306,7 @@ def lp_normalization(call: NodeCall) -> Value:
     """Each line along an axis divided by its length."""
     dims = call.shape(0)
     call.axis(call.integer("axis", -1), len(dims))
-    if call.integer("p", 2) not in (1, 2):
-        call.refuse("p must be 1 or 2")
+    call.refuse_if(call.integer("p", 2) not in (1, 2), "p must be 1 or 2")
     return Value(dims, call.dtype())
 
 
@@ -337,8 +336,7 @@ GROUP_NORM_FUNCTION = RuntimeDifference(
 def group_normalization(call: NodeCall) -> Value | Sequence[Value]:
     """The channels are in groups of equal size; scale and bias have one number for each channel, or group."""
     groups = call.integer("num_groups", 1)
-    if groups < 1:
-        call.refuse("there must be at least one group")
+    call.refuse_if(groups < 1, "there must be at least one group")
     # ONNX Runtime has no kernel for it; it uses the definition by other operators, which broadcasts.
     if call.does(GROUP_NORM_FUNCTION):
         return infer(call)
@@ -362,8 +360,7 @@ def loss(call: NodeCall) -> Value | Sequence[Value]:
     if call.does(LOSS_FUNCTION):
         return infer(call)
     dims = call.shape(0)
-    if len(dims) < 2:
-        call.refuse("the input must have a batch and classes")
+    call.refuse_if(len(dims) < 2, "the input must have a batch and classes")
     places = (dims[0], *dims[2:])
     expect(call, 1, "the target", places)
     expect(call, 2, "the weights", (dims[1],))

@@ -57,8 +57,7 @@ def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | 
         return None
     # Positions count from the end too: -length is the first element.
     for least, most in ((subtract(0, length), index), (add(index, 1), add(length, after))):
-        if call.is_known(at_most(least, most)) is False:
-            call.refuse("the position must be one in the sequence")
+        call.refuse_if(call.is_known(at_most(least, most)) is False, "the position must be one in the sequence")
         call.at_most(least, most, "the position must be one in the sequence")
     if call.is_known(at_most(0, index)) is True:
         return index
@@ -70,8 +69,7 @@ def _index(call: NodeCall, position: int, length: Dim, after: int = 0) -> Dim | 
 @operator("SequenceConstruct")
 def construct(call: NodeCall) -> Value:
     """A sequence of the inputs."""
-    if not call.inputs:
-        call.refuse("there must be a tensor to insert into the sequence")
+    call.refuse_if(not call.inputs, "there must be a tensor to insert into the sequence")
     return sequence_of(call.values())
 
 
@@ -169,8 +167,7 @@ def split(call: NodeCall) -> Value:
         keeps = call.integer("keepdims", 1) != 0
         return _cut(call, dims, axis, 1, keeps)
     shape, sizes = call.shape(1), call.sizes(1)
-    if len(shape) > 1:
-        call.refuse("split must be one number or a vector of numbers")
+    call.refuse_if(len(shape) > 1, "split must be one number or a vector of numbers")
     if not shape:
         return _cut_evenly(call, dims, axis)
     if sizes is None:

@@ -36,8 +36,7 @@ def resize(call: NodeCall) -> Value:
     scaled_by = 1 if call.version < 11 else 2
     has_sizes = call.version >= 11 and _has_elements(call, 3)
     # Exactly one of both is given; an empty tensor means none.
-    if has_sizes == _has_elements(call, scaled_by):
-        call.refuse("either scales or sizes must be given")
+    call.refuse_if(has_sizes == _has_elements(call, scaled_by), "either scales or sizes must be given")
     _require_region(call, len(axes))
     resized = _to_sizes(call, dims, axes) if has_sizes else _by_scales(call, dims, axes, scaled_by)
     return _resized(call, dims, resized)
@@ -80,8 +79,7 @@ def _axes(call: NodeCall, rank: int) -> list[int]:
     if attribute is None:
         return list(range(rank))
     axes = [call.axis(a, rank) for a in attribute]
-    if len(set(axes)) != len(axes):
-        call.refuse("no axis may be resized twice")
+    call.refuse_if(len(set(axes)) != len(axes), "no axis may be resized twice")
     return axes
 
 
@@ -105,8 +103,7 @@ RESIZE_CROP = RuntimeDifference(
 
 
 def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -> dict[int, ResizedAxis]:
-    if _keeps_ratio(call):
-        call.refuse("the aspect ratio can be kept only with sizes, not scales")
+    call.refuse_if(_keeps_ratio(call), "the aspect ratio can be kept only with sizes, not scales")
     factors = _counted(call, _scales(call, position), len(axes))
     for factor in factors:
         if factor is not None:
@@ -133,8 +130,7 @@ FLOAT_SCALES = RuntimeDifference(
 def _counted(call: NodeCall, numbers: Sequence[Element | float] | None, count: int) -> list[Scale | None]:
     rounding = SINGLE if call.does(FLOAT_SCALES) else DOCUMENT
     scales = [read_scale(n, rounding) for n in ([None] * count if numbers is None else numbers)]
-    if len(scales) != count:
-        call.refuse(f"there must be {count} scales")
+    call.refuse_if(len(scales) != count, f"there must be {count} scales")
     if None in scales:
         call.note("not checked: scales, which are data, must be possible")
     return scales
@@ -154,8 +150,7 @@ def _to_sizes(call: NodeCall, dims: Dims, axes: Sequence[int]) -> dict[int, Resi
     (length,) = call.rank(3, (1,), "sizes")
     call.equal(length, len(axes), f"there must be {len(axes)} sizes")
     items = call.elements(3) or (None,) * len(axes)
-    if len(items) != len(axes):
-        call.refuse(f"there must be {len(axes)} sizes")
+    call.refuse_if(len(items) != len(axes), f"there must be {len(axes)} sizes")
     requested = [
         i if is_size(i) else call.fresh(f"size_{a}", f"what sizes hold for axis {a}")
         for a, i in zip(axes, items, strict=True)
@@ -173,8 +168,7 @@ _POLICY = "keep_aspect_ratio_policy"
 
 def _keeps_ratio(call: NodeCall) -> bool:
     policy = call.text(_POLICY, "stretch")
-    if policy not in ("stretch", "not_larger", "not_smaller"):
-        call.refuse(f"{_POLICY} must not be {policy!r}")
+    call.refuse_if(policy not in ("stretch", "not_larger", "not_smaller"), f"{_POLICY} must not be {policy!r}")
     return policy != "stretch"
 
 
@@ -199,12 +193,10 @@ FLOAT_RATIO = RuntimeDifference(
 
 def _keeping_ratio(call: NodeCall, old: Sequence[Dim], requested: Sequence[Dim]) -> list[ResizedAxis]:
     """Return axes resized by one scale: the smallest or the largest that any axis needs."""
-    for size in old:
-        call.at_most(1, size, _NONE_EMPTY)
+    call.filled(old, _NONE_EMPTY)
     if not call.does(FLOAT_RATIO):
         return [ResizedAxis(_in_ratio(call, size, old, requested), None, None) for size in old]
-    for size in requested:
-        call.at_most(1, size, _NONE_EMPTY)
+    call.filled(requested, _NONE_EMPTY)
     before, after = numbers_of(old), numbers_of(requested)
     if before is None or after is None or min((*before, *after), default=1) < 1:
         return [
@@ -243,8 +235,7 @@ def _require_mode_axes(call: NodeCall, axes: Sequence[ResizedAxis]) -> None:
     if mode not in ("linear", "cubic"):
         return
     allowed: list[list[Formula | None]] = {"linear": _linear, "cubic": _cubic}[mode](call, axes)
-    if not allowed:
-        call.refuse(f"mode {mode} does not support {len(axes)} axes")
+    call.refuse_if(not allowed, f"mode {mode} does not support {len(axes)} axes")
     if any(None in parts and FALSE not in parts for parts in allowed):
         call.note(f"not checked: the scales, which are data, must suit mode {mode}")
         return
@@ -303,8 +294,7 @@ def affine_grid_(call: NodeCall) -> Value:
     theta = call.rank(0, (3,), "theta")
     size = requested_shape(call, 1, ignored={1})  # a grid has no channels
     if call.does(AFFINE_GRID_EMPTY):
-        for length in size[2:]:
-            call.at_most(1, length, "the grid must not be empty")
+        call.filled(size[2:], "the grid must not be empty")
     return Value(affine_grid(call, theta, size), call.dtype())
 
 
@@ -322,12 +312,10 @@ def transform(call: NodeCall) -> Value:
     """The frequencies along an axis; the last axis holds real parts, or real and imaginary parts."""
     dims = call.shape(0)
     rank = len(dims)
-    if rank < 2:
-        call.refuse("the input must have an axis for the signal, and one for its real and imaginary parts")
+    call.refuse_if(rank < 2, "the input must have an axis for the signal, and one for its real and imaginary parts")
     axis = _axis(call)
     place = None if axis is None else call.axis(axis, rank)
-    if place == rank - 1:
-        call.refuse("the last axis holds real and imaginary parts: it is not one to transform")
+    call.refuse_if(place == rank - 1, "the last axis holds real and imaginary parts: it is not one to transform")
     is_half, is_inverse = bool(call.integer("onesided")), bool(call.integer("inverse"))
     if is_inverse and is_half:
         call.equal(dims[-1], 2, "a transform back from half the frequencies needs complex numbers")

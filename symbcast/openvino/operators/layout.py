@@ -100,11 +100,9 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
         parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(2)}", by=[2]) for n in range(count)]
         call.equal(add(*parts), size, "the parts must add up to the size")
         return parted(call, axis, parts)
-    if len(lengths) != count:
-        call.refuse(f"the node has {count} outputs for {len(lengths)} parts")
+    call.refuse_if(len(lengths) != count, f"the node has {count} outputs for {len(lengths)} parts")
     left_over = [n for n, part in enumerate(lengths) if part == -1]
-    if len(left_over) > 1:
-        call.refuse("at most one part may be -1")
+    call.refuse_if(len(left_over) > 1, "at most one part may be -1")
     parts = list(lengths)
     for n in left_over:
         parts[n] = subtract(size, add(0, *(part for k, part in enumerate(lengths) if k != n)))
@@ -194,8 +192,7 @@ def strided_slice(call: OpenVinoCall) -> Value:
     data, dims = call.value(0), call.shape(0)
     begin, end = (_places(call, n) for n in (1, 2))
     steps = call.input_numbers(3, "the steps") if call.has(3) else [1] * len(begin)
-    if not len(begin) == len(end) == len(steps):
-        call.refuse("begin, end and strides must have the same length")
+    call.refuse_if(not len(begin) == len(end) == len(steps), "begin, end and strides must have the same length")
     masks = {name: {n for n, bit in enumerate(call.integers(f"{name}_mask") or []) if bit} for name in _MASKS}
     cuts, new, gone = _axis_slices(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
     value = data
@@ -238,8 +235,7 @@ def _axis_slices(
             new.append(place)
             place += 1
         else:
-            if axis >= rank:
-                call.refuse(f"the data must have an axis for each of the {len(parts)} positions")
+            call.refuse_if(axis >= rank, f"the data must have an axis for each of the {len(parts)} positions")
             if n in masks["shrink_axis"]:
                 gone.add(axis)
                 cuts.append((axis, *_one_element(start), 1))
@@ -267,8 +263,7 @@ def pad_(call: OpenVinoCall) -> Value:
     """Padding with a constant, with the edge repeated, or by reflection with or without the edge."""
     dims, mode = call.shape(0), call.text("pad_mode", "constant")
     before, after = (call.input_sizes(n, least=-1) for n in (1, 2))
-    if not len(before) == len(after) == len(dims):
-        call.refuse(f"pads_begin and pads_end must be {len(dims)} numbers")
+    call.refuse_if(not len(before) == len(after) == len(dims), f"pads_begin and pads_end must be {len(dims)} numbers")
     paddings = [Padding(*all_) for all_ in zip(dims, before, after, strict=True)]
     if mode == "symmetric":
         for padding in paddings:

@@ -63,14 +63,12 @@ def einsum_(call: OpenVinoCall) -> Value:
 def attention(call: OpenVinoCall) -> Value:
     """Attention of queries (..., L, E), keys (..., S, E), values (..., S, V); a mask broadcasts with (..., L, S)."""
     query, key, value = (call.shape(n) for n in range(3))
-    if min(len(query), len(key), len(value)) < 3:
-        call.refuse("query, key and value must have a batch")
+    call.refuse_if(min(len(query), len(key), len(value)) < 3, "query, key and value must have a batch")
     output = attend(call, query, key, value)
     if not call.has(3) or call.flag("causal") or not call.shape(3):
         return call.output(output)
     mask = call.shape(3)
-    if len(mask) < 2:
-        call.refuse("a mask must have at least two axes")
+    call.refuse_if(len(mask) < 2, "a mask must have at least two axes")
     length, _ = call.broadcast((query[-2], key[-2]), mask[-2:])
     return call.output((*call.broadcast(output[:-2], mask[:-2]), length, value[-1]))
 
@@ -95,8 +93,7 @@ def reduced(call: OpenVinoCall) -> Value:
     dims = call.shape(0)
     numbers = call.input_numbers(1, "the axes")
     axes = call.axes_of(dims, numbers)
-    if numbers and not dims and call.flag("keep_dims"):
-        call.refuse("a scalar has no axis to keep")
+    call.refuse_if(numbers and not dims and call.flag("keep_dims"), "a scalar has no axis to keep")
     if not axes:
         return call.output(dims, call.value(0).content)
     shape = reduce(call, dims, axes, keepdims=call.flag("keep_dims"))
@@ -206,8 +203,7 @@ _PADS = ("pads_begin", "pads_end")
 
 def _numbers(call: OpenVinoCall, name: str, default: int, count: int) -> list[int]:
     numbers = call.integers(name) or [default] * count
-    if len(numbers) != count:
-        call.refuse(f"{name} must be {count} numbers")
+    call.refuse_if(len(numbers) != count, f"{name} must be {count} numbers")
     return numbers
 
 
@@ -248,8 +244,7 @@ def convolution_backprop(call: OpenVinoCall) -> Value:
     outputs, kernel = _channels(call, dims, filters, len(sizes), is_transposed=True)
     if call.has(2):
         requested = call.input_sizes(2)
-        if len(requested) != len(sizes):
-            call.refuse(f"the output shape must be {len(sizes)} numbers")
+        call.refuse_if(len(requested) != len(sizes), f"the output shape must be {len(sizes)} numbers")
         return call.output((dims[0], outputs, *requested))
     extra = call.integers("output_padding") or [0] * len(sizes)
     lengths = []
@@ -285,8 +280,7 @@ def pool_(call: OpenVinoCall) -> Sequence[Value]:
     dims = call.shape(0)
     sizes = spatial_axes(call, dims)
     kernel = tuple(call.integers("kernel") or ())
-    if len(kernel) != len(sizes):
-        call.refuse(f"the kernel must be {len(sizes)} numbers")
+    call.refuse_if(len(kernel) != len(sizes), f"the kernel must be {len(sizes)} numbers")
     for size, what in zip(dims, ("batch", "channels"), strict=False):
         call.at_most(1, size, f"the {what} must not be empty")
     shape = pool(call, dims, _windows(call, kernel), partial(_pooled, call))

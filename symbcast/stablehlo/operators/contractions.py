@@ -313,8 +313,7 @@ def dynamic_reduce_window(call: HloCall) -> list[Value]:
         call.give_up("its windows are not known")
     shape: list[Dim] = []
     for n, size in enumerate(dims):
-        for number in (sizes[n], strides[n], bases[n], dilations[n]):
-            call.at_most(1, number, "windows, strides and dilations must be at least 1")
+        call.filled((sizes[n], strides[n], bases[n], dilations[n]), "windows, strides and dilations must be at least 1")
         window = HloWindow(sizes[n], strides[n], padding[2 * n], padding[2 * n + 1], bases[n], dilations[n])
         shape.append(positions(call, size, window))
     return [call.output(tuple(shape), position=n) for n in range(count)]
@@ -364,8 +363,7 @@ def _convolved(call: HloCall, padding: Sequence[tuple[Dim, Dim]]) -> Value:
     inner, outer = right[numbers.kernel_input_feature_dimension], right[numbers.kernel_output_feature_dimension]
     _check_groups(call, (batch, channels, inner, outer), features, batches)
     sizes = [right[n] for n in numbers.kernel_spatial_dimensions]
-    for size in sizes:
-        call.at_most(1, size, "the window must not be empty")
+    call.filled(sizes, "the window must not be empty")
     windows = _windows(call, sizes, padding, _CONVOLVED)
     sizes_by_axis: dict[int, Dim] = {
         numbers.output_batch_dimension: floor_divide(batch, batches),
