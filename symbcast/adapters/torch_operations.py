@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symbcast.core.algebra.terms import Kind
 
+# Torch's functions of sizes, by name.
 OPERATIONS: dict[str, Kind] = {
     "FloorDiv": "//",
     "CleanDiv": "//",
@@ -12,4 +13,3 @@ OPERATIONS: dict[str, Kind] = {
     "Max": "max",
     "Min": "min",
 }
-"""Torch's functions of sizes, by name."""

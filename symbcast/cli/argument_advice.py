@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 # Arguments that are files: the one place that knows which, and the command for each kind.
 
 
+# A name with a folder or an ending: names of sizes, and shapes such as ``2..5``, have none.
 _NAMED = re.compile(r"[^,;=<>()\[\]*]*(?:[/\\]|\.[A-Za-z])[^,;=<>()\[\]*]*")
-"""A name with a folder or an ending: names of sizes, and shapes such as ``2..5``, have none."""
+# Endings of other files with models or weights; `symbcast model` says what to do with each.
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".safetensors", ".pb", ".tflite", ".h5", ".keras", ".engine")
-"""Endings of other files with models or weights; `symbcast model` says what to do with each."""
 
 
 def is_model(argument: str) -> bool:
@@ -137,8 +137,8 @@ def instead_of_shapes(command: str, arguments: Sequence[str]) -> str:
 # First arguments that are not commands.
 
 
+# Words that mean pictures: a page of a model, or functions of `symbcast.notebook`.
 _IN_PYTHON = ("explore", "plot", "survey", "draw", "graph", "visualize", "picture")
-"""Words that mean pictures: a page of a model, or functions of `symbcast.notebook`."""
 _BEFORE = {"-V": "--version", "-v": "--version", "--ver": "--version", "-?": "--help", "/?": "--help"}
 
 
@@ -227,10 +227,10 @@ def _operation(word: str, rest: Sequence[str]) -> str:
 
 
 _EXAMPLE = "attention"
+# A number, or several: a shape without names.
 _NUMBERS = re.compile(r"\(?\[?\s*-?[0-9]+\s*(?:,\s*(?:-?[0-9]+)?\s*)*\)?\]?")
-"""A number, or several: a shape without names."""
+# Functions of NumPy that take a list of arrays.
 _OF_LISTS = ("concatenate", "concat", "stack", "vstack", "hstack", "dstack", "column_stack", "block", "einsum_path")
-"""Functions of NumPy that take a list of arrays."""
 
 
 def function_fault(text: str, arguments: Sequence[str]) -> str:

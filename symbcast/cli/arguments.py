@@ -35,8 +35,8 @@ _OPTION = re.compile(r"(--?[^\W\d_][\w-]*)(?:=(.*))?", re.DOTALL)
 _SHAPE = re.compile(r"-\d")
 _RELATION = re.compile(r"[<>=!]=|[<>]")
 _EQUATION = re.compile(r"\s*([^\W\d][\w.]*)\s*=\s*\w+\s*")
+# An argument of a traced function that is a Python literal, with its name.
 _LITERAL = re.compile(r"[^\W\d]\w*==\s*(?:[-+]?\d.*|[\"'(\[{].*|True|False|None)", re.DOTALL)
-"""An argument of a traced function that is a Python literal, with its name."""
 _NO_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d"
 _EXAMPLES = {
     "--assume": '"N >= 2"',

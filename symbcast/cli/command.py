@@ -208,8 +208,8 @@ def _attribute_help(name: str, declared: Sequence[tuple[RuleInfo, Parameter]], k
 # The folder is the list of commands: ``torch_error`` in ``torch_error.py`` is ``symbcast torch-error``.
 
 
+# The only command that is written as an option.
 INSTALL = "--install-completion"
-"""The only command that is written as an option."""
 
 
 @lru_cache

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 ENDING = ".onnx"
+# One more byte than a model can have; reading the model reports this.
 _MOST_BYTES = 1 << 31
-"""One more byte than a model can have; reading the model reports this."""
 _BEGINNINGS = (
     (b"\x1f\x8b", f"{ENDING}.gz"),
     (b"<?xml", ".xml"),
@@ -42,10 +42,10 @@ _BEGINNINGS = (
     (b"ML\xefR", ".mlirbc"),
     (b"PK\x03\x04", ".pt2"),
 )
+# The endings that make a file in a folder a model.
 _SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt", ".mlir", ".mlirbc", ".pt2")
-"""The endings that make a file in a folder a model."""
+# Of other files too: in a folder, a file with this ending is a model if it begins like one.
 _OPENVINO = ".xml"
-"""Of other files too: in a folder, a file with this ending is a model if it begins like one."""
 
 
 def path_exists(path: str) -> bool:

@@ -77,8 +77,8 @@ _TONES = {
     "died": Tone.IMPOSSIBLE,
 }
 _NAME = 60
+# With more files, only models that do not always run are listed.
 _ROWS = 100
-"""With more files, only models that do not always run are listed."""
 
 
 class OutcomeWriter:

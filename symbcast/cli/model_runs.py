@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 Work = TypeVar("Work")
 Answer = TypeVar("Answer")
 
+# How long a Dask scheduler may take to answer at all.
 SECONDS_TO_CONNECT = 10
-"""How long a Dask scheduler may take to answer at all."""
 
 
 def in_order(

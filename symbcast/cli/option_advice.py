@@ -51,6 +51,7 @@ class UnknownOption(NamedTuple):
 # Words that people try as options: the options that they mean, or what to do where no option is meant.
 
 
+# Options that people try, with the options that they may mean.
 OTHER_WORDS = {
     word: options
     for line in (
@@ -95,17 +96,17 @@ OTHER_WORDS = {
     for words, _, options in [line.partition(" -> ")]
     for word in words.split()
 }
-"""Options that people try, with the options that they may mean."""
+# Options that people try in order to name the wanted output.
 OUTPUTS = ("out", "output", "result", "target", "to", "want", "wanted", "expect", "o")
-"""Options that people try in order to name the wanted output."""
+# Options that people try in order to ask about another operation than a broadcast.
 OPERATIONS = ("op", "operation", "operator", "layer")
-"""Options that people try in order to ask about another operation than a broadcast."""
+# Words of options that no command has, and what to do instead.
 _NOTES = {
     "explain verbose v debug print details": "the answer is explained as it is; --format json has it as data",
     "quiet q silent": "the exit status alone gives the result too; send the output to /dev/null",
     "color colour": "the answer has no colours: leave {} out",
 }
-"""Words of options that no command has, and what to do instead."""
+# The same for all commands with the same kind of arguments; a command adds its own ``notes``.
 _NOTES_BY_SUBJECT: dict[Subject, dict[str, str]] = {
     "shapes": {
         "plot svg png draw image figure": "plots are drawn in Python, by symbcast.notebook.plot(...)",
@@ -124,7 +125,6 @@ _NOTES_BY_SUBJECT: dict[Subject, dict[str, str]] = {
         ),
     },
 }
-"""The same for all commands with the same kind of arguments; a command adds its own ``notes``."""
 
 
 def noted(words: Sequence[str], command: str, name: str) -> str:
@@ -143,18 +143,18 @@ def noted(words: Sequence[str], command: str, name: str) -> str:
 
 
 _SIZES = ("size", "sizes", "dim", "dims", "batch", "set", "with", "at", "d", "bind", "range", "fix")
+# Endings of files for answers, with their format.
 _ANSWERS = {"json": "json", "sarif": "sarif", "txt": "", "log": ""}
-"""Endings of files for answers, with their format."""
 _SIZE = re.compile(r"\s*([^\W\d][\w.]*)\s*={1,2}\s*([0-9]+(?:(?:\.\.|-|:)[0-9]+)?)\s*")
+# Words around the name of a size, as in ``--batch-size`` and ``--set-batch``.
 _ABOUT_SIZES = ("set", "fix", "fixed", "freeze", "size", "dim", "num", "n", "static")
-"""Words around the name of a size, as in ``--batch-size`` and ``--set-batch``."""
 _RANGE = re.compile(r"([0-9]+)(?:\.\.|-|:)([0-9]+)")
+# Options that people try in order to give the arguments of a traced function.
 _ARGUMENTS = ("arg", "args", "argument", "arguments", "input", "inputs", "shape", "shapes", "input-shape")
-"""Options that people try in order to give the arguments of a traced function."""
+# Options of other commands that are seldom parameters of functions.
 _NOT_ARGUMENTS = ("rule", "that", "out", "limit", "range", "bind", "timeout", "jobs", "runtime")
-"""Options of other commands that are seldom parameters of functions."""
+# Text that Python reads as a value, and that a shape of one axis is seldom written as.
 _LITERAL = re.compile(r"[-+]?\d+(?:\.\d*)?|True|False|None|[\"'(\[{].*", re.DOTALL)
-"""Text that Python reads as a value, and that a shape of one axis is seldom written as."""
 
 
 def unknown_option(typed: UnknownOption, commands: Mapping[str, Options]) -> str:
@@ -442,5 +442,5 @@ def _misspelt(name: str, options: Options) -> list[str]:
     return [f"--{close}"] if is_near else []
 
 
+# Two words of an option that have less in common are different ones, such as ``cases`` and ``axes``.
 _NEAR = 0.72
-"""Two words of an option that have less in common are different ones, such as ``cases`` and ``axes``."""

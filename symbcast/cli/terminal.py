@@ -40,8 +40,8 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+# The verdicts at which a command fails, by its ``--fail-on``.
 FAILING = {"never": (Verdict.NEVER,), "sometimes": (Verdict.NEVER, Verdict.SOMETIMES)}
-"""The verdicts at which a command fails, by its ``--fail-on``."""
 
 
 def status_of(verdict: Verdict, fail_on: str = "sometimes") -> Exit:
@@ -74,8 +74,8 @@ def checked(option: str, check: Callable[[T], object], value: T) -> T:
 # Standard input, as the place of a shape or a file.
 
 
+# Stands for standard input where a shape or a file is expected.
 STDIN = "-"
-"""Stands for standard input where a shape or a file is expected."""
 
 
 def read_stdin(limit: int = -1) -> bytes:
@@ -95,8 +95,8 @@ _STEERING = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 Format: TypeAlias = Literal["text", "json"]
 
+# Fewer columns are unreadable; nobody has more.
 LEAST_WIDTH, MOST_WIDTH = 20, 1000
-"""Fewer columns are unreadable; nobody has more."""
 
 
 def print_text(text: str, stream: TextIO | None = None) -> None:
@@ -172,11 +172,12 @@ def show(document: Document, indent: int = 2) -> None:
 # Arguments and command lines as messages show them, and other words for values of options.
 
 
+# What people write between shapes. A size with such a name can be written as ``(x,)``.
 SIGNS = ("+", "*", "&", "@", "and", "with", "x", "vs", "vs.", "versus", "against", "with", ";", ",", "|")
-"""What people write between shapes. A size with such a name can be written as ``(x,)``."""
+# What people write before an output.
 EQUALS = ("=", "==", "=>", "->", "-->", "→", "gives")
-"""What people write before an output."""
 _PLAIN = r"[\w.,/:=@%+-]+"
+# Other words for values of options.
 CHOICES = {
     "c": "cpp",
     "c++": "cpp",
@@ -194,7 +195,6 @@ CHOICES = {
     "hlo": "stablehlo",
     "mlir": "stablehlo",
 }
-"""Other words for values of options."""
 
 
 def are_clear(arguments: Sequence[str]) -> bool:
@@ -260,8 +260,8 @@ def is_numbers(text: str) -> bool:
 # loading and applying the declarations of all options takes longer than the answer.
 
 
+# An argument that is neither an option nor a relation.
 _ALONE = re.compile(r"[\w(\[*.?][^<>=!]*")
-"""An argument that is neither an option nor a relation."""
 
 
 def is_shapes_alone(arguments: Sequence[str]) -> bool:

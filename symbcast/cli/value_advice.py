@@ -13,12 +13,12 @@ from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
 from symbcast.errors import ShapeSyntaxError, SymbcastError
 
 RELATIONS = ("--assume", "--that")
+# What people write before a shape that they expect.
 _OUTPUT = re.compile(r"\s*(?:output|out|shape|result)(?:\.shape)?\s*(?:={1,2}|is)\s*(?=[\[(])")
-"""What people write before a shape that they expect."""
+# Options whose value is a name, ``=``, and what is known about it.
 _PAIRS = ("--bind", "--range", "--typical", "--shapes", "--values")
-"""Options whose value is a name, ``=``, and what is known about it."""
+# Options with one word, of which several are often written with commas.
 _LISTS = ("--rule", "--select", "--ignore")
-"""Options with one word, of which several are often written with commas."""
 _PAIR = re.compile(r"[^\W\d][\w.:/]*\s*=(?!=).+", re.DOTALL)
 _NEXT_PAIR = re.compile(r"\s*[,;]\s*(?=[^\W\d][\w.:/]*\s*=(?!=))")
 _COMMA = re.compile(r"\s*[,;]\s*(?![^()\[\]]*[)\]])")

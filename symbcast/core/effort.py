@@ -24,11 +24,11 @@ from symbcast.errors import ShapeTypeError
 T = TypeVar("T")
 P = ParamSpec("P")
 
+# Units for one public call; for a program of more than 60 operations in proportion.
 CALL = 2_000_000
-"""Units for one public call; for a program of more than 60 operations in proportion."""
 OPERATIONS = 60
+# Units that no call has.
 NEVER = 1 << 62
-"""Units that no call has."""
 REASON = "the effort for one question was spent"
 
 
@@ -369,14 +369,14 @@ class Tier(Enum):
     F4 = "products of sizes and symbolic divisors"
 
 
+# z3 resource units for one check: about 0.3 s.
 RESOURCE_LIMIT = 2_000_000
-"""z3 resource units for one check: about 0.3 s."""
+# For a first look at a question about products.
 QUICK_LIMIT = 50_000
-"""For a first look at a question about products."""
+# Units of z3 for small sizes where formulas hold, before it is asked whether smaller ones do.
 OPTIMISED_LIMIT = 100_000
-"""Units of z3 for small sizes where formulas hold, before it is asked whether smaller ones do."""
+# The same for a check once another about the same formulas has been given up.
 SHORT_LIMIT = 100_000
-"""The same for a check once another about the same formulas has been given up."""
 
 
 # The effort of one question, and a caller's time limit.
@@ -388,13 +388,13 @@ SHORT_LIMIT = 100_000
 # an answer.
 
 
+# Units for whether something can hold; those below are for other parts of an answer.
 DECIDED = 1_300_000
-"""Units for whether something can hold; those below are for other parts of an answer."""
 REDUCED = 400_000
+# For evidence about up to 60 sizes; see `evidence_units`.
 EVIDENCE = 200_000
-"""For evidence about up to 60 sizes; see `evidence_units`."""
+# For the smallest of the known samples, where evidence was not found.
 SAMPLED = 50_000
-"""For the smallest of the known samples, where evidence was not found."""
 SHORTENED = 500_000
 PROPAGATED = 200_000
 CONFLICT = 400_000

@@ -42,8 +42,8 @@ class Reader(Protocol):
         """Return a size of the framework, None if it is not symbolic; ``unknowns`` numbers one without a name."""
 
 
+# What is wanted where a shape is.
 EXPECTED_SHAPE = "a shape"
-"""What is wanted where a shape is."""
 
 
 def read_dims(dims: Sequence[object]) -> Sequence[Dim]:
@@ -142,8 +142,8 @@ class HasShape(Protocol):
 ShapeLike: TypeAlias = "Shape | str | Iterable[int | str | sympy.Expr | None] | Iterable[object] | HasShape"
 """What `shape` accepts: text, a tuple or list of dimensions (of frameworks too), or an object with a ``.shape``."""
 
+# Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look.
 _OWN_SHAPES = ("onnx_ir", "openvino")
-"""Those whose shapes are no tuples, or whose ``.shape`` is not for symbolic sizes: the adapter knows where to look."""
 
 _KNOWN_BY_MODULE = ("symbcast", *_OWN_SHAPES)
 
@@ -472,8 +472,8 @@ def any_shape_of(dims: Iterable[Dim]) -> Shape:
     return tuple.__new__(Shape if is_known else OpenShape, sizes)
 
 
+# The types of the sizes of nearly every shape: a quick test for the absence of sequences.
 _NO_SEQUENCES = frozenset((int, Symbol, Term, Unknown))
-"""The types of the sizes of nearly every shape: a quick test for the absence of sequences."""
 
 
 def is_open(shape: Shape) -> bool:

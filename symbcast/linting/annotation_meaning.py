@@ -34,12 +34,12 @@ from symbcast.linting.annotations import (
 # each is traced together with the first forms of all others; then each other form, with the first forms of the others.
 
 
+# The maximum number of forms of one function's arguments that are traced.
 MAX_FORMS = 24
-"""The maximum number of forms of one function's arguments that are traced."""
+# The numbers of axes that are traced for ``*batch``.
 _MANY = (1, 2, 0)
-"""The numbers of axes that are traced for ``*batch``."""
+# The numbers of axes that are traced for ``...``: nobody means a number by it.
 _ANY_MANY = (2, 1)
-"""The numbers of axes that are traced for ``...``: nobody means a number by it."""
 
 
 class NoArgumentError(Exception):

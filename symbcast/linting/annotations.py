@@ -219,8 +219,8 @@ def arrays_in(spec: Spec, depth: int = 6) -> list[ArraySpec]:
 # Annotations of arrays: jaxtyping's, NumPy's shaped ``ndarray``, and shapes of symbcast.
 
 
+# The dtypes to choose from, the preferred ones first.
 _DTYPES = ("float64", "float32", "int64", "int32", "bool", "complex128", "complex64")
-"""The dtypes to choose from, the preferred ones first."""
 
 
 def array_spec(annotation: Any) -> ArraySpec | None:
@@ -315,8 +315,8 @@ def _axis_of(text: str) -> AnnotatedAxis:
 # Python's annotation objects, read as what they say about values.
 
 
+# How deep annotations of fields are followed: classes may contain themselves.
 _DEPTH = 8
-"""How deep annotations of fields are followed: classes may contain themselves."""
 _SAMPLES: dict[Any, ValueSpec] = {
     bool: ValueSpec((False, True)),
     float: ValueSpec((0.5,), is_sample=True),

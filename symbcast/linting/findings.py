@@ -33,8 +33,8 @@ class Code(NamedTuple):
         return self.id, self.name
 
 
+# All codes. Each is declared next to its check; `symbcast.linting` loads all checks.
 CODES: list[Code] = []
-"""All codes. Each is declared next to its check; `symbcast.linting` loads all checks."""
 
 
 def declare_code(id: str, name: str, description: str, level: Level = "error") -> Code:
@@ -121,8 +121,8 @@ class Checked:
 
 
 FORMAT = "symbcast.lint-report"
+# It is incremented when a key changes its meaning or is removed.
 VERSION = 1
-"""It is incremented when a key changes its meaning or is removed."""
 
 
 class LintReport(Guessable):

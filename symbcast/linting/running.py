@@ -123,8 +123,8 @@ def imported_files(root: str) -> list[str]:
     return sorted(f for f in paths if f.startswith(root + os.sep) and "site-packages" not in f[len(root) :])
 
 
+# The errors of files that could not be imported in this process.
 _FAILED: dict[str, str] = {}
-"""The errors of files that could not be imported in this process."""
 
 
 def _module(path: str, name: str) -> ModuleType:
@@ -323,10 +323,10 @@ def _all(
     return checked_by_file
 
 
+# How many slow files may keep running while others are checked.
 _MORE = 4
-"""How many slow files may keep running while others are checked."""
+# After how many seconds a file that is not done lets another one begin; this changes no result.
 _PATIENCE = 10.0
-"""After how many seconds a file that is not done lets another one begin; this changes no result."""
 
 
 class _FileSlots:
@@ -460,8 +460,8 @@ def shaped_functions(child: ChildProcess, source: SourceFile, config: LintConfig
     ]
 
 
+# How many times as long as a function an import may take.
 _IMPORTS = 2
-"""How many times as long as a function an import may take."""
 
 
 def _not_imported(child: ChildProcess, request: FunctionToCheck, timeout: float) -> Checked | None:

@@ -26,8 +26,8 @@ from symbcast.linting.annotations import (
 # Objects of classes: of modules of PyTorch, made with small numbers, and of classes without a constructor.
 
 
+# Names of parameters that count parts: sizes are divided by them, or parts are built in a loop.
 _FEW = re.compile(r"head|group|layer|num|depth|^n_")
-"""Names of parameters that count parts: sizes are divided by them, or parts are built in a loop."""
 _WIDTHS = (8, 12, 16, 20, 24, 28)
 
 

@@ -253,10 +253,10 @@ class SourceFile:
         return "*" in codes_of_line or not codes_of_line.isdisjoint(codes)
 
 
+# Longer files are data, such as tables: to parse one takes seconds and gigabytes, and stops all other threads.
 MOST_BYTES = 4_000_000
-"""Longer files are data, such as tables: to parse one takes seconds and gigabytes, and stops all other threads."""
+# Python 3.11 counts the depth of the trees that all threads build together, and raises `SystemError`.
 _PARSING = threading.Lock()
-"""Python 3.11 counts the depth of the trees that all threads build together, and raises `SystemError`."""
 
 
 def read_source(path: str) -> SourceFile:

@@ -42,11 +42,11 @@ class FailureSource(NamedTuple):
     axis: int | None = None
 
 
+# Compared by identity: an operation may have this name, too.
 RANKS = FailureSource("ranks")
-"""Compared by identity: an operation may have this name, too."""
 
+# It is unknown whether it works there. Compared by identity, as above.
 NOT_FOLLOWED = FailureSource("not followed")
-"""It is unknown whether it works there. Compared by identity, as above."""
 
 
 @dataclass(frozen=True)

@@ -158,8 +158,8 @@ def _counted(sizes: int) -> str:
 # Failures in a plot, grouped by who is to blame.
 
 
+# The most kinds of failure that a plot distinguishes.
 MOST = 6
-"""The most kinds of failure that a plot distinguishes."""
 
 
 class FailureCategory(NamedTuple):

@@ -27,8 +27,8 @@ from symbcast.operators.values.contents import (
     UINT64,
 )
 
+# The largest size of a protobuf message.
 MAX_BYTES = (1 << 31) - 1
-"""The largest size of a protobuf message."""
 
 Parser: TypeAlias = Callable[[bytes], Any]
 
@@ -125,12 +125,12 @@ def _from_onnxtxt(data: bytes) -> Any:
     return parse_model(data.decode())
 
 
+# The text formats, by the file extensions of the onnx package.
 _TEXTUAL: Mapping[str, Parser] = {
     **dict.fromkeys((".json", ".onnxjson"), _from_json),
     **dict.fromkeys((".onnxtext", ".onnxtxt"), _from_onnxtxt),
     **dict.fromkeys((".pbtxt", ".prototxt", ".textproto", ".txtpb"), _from_textproto),
 }
-"""The text formats, by the file extensions of the onnx package."""
 
 
 # Other kinds of file.
@@ -184,8 +184,8 @@ def _damaged(data: bytes) -> OtherFile:
 
 
 MAX_EXTERNAL_BYTES = 1 << 20
+# How many real numbers are read: the scales of a few axes decide shapes; longer tensors are weights.
 MAX_REALS = 1024
-"""How many real numbers are read: the scales of a few axes decide shapes; longer tensors are weights."""
 
 _BYTES_OF_WHOLE = {UINT8: 1, INT8: 1, UINT16: 2, INT16: 2, INT32: 4, INT64: 8, BOOL: 1, UINT32: 4, UINT64: 8}
 _BYTES_OF_REAL = {FLOAT: 4, FLOAT16: 2, DOUBLE: 8}

@@ -70,13 +70,13 @@ def _dtype(kind: Any) -> int:
     return int(getattr(kind, which).elem_type) if which in TENSORS else 0
 
 
+# The location of data outside the model, of ``TensorProto.DataLocation``.
 EXTERNAL = 1
-"""The location of data outside the model, of ``TensorProto.DataLocation``."""
 
+# Largest number of elements to read without numpy; importing numpy takes longer than reading them.
 _SHORT = 16
-"""Largest number of elements to read without numpy; importing numpy takes longer than reading them."""
+# Element types used in shape computations, with their `struct` format letters.
 _CODES = {FLOAT: "f", INT32: "i", INT64: "q", BOOL: "?", DOUBLE: "d"}
-"""Element types used in shape computations, with their `struct` format letters."""
 
 _WHOLE = INTEGERS | {BOOL}
 _REALS = frozenset({FLOAT, FLOAT16, DOUBLE})
@@ -120,8 +120,8 @@ class TensorPool:
 
     def __init__(self) -> None:
         self._stored: dict[tuple[Any, ...], StoredTensor] = {}
+        # Whether tensors have few elements, by element type and sizes.
         self._short: dict[tuple[int, ...], bool] = {}
-        """Whether tensors have few elements, by element type and sizes."""
 
     def read(self, tensor: Any) -> StoredTensor:
         """Return a tensor; another one if that is equal to it."""
@@ -237,6 +237,7 @@ def read_array(tensor: Any) -> Any:
         return None  # a broken tensor: its numbers stay unknown
 
 
+# The field that holds an attribute of each type, by the number of ``AttributeProto.AttributeType``.
 FIELDS = (
     "",
     *[
@@ -256,12 +257,11 @@ FIELDS = (
         "type_protos",
     ],
 )
-"""The field that holds an attribute of each type, by the number of ``AttributeProto.AttributeType``."""
 REPEATED = frozenset({"floats", "ints", "strings", "tensors", "graphs", "sparse_tensors", "type_protos"})
+# Types of attributes, of ``AttributeProto.AttributeType``.
 TENSOR_KIND, GRAPH_KIND, GRAPHS_KIND = 4, 5, 10
-"""Types of attributes, of ``AttributeProto.AttributeType``."""
+# The paths of all modules around a node, as a Python list that ends with the node.
 _SCOPES = "pkg.torch.onnx.name_scopes"
-"""The paths of all modules around a node, as a Python list that ends with the node."""
 
 
 class OnnxNode(Node):

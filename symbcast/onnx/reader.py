@@ -113,8 +113,8 @@ def external_locations(model: Any) -> Iterator[str]:
             yield from (entry.value for entry in tensor.external_data if entry.key == "location")
 
 
+# Hyphenated names such as batch-size are one name, unless a part names another dimension.
 _NAME = r"[^\W\d][\w.]*"
-"""Hyphenated names such as batch-size are one name, unless a part names another dimension."""
 
 _UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
@@ -208,8 +208,8 @@ def graphs_of(graph: Any) -> Iterator[Any]:
 
 
 _TENSOR = "tensor_type"
+# Constants in nodes with at least this many elements are weights.
 _LARGE = 1024
-"""Constants in nodes with at least this many elements are weights."""
 
 
 def element_types(model: Any) -> dict[str, int]:
@@ -270,8 +270,8 @@ class OnnxModel(Model):
         self.examined = examined
         self._runtime = runtime
         constants = {*examined.tensors.names, *(t.values.name for t in examined.model.graph.sparse_initializer)}
+        # The inputs that are not constants of the model.
         self._inputs = [i for i in examined.model.graph.input if i.name not in constants]
-        """The inputs that are not constants of the model."""
 
     @property
     def input_names(self) -> tuple[str, ...]:

@@ -37,14 +37,14 @@ from symbcast.operators.values.value import NEVER, UNKNOWN, Constant, OpenValue,
 # symbolic dimensions are passed as tokens: a token in the result stands for its dimension.
 
 
+# The domains whose operators onnx knows.
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
-"""The domains whose operators onnx knows."""
 
+# Operators that accept inputs of any size.
 _WITHOUT_REQUIREMENTS = frozenset({"ImageDecoder"})
-"""Operators that accept inputs of any size."""
 
+# The largest constant passed to onnx, in elements; longer ones are weights.
 _MAX_HANDED = 1024
-"""The largest constant passed to onnx, in elements; longer ones are weights."""
 
 
 class FunctionWalk(Protocol):
@@ -161,17 +161,17 @@ def _value(call: NodeCall, name: str, inferred: Any, dims: dict[str, Dim]) -> Va
 
 
 _FOLLOWED = INTEGERS | FLOATS | {BOOL}
+# Largest number of input elements to run an operator over if they are not plain integers.
 _MOST_SYMBOLIC = 256
-"""Largest number of input elements to run an operator over if they are not plain integers."""
+# Operators whose own functions compute elements; an element that these do not know stays unknown.
 _OWN = frozenset({
     *BINARY, *UNARY, "Cast", "CastLike", "Clip", "Constant", "ConstantOfShape", "Dropout", "Identity", "Range", "Where",
 })  # fmt: skip
-"""Operators whose own functions compute elements; an element that these do not know stays unknown."""
+# Operators whose outputs are random or text.
 _OTHERWISE = frozenset({
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
     "ImageDecoder", "StringNormalizer", "StringConcat", "StringSplit", "RegexFullMatch", "TfIdfVectorizer",
 })  # fmt: skip
-"""Operators whose outputs are random or text."""
 
 
 class UnfollowedError(Exception):

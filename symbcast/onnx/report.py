@@ -135,8 +135,8 @@ def _declared_size(dim: Any) -> int | str | None:
 # Confirm a report with ONNX Runtime: run the model where it should run and where it should fail.
 
 
+# The largest tensor with which a model is run, in elements.
 LARGEST = 1 << 28
-"""The largest tensor with which a model is run, in elements."""
 LONGEST = 800
 
 # Parts of ONNX Runtime's messages: the nodes that fail, the innermost last; the place in its source, the function

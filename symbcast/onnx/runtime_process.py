@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+# The element types that inputs can be filled with: real numbers, integers, truth values and text.
 FILLABLE = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13})
-"""The element types that inputs can be filled with: real numbers, integers, truth values and text."""
+# Seconds that one process may take.
 TIME_LIMIT = 120.0
-"""Seconds that one process may take."""
 
 
 class Feed(NamedTuple):

@@ -10,8 +10,8 @@ from symbcast.core.characters import shorten_middle
 from symbcast.errors import ModelError
 from symbcast.onnx.protobuf import FIELDS, REPEATED, canonical_domain, with_inner
 
+# How many characters of a name are shown.
 _LONGEST = 80
-"""How many characters of a name are shown."""
 AGAIN = "fix the model, or export it again"
 DAMAGED = "the model has names that are not valid text", "it is damaged; fetch it or export it again"
 
@@ -47,12 +47,13 @@ class ModelSource:
 Runtime: TypeAlias = Literal["spec", "onnxruntime"]
 """What to follow: the documents or ONNX Runtime."""
 
+# The first version of the IR in which a model imports operator sets.
 IR_WITH_OPSETS = 3
-"""The first version of the IR in which a model imports operator sets."""
+# ONNX Runtime's own domains, each with a single version, which it imports implicitly (seen with 1.31).
 _IMPORTED_BY_RUNTIME = frozenset({"com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc"})
-"""ONNX Runtime's own domains, each with a single version, which it imports implicitly (seen with 1.31)."""
 
 
+# The newest versions that ONNX Runtime 1.32 accepts, for the domains it knows; it accepts any of other domains.
 _NEWEST_OF_RUNTIME = {
     "": 28,
     "ai.onnx.ml": 5,
@@ -64,7 +65,6 @@ _NEWEST_OF_RUNTIME = {
     "com.microsoft.nchwc": 1,
     "com.ms.internal.nhwc": 28,
 }
-"""The newest versions that ONNX Runtime 1.32 accepts, for the domains it knows; it accepts any of other domains."""
 
 
 @cache
@@ -162,18 +162,17 @@ def _called(functions: Mapping[Key, Any], key: Key) -> Iterator[Key]:
 # Operator schemas of the standard, each read once: attributes, inputs, outputs and their element types.
 
 
+# The domains whose operators are all known; schemas of other domains are missing or change within a version.
 KNOWN_DOMAINS = frozenset({"", "ai.onnx.ml"})
-"""The domains whose operators are all known; schemas of other domains are missing or change within a version."""
 
+# Operators that ONNX Runtime (1.31) has in ONNX's domain from version 1 on; the standard has them later or never.
+#
+# From ``onnxruntime.capi.onnxruntime_pybind11_state.get_all_operator_schema()``: its optimiser writes them.
 OF_RUNTIME = frozenset({
     "Affine", "Crop", "DynamicSlice", "GRUUnit", "GivenTensorFill", "ImageScaler", "LayerNormalization",
     "MeanVarianceNormalization", "MemcpyFromHost", "MemcpyToHost", "ParametricSoftplus", "Scale", "ScaledTanh",
     "SimplifiedLayerNormalization", "ThresholdedRelu",
 })  # fmt: skip
-"""Operators that ONNX Runtime (1.31) has in ONNX's domain from version 1 on; the standard has them later or never.
-
-From ``onnxruntime.capi.onnxruntime_pybind11_state.get_all_operator_schema()``: its optimiser writes them.
-"""
 
 
 class OperandSchema(NamedTuple):
@@ -354,11 +353,11 @@ def dtype_name(dtype: int) -> str:
     return str(TensorProto.DataType.Name(dtype)).lower()
 
 
+# What an attribute of each type holds, by the number of the type.
 _NAMES = (
     *("nothing", "a float", "an integer", "text", "a tensor", "a graph", "floats", "integers", "texts", "tensors"),
     *("graphs", "a sparse tensor", "sparse tensors", "a type", "types"),
 )
-"""What an attribute of each type holds, by the number of the type."""
 _VALUES_OF_CONSTANT = frozenset(
     {"value", "sparse_value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"}
 )

@@ -27,11 +27,12 @@ from symbcast.operators.values.contents import STRING
 # Check that a model's tensors have the amount of data that their shapes require.
 
 
+# The largest tensor, in bytes, whose data are counted: protobuf copies them, and weights are large.
 _MAX_READ = 1 << 16
-"""The largest tensor, in bytes, whose data are counted: protobuf copies them, and weights are large."""
+# The largest size of a protobuf message, in bytes.
 _MAX_EMBEDDED = 1 << 31
-"""The largest size of a protobuf message, in bytes."""
 
+# How many bits an element of each type takes in ``raw_data``.
 _BITS: Mapping[int, int] = {
     **dict.fromkeys((25, 26), 2),
     **dict.fromkeys((21, 22, 23), 4),
@@ -41,8 +42,10 @@ _BITS: Mapping[int, int] = {
     **dict.fromkeys((7, 11, 13, 14), 64),
     15: 128,
 }
-"""How many bits an element of each type takes in ``raw_data``."""
 
+# The fields for elements outside ``raw_data``, and how many numbers each element takes.
+#
+# All other types are in ``int32_data``: one element to a number, or as many as fit into a byte.
 _FIELDS: Mapping[int, tuple[str, int]] = {
     1: ("float_data", 1),
     14: ("float_data", 2),
@@ -52,10 +55,6 @@ _FIELDS: Mapping[int, tuple[str, int]] = {
     7: ("int64_data", 1),
     STRING: ("string_data", 1),
 }
-"""The fields for elements outside ``raw_data``, and how many numbers each element takes.
-
-All other types are in ``int32_data``: one element to a number, or as many as fit into a byte.
-"""
 
 
 def tensor_problem(tensor: Any) -> str | None:
@@ -291,12 +290,12 @@ def _fits(dims: Any, shape: Any) -> bool:
     )
 
 
+# How many levels of nested graphs are examined; `symbcast.graphs.walking.walk` follows fewer.
 MAX_DEPTH = 64
-"""How many levels of nested graphs are examined; `symbcast.graphs.walking.walk` follows fewer."""
+# The first version of the IR in which constants need not be inputs.
 OVERRIDABLE = 4
-"""The first version of the IR in which constants need not be inputs."""
+# The types of attributes that are numbers or texts, by how many they hold.
 _ONE, _SEVERAL = frozenset({1, 2, 3}), frozenset({6, 7, 8})
-"""The types of attributes that are numbers or texts, by how many they hold."""
 
 
 NodeReader: TypeAlias = "Callable[[Any, Mapping[str, int]], Sequence[Any]]"
@@ -320,16 +319,16 @@ class GraphChecker:
         self._read = read
         self._model = model
         self._functions = functions
+        # Whether to check ONNX Runtime's own requirements on node names and declared values.
         self._of_runtime = of_runtime
-        """Whether to check ONNX Runtime's own requirements on node names and declared values."""
         self.nodes: Sequence[Any] = ()
+        # The nodes and the initializers of the main graph.
         self.tensors = Initializers.of(())
-        """The nodes and the initializers of the main graph."""
+        # The number of nodes in functions and nested graphs.
         self.count = -len(model.graph.node)
-        """The number of nodes in functions and nested graphs."""
         self._versions: Mapping[str, int] = {}
+        # Keys of valid nodes: all facts on which validity depends, under the current versions.
         self._right: set[Hashable] = set()
-        """Keys of valid nodes: all facts on which validity depends, under the current versions."""
 
     def check(self, versions: Mapping[str, int]) -> None:
         """Check the main graph, with the given operator set versions."""

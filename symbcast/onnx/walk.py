@@ -37,14 +37,14 @@ class OnnxWalk(Walk):
         super().__init__(model, front_end, asker)
         self._functions = model.examined.functions
         self._versions = model.examined.versions
+        # Function calls that depend only on their arguments.
         self._calls: dict[tuple[Any, ...], CalledBody] = {}
-        """Function calls that depend only on their arguments."""
+        # What nodes of type Constant hold.
         self._constants: dict[StoredTensor, Value] = {}
-        """What nodes of type Constant hold."""
+        # Operators with accepted combinations of input element types.
         self._typed: set[tuple[Any, ...]] = set()
-        """Operators with accepted combinations of input element types."""
+        # Nodes whose inputs seem to have types that they do not accept.
         self.mistyped: list[TypeMismatch] = []
-        """Nodes whose inputs seem to have types that they do not accept."""
 
     @contextmanager
     def trying(self) -> Iterator[None]:
@@ -164,8 +164,8 @@ _SHAPES_ONLY = frozenset({"Shape", "Size", "SequenceLength"})
 _RANDOM = frozenset({
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
 })  # fmt: skip
+# Operators that select elements of an operand by their values.
 _SELECTING = frozenset({"Clip", "Max", "Min"})
-"""Operators that select elements of an operand by their values."""
 
 
 def decider_of_output(node: Node, inputs: Sequence[Value | None], position: int) -> Decider:

@@ -23,8 +23,8 @@ from symbcast.operators.values.value import Value
 # a file first, and what it survives is read here.
 
 
+# Seconds; only a guard against a damaged file on which a reader hangs.
 _WAIT = 3600
-"""Seconds; only a guard against a damaged file on which a reader hangs."""
 
 
 def load_graph(model: Any) -> tuple[str, OpenVinoGraph]:

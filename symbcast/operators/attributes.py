@@ -197,8 +197,8 @@ def _meant(value: Any) -> int | tuple[int, ...] | None:
     return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
+# A longer text is no number, or no list of axes.
 _LONGEST = 80
-"""A longer text is no number, or no list of axes."""
 
 
 def _is_sequence(value: Any) -> bool:

@@ -468,8 +468,8 @@ class SilentContext(Context):
 # The declaration of operators.
 
 
+# The files that declare operators.
 FAMILIES = ("products", "reshaping", "joining_and_slicing", "indexing", "convolution", "resizing", "layers")
-"""The files that declare operators."""
 
 _operators: dict[str, type[Operator]] = {}
 _loaded: list[str] = []

@@ -37,8 +37,8 @@ class Reach(NamedTuple):
     is_written: bool = False
 
 
+# The reach into an operand whose axes are not used.
 ANY = Reach()
-"""The reach into an operand whose axes are not used."""
 
 
 def reach_of(axes: Iterable[int]) -> Reach:

@@ -34,8 +34,8 @@ from symbcast.operators.values.contents import (
 )
 from symbcast.operators.values.value import Constant
 
+# The dialects outside MLIR's own registry, each with the infix of the function that registers it.
 _DIALECTS = {"stablehlo": "", "chlo": "", "mhlo": "mhlo_", "sdy": "", "mpmd": ""}
-"""The dialects outside MLIR's own registry, each with the infix of the function that registers it."""
 
 
 @cache
@@ -102,11 +102,11 @@ def _first_error(message: str) -> str:
 # Attributes of operations as plain values, and the types of tensors.
 
 
+# Element types as the numbers of ``TensorProto.DataType``; other types, such as complex ones, are 0.
 ELEMENT_TYPES = {
     "f32": FLOAT, "ui8": UINT8, "i8": INT8, "ui16": UINT16, "i16": INT16, "i32": INT32, "i64": INT64, "index": INT64,
     "i1": BOOL, "f16": FLOAT16, "f64": DOUBLE, "ui32": UINT32, "ui64": UINT64, "bf16": BFLOAT16,
 }  # fmt: skip
-"""Element types as the numbers of ``TensorProto.DataType``; other types, such as complex ones, are 0."""
 
 
 def attribute_of(op: Any, name: str) -> Any:
@@ -201,8 +201,8 @@ def _bounds(kind: Any, rank: int, dynamic: int) -> tuple[int | None, ...]:
     return tuple(None if n == dynamic else n for n in dialect("stablehlo").TypeExtensions(encoding).bounds)
 
 
+# How many integers are read, as longer constants are data; how many elements are listed if all are the same.
 _LONGEST, _FEW = 1 << 16, 64
-"""How many integers are read, as longer constants are data; how many elements are listed if all are the same."""
 
 
 class HloConstant(Constant):

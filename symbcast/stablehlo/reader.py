@@ -31,13 +31,12 @@ from symbcast.stablehlo.mlir import attribute_of, bindings, nested_operations, p
 
 
 _STACK = 1 << 22
+# Only guards against damaged bytecode on which the parser hangs: MLIR reads 10 MB in a second of computing.
+#
+# Waiting for a processor does not count, else a busy machine would decide what is read.
 _SECONDS, _PER_SECOND, _WAIT = 10, 1 << 20, 3600
-"""Only guards against damaged bytecode on which the parser hangs: MLIR reads 10 MB in a second of computing.
-
-Waiting for a processor does not count, else a busy machine would decide what is read.
-"""
+# The greatest number of operations of a module that is walked.
 MAX_OPERATIONS = 50_000
-"""The greatest number of operations of a module that is walked."""
 _TEXT = "text of a module"
 _TRUNCATED = "it may be truncated, or of a version that this jaxlib does not read"
 

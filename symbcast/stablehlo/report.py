@@ -160,8 +160,8 @@ def _holds(env: Program, formula: Formula) -> bool:
     return program.verdict is Verdict.ALWAYS
 
 
+# How many gaps the answer in words shows.
 _SHOWN = 2
-"""How many gaps the answer in words shows."""
 
 
 class HloReport(GraphReport):

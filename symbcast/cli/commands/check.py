@@ -11,8 +11,8 @@ from symbcast.cli.terminal import checked, print_text, show_result, status_of
 from symbcast.core.programs.arguments import check_min_size
 
 Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
+# The dialects in which blank text is the only way to write rank 0.
 _SPACED = ("einops", "jaxtyping")
-"""The dialects in which blank text is the only way to write rank 0."""
 
 EPILOGUE = """Example: symbcast check "N, 3" "M, 1" --assume "N >= 2"
 

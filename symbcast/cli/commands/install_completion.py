@@ -12,17 +12,17 @@ from symbcast.cli.terminal import Exit, UsageError, print_wrapped
 
 Shell: TypeAlias = Literal["bash", "zsh", "fish"]
 
+# Where each shell's script is written, below the home folder.
 _SCRIPTS: dict[str, str] = {
     "bash": ".local/share/bash-completion/completions/symbcast",
     "zsh": ".zsh/completions/_symbcast",
     "fish": ".config/fish/completions/symbcast.fish",
 }
-"""Where each shell's script is written, below the home folder."""
+# The startup file of a shell, and the line in it that loads the script; fish loads its folder without one.
 _STARTUP = {
     "bash": (".bashrc", '[ -f "{script}" ] && . "{script}"'),
     "zsh": (".zshrc", 'fpath=("{folder}" $fpath); autoload -Uz compinit; compinit'),
 }
-"""The startup file of a shell, and the line in it that loads the script; fish loads its folder without one."""
 
 
 @command(prefix="--")

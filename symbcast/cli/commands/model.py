@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
 
+# More than one file of more bytes than this is worth the start of processes, which takes about a second.
 LARGE = 2**20
-"""More than one file of more bytes than this is worth the start of processes, which takes about a second."""
 
 EPILOGUE = """Example: symbcast model encoder.onnx --assume "batch >= 1" --bind seq=128
 

@@ -115,10 +115,10 @@ def trace(  # noqa: PLR0913 - each is an option
     return status_of(verdict, fail_on)
 
 
+# A Python literal that no shape is: the argument of a function that takes a number or a flag.
 _VALUE = re.compile(r"\s*(?:[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?|True|False|None)\s*", re.ASCII)
-"""A Python literal that no shape is: the argument of a function that takes a number or a flag."""
+# An argument with a name; no shape has ``=`` in it.
 _KEYWORD = re.compile(r"([^\W\d]\w*)=(.+)", re.DOTALL)
-"""An argument with a name; no shape has ``=`` in it."""
 
 
 @dataclass(frozen=True)

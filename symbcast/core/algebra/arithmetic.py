@@ -37,8 +37,8 @@ from symbcast.errors import DimensionError, SymbcastError
 # terms have values, and NumPy computes all parts of it. Nothing heavy is imported here.
 
 
+# The largest size: that of a signed 64-bit integer, which every runtime uses for shapes.
 MAX_SIZE = 2**63 - 1
-"""The largest size: that of a signed 64-bit integer, which every runtime uses for shapes."""
 
 
 def check_size(value: int) -> int:
@@ -633,8 +633,8 @@ def join_with(joined: Dim, member: Dim) -> Dim:
     return Operation("join", (*args[:place], added, *args[place:]))
 
 
+# The functions of text, each of any number of dimensions.
 FUNCTIONS: dict[str, Callable[[Sequence[Dim]], Dim]] = {"min": minimum, "max": maximum, "broadcast": defined_join}
-"""The functions of text, each of any number of dimensions."""
 
 
 def replace_symbols(dim: Dim, values: Mapping[Any, Dim]) -> Dim:

@@ -197,15 +197,15 @@ class Bounds:
     def __init__(self, least: Mapping[Atom, int]) -> None:
         self._least = dict(least)
         self._shifts: dict[Atom, Term] = {s: s + constant(low) for s, low in least.items() if low}
+        # The shift of each symbol to its minimum; parts that terms share are replaced once.
         self._shifted = Substitution(self._shifts, of_symbols=all(atom.is_Symbol for atom in self._shifts))
-        """The shift of each symbol to its minimum; parts that terms share are replaced once."""
         self._known: dict[Dim, int | None] = {}
+        # What was not known to be at least some number.
         self._open: dict[Dim, int] = {}
-        """What was not known to be at least some number."""
+        # What was not known to be at least some number, before something was learned.
         self._open_since: dict[Dim, int] = {}
-        """What was not known to be at least some number, before something was learned."""
+        # How many times something was learned.
         self.revision = 0
-        """How many times something was learned."""
 
     def copy(self) -> Bounds:
         """Return an independent copy; both remember the open questions."""

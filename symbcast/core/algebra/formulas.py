@@ -126,8 +126,8 @@ class AnyOf(_OfParts):
 Leaf: TypeAlias = Comparison | Compatible | Clashing
 Formula: TypeAlias = Comparison | Compatible | Clashing | AllOf | AnyOf
 
+# The classes of formulas, to distinguish a formula from input that can be read as one.
 FORMULA_KINDS = (Comparison, Compatible, Clashing, AllOf, AnyOf)
-"""The classes of formulas, to distinguish a formula from input that can be read as one."""
 
 TRUE = AllOf(())
 FALSE = AnyOf(())

@@ -60,8 +60,8 @@ class Dummy(UserSymbol):
     is_Dummy: ClassVar[bool] = True  # noqa: N815
 
 
+# What an unknown is called: ``?0``, ``?a``.
 LABEL = re.compile(r"\?\w+")
-"""What an unknown is called: ``?0``, ``?a``."""
 
 
 class Unknown(Symbol):
@@ -141,8 +141,8 @@ def symbol(name: str) -> Symbol:
     return Symbol(name)
 
 
+# The greatest number of axes that a sequence has, far beyond that of any tensor.
 MAX_RANK = 1000
-"""The greatest number of axes that a sequence has, far beyond that of any tensor."""
 
 
 class AxisSequence(NamedTuple):
@@ -335,8 +335,8 @@ def _rests(dim: Dim) -> list[Rest]:
 # Terms as text that reads back.
 
 
+# How tightly a written term binds.
 SUM, PRODUCT, UNARY, POWER, ATOM = range(5)
-"""How tightly a written term binds."""
 
 _MAX_EXPONENT = 16
 _KEYWORDS = frozenset({"None", "True", "False", "and", "or", "not"})

@@ -142,8 +142,8 @@ class SizeOfAxes(sympy.Symbol):
         return key, (1, (self.name, *map(str, self.within.atom_key))), one.sort_key(), one
 
 
+# The module whose functions compute values in code that sympy writes.
 VALUES = "symbcast.core.algebra.arithmetic"
-"""The module whose functions compute values in code that sympy writes."""
 
 
 class Coded:
@@ -331,8 +331,8 @@ class guarded_mod(mod):  # noqa: N801 - prints as a remainder, which it is
 
 
 guarded_mod.__name__ = "mod"
+# The forms that functions have in conditions.
 GUARDED: dict[type[Any], type[Any]] = {broadcast: guarded_broadcast, floordiv: guarded_floordiv, mod: guarded_mod}
-"""The forms that functions have in conditions."""
 
 
 def _raised(latex: str, exponent: str | None) -> str:

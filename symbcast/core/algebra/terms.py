@@ -28,10 +28,10 @@ Dim: TypeAlias = "int | Term"
 """The size of an axis: an integer, or a term that is none."""
 
 MAX_MONOMIALS = 500
+# How many atoms are multiplied in one monomial.
 MAX_DEGREE = 4096
-"""How many atoms are multiplied in one monomial."""
+# How many bits a number may have: 2,466 digits, which Python still writes down.
 MAX_BITS = 1 << 13
-"""How many bits a number may have: 2,466 digits, which Python still writes down."""
 _GREATEST = 1 << MAX_BITS
 # Products of at most this many pairs of monomials are too cheap to count.
 _FEW_PAIRS = 16
@@ -48,8 +48,8 @@ class _InternedReference(ref["Term"]):
 # remove those that were freed.
 _interned: dict[Any, _InternedReference] = {}
 _freed: list[ref[Term]] = []
+# How many freed terms wait to be removed together.
 _FREED_AT_ONCE = 64
-"""How many freed terms wait to be removed together."""
 # Held while terms are replaced and removed, so that two threads never make two of one: equality is identity.
 _interning = RLock()
 

@@ -223,8 +223,8 @@ class Onto(Law):
             yield Ask(equal(size, 1), (operand,), self.past_end)
 
 
+# The kinds of the relations that laws require. A class derived from one of these laws may require something else.
 _RELATED: dict[type[Law], int] = {Join: JOINS, Equal: EQUALS, Onto: ONTO_TARGET}
-"""The kinds of the relations that laws require. A class derived from one of these laws may require something else."""
 
 AT_MOST = Reason("at-most", "B's size must not exceed A's", (Remedy.TRANSPOSE, Remedy.SET_ONE))
 

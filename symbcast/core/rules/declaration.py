@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 # Constraints.
 
 
+# A value that is put into the wording of a reason: a rank, an axis, the name of an operand.
 Detail = int | str
-"""A value that is put into the wording of a reason: a rank, an axis, the name of an operand."""
 
 
 class Remedy(Enum):
@@ -68,20 +68,20 @@ class Reason(NamedTuple):
 
 _AXIS = (Remedy.ADD_ONES, Remedy.TRANSPOSE, Remedy.SET_ONE)
 
+# The sizes on an axis have a join: those other than 1 are equal.
 JOIN = Reason("join", "sizes must be equal or 1", _AXIS)
-"""The sizes on an axis have a join: those other than 1 are equal."""
+# A size is stretched onto that of the target: it is 1 or equal to it.
 ONTO = Reason("onto", "the size must be 1 or the target's", _AXIS)
-"""A size is stretched onto that of the target: it is 1 or equal to it."""
+# The sizes on an axis are equal.
 EQUAL = Reason("equal", "sizes must be equal", (Remedy.TRANSPOSE, Remedy.SET_ONE))
-"""The sizes on an axis are equal."""
+# The ranks of two shapes are equal.
 EQUAL_RANKS = Reason("equal-ranks", "ranks must be equal, but are {left} and {right}")
-"""The ranks of two shapes are equal."""
+# A size for which the other operand has no axis is 1.
 PAST_END = Reason("past-end", "a size of B past the end of A must be 1", (Remedy.SET_ONE,))
-"""A size for which the other operand has no axis is 1."""
+# A dimension of an operand, such as N - 3, is an integer that is not negative.
 SIZE = Reason("size", "the dimension must be a size")
-"""A dimension of an operand, such as N - 3, is an integer that is not negative."""
+# A formula that the caller requires.
 REQUIRED_FORMULA = Reason("required", "it is required")
-"""A formula that the caller requires."""
 
 
 _NO_DETAILS: Mapping[str, Detail] = {}
@@ -189,8 +189,8 @@ class Required(Enum):
         return self.value
 
 
+# The default of an attribute that must be given.
 REQUIRED = Required.REQUIRED
-"""The default of an attribute that must be given."""
 
 
 class Kind(Enum):

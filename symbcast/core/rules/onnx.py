@@ -24,8 +24,8 @@ from symbcast.core.rules.placement import (
 from symbcast.core.rules.registry import rule
 from symbcast.errors import RuleArgumentError
 
+# How many ones an importer's padding may put behind a shape.
 MAX_PADDING = 1000
-"""How many ones an importer's padding may put behind a shape."""
 
 _RANK = (Remedy.LOWER_RANK, Remedy.SWAP)
 _SIZES = (Remedy.TRANSPOSE, Remedy.SET_ONE)

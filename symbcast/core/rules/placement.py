@@ -273,8 +273,8 @@ OUTSIDE = Reason(
 
 
 AXES_OF_DATA = Reason("axes-of-data", "{name}'s rank {rank} must be {count}, the number of axes that are named")
+# Other axes are suggested for targets of at most this rank: the ways to choose them grow with its factorial.
 _MOST_AXES = 8
-"""Other axes are suggested for targets of at most this rank: the ways to choose them grow with its factorial."""
 
 
 class FromAxis(Placement):

@@ -31,17 +31,18 @@ from symbcast.errors import (
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+# The group of entry points by which a package adds rules.
 GROUP = "symbcast.rules"
-"""The group of entry points by which a package adds rules."""
+# The families that are listed first; the others are in alphabetical order.
 _FIRST = ("numpy", "openvino")
-"""The families that are listed first; the others are in alphabetical order."""
 _OWN = __name__.rpartition(".")[0]
+# Keywords and options of symbcast itself, which no attribute of a rule may be called.
 _RESERVED = frozenset((
     "assume", "budget", "called", "dialect", "fail_on", "format", "help", "min_size", "origin", "out", "rule", "shapes",
     "version",
 ))  # fmt: skip
-"""Keywords and options of symbcast itself, which no attribute of a rule may be called."""
 
+# What people call rules, and the name here.
 _ELSEWHERE = {
     "np": "numpy",
     "ov": "none",
@@ -52,7 +53,6 @@ _ELSEWHERE = {
     "keras": "tensorflow",
     "broadcast": "numpy",
 }
-"""What people call rules, and the name here."""
 
 R = TypeVar("R", bound=type[Rule])
 

@@ -204,8 +204,8 @@ class Decision(HasVerdict):
         self._values_known: dict[Symbol, Dim] | None = None
         self._places: dict[Symbol, int] = {}
         self.constraints = list(constraints)
+        # The units for the parts, and the stages paid meanwhile; None if anything was cut short.
         self._cost: tuple[int, set[CostedValue[Any]]] | None = None
-        """The units for the parts, and the stages paid meanwhile; None if anything was cut short."""
         try:
             with budget_share(DECIDED) as effort:
                 paid = set(effort.paid)
@@ -551,8 +551,8 @@ class _Break(NamedTuple):
         return broken[0] - least[0], broken[1] - least[1]
 
 
+# Joins of more members are not searched for members that another covers: that takes a question for each pair.
 COMPARED_UP_TO = 64
-"""Joins of more members are not searched for members that another covers: that takes a question for each pair."""
 
 
 def collapsed_join(members: Iterable[Dim], decision: Decision) -> Dim:

@@ -35,8 +35,8 @@ class GrowingConjunction:
 
     def __init__(self, formulas: Iterable[Formula] = ()) -> None:
         self._network = FormulaNetwork()
+        # The sizes at which all formulas were last found to hold.
         self.sizes: dict[Symbol, int] = {}
-        """The sizes at which all formulas were last found to hold."""
         self._holding = 0
         self._clashing: int | None = None
         self._open: set[int] = set()

@@ -84,8 +84,8 @@ class LinearGroup:
             _, rest = without_implied(questions, rest)
             self.formulas = [*(d.formula for d in self._definitions), *rest]
         self._rest = rest
+        # The place of each formula and its clauses, if there are not very many.
         self._places: dict[Formula, int] = {}
-        """The place of each formula and its clauses, if there are not very many."""
         for place, formula in enumerate(() if crowded else self.formulas):
             for clause in (formula, *clauses_of(formula)):
                 self._places.setdefault(clause, place)

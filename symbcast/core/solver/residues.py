@@ -17,14 +17,14 @@ from weakref import WeakValueDictionary
 # sets are one object.
 
 
+# The longest period that is handled residue by residue.
 MAX_PERIOD = 4096
-"""The longest period that is handled residue by residue."""
 
+# The largest prime power held.
 MAX_MODULUS = 2**16
-"""The largest prime power held."""
 
+# The number of pairs of branches, or of residues, that one operation may examine.
 MAX_STEPS = 200_000
-"""The number of pairs of branches, or of residues, that one operation may examine."""
 
 
 class PeriodTooLongError(Exception):

@@ -223,10 +223,10 @@ class GroupQuestions:
         self.domains = {s: domains.get(s, ALL) for s in self.symbols}
         known = (set_formula(s, sizes) for s, sizes in self.domains.items())
         self.known = [*(f for f in known if f != AllOf(())), *assumptions]
+        # What the domains say of divisors: so the negation of a quotient need not say it.
         self.nonzero = frozenset(
             different(s, 0) for s, sizes in self.domains.items() if sizes is not ALL and 0 not in sizes
         )
-        """What the domains say of divisors: so the negation of a quotient need not say it."""
         self.samples = SampleTable(self.symbols, domains, assumptions, [*assumptions, *clauses])
         self.reason = ""
         self._undecided = 0

@@ -15,8 +15,8 @@ from symbcast.core.solver.incremental import FormulaNetwork, SizeRepair
 from symbcast.core.solver.points import bit_positions, least_size
 from symbcast.core.solver.size_sets import ALL
 
+# Number of partial choices tried before the search is given up.
 NODES = 20_000
-"""Number of partial choices tried before the search is given up."""
 
 
 def smallest_hitting_set(sets: Sequence[frozenset[int]], at_least: int = 0) -> tuple[int, ...] | None:
@@ -102,8 +102,8 @@ def _useful(sets: Sequence[frozenset[int]]) -> dict[int, int]:
 # otherwise, extended as far as possible, it gives one more set to meet.
 
 
+# Number of questions to the solver before an irreducible set of groups is accepted that may not be the smallest.
 QUESTIONS = 3000
-"""Number of questions to the solver before an irreducible set of groups is accepted that may not be the smallest."""
 
 
 def smallest_clash(

@@ -13,13 +13,14 @@ from symbcast.core.text.words import LOOKALIKES
 # Shapes with other or missing brackets and separators, and the types of other tools: each item is read by itself.
 
 
+# Longer shapes are not taken apart: each of their items is parsed.
 _MOST = 400
-"""Longer shapes are not taken apart: each of their items is parsed."""
 _QUOTE = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _PARTS = re.compile(rf"{_QUOTE}|[()\[\]{{}}]|,|.", re.DOTALL)
+# Functions whose result is no shape, or another one.
 _OF_ALL = r"(?:\w+\.)*(?:prod|sum|len|max|min|any|all|mean|gcd|lcm|set|sorted|reversed|rank|ndim|numel|hash|str)\("
-"""Functions whose result is no shape, or another one."""
+# Types of other tools around a shape in brackets.
 _WRAPPERS = (
     r"\s*!torch\.v?tensor\s*<\s*(\[[^\[\]]*\]).*>\s*",
     rf"\s*(?!{_OF_ALL})[\w.]*[A-Za-z][\w.]*\(\s*(\[[^()]*\]|\([^()]*\))\s*\)\s*",  # torch.Size([2, 3])
@@ -27,12 +28,12 @@ _WRAPPERS = (
     r"\s*(\[[^\[\]]*\])\s*\{[\d,\s]*\}\s*",
     r"\s*<([^<>]*)>\s*",
 )
-"""Types of other tools around a shape in brackets."""
 _CROSSED = re.compile(r"(?:\d+|\?)(?:x(?:\d+|\?))+")
 _BETWEEN_SIZES = re.compile(r"(?<=[\w?)])\s*\u00d7\s*(?=[\w?(])|(?<=[\w?)])\s+(?:[xX]|by)\s+(?=[\w?(])")
 _SPACE = re.compile(r"(?<=[\w?).])\s+(?=[\w?(.])")
+# A word before another: in a shape with commas, both are one name.
 _SPACED_WORDS = re.compile(r"(?<![\w.?])([^\W\d]\w+)\s+(?=[^\W\d]\w+(?![\w.(]))")
-"""A word before another: in a shape with commas, both are one name."""
+# Sizes with bounds; ``2:5`` includes 5 in some languages only.
 _BOUNDED = (
     (r"(\d+)\s*(?:-|to|\.\.\.)\s*(\d+)", r"\1..\2"),
     (r"(?:<=|\u2264)\s*(\d+)", r"..\1"),
@@ -40,7 +41,6 @@ _BOUNDED = (
     (r"(\d+)\s*\.\.\s*(?:inf|\u221e)", r"\1.."),
     (r":", "?"),
 )
-"""Sizes with bounds; ``2:5`` includes 5 in some languages only."""
 
 
 _SAME = {ord(sign): meant for sign, meant in LOOKALIKES.items() if len(meant) == 1 and sign not in ";{}"}

@@ -40,10 +40,10 @@ from symbcast.errors import ShapeSyntaxError
 
 _Value = TypeVar("_Value")
 
+# Names and sizes between commas: nearly every shape that is written, read without the reader.
 _PLAIN = re.compile(r"(?:[^\W\d]\w*|\d{1,18})(?:, ?[^\W\d]\w*|, ?\d{1,18})*", re.ASCII)
-"""Names and sizes between commas: nearly every shape that is written, read without the reader."""
+# A name and a number: most assumptions.
 _PLAIN_BOUND = re.compile(r"([^\W\d]\w*) (>=|<=|==|>|<|!=) (\d{1,18})", re.ASCII)
-"""A name and a number: most assumptions."""
 _WORD = re.compile(r"[^\W\d][\w.]*|\?\w+|'[^']*'|\"[^\"]*\"")
 _NO_NAMES = frozenset({"None", "True", "False", "and", "or", "not"})
 

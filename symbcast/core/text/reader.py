@@ -59,8 +59,8 @@ from symbcast.core.text.tokens import (
 from symbcast.errors import DimensionError
 
 MAX_EXPONENT = 16
+# The greatest product of nested exponents.
 MAX_POWER = 256
-"""The greatest product of nested exponents."""
 _MAX_NESTING = 32
 
 

@@ -26,16 +26,16 @@ from symbcast.core.text.trees import (
     tree_text,
 )
 
+# Longer texts are not read as sentences.
 MOST = 4_000
-"""Longer texts are not read as sentences."""
 
 _RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "isequal": "=="}
 _RELATIONS |= {"equality": "==", "unequality": "!=", "equal": "=="}
 _RELATIONS |= {"not_equal": "!=", "less_equal": "<=", "greater_equal": ">=", "np.less": "<", "np.greater": ">"}
 _CONNECTIVES = {"logical_and": "and", "logical_or": "or", "logical_not": "not", "logical_xor": "xor"}
 _CONNECTIVES |= {w: w for w in ("and", "or", "not", "xor", "implies", "equivalent", "all", "each", "ite")}
+# Functions whose value is a relation.
 _FORMULAS = (*_RELATIONS, *_CONNECTIVES, "compatible")
-"""Functions whose value is a relation."""
 _NOT = ("not", "~")
 _AND = ("and", "&", "but")
 _OR = ("or", "|")

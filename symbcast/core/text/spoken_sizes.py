@@ -25,8 +25,8 @@ from symbcast.core.text.trees import (
 )
 from symbcast.core.text.words import Token, words_of
 
+# The maximum number of words read, counting each word again for each alternative that is tried.
 _MOST_STEPS, _STEPS_PER_WORD = 20_000, 100
-"""The maximum number of words read, counting each word again for each alternative that is tried."""
 _MOST_NESTED = 30
 _MOST_SHIFT = 62
 
@@ -59,11 +59,11 @@ TENS = {
     word: 10 * n
     for n, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
 }
+# Names that are units behind a number: ``4px`` is no product, unless the text has the name elsewhere too.
 _UNITS = (
     *("kb", "mb", "gb", "tb", "kib", "mib", "gib", "byte", "bytes", "bit", "bits"),
     *("px", "pt", "em", "ms", "us", "ns", "hz", "khz", "mhz", "ghz", "mm", "cm", "km"),
 )
-"""Names that are units behind a number: ``4px`` is no product, unless the text has the name elsewhere too."""
 TIMES = {"twice": 2, "double": 2, "thrice": 3, "triple": 3}
 PARTS = {"half": 2, "third": 3, "quarter": 4}
 MORE = ("more", "greater", "larger", "bigger", "higher")
@@ -78,8 +78,8 @@ _WORDS = (
     "congruent when whenever case end while range none null true false does do so too also as well only rounded "
     "hundred thousand million billion dozen "
 )
+# Words that are no names of sizes in a sentence; the grammar has already refused the text.
 RESERVED = frozenset(_WORDS.split()).union(MODALS, COPULAS, MORE, LESS, TIMES, PARTS)
-"""Words that are no names of sizes in a sentence; the grammar has already refused the text."""
 BRACKETS = {"(": ")", "[": "]", "{": "}", "⌊": "⌋", "⌈": "⌉"}
 _MODULES = (
     "math.",
@@ -115,6 +115,7 @@ _CHOICES = ("where", "iif", "ifelse", "if")
 CALLED = frozenset(
     (*_EXTREMA, *_ROUNDINGS, *_REMAINDERS, *_SIGNED_REMAINDERS, *_QUOTIENTS, *_CEILINGS, *_ROUNDED_UP, *_CHOICES)
 ).union(("abs", "pow", "power", "piecewise", "merge", "len", "dim", "size"))
+# Operators that are words: how tightly they bind is not certain.
 _WORDED = {
     "mod": "%",
     "modulo": "%",
@@ -126,7 +127,6 @@ _WORDED = {
     "divided by": "/",
     "multiplied by": "*",
 }
-"""Operators that are words: how tightly they bind is not certain."""
 
 
 class SizeReader:

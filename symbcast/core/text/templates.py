@@ -17,8 +17,8 @@ NO_SIZE = "a sequence of axes is not a size"
 _Value = TypeVar("_Value")
 _LabelledUnknown = tuple[Unknown, str, int, "int | None"]
 
+# The placeholder for a sequence without a name until a parse hands out fresh ones.
 ANY_RANK = AxisSequence("...")
-"""The placeholder for a sequence without a name until a parse hands out fresh ones."""
 ANY_REST = ANY_RANK.rest()
 
 

@@ -11,10 +11,10 @@ from typing import NoReturn
 from symbcast.core.algebra.arithmetic import FUNCTIONS
 from symbcast.core.algebra.terms import MAX_BITS
 
+# The longest text that is read.
 MAX_LENGTH = 20_000
-"""The longest text that is read."""
+# How deep brackets may nest: each level takes up to five calls, of the thousand that Python allows.
 MAX_DEPTH = 100
-"""How deep brackets may nest: each level takes up to five calls, of the thousand that Python allows."""
 _MAX_DIGITS = len(str(2**MAX_BITS))
 TOO_LARGE = "a size is at most 2**63 - 1"
 FITS = "a size that fits in 64 bits"

@@ -12,8 +12,8 @@ from math import gcd, lcm
 from typing import NamedTuple, TypeAlias
 
 _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(5)
+# How many assignments of residues may be tried to prove that a quotient is whole.
 _MOST_RESIDUES = 4_096
-"""How many assignments of residues may be tried to prove that a quotient is whole."""
 
 
 class UnclearError(Exception):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+# Characters that are not accepted, and their replacements.
 LOOKALIKES = {
     **{chr(0xFF01 + n): chr(0x21 + n) for n in range(0x5E) if not chr(0xFF01 + n).isalpha()},  # full-width forms
     "\uff1b": ",",
@@ -39,10 +40,10 @@ LOOKALIKES = {
     "{": "(",
     "}": ")",
 }
-"""Characters that are not accepted, and their replacements."""
+# Digits that Python counts as word characters; in a name they are read as a power.
 SUPERSCRIPTS = {character: str(n) for n, character in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
-"""Digits that Python counts as word characters; in a name they are read as a power."""
 
+# LaTeX commands; those with an empty meaning are left out.
 _LATEX = {
     "le": "<=",
     "leq": "<=",
@@ -94,7 +95,6 @@ _LATEX = {
     "mathit": "",
     "operatorname": "",
 }
-"""LaTeX commands; those with an empty meaning are left out."""
 _FORTRAN = {
     "and": "and",
     "or": "or",
@@ -124,6 +124,7 @@ _PATTERNS = (
     ("sign", r"={2,}>|<=>|<->|===+|!==+|[<>!=]\s+=(?!=)|[<>=!~/]=|=[<>]|<>|->|<<|>>|\*\*|//|\.\.\.|\.\.|&&|\|\||::"),
     ("sign", r"\S"),
 )
+# What other languages write, and the sign that means it here.
 _SIGNS = {
     "=": "==",
     "=>": ">=",
@@ -143,9 +144,8 @@ _SIGNS = {
     "<->": "iff",
     "⇔": "iff",
 }
-"""What other languages write, and the sign that means it here."""
+# The languages of these signs, of words in capitals and of ``.and.`` round ``/`` down.
 _C_LIKE = frozenset({"&&", "||", "!", "/="})
-"""The languages of these signs, of words in capitals and of ``.and.`` round ``/`` down."""
 
 
 class Token(NamedTuple):

@@ -29,8 +29,8 @@ from symbcast.torch.front_end import check
 from symbcast.torch.report import TorchReport
 
 _DTYPES = {"float": "float32", "key": "int64", "complex128": "complex64"}
+# The sizes of the example with which a function is exported: torch takes equal sizes for one, and 0 and 1 apart.
 _PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
-"""The sizes of the example with which a function is exported: torch takes equal sizes for one, and 0 and 1 apart."""
 
 
 def dtype(name: str) -> str:

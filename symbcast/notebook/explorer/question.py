@@ -22,16 +22,16 @@ from symbcast.errors import (
     UnknownRuleError,
 )
 
+# The largest size on a map, unless it is set, or a larger one is needed to show both outcomes.
 MAP_UP_TO = 12
-"""The largest size on a map, unless it is set, or a larger one is needed to show both outcomes."""
 
+# So many sizes of a symbol are on a map at most: beyond, every 2nd, 4th, 8th... is.
 MOST_SIZES = 33
-"""So many sizes of a symbol are on a map at most: beyond, every 2nd, 4th, 8th... is."""
 
 LARGEST_MAP = 4096
 
+# What a page counts exactly.
 LARGEST_SIZE = 2**53 - 1
-"""What a page counts exactly."""
 
 
 # The question in an explorer's fields: each error has its field, and the question can be written as Python.

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from symbcast.notebook.subjects import SurveySubject
 
 
+# How many characters of a symbol's name are shown.
 _NAME = 40
-"""How many characters of a symbol's name are shown."""
 
 
 def rules_data() -> list[dict[str, Any]]:

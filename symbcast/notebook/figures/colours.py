@@ -153,12 +153,12 @@ def lightness(colour: Colour) -> float:
 # The shades of working cells.
 
 
+# Inches of height below which a colour bar has no room for words.
 LOWEST = 1.7
-"""Inches of height below which a colour bar has no room for words."""
+# The most digits of a size that are written out.
 LONGEST = 10
-"""The most digits of a size that are written out."""
+# Up to this many sizes each get their own shade; more are shaded in proportion.
 MOST_STEPS = 24
-"""Up to this many sizes each get their own shade; more are shaded in proportion."""
 
 
 class Shading:

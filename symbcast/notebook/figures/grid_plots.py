@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from symbcast.onnx.report import ModelReport
     from symbcast.paths.answer import PathsAnswer
 
+# The most plots in one figure.
 MOST_PANELS = 36
-"""The most plots in one figure."""
 
 
 @with_advice

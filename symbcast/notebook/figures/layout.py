@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 
 _IMAGES = ("image/png", "image/svg+xml", "image/jpeg", "application/pdf")
+# Where a file of each format has room for a description.
 _KEYS = {"png": "Description", "svg": "Title", "pdf": "Subject"}
-"""Where a file of each format has room for a description."""
 
 
 class Picture(Figure):
@@ -103,21 +103,21 @@ def image(data: str | bytes, kind: str, description: str, width: int | None = No
 
 Inches = tuple[float, float]
 
+# Inches of a cell, where there is room.
 CELL = 0.3
-"""Inches of a cell, where there is room."""
+# Inches of width of a colour bar.
 BAR = 0.17
-"""Inches of width of a colour bar."""
+# The most plots of a figure to describe in words.
 MOST_DESCRIBED = 4
-"""The most plots of a figure to describe in words."""
+# Inches between a legend and what is next to it.
 GAP = 0.055
-"""Inches between a legend and what is next to it."""
 
 
+# What figures are like that suit any page.
 NEUTRAL: dict[Any, Any] = {
     **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "none"),
     **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), AnyPage.INK),
 }
-"""What figures are like that suit any page."""
 
 
 @contextmanager

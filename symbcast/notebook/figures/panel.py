@@ -50,14 +50,14 @@ def plain(words: str) -> str:
 # One survey in one pair of axes: shades where it works, hatched tints where it fails, ticks at sizes.
 
 
+# Up to this many sizes, an axis labels each one.
 MOST_TICKS = 18
-"""Up to this many sizes, an axis labels each one."""
+# Sizes from here on are spaced evenly: floating-point numbers cannot distinguish neighbours.
 EXACT = 2**50
-"""Sizes from here on are spaced evenly: floating-point numbers cannot distinguish neighbours."""
+# Up to this many sizes, cells have borders.
 MOST_BORDERS = 48
-"""Up to this many sizes, cells have borders."""
+# Points of width below which no size is written into a cell.
 SMALLEST_CELL = 15.0
-"""Points of width below which no size is written into a cell."""
 
 
 class PanelStyle(NamedTuple):
@@ -211,8 +211,8 @@ def _write_sizes(ax: Axes, survey: Survey, shading: Shading, frame: _Frame) -> b
 # The legend.
 
 
+# So much of the assumptions is written into the legend.
 LONGEST = 56
-"""So much of the assumptions is written into the legend."""
 
 
 def handles(look: PanelStyle, surveys: Iterable[Survey], assumed: str, are_written: bool, has_bar: bool) -> list[Patch]:

@@ -40,8 +40,8 @@ def if_(call: NodeCall) -> Sequence[Value]:
     )
 
 
+# Trip counts from here on mean no limit.
 _FOREVER = 1 << 31
-"""Trip counts from here on mean no limit."""
 
 
 @operator("Loop")

@@ -21,8 +21,8 @@ from symbcast.operators.values.contents import Interval
 from symbcast.operators.values.intervals import UNBOUNDED, Estimate, interval_of, some_of, with_estimate
 from symbcast.operators.values.value import Value
 
+# The domain of the operators that ONNX Runtime adds, and that its optimiser puts into models.
 MICROSOFT = "com.microsoft"
-"""The domain of the operators that ONNX Runtime adds, and that its optimiser puts into models."""
 ML = "ai.onnx.ml"
 
 Intervals: TypeAlias = "Callable[[NodeCall, Sequence[Value], int], Estimate]"
@@ -65,8 +65,8 @@ operator = OPERATORS.offer
 # axes as one axis (`symbcast.graphs.walking.unknown_ranks`).
 
 
+# Before this version of the operator set, broadcasting was different.
 _LEGACY = 8
-"""Before this version of the operator set, broadcasting was different."""
 
 
 def reaches_broadcast(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:

@@ -138,8 +138,8 @@ def _gathered(sizes: tuple[int, ...], indices: KnownValue | None) -> Sizes | Non
 # are numbers. A computation that fails is left as it was, without an error.
 
 
+# Largest constant to compute, in elements; longer ones are not shapes, scales or bounds.
 MAX_FOLDED = 64
-"""Largest constant to compute, in elements; longer ones are not shapes, scales or bounds."""
 
 
 _RANDOM = frozenset(
@@ -274,8 +274,8 @@ def _scan(node: Any, scope: TypeScope) -> list[ValueType | None]:
     return [*types[:states], *(_slice(t, axis) for t, axis in zip(types[states:], axes, strict=False))]
 
 
+# The first version of Scan without sequence lengths before its states.
 _WITHOUT_LENGTHS = 9
-"""The first version of Scan without sequence lengths before its states."""
 
 
 def _without_shape(type_: ValueType | None) -> ValueType | None:
@@ -291,8 +291,8 @@ def _slice(type_: ValueType | None, axis: int) -> ValueType | None:
     return ValueType.of(copy)
 
 
+# By operator, the function that gives a body's input types; others have no body or are not followed.
 BODIES: Mapping[str, Callable[[Any, TypeScope], list[ValueType | None]]] = {"Loop": _loop, "Scan": _scan}
-"""By operator, the function that gives a body's input types; others have no body or are not followed."""
 
 
 def removed_branch(node: Any, scope: TypeScope) -> str:

@@ -70,10 +70,10 @@ from symbcast.onnx.session.types import (
 from symbcast.onnx.validation import OVERRIDABLE, ValidModel
 from symbcast.operators.values.value import NEVER, Value
 
+# How deeply nested graphs and functions are followed.
 MAX_DEPTH = 32
-"""How deeply nested graphs and functions are followed."""
+# How many nodes of functions and inner graphs are examined; nested calls can double them at each level.
 MAX_NODES = 20_000
-"""How many nodes of functions and inner graphs are examined; nested calls can double them at each level."""
 
 
 WalkedValues: TypeAlias = "Callable[[str], Value | None]"
@@ -94,10 +94,10 @@ def session_refusal(examined: ValidModel, known: WalkedValues | None = None) -> 
     return opening.unimplemented or opening.mislabelled
 
 
+# Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema.
 _NOT_IN_FUNCTIONS = frozenset({"QLinearConcat"})
-"""Operators that ONNX Runtime refuses in any function of a model: their inference contradicts their schema."""
+# The domain that ONNX Runtime does not know: it does not use the definitions there either.
 _PREVIEW = "ai.onnx.preview"
-"""The domain that ONNX Runtime does not know: it does not use the definitions there either."""
 
 
 class _Initialization:
@@ -111,22 +111,21 @@ class _Initialization:
         self._can_override = can_override
         self._left = MAX_NODES
         self._depth = 0
+        # Whether the current nodes are in a branch that is removed before kernels are looked up.
         self._is_removed = False
-        """Whether the current nodes are in a branch that is removed before kernels are looked up."""
         self._constants: dict[Hashable, KnownValue] = {}
+        # What is known of constants, by their facts, and by the tensor as it was read.
         self._tensors: dict[StoredTensor, KnownValue] = {}
-        """What is known of constants, by their facts, and by the tensor as it was read."""
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._contexts: dict[tuple[Any, ...], int] = {}
+        # What is known of the outputs of a node, by everything that decides it.
         self._examined: dict[tuple[Any, ...], Sequence[KnownValue | None]] = {}
-        """What is known of the outputs of a node, by everything that decides it."""
+        # The first node without a kernel; reported only if everything else is fine.
         self.unimplemented: SessionRefusal | None = None
-        """The first node without a kernel; reported only if everything else is fine."""
+        # The first node whose inner value has another type than the graph declares.
+        #
+        # This is only uncertain: tools that process inner values drop these declarations, and then the model opens.
         self.mislabelled: SessionRefusal | None = None
-        """The first node whose inner value has another type than the graph declares.
-
-        This is only uncertain: tools that process inner values drop these declarations, and then the model opens.
-        """
 
     def graph(
         self,

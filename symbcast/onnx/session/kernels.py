@@ -65,6 +65,7 @@ def is_unchanged(function: Any, versions: Mapping[str, int]) -> bool:
 # the ranges of versions, and for each of its type parameters one letter for each type.
 
 
+# One letter for each type that most kernels take; other types are written out.
 LETTERS: Mapping[str, str] = {
     "tensor(float)": "f",
     "tensor(double)": "d",
@@ -81,10 +82,9 @@ LETTERS: Mapping[str, str] = {
     "tensor(uint32)": "J",
     "tensor(uint64)": "K",
 }
-"""One letter for each type that most kernels take; other types are written out."""
 _HALF, _FLOAT = "tensor(float16)", "tensor(float)"
+# The last version of a kernel that implements only its first version.
 _OPEN = 2**31 - 1
-"""The last version of a kernel that implements only its first version."""
 
 
 @cache
@@ -211,6 +211,7 @@ def _number(written: str) -> int:
 # Attributes that ONNX Runtime's kernels require on creation, although the schemas do not.
 
 
+# By operator, groups of attributes: exactly one of each group must be there, and not empty.
 NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     ":RegexFullMatch": (("pattern",),),
     "ai.onnx.ml:FeatureVectorizer": (("inputdimensions",),),
@@ -222,17 +223,16 @@ NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "ai.onnx.ml:SVMRegressor": (("coefficients",), ("rho",)),
     "ai.onnx.ml:ZipMap": (("classlabels_int64s", "classlabels_strings"),),
 }
-"""By operator, groups of attributes: exactly one of each group must be there, and not empty."""
 
+# By operator, an attribute and its allowed texts.
 CHOICES: Mapping[str, tuple[str, tuple[bytes, ...]]] = {
     ":BitShift": ("direction", (b"LEFT", b"RIGHT")),
     ":TfIdfVectorizer": ("mode", (b"TF", b"IDF", b"TFIDF")),
 }
-"""By operator, an attribute and its allowed texts."""
 
 
+# Operators whose kernels read the attribute ``kernel_params``.
 PARAMETERS = frozenset(("ai.onnx.ml:SVMClassifier", "ai.onnx.ml:SVMRegressor"))
-"""Operators whose kernels read the attribute ``kernel_params``."""
 
 _CHECKED = frozenset({*NEEDED, *CHOICES, *PARAMETERS, ":LRN"})
 

@@ -220,8 +220,8 @@ Sizes: TypeAlias = "tuple[int, ...] | int"
 """A list of sizes that are numbers, or one such size."""
 
 
+# The number of what is known about a value, before it is compared.
 UNNUMBERED = 0
-"""The number of what is known about a value, before it is compared."""
 
 
 @dataclass(slots=True, eq=False)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+# How many elements are listed; shapes are short, and longer tensors hold data.
 MAX_ELEMENTS = 1024
-"""How many elements are listed; shapes are short, and longer tensors hold data."""
 
 
 class SizeRatio(NamedTuple):
@@ -256,6 +256,7 @@ INTEGERS = frozenset({UINT8, INT8, UINT16, INT16, INT32, INT64, UINT32, UINT64})
 UNSIGNED = frozenset({UINT8, UINT16, UINT32, UINT64})
 FLOATS = frozenset({FLOAT, FLOAT16, DOUBLE, BFLOAT16})
 
+# The range in which each type holds all integers.
 _RANGES = {
     UINT8: (0, (1 << 8) - 1),
     INT8: (-(1 << 7), (1 << 7) - 1),
@@ -270,12 +271,11 @@ _RANGES = {
     FLOAT16: (-(1 << 11), 1 << 11),
     BFLOAT16: (-(1 << 8), 1 << 8),
 }
-"""The range in which each type holds all integers."""
 
+# Types that hold fewer integers than these are not followed if they contain sizes.
 _OF_SIZES = 1 << 24
-"""Types that hold fewer integers than these are not followed if they contain sizes."""
+# The largest factor by which sizes may be multiplied.
 _MAX_FACTOR = 1 << 20
-"""The largest factor by which sizes may be multiplied."""
 
 
 def as_represented(element: Element, dtype: int, bounds: Bounds) -> Element:

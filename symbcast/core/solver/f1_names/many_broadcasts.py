@@ -38,8 +38,8 @@ from symbcast.errors import SymbcastError
 
 
 _SHIFT = 10
+# Positions in a block. Python's operations on integers of 1,024 bits take about as long as those on short ones.
 BLOCK = 1 << _SHIFT
-"""Positions in a block. Python's operations on integers of 1,024 bits take about as long as those on short ones."""
 
 Leaf: TypeAlias = tuple[int, int]
 """The first position, and the mask from there on."""
@@ -48,8 +48,8 @@ Branch: TypeAlias = tuple[int, int, int, int]
 
 The lowest bit of the block says how many blocks before it and from it on the two halves cover."""
 
+# What stands for the set of no names: the join of no sizes.
 EMPTY = 1
-"""What stands for the set of no names: the join of no sizes."""
 
 
 class NameSets:
@@ -64,8 +64,8 @@ class NameSets:
     __slots__ = ("_number_of", "_sets")
 
     def __init__(self) -> None:
+        # The set of each negative number: of -1 the first.
         self._sets: list[Leaf | Branch] = []
-        """The set of each negative number: of -1 the first."""
         self._number_of: dict[Leaf | Branch, int] = {}
 
     def __len__(self) -> int:
@@ -341,22 +341,22 @@ class MaskProgram:
         self.names: list[Name] = []
         self._sets = NameSets()
         self._code_of_name: dict[Name, int] = {}
+        # The codes of the joins required to be defined, in order.
         self._required: dict[int, None] = {}
-        """The codes of the joins required to be defined, in order."""
+        # Those of them that a longer one contains.
         self._longer: dict[int, None] = {}
-        """Those of them that a longer one contains."""
+        # For joins that were shortened by the names that are 1, the join of `_required` that they were.
         self._written: dict[int, int] = {}
-        """For joins that were shortened by the names that are 1, the join of `_required` that they were."""
         self._with_integers = NamesWithIntegers()
+        # For `undo`: the state before each time that names met an integer.
         self._additions: list[PreviousBlock] = []
-        """For `undo`: the state before each time that names met an integer."""
         # Caches, valid until a name is found to be 1.
         self._known: dict[tuple[Size, ...], Codes] = {}
         self._done: dict[tuple[tuple[Size, ...], ...], Codes] = {}
         self._pairs: dict[tuple[int, int], int] = {}
         self._shortened: dict[int, int] = {}
+        # Of each integer, the sets in several blocks that met it; valid until something is undone.
         self._sets_at: dict[int, set[int]] = {}
-        """Of each integer, the sets in several blocks that met it; valid until something is undone."""
 
     def broadcast(self, *shapes: tuple[Size, ...]) -> Codes:
         """Add an operation and return its output.

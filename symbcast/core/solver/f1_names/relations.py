@@ -100,11 +100,11 @@ class EqualityClasses:
         self._size: dict[SizeKey, int] = {}
         self._first: dict[SizeKey, SizeKey] = {}
         self._uses: dict[SizeKey, list[int]] = {}
+        # Of each axis, by its number, a member that cannot be 1: all others that cannot either are merged with it.
         self._anchors: dict[int, SizeKey] = {}
-        """Of each axis, by its number, a member that cannot be 1: all others that cannot either are merged with it."""
         self._trail: list[Callable[[], object]] = []
+        # Representatives that gave way to another one or have one size since this was last emptied.
         self.news: list[SizeKey] = []
-        """Representatives that gave way to another one or have one size since this was last emptied."""
         for node in (*nodes, *domain):
             self._rank(node)
 

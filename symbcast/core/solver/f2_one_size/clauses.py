@@ -30,8 +30,8 @@ from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import solution_set
 
+# Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole.
 PAIRWISE_UP_TO = 6
-"""Joins of at most this many sizes are spelled out pair by pair; larger ones stay whole."""
 MOST_CLAUSES = 64
 _SOLUTIONS_UP_TO = 3
 # Units of effort for sympy to factor a polynomial.

@@ -214,8 +214,8 @@ def _value(polynomial: Sequence[int], k: int) -> int:
     return total
 
 
+# The time grows with the fourth power of the degree: a tenth of a second here.
 MAX_DEGREE = 128
-"""The time grows with the fourth power of the degree: a tenth of a second here."""
 
 
 def sign_runs(polynomial: Sequence[int]) -> list[tuple[int, int]]:

@@ -181,8 +181,8 @@ def solution_set(formula: Formula) -> SizeSet:
         raise NotPeriodicError(f"a period above {MAX_PERIOD}") from error
 
 
+# The symbol under which formulas about one symbol are solved: those that differ only in names are solved once.
 ONE_NAME = Symbol("n")
-"""The symbol under which formulas about one symbol are solved: those that differ only in names are solved once."""
 
 
 def under_one_name(formula: Formula) -> Formula:

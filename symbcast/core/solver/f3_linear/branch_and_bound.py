@@ -323,10 +323,10 @@ BoundNode: TypeAlias = Inequality | LiteralTest | AllDifferent | ConjunctionBoun
 # and prune branches. Other literals are evaluated once all of their symbols have sizes.
 
 
+# Number of choices and bounds tried for one answer, about 0.05 s, before it is left to z3.
 STEPS = 40_000
-"""Number of choices and bounds tried for one answer, about 0.05 s, before it is left to z3."""
+# The same where z3 is next: about the cost of a z3 call.
 FEW_STEPS = 1_500
-"""The same where z3 is next: about the cost of a z3 call."""
 # Units of effort for a step.
 _STEP = 2
 # Units of effort for each conjunct before the search.

@@ -146,10 +146,10 @@ class Tableau:
 # first is explored first, so the first integer point is the smallest.
 
 
+# Number of branches explored before the question is left open.
 NODES = 2_000
-"""Number of branches explored before the question is left open."""
+# The same where z3 is next; nearly all conjunctions take fewer than ten.
 FEW_NODES = 200
-"""The same where z3 is next; nearly all conjunctions take fewer than ten."""
 _CASES_AT_MOST = 64
 _FEW_CASES = 4
 _FORMULAS_AT_MOST = 40

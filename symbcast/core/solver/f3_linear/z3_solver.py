@@ -163,14 +163,14 @@ def end_if_cancelled() -> None:
 
 __all__ = ["Satisfiability", "Session", "on_worker", "some_point"]
 
+# What z3 does without counting it is switched off or kept small: `nlsat` computes for seconds on ten units, larger
+# Groebner bases take up to 8 microseconds a unit and prove no more. An interrupt is the calling thread's to hear.
 OPTIONS = {
     "arith.nl.nra": False,
     "arith.nl.grobner_max_simplified": 500,
     "arith.nl.grobner_expr_size_growth": 1,
     "ctrl_c": False,
 }
-"""What z3 does without counting it is switched off or kept small: `nlsat` computes for seconds on ten units, larger
-Groebner bases take up to 8 microseconds a unit and prove no more. An interrupt is the calling thread's to hear."""
 # Cuts from Hermite normal forms. Beside products they take up to 33 microseconds a unit, and are seldom needed.
 _CUTS = "arith.enable_hnf"
 # Units of effort for a unit of z3: it takes 0.2 to 1 microseconds in linear arithmetic, 1 to 3 with products, and 8
@@ -396,8 +396,8 @@ class Session:
         self.solver = z3.SimpleSolver(ctx=context)
         for option, value in OPTIONS.items():
             self.solver.set(option, value)
+        # The sizes at which the formulas of the last satisfiable check hold.
         self.sizes: dict[Symbol, int] = {}
-        """The sizes at which the formulas of the last satisfiable check hold."""
         self._defined = 0
         self._used = 0
         self.reason = ""

@@ -94,10 +94,10 @@ def _opened(room: Term, operation: Operation, sizes: Container[Symbol]) -> Formu
 Cases: TypeAlias = "Mapping[Symbol, tuple[Formula, Dim, Dim]]"
 
 MAX_CLAUSES = 200
+# Limits on the number and length of clauses: those beyond are dropped, and not part of the condition.
 MAX_LITERALS = 8
-"""Limits on the number and length of clauses: those beyond are dropped, and not part of the condition."""
+# How many clauses are combined with others to eliminate one size: kept ones may give way to shorter ones for long.
 MAX_RESOLVED = 2_000
-"""How many clauses are combined with others to eliminate one size: kept ones may give way to shorter ones for long."""
 # Units for a clause that is made from two, or compared with another one, as measured.
 _CLAUSE = 5
 
