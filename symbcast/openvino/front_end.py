@@ -19,15 +19,12 @@ from symbcast.graphs.inputs import ContentsLike, Layouts
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.walk import Walk
-from symbcast.openvino.graph import OPERATORS, OpenVinoCall, OpenVinoConstant
+from symbcast.openvino.graph import ELEMENTS, OPERATORS, OpenVinoCall, OpenVinoConstant
 from symbcast.openvino.reader import read
-from symbcast.operators.values.value import Decider, Value, decider_of_result, join_deciders
+from symbcast.operators.values.value import FIRST, Decider, Value, decider_of_source
 
 if TYPE_CHECKING:
     import openvino
-
-
-# OpenVINO's schemas do not separate inputs that supply elements from inputs that describe layout; the tables below do.
 
 
 class OpenVinoWalk(Walk):
@@ -43,7 +40,9 @@ class OpenVinoWalk(Walk):
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
-        return decider_of_output(node.op_type, inputs, position)
+        if node.op_type == "TopK" and position == 0:
+            return decider_of_source(FIRST, inputs[:1])
+        return decider_of_source(ELEMENTS.get(node.op_type), inputs[:1] if node.op_type in _OF_FIRST_ALONE else inputs)
 
     def unknown(self, call: NodeCall, reason: str) -> Sequence[Value]:
         """Return outputs with OpenVINO's element types."""
@@ -52,46 +51,10 @@ class OpenVinoWalk(Walk):
         return outputs or [output(None, position=n) for n in range(len(call.node.outputs))]
 
 
-_SHAPES_ONLY = frozenset({"ShapeOf"})
-_RANDOM = frozenset({"Multinomial", "RandomUniform"})
-_OF_FIRST = (
-    "BatchToSpace", "Broadcast", "Clamp", "DepthToSpace", "ExtractImagePatches", "Gather", "GatherElements", "GatherND",
-    "Identity", "ReduceMax", "ReduceMin", "Reshape", "Reverse", "ReverseSequence", "Roll", "ShuffleChannels", "Slice",
-    "SpaceToBatch", "SpaceToDepth", "Split", "Squeeze", "StridedSlice", "Tile", "Transpose", "Unsqueeze",
-    "VariadicSplit",
-)  # fmt: skip
-_MOVED: Mapping[str, tuple[int, ...]] = {
-    **dict.fromkeys(_OF_FIRST, (0,)),
-    "Maximum": (0, 1),
-    "Minimum": (0, 1),
-    "OneHot": (2, 3),
-    "Pad": (0, 3),
-    "ScatterElementsUpdate": (0, 2),
-    "ScatterNDUpdate": (0, 2),
-    "ScatterUpdate": (0, 2),
-    "Select": (1, 2),
-}
-"""Operators that copy elements, and the inputs that they copy from."""
-_COMPUTED: Mapping[str, tuple[int, ...]] = {"ConvertLike": (0,), "TopK": (0,)}
-"""Operators that compute with only some of their inputs."""
-
-
-def decider_of_output(op_type: str, inputs: Sequence[Value | None], position: int) -> Decider:
-    """Return what decides the unknown elements of the output at a position."""
-    if op_type in _SHAPES_ONLY:
-        return Decider.SIZES
-    if op_type in _RANDOM:
-        return Decider.DATA
-    if op_type == "Concat" or (op_type == "TopK" and position == 0):
-        return decider_of_result(inputs[:1] if op_type == "TopK" else inputs, is_moving=True)
-    places = _MOVED.get(op_type)
-    if places is not None:
-        taken = [inputs[n] for n in places if n < len(inputs)]
-        if join_deciders(taken):
-            return decider_of_result(taken, is_moving=True)
-        return decider_of_result(inputs, is_moving=True)
-    computed = _COMPUTED.get(op_type)
-    return decider_of_result(inputs if computed is None else [inputs[n] for n in computed], is_moving=False)
+# Operators without a function, that OpenVINO itself infers.
+ELEMENTS.update(dict.fromkeys(("BatchToSpace", "ExtractImagePatches", "Roll", "SpaceToBatch"), FIRST))
+_OF_FIRST_ALONE = ("ConvertLike", "TopK")
+"""Operators that compute with only their first input."""
 
 
 # Operators without a function: use OpenVINO's own shape inference if all sizes are numbers.

@@ -5,14 +5,15 @@ Its nodes, constants, element types, and the calls that operators see.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from math import prod
 from typing import Any
 
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.check import OperatorTable
+from symbcast.graphs.check import Offered, OperatorTable
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.graphs.walking.unknown_ranks import Reaches
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import (
     BFLOAT16,
@@ -35,7 +36,7 @@ from symbcast.operators.values.contents import (
     from_array,
     is_size,
 )
-from symbcast.operators.values.value import Constant, Value
+from symbcast.operators.values.value import Constant, ElementSource, Value
 
 NUMBERS = {
     "f32": FLOAT, "u8": UINT8, "i8": INT8, "u16": UINT16, "i16": INT16, "i32": INT32, "i64": INT64, "string": STRING,
@@ -326,7 +327,17 @@ class OpenVinoCall(NodeCall):
 
 
 OPERATORS: OperatorTable[OpenVinoCall] = OperatorTable()
-operator = OPERATORS.offer
+ELEMENTS: dict[str, ElementSource] = {}
+"""The sources of the elements of outputs, by the name of an operator: OpenVINO's schemas do not tell them."""
+
+
+def operator(
+    *names: str, reaches: Reaches | None = None, elements: ElementSource | None = None
+) -> Callable[[Offered], Offered]:
+    """Make the decorated function answer for operators; ``elements`` says what decides the elements of outputs."""
+    if elements is not None:
+        ELEMENTS.update(dict.fromkeys(names, elements))
+    return OPERATORS.offer(*names, reaches=reaches)
 
 
 def may_be_number(shapes: Sequence[Dims | None]) -> bool:

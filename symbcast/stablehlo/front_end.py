@@ -17,7 +17,7 @@ from symbcast.graphs.inputs import ContentsLike
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.walk import MAX_AGAIN, Key, Walk, WalkedFrontEnd
-from symbcast.operators.values.value import Decider, Value, decider_of_result, join_deciders
+from symbcast.operators.values.value import Decider, Value, decider_of_source
 from symbcast.stablehlo.graph import (
     ASSERTIONS,
     ELEMENTS,
@@ -131,16 +131,7 @@ class HloWalk(Walk):
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""
-        return decider_of_output(node.op_type.rpartition(".")[2], inputs)
-
-
-def decider_of_output(name: str, inputs: Sequence[Value | None]) -> Decider:
-    """Return what decides the unknown elements of an output of an operation."""
-    elements = ELEMENTS.get(name)
-    if isinstance(elements, Decider):
-        return elements
-    copied = [inputs[n] for n in elements or () if n < len(inputs)]
-    return decider_of_result(copied if join_deciders(copied) else inputs, is_moving=elements is not None)
+        return decider_of_source(ELEMENTS.get(node.op_type.rpartition(".")[2]), inputs)
 
 
 FRONT_END = FrontEnd(

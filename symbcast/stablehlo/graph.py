@@ -14,7 +14,7 @@ from symbcast.graphs.graph import Graph, Node
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, Walker
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content, is_size
-from symbcast.operators.values.value import Decider, Value
+from symbcast.operators.values.value import ElementSource, Value
 from symbcast.stablehlo.mlir import TensorType, attribute_of, bindings, dialect, keyword_of, tensor_type_of
 
 # A value has its name in MLIR's text, such as ``%3``; those of functions other than the one that is checked also have
@@ -377,20 +377,15 @@ IMPLEMENTED: dict[str, frozenset[str]] = {}
 """The constraints that operators implement, such as ``C2``, by name: those about sizes."""
 
 
-ELEMENTS: dict[str, Decider | tuple[int, ...]] = {}
-"""What decides the elements of operators' results, by name without the dialect; others compute with all operands."""
-SIZES, DATA = Decider.SIZES, Decider.DATA
-FIRST, EVERY = (0,), ()
-"""Elements are copied from the first operand, or from any."""
+ELEMENTS: dict[str, ElementSource] = {}
+"""The sources of the elements of results, by the name of an operator without its dialect."""
 
 
-def operator(
-    *names: str, constraints: str = "", elements: Decider | tuple[int, ...] | None = None
-) -> Callable[[Offered], Offered]:
+def operator(*names: str, constraints: str = "", elements: ElementSource | None = None) -> Callable[[Offered], Offered]:
     """Make the decorated function answer for operators; a name without a dot is one of StableHLO.
 
     ``constraints`` are those of the specification that it requires or that its output has, such as ``"C2 C6"``.
-    ``elements`` says what decides the elements of results: sizes or data, or the operands that they are copied from.
+    ``elements`` says what decides the elements of results.
     """
     if elements is not None:
         ELEMENTS.update((name.rpartition(".")[2], elements) for name in names)

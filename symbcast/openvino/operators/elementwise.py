@@ -12,12 +12,12 @@ from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS, Element, is_size
 from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, clipped, of_each, of_several
-from symbcast.operators.values.value import Value
+from symbcast.operators.values.value import FIRST, Value
 
 _KEEPS = """
     Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Elu Erf Exp Gelu HardSigmoid HSigmoid HSwish IsFinite IsInf
     IsNaN Log Mish Selu Sigmoid Sin Sinh SoftPlus SoftSign Swish Tan Tanh
-    GRN Identity LRN NormalizeL2 ReverseSequence Reverse ShuffleChannels
+    GRN LRN NormalizeL2
 """
 """Operators whose output has the shape of their first input and unknown elements."""
 
@@ -36,6 +36,7 @@ _EACH = {
 
 
 @operator(*_KEEPS.split(), reaches=reaches_nothing)
+@operator("Identity", "ReverseSequence", "Reverse", "ShuffleChannels", reaches=reaches_nothing, elements=FIRST)
 def keeps_shape(call: OpenVinoCall) -> Value:
     """A tensor with the shape of the first input."""
     return call.output(call.shape(0))
@@ -54,7 +55,7 @@ def convert(call: OpenVinoCall) -> Value:
     return call.output(call.shape(0), cast(call.value(0), to, call.asker))
 
 
-@operator("Clamp", reaches=reaches_nothing)
+@operator("Clamp", reaches=reaches_nothing, elements=FIRST)
 def clamp(call: OpenVinoCall) -> Value:
     """Each element limited to the bounds."""
     content = None
@@ -135,6 +136,7 @@ _BINARY: Mapping[str, Binary | None] = {
 
 
 @operator(*_BINARY, reaches=reaches_nothing)
+@operator("Maximum", "Minimum", reaches=reaches_nothing, elements=(0, 1))
 def of_two(call: OpenVinoCall) -> Value:
     """Two tensors, broadcast together."""
     shape = auto_broadcast(call, call.shape(0), call.shape(1))
@@ -144,7 +146,7 @@ def of_two(call: OpenVinoCall) -> Value:
     return call.output(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 
 
-@operator("Select", reaches=reaches_nothing)
+@operator("Select", reaches=reaches_nothing, elements=(1, 2))
 def select(call: OpenVinoCall) -> Value:
     """Elements of one tensor or the other, selected by a third one."""
     condition, yes, no = (call.shape(n) for n in range(3))

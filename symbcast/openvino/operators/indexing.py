@@ -31,11 +31,12 @@ from symbcast.operators.indexing import (
 )
 from symbcast.operators.reach import ANY, reach_of
 from symbcast.operators.values.contents import Elements
-from symbcast.operators.values.value import Value
+from symbcast.operators.values.value import FIRST, Decider, Value
 
 
 @operator(
     "Gather",
+    elements=FIRST,
     reaches=lambda call, shapes: [] if call.integer("batch_dims") else [reach_of(required_numbers(call, 2)), ANY],
 )
 def gather_(call: OpenVinoCall) -> Value:
@@ -48,7 +49,7 @@ def gather_(call: OpenVinoCall) -> Value:
     return call.output(shape, None if batch else gathered(call.value(0), call.value(1), axis, call.bounds))
 
 
-@operator("GatherElements")
+@operator("GatherElements", elements=FIRST)
 def gather_elements_(call: OpenVinoCall) -> Value:
     """One element of the data per index; data and indices have equal sizes on the other axes."""
     data, axis = call.shape(0), call.integer("axis")
@@ -57,7 +58,7 @@ def gather_elements_(call: OpenVinoCall) -> Value:
     return call.output(shape)
 
 
-@operator("GatherND")
+@operator("GatherND", elements=FIRST)
 def gather_nd_(call: OpenVinoCall) -> Value:
     """Slices of the data, each selected by a row of the indices."""
     data, indices, batch = call.shape(0), call.shape(1), call.integer("batch_dims")
@@ -68,7 +69,7 @@ def gather_nd_(call: OpenVinoCall) -> Value:
     return call.output(shape)
 
 
-@operator("ScatterElementsUpdate")
+@operator("ScatterElementsUpdate", elements=(0, 2))
 def scatter_elements_(call: OpenVinoCall) -> Value:
     """The data with some elements replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
@@ -77,7 +78,7 @@ def scatter_elements_(call: OpenVinoCall) -> Value:
     return call.output(shape)
 
 
-@operator("ScatterNDUpdate")
+@operator("ScatterNDUpdate", elements=(0, 2))
 def scatter_nd_(call: OpenVinoCall) -> Value:
     """The data with some slices replaced."""
     data, indices = call.shape(0), call.shape(1)
@@ -87,7 +88,7 @@ def scatter_nd_(call: OpenVinoCall) -> Value:
     return call.output(shape)
 
 
-@operator("ScatterUpdate")
+@operator("ScatterUpdate", elements=(0, 2))
 def scatter_(call: OpenVinoCall) -> Value:
     """The data with some slices along an axis replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
@@ -99,7 +100,7 @@ def scatter_(call: OpenVinoCall) -> Value:
 # Numbers computed from sizes.
 
 
-@operator("ShapeOf")
+@operator("ShapeOf", elements=Decider.SIZES)
 def shape_of(call: OpenVinoCall) -> Value:
     """The sizes of all axes."""
     if call.value(0).shape is None:
@@ -145,7 +146,7 @@ def top_k_(call: OpenVinoCall) -> Sequence[Value]:
     return call.output(shape), call.output(shape, position=1)
 
 
-@operator("OneHot")
+@operator("OneHot", elements=(2, 3))
 def one_hot_(call: OpenVinoCall) -> Value:
     """A new axis for the classes."""
     return call.output(one_hot(call, call.shape(0), call.integer("axis", -1), call.size_in(1, "depth")))
@@ -164,13 +165,13 @@ def non_max_suppression(call: OpenVinoCall) -> Sequence[Value]:
     return call.output((count, 3)), call.output((count, 3), position=1), call.output((1,), position=2)
 
 
-@operator("RandomUniform")
+@operator("RandomUniform", elements=Decider.DATA)
 def random_uniform(call: OpenVinoCall) -> Value:
     """Random numbers in a shape given by an input."""
     return call.output(call.input_sizes(0))
 
 
-@operator("Multinomial")
+@operator("Multinomial", elements=Decider.DATA)
 def multinomial(call: OpenVinoCall) -> Value:
     """Samples for each row of the input."""
     rows = call.shape(0)[:-1]

@@ -35,10 +35,10 @@ from symbcast.operators.reshaping import aligned_at_right, depth_to_space, space
 from symbcast.operators.resizing import SINGLE_NUDGED, resize
 from symbcast.operators.values.contents import Element, is_size
 from symbcast.operators.values.tensors import with_axes, without_axes
-from symbcast.operators.values.value import Value
+from symbcast.operators.values.value import EVERY, FIRST, Value
 
 
-@operator("Unsqueeze", reaches=lambda call, shapes: [reach_beside_new(required_numbers(call, 1))])
+@operator("Unsqueeze", reaches=lambda call, shapes: [reach_beside_new(required_numbers(call, 1))], elements=FIRST)
 def unsqueeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 inserted; an axis given twice is inserted once."""
     rank, numbers = len(call.shape(0)), call.input_numbers(1, "the axes")
@@ -54,7 +54,7 @@ def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Re
     return [reach._replace(least=0) if reach.last == 1 and may_be_number(shapes) else reach]
 
 
-@operator("Squeeze", reaches=_squeeze_reach)
+@operator("Squeeze", reaches=_squeeze_reach, elements=FIRST)
 def squeeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 removed: the given ones, or all of them."""
     dims = call.shape(0)
@@ -69,27 +69,27 @@ def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[
     return [Reach(rank=len(order))] if order else []
 
 
-@operator("Transpose", reaches=_transpose_reach)
+@operator("Transpose", reaches=_transpose_reach, elements=FIRST)
 def transpose_(call: OpenVinoCall) -> Value:
     """The axes in a new order; reversed if no order is given."""
     call.shape(0)  # if it is unknown, the order does not matter
     return reordered(call, call.input_numbers(1, "the order of the axes") or None)
 
 
-@operator("Concat", reaches=reaches_of_joined)
+@operator("Concat", reaches=reaches_of_joined, elements=EVERY)
 def concat_(call: OpenVinoCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes must be equal."""
     return concatenated(call, call.integer("axis"))
 
 
-@operator("Split")
+@operator("Split", elements=FIRST)
 def split(call: OpenVinoCall) -> Sequence[Value]:
     """A tensor split along an axis into parts of equal size."""
     (axis,) = call.input_axes(1, len(call.shape(0)))
     return parted(call, axis, split_evenly(call, call.shape(0)[axis], call.integer("num_splits")))
 
 
-@operator("VariadicSplit")
+@operator("VariadicSplit", elements=FIRST)
 def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     """A tensor split along an axis into parts of given sizes; one may be -1, which takes the remainder."""
     dims = call.shape(0)
@@ -109,13 +109,13 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     return parted(call, axis, split_as(call, size, parts))
 
 
-@operator("Tile")
+@operator("Tile", elements=FIRST)
 def tile_(call: OpenVinoCall) -> Value:
     """The data repeated along each axis; the shorter of data shape and repeats is padded with 1 in front."""
     return tiled(call, *aligned_at_right(call.shape(0), call.input_sizes(1)))
 
 
-@operator("Broadcast")
+@operator("Broadcast", elements=FIRST)
 def broadcast(call: OpenVinoCall) -> Value:
     """The data broadcast to a shape, in one of four modes: see `symbcast.core.rules.openvino`."""
     dims, target = call.shape(0), call.input_sizes(1)
@@ -134,13 +134,13 @@ def broadcast(call: OpenVinoCall) -> Value:
             return expanded(call, target)
 
 
-@operator("DepthToSpace", reaches=reaches_ranks(4))
+@operator("DepthToSpace", reaches=reaches_ranks(4), elements=FIRST)
 def depth_to_space_(call: OpenVinoCall) -> Value:
     """Blocks of channels moved into the spatial axes."""
     return call.output(depth_to_space(call, call.rank(0, (4,), "data"), call.integer("block_size", 1)))
 
 
-@operator("SpaceToDepth", reaches=reaches_ranks(4))
+@operator("SpaceToDepth", reaches=reaches_ranks(4), elements=FIRST)
 def space_to_depth_(call: OpenVinoCall) -> Value:
     """Spatial blocks moved into the channels."""
     return call.output(space_to_depth(call, call.rank(0, (4,), "data"), call.integer("block_size", 1)))
@@ -153,7 +153,7 @@ def space_to_depth_(call: OpenVinoCall) -> Value:
 _FIRST, _LAST = -(1 << 63), (1 << 63) - 1
 
 
-@operator("Reshape")
+@operator("Reshape", elements=FIRST)
 def reshape(call: OpenVinoCall) -> Value:
     """The same elements in a new shape; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
     expect_line(call, 1)
@@ -167,7 +167,7 @@ def reshape(call: OpenVinoCall) -> Value:
     return call.output(value.shape, value.content)
 
 
-@operator("Slice")
+@operator("Slice", elements=FIRST)
 def slice_(call: OpenVinoCall) -> Value:
     """A slice of the data on some axes, given by start, end and step."""
     expect_line(call, 1, 2, 3, 4)
@@ -186,7 +186,7 @@ _Cut: TypeAlias = "tuple[int, Element, Element, int]"
 _MASKS = ("begin", "end", "new_axis", "shrink_axis", "ellipsis")
 
 
-@operator("StridedSlice")
+@operator("StridedSlice", elements=FIRST)
 def strided_slice(call: OpenVinoCall) -> Value:
     """A slice like Python's ``x[a:b:c, None, ..., d]``; masks say which given positions are ignored."""
     data, dims = call.value(0), call.shape(0)
@@ -258,7 +258,7 @@ def _one_element(start: Element) -> tuple[Element, Element]:
 # Pad and Interpolate: axes resized by padding, to a size, or by a scale.
 
 
-@operator("Pad")
+@operator("Pad", elements=(0, 3))
 def pad_(call: OpenVinoCall) -> Value:
     """Padding with a constant, with the edge repeated, or by reflection with or without the edge."""
     dims, mode = call.shape(0), call.text("pad_mode", "constant")

@@ -31,7 +31,7 @@ from symbcast.operators.layers import (
 from symbcast.operators.operator import Context, Dims, OptionalOperand, find_operator
 from symbcast.operators.products import einsum, matmul, reduce
 from symbcast.operators.reach import ANY, Reach, reach_of
-from symbcast.operators.values.value import Value
+from symbcast.operators.values.value import FIRST, Value
 
 
 def _matmul_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -85,6 +85,7 @@ def _reduced_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Re
     return [reach]
 
 
+@operator("ReduceMax", "ReduceMin", reaches=_reduced_reach, elements=FIRST)
 @operator(
     *(*_STEPS, "ReduceL1", "ReduceL2", "ReduceLogicalAnd", "ReduceLogicalOr", "ReduceMean"), reaches=_reduced_reach
 )

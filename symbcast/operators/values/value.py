@@ -386,6 +386,20 @@ def decider_of_result(made_of: Sequence[Value | None], *, is_moving: bool) -> De
     return _DATA_VALUE if any(map(_is_free, made_of)) else decider
 
 
+ElementSource: TypeAlias = "Decider | tuple[int, ...]"
+"""What decides the elements that an operator makes: sizes or data alone, or the operands that they are copied from."""
+FIRST: ElementSource = (0,)
+EVERY: ElementSource = ()
+
+
+def decider_of_source(source: ElementSource | None, operands: Sequence[Value | None]) -> Decider:
+    """Return what decides the elements that an operator makes; without a source, it computes with all operands."""
+    if isinstance(source, Decider):
+        return source
+    copied = [operands[n] for n in source or () if n < len(operands)]
+    return decider_of_result(copied if join_deciders(copied) else operands, is_moving=source is not None)
+
+
 def _is_open(value: Value | None) -> bool:
     return value is not None and numbers_of(value.shape) is None
 

@@ -18,8 +18,8 @@ from symbcast.operators.operator import Dims
 from symbcast.operators.products import reduce
 from symbcast.operators.values.contents import BOOL, Content, Elements
 from symbcast.operators.values.elements import BINARY
-from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import DATA, FIRST, HloCall, operator
+from symbcast.operators.values.value import FIRST, Decider, Value
+from symbcast.stablehlo.graph import HloCall, operator
 
 Pair: TypeAlias = "tuple[Sequence[int], Sequence[int]]"
 """Axes of the two operands that belong together."""
@@ -214,13 +214,13 @@ def batch_norm(call: HloCall) -> list[Value]:
 # Random numbers.
 
 
-@operator("rng", constraints="C3", elements=DATA)
+@operator("rng", constraints="C3", elements=Decider.DATA)
 def rng(call: HloCall) -> Value:
     """Random numbers in a shape that an operand holds."""
     return call.output(call.requested_sizes(2))
 
 
-@operator("rng_bit_generator", constraints="C1 C2", elements=DATA)
+@operator("rng_bit_generator", constraints="C1 C2", elements=Decider.DATA)
 def rng_bit_generator(call: HloCall) -> list[Value]:
     """The next state of a generator, and random bits in the shape of the result's type."""
     dims = call.shape(0)

@@ -16,8 +16,8 @@ from symbcast.graphs.walking.node_call import either
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS, Elements, is_size
 from symbcast.operators.values.elements import truth
-from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import DATA, OPERATORS, HloCall, operator
+from symbcast.operators.values.value import Decider, Value
+from symbcast.stablehlo.graph import OPERATORS, HloCall, operator
 from symbcast.stablehlo.idioms import steps
 from symbcast.stablehlo.mlir import attribute_of
 
@@ -333,14 +333,14 @@ def token(call: HloCall) -> list[Value]:
     return [Value(None) for _ in call.node.outputs]
 
 
-@operator("infeed", "recv", elements=DATA)
+@operator("infeed", "recv", elements=Decider.DATA)
 def received(call: HloCall) -> list[Value]:
     """Tensors whose sizes the types give, and a token."""
     shapes = [call.declared(n) for n in range(len(call.node.outputs))]
     return [Value(None) if shape is None else call.output(shape, position=n) for n, shape in enumerate(shapes)]
 
 
-@operator("partition_id", "replica_id", elements=DATA)
+@operator("partition_id", "replica_id", elements=Decider.DATA)
 def process_number(call: HloCall) -> Value:
     """The number of this process."""
     return call.output(())

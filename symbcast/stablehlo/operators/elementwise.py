@@ -16,8 +16,8 @@ from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.values.contents import BOOL, INTEGERS, Content, Element, Elements, is_size
 from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, combined, of_each, of_several
-from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import EVERY, FIRST, HloCall, operator
+from symbcast.operators.values.value import EVERY, FIRST, Value
+from symbcast.stablehlo.graph import HloCall, operator
 
 SAME = "operands must have the same shape"
 

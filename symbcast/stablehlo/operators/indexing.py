@@ -10,8 +10,8 @@ from symbcast.graphs.walking.gathering_and_slicing import gathered
 from symbcast.operators.indexing import gather, top_k
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content, Elements, is_size
-from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import FIRST, HloCall, operator
+from symbcast.operators.values.value import FIRST, Value
+from symbcast.stablehlo.graph import HloCall, operator
 
 _BATCHED = "batch axes of the operand and of the indices must be equal"
 _INDEXED = "the indices must have as many numbers as axes are indexed"

@@ -14,8 +14,8 @@ from symbcast.operators.operator import Dims
 from symbcast.operators.reshaping import reshape
 from symbcast.operators.values.contents import MAX_ELEMENTS, Content, Elements, IndexRamp, listed
 from symbcast.operators.values.tensors import stretched, with_axes
-from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import EVERY, FIRST, HINTED, SIZES, BroadcastAxis, HloCall, operator
+from symbcast.operators.values.value import EVERY, FIRST, Decider, Value
+from symbcast.stablehlo.graph import HINTED, BroadcastAxis, HloCall, operator
 from symbcast.stablehlo.mlir import tensor_type_of
 
 
@@ -279,13 +279,13 @@ def concatenate(call: HloCall) -> Value:
 # Sizes and numbers along axes.
 
 
-@operator("iota", elements=SIZES)
+@operator("iota", elements=Decider.SIZES)
 def iota(call: HloCall) -> Value:
     """Numbers that count along an axis, in the shape of the result's type."""
     return _counting(call, call.declared(0) or ())
 
 
-@operator("dynamic_iota", constraints="C2", elements=SIZES)
+@operator("dynamic_iota", constraints="C2", elements=Decider.SIZES)
 def dynamic_iota(call: HloCall) -> Value:
     """Numbers that count along an axis, in a shape that an operand holds."""
     return _counting(call, call.requested_sizes(0))
@@ -296,7 +296,7 @@ def _counting(call: HloCall, dims: Dims) -> Value:
     return call.output(dims, IndexRamp(0, tuple(int(n == axis) for n in range(len(dims)))))
 
 
-@operator("get_dimension_size", elements=SIZES)
+@operator("get_dimension_size", elements=Decider.SIZES)
 def get_dimension_size(call: HloCall) -> Value:
     """The size of an axis."""
     return call.output((), Elements((call.shape(0)[call.integer("dimension")],)))

@@ -14,8 +14,8 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INT64, Elements, from_array
 from symbcast.operators.values.elements import truth
-from symbcast.operators.values.value import Value
-from symbcast.stablehlo.graph import EVERY, SIZES, HloCall, operator
+from symbcast.operators.values.value import EVERY, Decider, Value
+from symbcast.stablehlo.graph import HloCall, operator
 
 
 def _vector(dims: Sequence[Dim]) -> Value:
@@ -32,13 +32,13 @@ def _dims(call: HloCall, position: int) -> Dims:
     return call.give_up(f"the sizes in {call.input_name(position)} are not known") if sizes is None else sizes
 
 
-@operator("shape.shape_of", elements=SIZES)
+@operator("shape.shape_of", elements=Decider.SIZES)
 def shape_of(call: HloCall) -> Value:
     """The sizes of a tensor."""
     return _vector(call.shape(0))
 
 
-@operator("tensor.dim", "shape.dim", elements=SIZES)
+@operator("tensor.dim", "shape.dim", elements=Decider.SIZES)
 def dim(call: HloCall) -> Value:
     """The size of an axis."""
     dims, index = call.shape(0), call.numbers(1)
@@ -47,7 +47,7 @@ def dim(call: HloCall) -> Value:
     return _number(dims[call.axis(index[0], len(dims))])
 
 
-@operator("tensor.rank", "shape.rank", elements=SIZES)
+@operator("tensor.rank", "shape.rank", elements=Decider.SIZES)
 def rank(call: HloCall) -> Value:
     """The number of axes: of a tensor, or of the shape in a vector."""
     dims = call.shape(0)
@@ -67,7 +67,7 @@ def const_size(call: HloCall) -> Value:
     return _number(call.integer("value"))
 
 
-@operator("shape.num_elements", elements=SIZES)
+@operator("shape.num_elements", elements=Decider.SIZES)
 def num_elements(call: HloCall) -> Value:
     """The product of sizes."""
     return _number(multiply(*_dims(call, 0)))
