@@ -18,6 +18,7 @@ from symbcast.core.algebra.formulas import (
     any_of,
     clauses,
     dims_of,
+    is_total,
     literal_count,
     negate,
     opposite,
@@ -25,7 +26,7 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import CostedValue, compute_costed
 from symbcast.core.solver.decision import AssumptionSet
-from symbcast.core.solver.evaluation import may_be_undefined, normal_conjuncts, replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
@@ -104,7 +105,7 @@ class Literals:
         for number in range(0, len(self._formulas), 2):
             symbols = symbols_in(self._formulas[number])
             # Where a term is undefined, such as a join of sizes that clash, neither the formula nor its negation holds.
-            if len(symbols) == 1 and not may_be_undefined(self._formulas[number]):
+            if len(symbols) == 1 and is_total(self._formulas[number]):
                 (symbol,) = symbols
                 try:
                     members = solution_set(self._formulas[number]) & self.domains.get(symbol, ALL)

@@ -496,7 +496,7 @@ def predicate(formula: Formula, symbols: tuple[Symbol, ...]) -> Callable[..., bo
     """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
     # Compiled code would raise at a divisor of 0, where the comparison does not hold.
-    guarded = with_values(formula) if may_be_undefined(formula) else formula
+    guarded = with_values(formula)
     return _function(dims_of(guarded), names, lambda named: formula_source(guarded, named))
 
 
@@ -555,22 +555,6 @@ def _shared(terms: Iterable[Term]) -> list[Operation]:
     for value in terms:
         visit(value)
     return [operation for operation in ordered if uses[operation] > 1]
-
-
-@lru_cache(maxsize=4096)
-def may_be_undefined(formula: Formula) -> bool:
-    """Return whether a term of the formula is undefined at some sizes."""
-    return any(not isinstance(d, int) and _has_gaps(term(d)) for d in dims_of(formula))
-
-
-@lru_cache(maxsize=4096)
-def _has_gaps(value: Term) -> bool:
-    return any(
-        operation.kind == "join"
-        or (operation.kind in ("//", "%") and not (operation.args[1].is_constant and operation.args[1].constant))
-        or any(map(_has_gaps, operation.args))
-        for operation in value.operations()
-    )
 
 
 def term_source(value: Term, names: Mapping[Any, str], spelling: Spelling = PYTHON) -> str:
@@ -634,7 +618,7 @@ def _joined(parts: Sequence[Formula], word: str, names: Mapping[Any, str], spell
 def truth_table(formulas: Sequence[Formula], symbols: tuple[Symbol, ...]) -> Callable[..., list[tuple[bool, ...]]]:
     """Return a function of points (sizes of the symbols, in order) that returns the formulas that hold at each.
 
-    All formulas are compiled at once. Every term in them must be defined everywhere: see `may_be_undefined`.
+    All formulas are compiled at once. Every term in them must be defined everywhere: see `is_total`.
     """
     names = {symbol: f"v{n}" for n, symbol in enumerate(symbols)}
     row = "".join(f"{formula_source(f, names)}, " for f in formulas)

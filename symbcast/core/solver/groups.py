@@ -290,10 +290,7 @@ class RelationGroup:
         """Return the smallest sizes that break one of the relations: the others only have to be sizes."""
         base = self.base()
         points = [base | breaking for r in self.system.relations or [] if (breaking := self._breaking(r))]
-        return min(points, key=self._cost, default=None)
-
-    def _cost(self, sizes: Mapping[SizeKey, int]) -> tuple[int, int, tuple[int, ...]]:
-        return point_cost(self.symbols, sizes, self.weights)
+        return min(points, key=lambda sizes: point_cost(self.symbols, sizes, self.weights), default=None)
 
     def _breaking(self, relation: Relation) -> Point | None:
         if isinstance(relation, InSet):

@@ -28,10 +28,10 @@ from symbcast.answers.contracts.search.space import (
     table_weight,
     table_without,
 )
-from symbcast.core.algebra.formulas import all_of
+from symbcast.core.algebra.formulas import all_of, is_total
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import EffortSpentError, budget_share, charge
-from symbcast.core.solver.evaluation import may_be_undefined, predicate, replace_in_formula
+from symbcast.core.solver.evaluation import predicate, replace_in_formula
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.residues import mask_residues
@@ -212,7 +212,7 @@ def fits(group: SizeGroup, most: int) -> bool:
 def has_rows(group: SizeGroup) -> bool:
     """Return whether a group can be solved row by row: few rows, and terms that are defined everywhere."""
     counts = sorted(axis.mask.bit_length() for axis in group.axes.values())
-    return prod(counts[:-1]) <= MOST_ROWS and not any(map(may_be_undefined, group.clauses))
+    return prod(counts[:-1]) <= MOST_ROWS and all(map(is_total, group.clauses))
 
 
 def grid_of(group: SizeGroup) -> PointGrid | None:

@@ -15,11 +15,12 @@ from symbcast.core.algebra.formulas import (
     at_most,
     clauses,
     equal,
+    is_total,
     literals,
     with_values,
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, term
-from symbcast.core.solver.evaluation import may_be_undefined, normal_conjuncts, replace_in_formula, size_at, symbols_in
+from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula, size_at, symbols_in
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
 
@@ -27,7 +28,7 @@ def solved_for(literal: Formula, symbol: Symbol, *, is_defined: bool = False) ->
     """Return the value that an equation gives a symbol, if it is defined everywhere, or ``is_defined`` by others."""
     if not isinstance(literal, Comparison) or literal.operator != "==":
         return None
-    if not is_defined and may_be_undefined(literal):
+    if not is_defined and not is_total(literal):
         return None
     difference = _difference(literal)
     coefficient = difference.coefficients.get((symbol,), 0)
@@ -234,7 +235,7 @@ def _with_joins_required(formulas: Sequence[Formula]) -> set[Formula]:
     def is_required(need: Formula) -> bool:
         return isinstance(need, Compatible) and bool(set.intersection(*(users.get(d, set()) for d in need.dims)))
 
-    partial = (f for f in formulas if users and isinstance(f, Comparison) and may_be_undefined(f))
+    partial = (f for f in formulas if users and isinstance(f, Comparison) and not is_total(f))
     return {f for f in partial if all(is_required(need) for need in clauses(with_values(f)) if need != f)}
 
 

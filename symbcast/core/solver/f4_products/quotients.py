@@ -134,8 +134,6 @@ def finer_quotients(constraints: Sequence[Formula], operations: Callable[[], Ite
 def _remainder(constraint: Formula) -> tuple[tuple[Term, int], int] | None:
     """Return the size and the modulus of a remainder, and the most that it is, if a constraint bounds one."""
     match constraint:
-        case Comparison("<=", Operation(kind="%", args=(size, modulus)), int(most)) if modulus.is_constant:
-            return (size, modulus.constant), most
-        case Comparison("==", Operation(kind="%", args=(size, modulus)), int(most)) if modulus.is_constant:
+        case Comparison("<=" | "==", Operation(kind="%", args=(size, modulus)), int(most)) if modulus.is_constant:
             return (size, modulus.constant), most
     return None

@@ -19,13 +19,14 @@ from symbcast.core.algebra.formulas import (
     any_of,
     dims_of,
     expand,
+    is_total,
     negate,
     opposite,
     with_values,
 )
 from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import charge
-from symbcast.core.solver.evaluation import holds_at, may_be_undefined, predicate, truth_table
+from symbcast.core.solver.evaluation import holds_at, predicate, truth_table
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix, SizeGrid, complete_axes
@@ -190,7 +191,7 @@ class CaseSimplifier:
         domains: Mapping[Symbol, SizeSet],
         assumptions: Sequence[Formula],
     ) -> None:
-        self.formula = with_values(formula) if may_be_undefined(formula) else formula
+        self.formula = with_values(formula)
         self.symbols = tuple(symbols)
         self.domains = domains
         self.assumptions = tuple(assumptions)
@@ -307,7 +308,7 @@ class CaseSimplifier:
         points = list(points)
         charge(_TEST * len(self.atoms.literals) // 4 + len(points) * len(self.atoms.literals) // 8)
         atoms = self.atoms.literals[::2]
-        partial = [n for n, atom in enumerate(atoms) if may_be_undefined(atom)]
+        partial = [n for n, atom in enumerate(atoms) if not is_total(atom)]
         total = [TRUE if n in partial else atom for n, atom in enumerate(atoms)]
         rows = truth_table(total, self.symbols)(points)
         if not partial:
@@ -421,7 +422,7 @@ class CaseSimplifier:
         more = self._points(outside, lost)
         if more is None:
             return None
-        return [*points, *more] or (self._gaps(form) if may_be_undefined(form) else [])
+        return [*points, *more] or ([] if is_total(form) else self._gaps(form))
 
     def _gaps(self, form: Formula) -> list[tuple[int, ...]] | None:
         """Return points at which a form differs because a term has no value: there, a cube and its clause both fail."""

@@ -87,14 +87,12 @@ def _with_joins(conjuncts: Sequence[Formula]) -> Iterator[Formula]:
 def _stretched(formula: Formula) -> tuple[Dim, Dim] | None:
     """Return a size and its value where it is not 1, if a formula says no more than this."""
     match formula:
-        case AnyOf((Comparison("==", Symbol() as size, 1), Comparison("==", left, right))):
-            pass
-        case AnyOf((Comparison("==", left, right), Comparison("==", Symbol() as size, 1))):
-            pass
-        case _:
-            return None
-    target = right if left == size else left if right == size else None
-    return (size, target) if isinstance(target, Symbol) else None
+        case AnyOf((Comparison("==", Symbol() as size, 1), Comparison("==", left, right))) | AnyOf(
+            (Comparison("==", left, right), Comparison("==", Symbol() as size, 1))
+        ):
+            target = right if left == size else left if right == size else None
+            return (size, target) if isinstance(target, Symbol) else None
+    return None
 
 
 def _in_bounds(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:

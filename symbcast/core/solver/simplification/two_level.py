@@ -31,7 +31,7 @@ from symbcast.core.solver.evaluation import (
 )
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.groups import FormulaGroup, formula_groups
-from symbcast.core.solver.points import point_cost
+from symbcast.core.solver.points import smallest_of
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, is_any
 
@@ -388,8 +388,7 @@ class OneOf(HasVerdict):
         if least is None or self._is_free:
             return least
         points = [self._base.whole([least, sizes]) for a in self._alternatives() if (sizes := a.witness()) is not None]
-        ones = dict.fromkeys(least, 1)
-        return min(filter(None, points), key=lambda sizes: point_cost(tuple(sizes), sizes, ones), default=None)
+        return smallest_of(tuple(least), points)
 
     def _alternatives(self) -> Iterator[_Question]:
         return (a for group in self._groups for a in group[:-1])
