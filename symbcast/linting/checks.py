@@ -412,7 +412,7 @@ def _checked(
 
 
 def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
-    library = _library(signature.library)
+    library: Any = import_module(f"symbcast.linting.libraries.{signature.library}")
     try:
         forms, is_all = forms_of(signature.parameters, library.dtype, signature.numbers)
     except NoArgumentError as error:
@@ -438,10 +438,6 @@ def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
     if reasons:
         return _checked(request, "unknown", reasons[0], forms=len(forms))
     return _checked(request, "proved" if is_proved and is_all else "partly", forms=len(forms))
-
-
-def _library(name: str) -> Any:
-    return import_module(f"symbcast.linting.libraries.{name}")
 
 
 def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[Any], dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, combinations, islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from symbcast.core.algebra.formulas import Formula
     from symbcast.core.algebra.terms import Dim, Symbol
     from symbcast.core.rules import OutputDim
-    from symbcast.core.solver.size_sets import SizeSet
     from symbcast.notebook.subjects import SurveySubject
 
 
@@ -159,7 +158,7 @@ class SurveyGrid:
         """Return, for every point, whether the symbol's own bounds allow its size."""
         members = own_set(s, min_size)
         if s not in self.following:
-            return self.values([s], partial(_membership, members))
+            return self.values([s], lambda _: members.__contains__)
         return [[size is not None and size in members for size in row] for row in self.sizes(self.following[s])]
 
     def sizes(self, dim: OutputDim) -> Values:
@@ -168,10 +167,6 @@ class SurveyGrid:
         if self.following:
             members = tuple(replace_symbols(d, self.following) for d in members)
         return self.values(symbols_of(members), lambda order: _join_function(members, order))
-
-
-def _membership(members: SizeSet, _: tuple[Symbol, ...]) -> Callable[[int], bool]:
-    return members.__contains__
 
 
 def _value(function: Callable[..., Any], *sizes: int) -> Any:

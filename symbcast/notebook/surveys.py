@@ -122,12 +122,14 @@ def survey(  # noqa: PLR0913 - a grid has two symbols, each with its sizes
             raise BindingError(f"{y!r:.80} is not the name of a size", "write a name such as 'M', or None")
         sizes, y = y, None  # type: ignore[assignment]
     chosen = _chosen(question, x, y)
-    across, along = _given_sizes(question, chosen, sizes, y_sizes)
+    both = _given_sizes(question, chosen, sizes, y_sizes)
     known = _known(question, chosen, fixed)
-    chosen_section = section(question, chosen, known, Ranges(UP_TO, MOST_SIZES, (across, along)))
+    chosen_section = section(question, chosen, known, Ranges(UP_TO, MOST_SIZES, both))
     if chosen_section is None:
         raise BindingError("no symbol is left for the first axis", "name one: x='N'")
-    _check_cells(chosen_section)
+    across, along = [*map(len, chosen_section.axes.values()), 1][:2]
+    if across * along > MAX_CELLS:
+        raise _too_many(f"{across} by {along} sizes give {across * along:,} cells")
     return survey_of(question, chosen_section)
 
 
@@ -199,12 +201,6 @@ def _sizes(name: str, values: Any) -> tuple[int, ...]:
     if len(sizes) > MAX_CELLS:
         raise _too_many(f"there are more than {MAX_CELLS:,} sizes of {name}")
     return sizes
-
-
-def _check_cells(chosen: Section) -> None:
-    across, along = [*map(len, chosen.axes.values()), 1][:2]
-    if across * along > MAX_CELLS:
-        raise _too_many(f"{across} by {along} sizes give {across * along:,} cells")
 
 
 def _too_many(problem: str) -> BindingError:

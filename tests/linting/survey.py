@@ -12,6 +12,7 @@ packages are imported; what they need besides must be installed too.
 import importlib.util
 import statistics
 import sys
+from importlib import import_module
 from pathlib import Path
 
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
@@ -28,7 +29,7 @@ from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
 from symbcast.core.programs.scope import Scope
 from symbcast.linting import running
 from symbcast.linting.annotation_meaning import SizesOfAxes, forms_of, promise_condition
-from symbcast.linting.checks import FunctionToCheck, _arguments, _library, value_text
+from symbcast.linting.checks import FunctionToCheck, _arguments, value_text
 from symbcast.linting.findings import NEVER
 from symbcast.linting.signatures import signature_of
 from symbcast.linting.sources import module_name, read_source
@@ -78,7 +79,9 @@ def calls(finding):
     asked = FunctionToCheck(finding.path, module_name(finding.path), function)
     running.import_in_child(asked)
     signature = signature_of(sys.modules[asked.module], function.name)
-    forms, _ = forms_of(signature.parameters, _library(signature.library).dtype, signature.numbers)
+    forms, _ = forms_of(
+        signature.parameters, import_module(f"symbcast.linting.libraries.{signature.library}").dtype, signature.numbers
+    )
     return [_calls_of(finding, signature, form) for form in forms]
 
 

@@ -202,7 +202,8 @@ def _shown(contract: Contract, shortener: Shortener) -> Exit:
 def _written(contract: Contract, target: str, shortener: Shortener) -> Exit:
     """Print the text for a target, and on standard error what it leaves out; the whole answer if it is not ALWAYS."""
     is_proved = contract.verdict is Verdict.ALWAYS
-    text = "\n".join([*_open(contract), *contract.omissions()]) if is_proved else contract.explain()
+    opened = [f"open         {contract.reason}"] if contract.reason else []
+    text = "\n".join([*opened, *contract.omissions()]) if is_proved else contract.explain()
     if text:
         print_text(_explanation(text, shortener), sys.stderr)
     if target != "json" and (not contract.boxes or contract.verdict is Verdict.UNKNOWN):
@@ -213,10 +214,6 @@ def _written(contract: Contract, target: str, shortener: Shortener) -> Exit:
         print_text(f"symbcast: {error}", sys.stderr)
         return Exit.FAILS
     return status_of(contract.verdict)
-
-
-def _open(contract: Contract) -> list[str]:
-    return [f"open         {contract.reason}"] if contract.reason else []
 
 
 def _checked(contract: Contract, ranges: dict[str, str], shortener: Shortener) -> Exit:

@@ -87,7 +87,7 @@ def question_of(result: Result) -> ExplorerQuestion:
     texts, scope = _attribute_texts(result.rule), call_of(result).scope
     if scope is None:
         return ExplorerQuestion(tuple(_shape_text(shape.dims) for shape in result.operands), result.rule.name, texts)
-    renamed = _readable(scope.names)
+    renamed = {s: s if isinstance(s, Unknown) else symbol(name) for s, name in scope.names.items()}
     order = {renamed[s]: n for n, s in enumerate(scope.names)}
     shapes = tuple(_shape_text([replace_symbols(d, renamed) for d in shape.dims], order) for shape in scope.shapes)
     assume = " and ".join(_assumed(scope, renamed))
@@ -122,11 +122,8 @@ def _sizes(field_value: Sizes | None) -> dict[str, int]:
 
 def _attribute_texts(rule: Rule) -> dict[str, str]:
     """Return the texts for those of a rule's attribute fields that differ from their defaults."""
-    return {name: _attribute_text(value) for name, value in rule.attributes().items()}
-
-
-def _attribute_text(value: Any) -> str:
-    return (", ".join(map(str, value)) or "()") if isinstance(value, tuple) else str(value)
+    values = rule.attributes()
+    return {n: (", ".join(map(str, v)) or "()") if isinstance(v, tuple) else str(v) for n, v in values.items()}
 
 
 def _shape_text(dims: Sequence[Dim], order: Mapping[Symbol, int] | None = None) -> str:
@@ -152,11 +149,6 @@ def _assumed(scope: Scope, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
             continue
         text = formula_text(replace_in_formula(formula, dict(renamed)))
         yield f"({text})" if isinstance(formula, AnyOf) or " or " in text else text
-
-
-def _readable(names: Mapping[Symbol, str]) -> dict[Symbol, Symbol]:
-    """Return symbols with readable names, given the display names of a result's sizes."""
-    return {s: s if isinstance(s, Unknown) else symbol(name) for s, name in names.items()}
 
 
 def _name(size: Any) -> str:
