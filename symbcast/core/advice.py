@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Names that libraries have for the same parameter. The first line that has the wrong and a right name decides.
 _SAME = tuple(
     line.split()
     for line in (
@@ -86,10 +87,10 @@ _SAME = tuple(
         "model path file filename program module",
     )
 )
-"""Names that libraries have for the same parameter. The first line that has the wrong and a right name decides."""
+# Names of parameters that are numbers of axes.
 AXIS_NAMES = ("axis", "axes", "dim", "dims")
-"""Names of parameters that are numbers of axes."""
 
+# What to write for keywords that mean no single parameter, by method and keyword.
 _MEANT = {
     tuple(call.split(".")): use
     for line in (
@@ -115,8 +116,8 @@ _MEANT = {
     for calls, _, use in [line.partition(" -> ")]
     for call in calls.split()
 }
-"""What to write for keywords that mean no single parameter, by method and keyword."""
 
+# Keywords of operators on which no shape depends.
 _NOT_OF_SHAPES = frozenset(
     word
     for line in (
@@ -126,7 +127,6 @@ _NOT_OF_SHAPES = frozenset(
     )
     for word in line.split()
 )
-"""Keywords of operators on which no shape depends."""
 
 
 def with_advice(function: F, owner: type | None = None, shown: str = "") -> F:
@@ -345,8 +345,8 @@ class _Call:
 
 _LAST = ("origin", "open", "with_assumptions", "budget")
 _PAIR = ["left", "right"]
+# Parameters after the first that take a tuple, whose items other libraries take one by one.
 _SEQUENCES = frozenset({"target", "order", "axes", "repeats", "widths", "kernel", "sizes"})
-"""Parameters after the first that take a tuple, whose items other libraries take one by one."""
 
 
 def same_parameter(name: str, known: Sequence[str]) -> str | None:

@@ -9,10 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+# Longer names are compared with none: it takes time in the square of the length.
 _LONGEST_NAME = 200
-"""Longer names are compared with none: it takes time in the square of the length."""
+# Compiled when a name that is not an ASCII identifier is shown: this takes a while.
 _PLAIN = r"(?!.*[⁰¹²³⁴-⁹])([^\W\d]\w*(\.\w+)*|(\?|\.\.\.)\w+)"
-"""Compiled when a name that is not an ASCII identifier is shown: this takes a while."""
 
 
 def visible(text: str) -> str:
@@ -135,8 +135,8 @@ def telling_sizes(sizes: Mapping[str, int], limit: int = 8) -> tuple[Mapping[str
 # Text within LaTeX formulas.
 
 
+# How many characters of one text are shown.
 LONGEST = 200
-"""How many characters of one text are shown."""
 
 # MathJax reads no escapes in \text, and LaTeX requires them there: so special characters stand outside it, as formulas.
 _SPECIAL = {

@@ -34,8 +34,8 @@ class Hooks:
         self.readers = {}
 
 
+# What this process uses.
 hooks = Hooks()
-"""What this process uses."""
 
 
 def files_beside(init: str) -> list[str]:

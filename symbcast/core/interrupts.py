@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
+# 128 and the number of the signal, as shells have it.
 STATUS = 130
-"""128 and the number of the signal, as shells have it."""
 CONSOLE_SCRIPTS = ("symbcast", "symbcast.exe", "symbcast-script.py")
 
 _cleanups: list[Callable[[], object]] = []

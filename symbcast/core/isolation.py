@@ -167,8 +167,8 @@ class ChildProcess:
             return process.wait()
 
 
+# How long a process may take to end by itself after its input ends.
 SECONDS_TO_END = 1
-"""How long a process may take to end by itself after its input ends."""
 
 
 @dataclass(frozen=True)

@@ -85,11 +85,11 @@ def compare_with_annotations(
     return findings
 
 
+# Words of errors about shapes; others may be caused by a value that was taken for a parameter.
 _OF_SHAPES = re.compile(
     r"shape|dimension|\bdims?\b|\bax[ei]s\b|broadcast|\brank|ndim|matmul|dot|concat|stack|reshape|split|operand|align"
     r"|\bsizes?\b"
 )
-"""Words of errors about shapes; others may be caused by a value that was taken for a parameter."""
 
 
 @dataclass

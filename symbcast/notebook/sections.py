@@ -100,8 +100,8 @@ def informative_axis(pictures: Sequence[Collection[tuple[int, ...]]]) -> int | N
 # Formulas and dimensions at every point of a grid of sizes.
 
 
+# One row for each size of the second symbol; rows, and values in them, that are alike are one object.
 Values = Sequence[Sequence[Any]]
-"""One row for each size of the second symbol; rows, and values in them, that are alike are one object."""
 
 
 @dataclass(frozen=True)
@@ -193,11 +193,11 @@ def _join_function(members: Sequence[Dim], order: tuple[Symbol, ...]) -> Callabl
 
 Point = Mapping["Symbol", int]
 
+# The most choices of symbols to examine; the solver is called for the first `MOST_PAIRS` of them.
 MOST_LOOKED_AT = 40
-"""The most choices of symbols to examine; the solver is called for the first `MOST_PAIRS` of them."""
 MOST_PAIRS = 8
+# Sizes up to this are checked first: in most pictures the smallest failure is there, however far they go.
 NEAR = 64
-"""Sizes up to this are checked first: in most pictures the smallest failure is there, however far they go."""
 
 
 class Ranges(NamedTuple):

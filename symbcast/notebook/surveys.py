@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_CELLS", "Cell", "FailureSource", "Outcome", "Survey", "survey", "survey_of"]
 
+# The largest size to survey if none are given, unless larger ones are needed to show both outcomes.
 UP_TO = 16
-"""The largest size to survey if none are given, unless larger ones are needed to show both outcomes."""
 
+# So many sizes of a symbol are chosen at most; beyond, they are taken in steps.
 MOST_SIZES = 65
-"""So many sizes of a symbol are chosen at most; beyond, they are taken in steps."""
 
+# How many cells a survey may have.
 MAX_CELLS = 250_000
-"""How many cells a survey may have."""
 
 
 class Outcome(Enum):

@@ -53,8 +53,8 @@ class OpenVinoWalk(Walk):
 
 # Operators without a function, that OpenVINO itself infers.
 ELEMENTS.update(dict.fromkeys(("BatchToSpace", "ExtractImagePatches", "Roll", "SpaceToBatch"), FIRST))
+# Operators that compute with only their first input.
 _OF_FIRST_ALONE = ("ConvertLike", "TopK")
-"""Operators that compute with only their first input."""
 
 
 # Operators without a function: use OpenVINO's own shape inference if all sizes are numbers.

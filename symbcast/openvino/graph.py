@@ -271,8 +271,8 @@ def _chosen(names: Set[str], op: Any, index: int) -> str:
     return f"{own}.{index}" if op.get_output_size() > 1 else own
 
 
+# The operators that contain models, and our names for these models.
 BODIES = {"If": ("then_branch", "else_branch"), "Loop": ("body",), "TensorIterator": ("body",)}
-"""The operators that contain models, and our names for these models."""
 
 
 class OpenVinoCall(NodeCall):
@@ -327,8 +327,8 @@ class OpenVinoCall(NodeCall):
 
 
 OPERATORS: OperatorTable[OpenVinoCall] = OperatorTable()
+# The sources of the elements of outputs, by the name of an operator: OpenVINO's schemas do not tell them.
 ELEMENTS: dict[str, ElementSource] = {}
-"""The sources of the elements of outputs, by the name of an operator: OpenVINO's schemas do not tell them."""
 
 
 def operator(

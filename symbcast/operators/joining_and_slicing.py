@@ -66,8 +66,8 @@ def stack(context: Context, shapes: Sequence[Dims], axis: Whole = 0, joined: Joi
     return (*dims[:place], len(shapes), *dims[place:])
 
 
+# Stands for an axis that the tensors do not have.
 _NEW = -1
-"""Stands for an axis that the tensors do not have."""
 
 
 def split_evenly(context: Context, size: Dim, count: int) -> list[Dim]:

@@ -159,8 +159,8 @@ def per_channel(
 # Recurrent layers and cells, RNN, GRU and LSTM: the shapes of weights, biases, states and outputs.
 
 
+# The number of gates of a cell, by its kind.
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-"""The number of gates of a cell, by its kind."""
 
 Role: TypeAlias = Literal["hidden", "cell", "lengths", "weights", "recurrence", "bias", "peepholes"]
 

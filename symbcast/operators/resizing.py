@@ -22,8 +22,8 @@ from symbcast.operators.attributes import AxesOrAll, Ratios
 from symbcast.operators.operator import TWICE, Context, Dims, expect_shape, operator
 from symbcast.operators.reach import Reach, reach_of
 
+# Sizes below it are scaled exactly as in the runtime.
 MAX_SCALED = 1 << 14
-"""Sizes below it are scaled exactly as in the runtime."""
 
 _MAX_DENOMINATOR = 1024
 
@@ -85,11 +85,11 @@ class Rounding(NamedTuple):
         return int(self.float_of(self.float_of(size) * scale))
 
 
+# A 32-bit float, used at its exact value.
 DOCUMENT = Rounding(24, is_product_rounded=False)
-"""A 32-bit float, used at its exact value."""
 SINGLE = Rounding(24)
+# A millionth more lifts a product over the integer that it should be.
 SINGLE_NUDGED = Rounding(24, added=Fraction(1, 10**6))
-"""A millionth more lifts a product over the integer that it should be."""
 DOUBLE = Rounding(53)
 
 
@@ -147,8 +147,8 @@ def _short(number: Fraction, rounding: Rounding) -> tuple[Fraction, bool]:
     return short, off >= -Fraction(1, 2 << rounding.bits) and short.numerator * MAX_SCALED <= limit
 
 
+# What is added to a scale cannot show in sizes below 2 ** 14 where the scale's denominator is at most this.
 _LONGEST = 64
-"""What is added to a scale cannot show in sizes below 2 ** 14 where the scale's denominator is at most this."""
 
 
 def _resized(shapes: Sequence[Dims], axes: Sequence[int] | None, scales: object) -> list[Reach | None]:

@@ -48,16 +48,16 @@ class HloWalk(Walk):
 
     def __init__(self, model: Any, front_end: WalkedFrontEnd, asker: Requirements) -> None:
         super().__init__(model, front_end, asker)
+        # The axes that dynamic broadcasts may stretch, by node and axis; only those of the walk that is about them.
         self.stretches: dict[tuple[str, int], BroadcastAxis] = {}
-        """The axes that dynamic broadcasts may stretch, by node and axis; only those of the walk that is about them."""
+        # The values in tuples and futures, by name.
         self.futures: dict[str, Sequence[Value]] = {}
-        """The values in tuples and futures, by name."""
+        # Whether the module has assertions.
         self.is_asserting = False
-        """Whether the module has assertions."""
+        # The nodes of assertions that could not be followed.
         self.unknown_assertions: list[str] = []
-        """The nodes of assertions that could not be followed."""
+        # The nodes in functions whose outputs are taken over.
         self._bodies: dict[Key, FunctionBody] = {}
-        """The nodes in functions whose outputs are taken over."""
         if asker.runtime == ASSERTIONS:  # all else is required where nothing runs
             asker.guards = (FALSE,)
             self._branches_left = model.inner * MAX_AGAIN

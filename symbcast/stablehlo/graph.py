@@ -22,10 +22,10 @@ from symbcast.stablehlo.mlir import TensorType, attribute_of, bindings, dialect,
 # is one.
 
 
+# Operations that call a function, each with the attribute that names it.
 CALLS = {"func.call": "callee", "stablehlo.composite": "decomposition"}
-"""Operations that call a function, each with the attribute that names it."""
+# Operations that may be the last one of arithmetic that is matched as a whole (`symbcast.stablehlo.idioms`).
 ENDS_OF_IDIOMS = frozenset({"func.call", "stablehlo.select"})
-"""Operations that may be the last one of arithmetic that is matched as a whole (`symbcast.stablehlo.idioms`)."""
 
 
 class ValueNames:
@@ -35,8 +35,8 @@ class ValueNames:
         self._state = bindings().AsmState(module.operation)
         self._known: dict[Any, tuple[str, int]] = {}
         self._types: dict[Any, int] = {}
+        # The types by their numbers; None for what is no tensor.
         self.types: list[TensorType | None] = []
-        """The types by their numbers; None for what is no tensor."""
 
     def make(self, value: Any, prefix: str, own: str = "") -> tuple[str, int]:
         """Return the name of a new value, and the number of its type.
@@ -208,8 +208,8 @@ class Functions:
         return self._kinds.setdefault(key, len(self._kinds) + 1)
 
 
+# The runtimes to ask about for what the operations of a module require alone, its assertions alone, and its hints.
 UNASSERTED, ASSERTIONS, HINTED = "unasserted", "assertions", "hinted"
-"""The runtimes to ask about for what the operations of a module require alone, its assertions alone, and its hints."""
 
 
 class BroadcastAxis(NamedTuple):
@@ -373,12 +373,12 @@ class HloCall(NodeCall):
 
 
 OPERATORS: OperatorTable[HloCall] = OperatorTable("stablehlo")
+# The constraints that operators implement, such as ``C2``, by name: those about sizes.
 IMPLEMENTED: dict[str, frozenset[str]] = {}
-"""The constraints that operators implement, such as ``C2``, by name: those about sizes."""
 
 
+# The sources of the elements of results, by the name of an operator without its dialect.
 ELEMENTS: dict[str, ElementSource] = {}
-"""The sources of the elements of results, by the name of an operator without its dialect."""
 
 
 def operator(*names: str, constraints: str = "", elements: ElementSource | None = None) -> Callable[[Offered], Offered]:

@@ -463,8 +463,8 @@ def _value(value: Term, sizes: Mapping[Any, int], known: dict[Atom, int]) -> int
 
 _GLOBALS = {"__builtins__": {}, "min": min, "max": max, "sum": sum, "join": join_sizes, "compatible": _compatible}
 
+# Longer sums are calls: compilers walk a chain of ``+`` by recursion.
 MAX_CHAIN = 200
-"""Longer sums are calls: compilers walk a chain of ``+`` by recursion."""
 
 
 def python_call(function: str, args: Sequence[str]) -> str:

@@ -32,8 +32,8 @@ from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value
 
 NHWC, BLOCKED = "com.ms.internal.nhwc", "com.microsoft.nchwc"
+# The largest number of channels in a block; the machine decides the actual number.
 BLOCK = 16
-"""The largest number of channels in a block; the machine decides the actual number."""
 
 
 def channels_first(dims: Dims) -> Dims:

@@ -404,8 +404,8 @@ def slice_(call: NodeCall) -> Value:
     return slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps), backwards)
 
 
+# Values that mean the end of an axis, for steps in either direction.
 _GREATEST = (2**31 - 1, 2**63 - 1)
-"""Values that mean the end of an axis, for steps in either direction."""
 
 
 # ONNX Runtime's requirements on padded axes (seen with 1.31).

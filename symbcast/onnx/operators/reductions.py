@@ -90,8 +90,8 @@ declare("CDist", "(M, 1<=N), (K, N) -> (M, K)", domain=MICROSOFT)
 # Operators that reduce axes, and those that normalise along them.
 
 
+# Element types that can hold sums of sizes.
 _WIDE = frozenset({FLOAT, INT32, INT64, DOUBLE})
-"""Element types that can hold sums of sizes."""
 
 # All other reductions take their axes as an input since version 18.
 _AXES_ARE_INPUT_SINCE = {"ReduceSum": 13}

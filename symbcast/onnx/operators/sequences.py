@@ -30,10 +30,10 @@ from symbcast.operators.values.value import (
     whole_shape,
 )
 
+# How many elements of a sequence are tracked individually.
 MAX_ITEMS = 256
-"""How many elements of a sequence are tracked individually."""
+# For how many elements of a sequence a graph is walked individually.
 MAX_MAPPED = 16
-"""For how many elements of a sequence a graph is walked individually."""
 
 
 def sequence(call: NodeCall, position: int = 0) -> SequenceValue:

@@ -14,13 +14,14 @@ from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, clipped, of_each, of_several
 from symbcast.operators.values.value import FIRST, Value
 
+# Operators whose output has the shape of their first input and unknown elements.
 _KEEPS = """
     Acos Acosh Asin Asinh Atan Atanh BitwiseNot Cos Cosh Elu Erf Exp Gelu HardSigmoid HSigmoid HSwish IsFinite IsInf
     IsNaN Log Mish Selu Sigmoid Sin Sinh SoftPlus SoftSign Swish Tan Tanh
     GRN LRN NormalizeL2
 """
-"""Operators whose output has the shape of their first input and unknown elements."""
 
+# Elementwise operators, and their names in `symbcast.operators.values.elements`.
 _EACH = {
     "Abs": "Abs",
     "Ceiling": "Ceil",
@@ -32,7 +33,6 @@ _EACH = {
     "Sign": "Sign",
     "Sqrt": "Sqrt",
 }
-"""Elementwise operators, and their names in `symbcast.operators.values.elements`."""
 
 
 @operator(*_KEEPS.split(), reaches=reaches_nothing)

@@ -118,8 +118,8 @@ def is_of_unknown_rank(dims: Dims) -> bool:
     return any(s.is_anonymous for s in sequences_of(symbols_of(dims)))
 
 
+# Looking it up in the class takes longer.
 _NUMBERS = Decider.NUMBERS
-"""Looking it up in the class takes longer."""
 
 
 class Constant(Value):
@@ -160,12 +160,12 @@ class Constant(Value):
             self.__dict__["_read"] = content
 
 
+# A value about which nothing is known.
 UNKNOWN = Value(None)
-"""A value about which nothing is known."""
 UNKNOWN.decided_by = Decider.BOTH
 
+# A value that never exists: its node can run at no sizes.
 NEVER = Value(None)
-"""A value that never exists: its node can run at no sizes."""
 NEVER.decided_by = Decider.NUMBERS
 
 

@@ -138,6 +138,7 @@ def fft(call: HloCall) -> Value:
 # Reductions, sorts, normalisations, random numbers.
 
 
+# Operations that fold elements, and their names in `symbcast.operators.values.elements`.
 _STEPS = {
     "stablehlo.add": "Add",
     "stablehlo.multiply": "Mul",
@@ -146,7 +147,6 @@ _STEPS = {
     "stablehlo.and": "And",
     "stablehlo.or": "Or",
 }
-"""Operations that fold elements, and their names in `symbcast.operators.values.elements`."""
 
 
 @operator("reduce", constraints="C1 C7")
@@ -190,12 +190,12 @@ def sort(call: HloCall) -> list[Value]:
 # Normalisations: one number for each feature.
 
 
+# The operands with one number for each feature, and how many results have one.
 _OF_FEATURES = {
     "stablehlo.batch_norm_inference": ([1, 2, 3, 4], 0),
     "stablehlo.batch_norm_training": ([1, 2], 2),
     "stablehlo.batch_norm_grad": ([1, 2, 3], 2),
 }
-"""The operands with one number for each feature, and how many results have one."""
 
 
 @operator("batch_norm_inference", "batch_norm_training", constraints="C3 C4 C5 C6 C7")

@@ -257,8 +257,8 @@ def keeps(call: HloCall) -> list[Value]:
     return [call.output(call.shape(n), position=n) for n in range(count)]
 
 
+# MLIR's verifier requires it; the specification does not.
 _NOT_EMPTY = "the axis must not be empty"
-"""MLIR's verifier requires it; the specification does not."""
 
 
 def _group(call: HloCall) -> int | None:

@@ -23,6 +23,7 @@ SAME = "operands must have the same shape"
 
 # One operand.
 
+# Operators of each element, and their names in `symbcast.operators.values.elements`.
 _EACH = {
     "abs": "Abs",
     "ceil": "Ceil",
@@ -34,7 +35,6 @@ _EACH = {
     "sign": "Sign",
     "sqrt": "Sqrt",
 }
-"""Operators of each element, and their names in `symbcast.operators.values.elements`."""
 _KEEPS = """
     cbrt cosine count_leading_zeros exponential exponential_minus_one imag is_finite log log_plus_one logistic popcnt
     real reduce_precision rsqrt sine tan tanh uniform_dequantize uniform_quantize
@@ -182,8 +182,8 @@ _COMPARED: Mapping[str, Binary] = {
     "LT": BINARY["Less"],
 }
 _PREDICATES = ("EQ", "NE", "LT", "LE", "GT", "GE", "LT", "LE", "GT", "GE")
+# The predicates of ``arith.cmpi`` by number; the last four are of unsigned integers.
 _OF_UNSIGNED = 6
-"""The predicates of ``arith.cmpi`` by number; the last four are of unsigned integers."""
 
 
 _BROADCAST = "chlo.broadcast_"
@@ -297,15 +297,15 @@ def _clamped(call: HloCall, shape: Dims) -> Content | None:
     return combined([call.value(0), data, call.value(2)], shape, clamp_one, call.asker)
 
 
+# How many elements are clamped one by one: starts of slices have one for each axis.
 _FEW = 16
-"""How many elements are clamped one by one: starts of slices have one for each axis."""
 
 
 # Operators that copy their operands.
 
 
+# Custom calls that say where a tensor is kept.
 _ON_DEVICES = ("Sharding", "annotate_device_placement", "xla.sdy.FuncResultSharding")
-"""Custom calls that say where a tensor is kept."""
 
 
 @operator("optimization_barrier", constraints="C1", elements=FIRST)

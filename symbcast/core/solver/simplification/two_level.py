@@ -38,10 +38,10 @@ from symbcast.core.verdicts import HasVerdict, Possible, Verdict, is_any
 Cube: TypeAlias = tuple[int, ...]
 """Numbers of literals, rising: literal ``2*n`` is atom ``n``, literal ``2*n + 1`` its negation."""
 
+# What one more literal costs; ties between covers of as many literals are settled by smaller costs.
 LITERAL_COST = 1000
-"""What one more literal costs; ties between covers of as many literals are settled by smaller costs."""
+# Of more literals, primes are not enumerated.
 FEW_LITERALS = 40
-"""Of more literals, primes are not enumerated."""
 _CUBE_COST = 50
 _ENUMERATED_AT_MOST = 12_000
 _EXACT_PRIMES = 200
