@@ -316,8 +316,8 @@ class RenamedGroup:
         self.like = like
         self.symbols = tuple(symbols)
         theirs = like.group.symbols
-        self._ours: dict[Symbol, Dim] = dict(zip(theirs, self.symbols, strict=True))
-        self._theirs: dict[Symbol, Dim] = dict(zip(self.symbols, theirs, strict=True))
+        self._ours = dict(zip(theirs, self.symbols, strict=True))
+        self._theirs = dict(zip(self.symbols, theirs, strict=True))
         self.satisfiable = like.group.satisfiable
         self.tier = like.group.tier
 
@@ -350,9 +350,7 @@ class RenamedGroup:
 
     def _in_our_words(self, reason: str) -> str:
         """Return a reason, which may quote a formula, with the names of these symbols."""
-        ours = {
-            theirs.name: name_text(own.name) for theirs, own in zip(self.like.group.symbols, self.symbols, strict=True)
-        }
+        ours = {theirs.name: name_text(own.name) for theirs, own in self._ours.items()}
         return re.sub(r"(?<![\w.])[^\W\d]\w*", lambda word: ours.get(word[0], word[0]), reason) if reason else ""
 
     def witness(self) -> dict[Symbol, int] | None:
@@ -376,6 +374,4 @@ class RenamedGroup:
         return self.like.group.covers(replace_symbols(data, self._theirs), replace_symbols(target, self._theirs))
 
     def _renamed(self, sizes: Mapping[Symbol, int] | None) -> dict[Symbol, int] | None:
-        if sizes is None:
-            return None
-        return {ours: sizes[theirs] for ours, theirs in zip(self.symbols, self.like.group.symbols, strict=True)}
+        return None if sizes is None else {ours: sizes[theirs] for ours, theirs in self._theirs.items()}
