@@ -312,7 +312,7 @@ class Conclusions(LazyAccount):
         """Why paths were not followed."""
         numbers = next((o.numbers[0] for o in self.exploration.outcomes if o.numbers), None)
         source = f": {numbers.source}" if numbers and numbers.source else ""
-        why = f"; {numbers} makes a number of a size{source}" if numbers else ""
+        why = f"; {numbers} turns a size into a number{source}" if numbers else ""
         left, done = len(self.exploration.pending), len(self.exploration.outcomes)
         paths = "path was" if done == 1 else "paths were"
         return f"{done} {paths} followed, and {left} {'was' if left == 1 else 'were'} not{why}"

@@ -525,7 +525,9 @@ class _Confirmation:
     def _otherwise(self, prediction: _Prediction, real: Any, at: NumbersBySymbol) -> UntracedError:
         outcome = self.outcomes[prediction.outcome]
         if isinstance(outcome.error, SizeAsKeyError):
-            return UntracedError("a size is a key, in a dict, set or cache, which is not followed", outcome.place)
+            return UntracedError(
+                "a size is hashed, as the key of a dict, set or cache, which is not followed", outcome.place
+            )
         if prediction.is_violated:
             step = self._steps[prediction.outcome][prediction.length]
             was, place = f"{step.error} ({step.reason})", step.place

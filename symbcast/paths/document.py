@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from symbcast.answers.explanation.words import Namer
-from symbcast.answers.show.broadcast import LONG, TONES, condition_lines
+from symbcast.answers.show.broadcast import LONG, MAY_STILL_FAIL, TONES, condition_lines
 from symbcast.answers.show.document import (
     Document,
     Field,
@@ -28,8 +28,10 @@ from symbcast.answers.show.document import (
 from symbcast.answers.show.program import generic_field
 from symbcast.core.account import Account
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Leaf, clauses, equal, with_leaves
+from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
+from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.text.notation import shape_text
 from symbcast.core.verdicts import Verdict
 from symbcast.paths.answer import PathFinding, PathsAnswer, conclusions_of, first_findings, working_cases
@@ -96,7 +98,9 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
         label = "" if number else "open"
         if account.is_open and part.where not in (TRUE, FALSE):
             lines = _lines(part.where, namer, f".account.open[{number}]")
-            yield _condition(label, lines, "when ", f": {part.reason}", most=5)
+            # Sizes that work for suitable data may be in this part, too: for other data.
+            when = "for some data at least, when " if conclusions_of(report).works_for_data else "when "
+            yield _condition(label, lines, when, f": {part.reason}", most=5)
         else:
             yield field(label, (Span(f"{_everywhere(account)}: {part.reason}"),), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
@@ -105,8 +109,11 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
         error = f": {_on_line(call.error)}" if call is not None else ""
         sizes = Span(sizes_text(point), True, math=NamedSizes(point))
         yield field("" if number else "fails at", (sizes, Span(error)), most=2)
+    by_name = {name: size for size, name in conclusions_of(report).names.items()}
     for number, point in enumerate(account.working[:_POINTS]):
-        yield field("" if number else "works at", code(sizes_text(point), NamedSizes(point)), most=1)
+        shown = code(sizes_text(point), NamedSizes(point))
+        is_proved = holds_at(account.works, {by_name.get(name, symbol(name)): size for name, size in point.items()})
+        yield field("" if number else "works at", shown if is_proved else (*shown, Span(_OPEN_POINT)), most=1)
 
 
 def _everywhere(account: Account) -> str:
@@ -114,8 +121,9 @@ def _everywhere(account: Account) -> str:
         return "for some data"
     if account.working == ({},):
         return "for other data"
-    is_all = (account.works, account.needed) == (FALSE, TRUE) and not account.working and not account.failing
-    return "at all sizes" if is_all else "at all other sizes"
+    if (account.works, account.needed) != (FALSE, TRUE):
+        return "at all other sizes"
+    return "at all sizes but those below" if account.working or account.failing else "at all sizes"
 
 
 def _lines(formula: Formula, namer: Namer, place: str) -> tuple[Line, ...]:
@@ -143,6 +151,7 @@ def _of_sizes(leaf: Leaf) -> Formula:
     return leaf
 
 
+_OPEN_POINT = ", one of the open sizes"
 # How many points of each kind an open answer shows.
 _POINTS = 2
 
@@ -163,7 +172,8 @@ def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iter
         sizes = Span(sizes_text(finding.counterexample, 6), True, math=NamedSizes(finding.counterexample))
         error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {_on_line(finding.error)}"
         yield field("fails at", (sizes, Span(error)), most=3)
-    yield field("fix", (Span(finding.fix),) if finding.fix and (not most or len(finding.fix) <= LONG) else ())
+    fix = f"{finding.fix}{MAY_STILL_FAIL}" if head == "requires" else finding.fix
+    yield field("fix", (Span(fix),) if finding.fix and (not most or len(finding.fix) <= LONG) else ())
 
 
 def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterator[Field]:
@@ -173,7 +183,7 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
     for number, case in enumerate(working[:most]):
         label, value = "" if number else "returns", value_text(case.value)
         if len(working) == 1:
-            yield field(label, whole(value))
+            yield field(label, whole(f"{value}{_where_followed(report, namer)}"))
         elif len(str(case.condition)) <= LONG:
             yield field(label, whole(f"{value} when {case.condition}"))
         else:
@@ -198,6 +208,15 @@ def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterato
     witness = report.witness() if report.complete else None
     if witness:
         yield field("works at", code(sizes_text(witness), NamedSizes(witness)), most=1)
+
+
+def _where_followed(report: PathsAnswer, namer: Namer) -> str:
+    """Return where the only result known is returned: an open answer has sizes that were not followed."""
+    works = report.account.works
+    if report.complete or works == TRUE:
+        return ""
+    text = namer.formula(with_leaves(works, _of_sizes))
+    return f" when {text}" if works != FALSE and len(text) <= LONG else " where it is known to work"
 
 
 def value_text(value: Any) -> str:

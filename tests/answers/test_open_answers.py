@@ -123,12 +123,14 @@ def test_an_open_answer_says_what_works_what_fails_and_what_is_open():
     g (float[K, 3] x, float[M, 3] y) => (float[P] z) { u = Add(x, y) z = own.Mystery(u) }"""
     report = sb.onnx.check(onnx.parser.parse_model(text))
     lines = report.explain().splitlines()
-    assert lines[0] == "g: open: whether it runs for all sizes was not decided"
+    assert lines[0] == "g: open: it fails for some sizes, and whether it runs for any was not decided"
     assert lines[2:5] == [
         "works when   not proved for any sizes",
         "fails when   K != M and K != 1 and M != 1",
         "open         all other sizes: z (Mystery): unknown operator of domain own",
     ]
+    assert "necessary    K == M or K == 1 or M == 1" in lines
+    assert "fix          give y axis 0 the size of x axis 0 (M = K); open sizes may still fail" in lines
     data = report.to_dict()["account"]
     assert data["open"] == [{"reason": "z (Mystery): unknown operator of domain own", "where": "True"}]
     assert (data["works"], data["needed"]) == ("False", "K == M or K == 1 or M == 1")

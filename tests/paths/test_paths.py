@@ -124,7 +124,7 @@ def test_a_size_that_must_be_a_number_is_each_of_a_few_and_the_rest_is_left():
 
     found, left = hold(total, ["N"])
     assert found.verdict is sb.Verdict.UNKNOWN
-    assert "makes a number of a size" in found.reason
+    assert "turns a size into a number" in found.reason
     assert found.unexplored.guard()(N=50)
     assert left < len(SIZES)
     found, left = hold(total, ["N"], range(5), assume="N <= 4")

@@ -228,7 +228,7 @@ def test_python_code_gets_stand_ins_wherever_it_holds_the_real_function(function
 def test_a_real_function_that_was_not_found_says_so():
     report = sb.trace(lambda x: TABLE["zeros"](len(x)), "N")
     assert not report.complete
-    assert "makes a number of a size" in report.reason
+    assert "turns a size into a number" in report.reason
     assert report.at(N=3).value == sb.shape("3")
     report = sb.trace(lambda x: TABLE["asarray"](x) + 1, "N")
     assert "TABLE['asarray'] is not supported: it takes the data of an array" in report.reason

@@ -73,7 +73,9 @@ class Condition(Guessable, Statement, GuardMethods, Documented):
         decided by   F2, sets of sizes, one name each: K
                      F4, products of sizes and symbolic divisors: N and M
         """
-        return self._in_words(tiers_of(self, assume, min_size) if trace else None)
+        if not trace:
+            return self._in_words()
+        return self._in_words(tiers_of(self, assume, min_size), self.verdict_under(assume, min_size))
 
     @one_call
     def certify(self, assume: Assumptions = (), min_size: int = 0) -> Certificate:

@@ -365,11 +365,25 @@ def broadcast_document(result: BroadcastCall, room: Room = Room.SCREEN) -> Docum
     return Document(title, TONES[result.verdict], (operand_table(aligned, CELLS_WIDTH[room]), fields(_fields(aligned))))
 
 
+# The end of a fix of an answer that is open: a fix mends one requirement, and keeps what is open.
+MAY_STILL_FAIL = "; open sizes may still fail"
+
+
 def verdict_words(result: BroadcastCall) -> str:
     """Return the verdict in words: for a concrete result it is valid or not."""
     if not result.shown:
         return "valid" if result.verdict is Verdict.ALWAYS else "not valid"
-    return VERDICTS[result.verdict]
+    return verdict_text(result)
+
+
+def verdict_text(answer: BroadcastCall | Program) -> str:
+    """Return the verdict in words; of one that is open, what is decided."""
+    if answer.verdict is Verdict.UNKNOWN:
+        if answer.counterexample():
+            return "open: fails for some sizes, and whether any are valid was not decided"
+        if answer.witness():
+            return "open: valid for some sizes, and whether any fail was not decided"
+    return VERDICTS[answer.verdict]
 
 
 VERDICTS = {

@@ -258,10 +258,12 @@ def shape_document(dims: Sequence[Dim]) -> Document:
     return Document((), None, (Lines((code(shape_text(dims), Dims(tuple(dims)), LONGEST_CONDITION),)),))
 
 
-def with_tiers(document: Document, tiers: Mapping[Tier, Sequence[str]]) -> Document:
-    """Return a document that also shows which tiers of the solver decided, and for which sizes."""
+def with_tiers(document: Document, tiers: Mapping[Tier, Sequence[str]], is_decided: bool = True) -> Document:
+    """Return a document that also shows which tiers of the solver decided, or were tried, and for which sizes."""
     said = (f"{tier.name}, {tier.value}{': ' if names else ''}{prose_list(names)}" for tier, names in tiers.items())
-    return document.replace(blocks=(*document.blocks, fields([field("decided by", *map(words, said))])))
+    return document.replace(
+        blocks=(*document.blocks, fields([field("decided by" if is_decided else "tried", *map(words, said))]))
+    )
 
 
 def condition_document(condition: Formula) -> Document:

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.core.verdicts import Verdict
+
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
     from symbcast.core.effort import Tier
@@ -20,11 +22,12 @@ class Documented(ABC):
     def _document(self, *room: Room) -> Document:
         """Return what is shown; ``room`` is where, a screen by default."""
 
-    def _in_words(self, tiers: Mapping[Tier, Sequence[str]] | None = None) -> str:
-        """Return the document as text, with the tiers that decided it if these are given."""
+    def _in_words(self, tiers: Mapping[Tier, Sequence[str]] | None = None, verdict: Verdict | None = None) -> str:
+        """Return the document as text, with the tiers that decided the verdict if these are given."""
         from symbcast.answers.show.document import render, with_tiers
 
-        return render(self._document() if tiers is None else with_tiers(self._document(), tiers))
+        document = self._document()
+        return render(document if tiers is None else with_tiers(document, tiers, verdict is not Verdict.UNKNOWN))
 
     def _in_latex(self, *room: Room) -> str:
         from symbcast.answers.show.latex import render

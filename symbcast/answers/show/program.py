@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, rule_text
 from symbcast.answers.findings import dims_at, failing_constraint
-from symbcast.answers.show.broadcast import TONES, VERDICTS, evidence_text, open_fields
+from symbcast.answers.show.broadcast import TONES, evidence_text, open_fields, verdict_text
 from symbcast.answers.show.document import (
     Document,
     Field,
@@ -139,7 +139,7 @@ def _title(env: Program) -> Line:
     of = len(sizes_and_sequences_of(env.shown))
     sizes = "1 size" if of == 1 else f"{of} sizes"
     under = " under the assumptions" if env.assumptions else ""
-    return heading(f"{count} operation{plural} over {sizes}", f"{VERDICTS[env.verdict]}{under}")
+    return heading(f"{count} operation{plural} over {sizes}", f"{verdict_text(env)}{under}")
 
 
 def refusal_text(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Document:

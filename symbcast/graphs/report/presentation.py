@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.outcomes import Level, Notice, NoticeKind, kind_of, lines, stopping
 from symbcast.answers.program_report import dims_data
-from symbcast.answers.show.broadcast import TONES, open_fields, with_condition
+from symbcast.answers.show.broadcast import MAY_STILL_FAIL, TONES, open_fields, with_condition
 from symbcast.answers.show.document import (
     Block,
     Document,
@@ -39,7 +39,7 @@ from symbcast.answers.show.document import (
 )
 from symbcast.answers.show.json import account_data, sizes_data
 from symbcast.answers.show.program import generic_field
-from symbcast.core.algebra.formulas import FALSE, all_of
+from symbcast.core.algebra.formulas import FALSE, TRUE, all_of
 from symbcast.core.characters import prose_list, shorten_end, shorten_middle, sizes_text, visible
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import optional_to_dict, sequence_to_dict
@@ -62,6 +62,8 @@ KINDS = 5
 # The maximum length of the name of a node or a value in text; longer names lose their middle.
 NAME = 44
 CONDITION = "condition"
+# What the condition of an open answer is: sizes that it allows may still fail.
+NECESSARY = "necessary"
 
 _HEADS = ("must hold", "asked by", "operands", "fails at", "fix")
 _VALUE_OF = re.compile(r"the value of the input (\w+)")
@@ -82,7 +84,11 @@ def model_document(report: GraphAnswer, room: Room = Room.SCREEN, *, more: tuple
 def _lines(document: Document) -> int:
     """Return how many lines a document has on a screen; a long condition counts as two, so that findings have room."""
     conditions = [
-        f for block in document.blocks if isinstance(block, Fields) for f in block.fields if f.label == CONDITION
+        f
+        for block in document.blocks
+        if isinstance(block, Fields)
+        for f in block.fields
+        if f.label in (CONDITION, NECESSARY)
     ]
     condition = render(Document((), None, (Fields(tuple(conditions)),)), WIDTH)
     return render(document, WIDTH).count("\n") + 1 - max(0, condition.count("\n") - 1)
@@ -116,6 +122,9 @@ def model_verdict_words(report: GraphAnswer) -> str:
         case Verdict.NEVER:
             return "runs for no sizes"
         case Verdict.UNKNOWN:
+            account = report.account
+            if account.failing or account.needed != TRUE:
+                return "open: it fails for some sizes, and whether it runs for any was not decided"
             return "open: whether it runs for all sizes was not decided"
 
 
@@ -166,7 +175,8 @@ def _evidence(finding: Finding, namer: Namer, is_open: bool = False) -> Iterator
     line = tuple(span for n, operand in enumerate(operands) for span in ((Span(", "),) * bool(n) + (operand,)))
     yield field("operands" if len(operands) > 1 else "operand", line, most=2)
     yield field("fails at", _failing(finding, is_open), most=1)
-    yield field("fix", (Span(finding.fix),) if finding.fix and not finding.is_about_data else ())
+    fix = f"{finding.fix}{MAY_STILL_FAIL}" if is_open else finding.fix
+    yield field("fix", (Span(fix),) if finding.fix and not finding.is_about_data else ())
 
 
 def _said(finding: Finding, namer: Namer) -> Line:
@@ -238,7 +248,8 @@ def _closing(report: GraphAnswer, findings: Sequence[Finding], shortener: Shorte
         if not report._left_open and not report._checked.walk.stopped:
             conditions = report._checked.conditions
             yield generic_field(conditions.inputs, shortener.namer(env.shown), is_open=conditions.is_open)
-        yield field(CONDITION, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
+        label = NECESSARY if report.account.is_open else CONDITION
+        yield field(label, *conjunction(env.clauses, shortener.namer(env.shown), is_repeated=True))
     yield field("assuming", whole("; ".join(_assumed(report))))
     yield from _of_data(report, findings)
     for text in _unanalysed(report):
