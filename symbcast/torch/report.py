@@ -95,8 +95,9 @@ class TorchReport(GraphReport):
     def suggest(self) -> Suggestion:
         """Return the ``dynamic_shapes`` that torch accepts for the exported program, as text to paste.
 
-        If the module is known, it is exported with them as a test. Without the module, an axis has a `Dim` only if
-        torch surely proves its guards.
+        If the module is known, it is exported with them as a test. Axes that torch refuses are then left to torch, and
+        the rest is tested again; in the end, every axis is left to torch. Without the module, an axis has a `Dim` only
+        if torch surely proves its guards.
         """
         from symbcast.torch.export import refusal_of
 
@@ -104,8 +105,6 @@ class TorchReport(GraphReport):
         if self._module is None:
             return Suggester(declared, self.guards).suggestion()
         everything = frozenset(a.source for a in declared.axes)
-        # Axes that torch refuses are then left to torch, and the rest is tested again; in the end, every axis is left
-        # to torch.
         while refused != everything:
             suggestion = Suggester(declared, self.guards, refused, is_tried=True).suggestion()
             refusal = refusal_of(self._module, self.program.example_inputs, suggestion)

@@ -251,3 +251,11 @@ def test_hints_are_a_list(hints):
     env.broadcast("N", "M")
     with pytest.raises(sb.ShapeTypeError, match="write a list"):
         env.cases(hints)
+
+
+def test_the_budget_of_cases_cannot_be_set():
+    cases = sb.broadcast("N", "M", budget=60).cases()
+    for found in (cases, cases[0]):
+        with pytest.raises(AttributeError):
+            found.budget = None
+        assert found.budget == 60

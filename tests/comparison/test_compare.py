@@ -224,3 +224,11 @@ def test_what_was_asked_cannot_be_set(name):
     with pytest.raises(AttributeError):
         setattr(found, name, None)
     assert (found.assumptions, found.min_size, list(found.names.values())) == (("N >= 2",), 1, ["N", "M"])
+
+
+def test_the_budget_of_a_pair_and_its_regions_cannot_be_set():
+    pair = sb.compare("N", "M", rules=["numpy", "none"], budget=60).pairs[0]
+    for found in (pair, pair.agree):
+        with pytest.raises(AttributeError):
+            found.budget = None
+        assert found.budget == 60

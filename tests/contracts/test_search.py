@@ -258,3 +258,10 @@ def test_answers_without_sizes_and_without_inputs():
 def test_sizes_at_which_a_term_is_undefined_are_outside():
     contract = sb.broadcast("N//M", "K").contract(N="0..20", M="0..5", K="0..5")
     assert contract.boxes == ({"N": range(21), "M": range(1, 6), "K": range(1, 2)},)
+
+
+def test_what_is_open_cannot_be_set():
+    contract = sb.broadcast("N", "M").contract(N="1..4", M="1..4")
+    with pytest.raises(AttributeError):
+        contract.open = "?"
+    assert (contract.open, contract.is_largest) == ("", True)

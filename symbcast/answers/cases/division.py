@@ -125,7 +125,6 @@ class Case(Guessable):
     Attributes:
         number: The position of the case.
         hints: The positions of the hints that it contains.
-        budget: The time limit of each question in seconds; None for no limit.
     """
 
     _meanings = guessed_meanings(
@@ -140,7 +139,11 @@ class Case(Guessable):
         self._parts = parts
         self.number = number
         self.hints = hints
-        self.budget = question.subject.budget
+
+    @property
+    def budget(self) -> float | None:
+        """The time limit of each question in seconds; None for no limit."""
+        return self._question.subject.budget
 
     @answer_property
     def condition(self) -> Statement:
@@ -218,7 +221,6 @@ class CaseDivision(Guessable, Sequence[Case]):
 
     Attributes:
         is_complete: Whether these are all the cases: the condition holds exactly where one of the guards does.
-        budget: How many seconds each question may take; None where no clock decides.
     """
 
     _meanings = guessed_meanings(
@@ -234,7 +236,6 @@ class CaseDivision(Guessable, Sequence[Case]):
         self._question = question
         self._cases = tuple(cases)
         self.is_complete = is_complete
-        self.budget = question.subject.budget
 
     @property
     def naive(self) -> int | None:
@@ -255,6 +256,11 @@ class CaseDivision(Guessable, Sequence[Case]):
 
     def __len__(self) -> int:
         return len(self._cases)
+
+    @property
+    def budget(self) -> float | None:
+        """How many seconds each question may take; None where no clock decides."""
+        return self._question.subject.budget
 
     @property
     def condition(self) -> Statement:

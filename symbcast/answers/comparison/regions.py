@@ -40,7 +40,11 @@ class Region(HasVerdict):
     def __init__(self, standings: PairAgreements, way: Agreement) -> None:
         self._standings = standings
         self._way = way
-        self.budget = standings.question.budget
+
+    @property
+    def budget(self) -> float | None:
+        """The time limit of each question in seconds; None for no limit."""
+        return self._standings.question.budget
 
     @answer_property
     def is_empty(self) -> bool | None:
@@ -204,7 +208,6 @@ class Pair:
 
     Attributes:
         first, second: The answers of the two rules.
-        budget: The time limit of each question in seconds; None for no limit.
         agree: Where both accept the shapes, with the same output.
         apart: Where both accept them, with outputs of the same shape, but place an axis of size other than 1 on
             different output axes: different elements are combined there.
@@ -215,7 +218,6 @@ class Pair:
     def __init__(self, regions: PairRegions, first: RuleAnswer, second: RuleAnswer) -> None:
         self.first = first
         self.second = second
-        self.budget = first.budget
         between = regions.between(first, second)
         self._is_one_law = regions.are_one_law(first, second)
         self.agree = between[Agreement.AGREE]
@@ -223,6 +225,11 @@ class Pair:
         self.differ = between[Agreement.DIFFER]
         self.only_first = between[Agreement.ONLY_FIRST]
         self.only_second = between[Agreement.ONLY_SECOND]
+
+    @property
+    def budget(self) -> float | None:
+        """The time limit of each question in seconds; None for no limit."""
+        return self.first.budget
 
     @answer_property
     def order(self) -> Order:

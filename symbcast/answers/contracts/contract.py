@@ -280,7 +280,6 @@ class Contract(Guessable, HasVerdict):
         question: The condition, its names and inputs.
         requested: The wanted sizes.
         proof: For each clause of the condition, z3's answer to whether all sizes in the boxes satisfy it.
-        open: Why the boxes may not be the largest, or why there are none; empty if they are.
 
     It has no truth value: compare its `verdict`.
     """
@@ -301,7 +300,6 @@ class Contract(Guessable, HasVerdict):
         self.wanted = {name: sought.ranges[s] for s, name in question.names.items()}
         self.proof = _proof(best, question, sought)
         self._best = best if self.proof else BestBoxes([], _UNPROVED)
-        self.open = self._best.open
         self._known_left = left_out
         self.boxes: tuple[dict[str, range], ...] = tuple(self._named(box) for box in self._best.boxes)
         self.derived = {question.names[s]: question.namer.dim(e) for s, e in self._best.derived.items()}
@@ -314,6 +312,11 @@ class Contract(Guessable, HasVerdict):
         if self.question.open or (not self.boxes and (self._best.open or self._undecided)):
             return None, None
         return bool(self.boxes), not self.boxes or bool(self.question.data)
+
+    @property
+    def open(self) -> str:
+        """Why the boxes may not be the largest, or why there are none; empty if they are."""
+        return self._best.open
 
     @property
     def reason(self) -> str:
