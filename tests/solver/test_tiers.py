@@ -6,7 +6,7 @@ import pytest
 
 import symbcast as sb
 from symbcast.core.effort import Tier
-from symbcast.core.programs.conditions import plain_answer, tiers_of
+from symbcast.core.programs.conditions import plain_answer, tiers_and_verdict
 
 CASES = {
     Tier.F0: (("2, 3", "1, 3"), []),
@@ -59,8 +59,8 @@ def test_a_program_and_a_condition_name_their_tiers():
         "             F4, products of sizes and symbolic divisors: a and b",
     ]
     condition = sb.Condition("K <= 4 and A == B and a*b == 12")
-    assert tiers_of(condition) == {Tier.F1: ["A", "B"], Tier.F2: ["K"], Tier.F4: ["a", "b"]}
-    assert tiers_of(condition, "a == 3") == {Tier.F1: ["A", "B"], Tier.F2: ["K", "b"]}
+    assert tiers_and_verdict(condition)[0] == {Tier.F1: ["A", "B"], Tier.F2: ["K"], Tier.F4: ["a", "b"]}
+    assert tiers_and_verdict(condition, "a == 3")[0] == {Tier.F1: ["A", "B"], Tier.F2: ["K", "b"]}
     assert condition.explain(trace=True).startswith(condition.explain())
 
 
@@ -90,3 +90,10 @@ def test_products_of_joins_and_of_their_members_are_compared_factor_by_factor():
     env.require("M + P == M + Q")
     assert plain_answer(env).tiers == {Tier.F1: ["N", "A", "M", "B", "P", "Q"]}
     assert env.condition.equivalent("(N == 1 or N == A) and (B == 1 or B == M) and P == Q")
+
+
+def test_assumptions_from_an_iterator_are_read_once():
+    condition, assume = sb.Condition("N**3 + M**3 == K**3"), ["N == 2", "M == 1"]
+    told = condition.explain(assume, 1, trace=True)
+    assert "decided by" in told
+    assert condition.explain(iter(assume), 1, trace=True) == told

@@ -10,7 +10,7 @@ from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.effort import one_call
 from symbcast.core.programs.arguments import Assumptions
-from symbcast.core.programs.conditions import Statement, condition_of_answer, tiers_of
+from symbcast.core.programs.conditions import Statement, condition_of_answer, tiers_and_verdict
 from symbcast.core.programs.program import Program
 from symbcast.core.verdicts import Verdict
 
@@ -75,7 +75,7 @@ class Condition(Guessable, Statement, GuardMethods, Documented):
         """
         if not trace:
             return self._in_words()
-        return self._in_words(tiers_of(self, assume, min_size), self.verdict_under(assume, min_size))
+        return self._in_words(*tiers_and_verdict(self, assume, min_size))
 
     @one_call
     def certify(self, assume: Assumptions = (), min_size: int = 0) -> Certificate:

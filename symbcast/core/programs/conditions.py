@@ -411,9 +411,7 @@ class Statement:
         <Verdict.ALWAYS: 'always'>
         """
         sizes = self._sizes([self.formula], assume, min_size)
-        decision = sizes.decision(self.formula)
-        verdict = within_bound(decision.verdict, sizes.bound)
-        return verdict if verdict is not Verdict.UNKNOWN else sampled_verdict(decision)
+        return _verdict(sizes.decision(self.formula), sizes)
 
     @one_call
     def witness(self, assume: Assumptions = (), min_size: int = 0) -> dict[str, int] | None:
@@ -558,10 +556,21 @@ def condition_names(statement: Statement) -> Mapping[Symbol, str]:
     return statement._shown
 
 
-def tiers_of(statement: Statement, assume: Assumptions = (), min_size: int = 0) -> dict[Tier, list[str]]:
-    """Return the tiers that decide a condition among the sizes that assumptions allow, each with its sizes' names."""
+def tiers_and_verdict(
+    statement: Statement, assume: Assumptions = (), min_size: int = 0
+) -> tuple[dict[Tier, list[str]], Verdict]:
+    """Return the tiers that decide a condition among the sizes that assumptions allow, and the verdict there.
+
+    Each tier comes with the names of its sizes.
+    """
     sizes = statement._sizes([statement.formula], assume, min_size)
-    return sizes.decision(statement.formula).tiers(statement._shown)
+    decision = sizes.decision(statement.formula)
+    return decision.tiers(statement._shown), _verdict(decision, sizes)
+
+
+def _verdict(decision: Decision, sizes: ConditionSizes) -> Verdict:
+    verdict = within_bound(decision.verdict, sizes.bound)
+    return verdict if verdict is not Verdict.UNKNOWN else sampled_verdict(decision)
 
 
 def refuting_sizes(
