@@ -268,8 +268,9 @@ def exact_account(answer: DecidesEachSize, verdict: Verdict) -> Account:
 
     ``verdict`` is as far as that was decided.
     """
-    condition = all_of(answer.clauses)
+    # The points are asked for first: what is cut short for want of effort depends on the order.
     working, failing = distinct_points([answer.witness()]), distinct_points([answer.counterexample()])
+    condition = all_of(answer.clauses)
     # The reason is asked for last: an answer that runs out of the caller's time says so only then.
     reason = answer.reason if verdict is Verdict.UNKNOWN else ""
     account = Account(condition, condition, (), working, failing, *possible(verdict))

@@ -11,6 +11,8 @@ from itertools import product
 import pytest
 
 import symbcast as sb
+from symbcast.answers.show.document import Document
+from symbcast.core.account import exact_account
 
 onnx = pytest.importorskip("onnx")
 
@@ -201,3 +203,31 @@ def test_verdicts_do_not_depend_on_names(seed):
         assert first.account.open
     if works is not None and fails is not None:
         assert first.verdict is SOMETIMES
+
+
+def test_an_account_asks_for_its_points_before_the_clauses():
+    """What is cut short for want of effort, and so which sizes are shown, depends on the order."""
+    asked = []
+
+    class Answer:
+        reason = property(lambda self: asked.append("reason") or "why")
+        clauses = property(lambda self: asked.append("clauses") or ())
+
+        def witness(self):
+            asked.append("witness")
+
+        def counterexample(self):
+            asked.append("counterexample")
+
+    assert exact_account(Answer(), sb.Verdict.UNKNOWN).reason == "why"
+    assert asked == ["witness", "counterexample", "clauses", "reason"]
+
+
+def test_a_traced_explanation_asks_for_the_verdict_last(monkeypatch):
+    asked = []
+    env = sb.ShapeEnv()
+    env.broadcast("N", "M")
+    monkeypatch.setattr(sb.ShapeEnv, "verdict", property(lambda _: asked.append("verdict") or sb.Verdict.SOMETIMES))
+    monkeypatch.setattr(sb.ShapeEnv, "_document", lambda *_: asked.append("document") or Document((), None, ()))
+    assert "decided by" in env.explain(trace=True)
+    assert asked == ["document", "verdict"]

@@ -75,7 +75,8 @@ class Condition(Guessable, Statement, GuardMethods, Documented):
         """
         if not trace:
             return self._in_words()
-        return self._in_words(*tiers_and_verdict(self, assume, min_size))
+        tiers, verdict = tiers_and_verdict(self, assume, min_size)
+        return self._in_words(tiers, lambda: verdict)
 
     @one_call
     def certify(self, assume: Assumptions = (), min_size: int = 0) -> Certificate:

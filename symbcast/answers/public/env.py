@@ -103,7 +103,7 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
 
         With ``trace``, also the steps that decided it: see `Result.explain`.
         """
-        return self._in_words(self._subject.tiers, self.verdict) if trace else self._in_words()
+        return self._in_words(self._subject.tiers, lambda: self.verdict) if trace else self._in_words()
 
     @one_call
     def _document(self, *room: Room) -> Document:

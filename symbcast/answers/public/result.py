@@ -215,7 +215,7 @@ class Result(AskedAnswer, Documented):
 
         With ``trace``, also how it was decided: the tiers of the solver's README, with the sizes that each handled.
         """
-        return self._in_words(self._subject.tiers, self.verdict) if trace else self._in_words()
+        return self._in_words(self._subject.tiers, lambda: self.verdict) if trace else self._in_words()
 
     @one_call
     def require(self) -> Shape:

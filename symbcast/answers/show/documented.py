@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from symbcast.core.verdicts import Verdict
@@ -22,12 +22,17 @@ class Documented(ABC):
     def _document(self, *room: Room) -> Document:
         """Return what is shown; ``room`` is where, a screen by default."""
 
-    def _in_words(self, tiers: Mapping[Tier, Sequence[str]] | None = None, verdict: Verdict | None = None) -> str:
+    def _in_words(
+        self, tiers: Mapping[Tier, Sequence[str]] | None = None, verdict: Callable[[], Verdict] | None = None
+    ) -> str:
         """Return the document as text, with the tiers that decided the verdict if these are given."""
         from symbcast.answers.show.document import render, with_tiers
 
         document = self._document()
-        return render(document if tiers is None else with_tiers(document, tiers, verdict is not Verdict.UNKNOWN))
+        if tiers is None:
+            return render(document)
+        # After the document, which would show other sizes if the verdict took effort before it.
+        return render(with_tiers(document, tiers, verdict is None or verdict() is not Verdict.UNKNOWN))
 
     def _in_latex(self, *room: Room) -> str:
         from symbcast.answers.show.latex import render
