@@ -102,7 +102,7 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
             when = "for some data at least, when " if conclusions_of(report).works_for_data else "when "
             yield _condition(label, lines, when, f": {part.reason}", most=5)
         else:
-            yield field(label, (Span(f"{_everywhere(account)}: {part.reason}"),), most=5)
+            yield field(label, (Span(f"{_everywhere(account, conclusions_of(report).works_for_data)}: {part.reason}"),), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
         call = observed.get(tuple(point.items()))
@@ -116,13 +116,14 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
         yield field("" if number else "works at", shown if is_proved else (*shown, Span(_OPEN_POINT)), most=1)
 
 
-def _everywhere(account: Account) -> str:
+def _everywhere(account: Account, works_for_data: bool) -> str:
+    """Return where an open part without sizes of its own is; what works for some data only may fail for others."""
     if not account.is_open:
         return "for some data"
     if account.working == ({},):
         return "for other data"
     if (account.works, account.needed) != (FALSE, TRUE):
-        return "at all other sizes"
+        return "for other data, and at all other sizes" if works_for_data else "at all other sizes"
     return "at all sizes but those below" if account.working or account.failing else "at all sizes"
 
 
