@@ -161,7 +161,7 @@ MAX_POINTS = 8
 MAX_REASONS = 4
 
 
-_SUITABLE = "whether data exist with which it works was not decided"
+_SUITABLE = "whether data exist with which it works was not decided for all of these sizes"
 
 
 class Conclusions(LazyAccount):

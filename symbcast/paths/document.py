@@ -60,7 +60,7 @@ def verdict_words(report: PathsAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
         case Verdict.SOMETIMES | Verdict.UNKNOWN if not report.complete:
-            return _open_words(report.account)
+            return _open_words(report.account, conclusions_of(report).works_for_data)
         case Verdict.ALWAYS:
             return _all_sizes(report)
         case Verdict.SOMETIMES if conclusions_of(report).formula == TRUE:
@@ -77,10 +77,12 @@ def _all_sizes(report: PathsAnswer) -> str:
     return f"works for all sizes{f' from {report.min_size} on' if report.min_size else ''}"
 
 
-def _open_words(account: Account) -> str:
+def _open_words(account: Account, works_for_data: bool) -> str:
     if not account.is_open:
         return "open for some data"
-    return "open for some sizes" if account.works != FALSE else "open"
+    if account.works == FALSE:
+        return "open"
+    return "open for some sizes and some data" if works_for_data else "open for some sizes"
 
 
 def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
@@ -102,7 +104,8 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
             when = "for some data at least, when " if conclusions_of(report).works_for_data else "when "
             yield _condition(label, lines, when, f": {part.reason}", most=5)
         else:
-            yield field(label, (Span(f"{_everywhere(account, conclusions_of(report).works_for_data)}: {part.reason}"),), most=5)
+            where = _everywhere(account, conclusions_of(report).works_for_data)
+            yield field(label, (Span(f"{where}: {part.reason}"),), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
         call = observed.get(tuple(point.items()))
@@ -152,7 +155,7 @@ def _of_sizes(leaf: Leaf) -> Formula:
     return leaf
 
 
-_OPEN_POINT = ", one of the open sizes"
+_OPEN_POINT = ", where a real call worked"
 # How many points of each kind an open answer shows.
 _POINTS = 2
 
