@@ -230,10 +230,8 @@ class _SizeGroup:
     @cached_property
     def known(self) -> AssumptionSet:
         """The known facts about these sizes only."""
-        domains, weights = self._whole.domains, self._whole.weights
-        known = AssumptionSet(self.symbols, {s: domains[s] for s in self.symbols}, self.others)
-        known.weights.update((s, weights[s]) for s in known.weights)
-        return known
+        domains = {s: self._whole.domains[s] for s in self.symbols}
+        return AssumptionSet(self.symbols, domains, self.others, self._whole.weights)
 
     def _part(self, choice: Choice) -> GroupPart:
         """Return the requirements after all choices: no joins are left then."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import join, replace_symbols, without_joins_with_one
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from symbcast.core.solver.linear_groups import IsomorphicGroups
 
 
+NO_WEIGHTS: Mapping[Symbol, int] = MappingProxyType({})
+
+
 class ContradictionError(Exception):
     """The assumptions cannot all hold."""
 
@@ -54,16 +58,21 @@ class AssumptionSet:
 
     ``domains`` holds the set of each remaining symbol; ``values`` gives the value of the other symbols (a size, or the
     symbol that represents them); ``others`` holds the assumptions that tie several symbols together; ``stated`` is the
-    same as a set; ``weights`` is the number of symbols that each remaining one represents.
+    same as a set; ``weights`` is the number of symbols that each remaining one represents. Those given are of symbols
+    that already represent others.
     """
 
     def __init__(
-        self, symbols: Sequence[Symbol], domains: Mapping[Symbol, SizeSet], assumptions: Iterable[Formula]
+        self,
+        symbols: Sequence[Symbol],
+        domains: Mapping[Symbol, SizeSet],
+        assumptions: Iterable[Formula],
+        weights: Mapping[Symbol, int] = NO_WEIGHTS,
     ) -> None:
         self.symbols = tuple(symbols)
         self.domains: dict[Symbol, SizeSet] = {s: domains.get(s, ALL) for s in symbols}
         self.values: dict[Symbol, Dim] = {}
-        self.weights = dict.fromkeys(symbols, 1)
+        self.weights: dict[Symbol, int] = {s: weights.get(s, 1) for s in symbols}
         self.others: list[Formula] = []
         self._take_sizes()
         pending = list(assumptions)

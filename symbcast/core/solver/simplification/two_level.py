@@ -12,7 +12,7 @@ Counted steps bound both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple, TypeAlias
@@ -313,7 +313,9 @@ def single_bits(mask: int) -> Iterator[int]:
         mask &= mask - 1
 
 
-_StandardQuestion: TypeAlias = tuple[tuple[Symbol, ...], tuple[SizeSet, ...], tuple[Formula, ...], tuple[Formula, ...]]
+_StandardQuestion: TypeAlias = tuple[
+    tuple[Symbol, ...], tuple[SizeSet, ...], tuple[int, ...], tuple[Formula, ...], tuple[Formula, ...]
+]
 
 
 # Sizes at which all of some formulas and at least one of some alternatives hold, decided without a disjunction.
@@ -345,7 +347,7 @@ class OneOf(HasVerdict):
         if FALSE in formulas:  # the base did not find this out because effort ran out
             left, formulas = [], []
         self._groups = [
-            [_Question(known.domains, group, a) for a in (*group.alternatives, any_of(group.alternatives))]
+            [_Question(known, group, a) for a in (*group.alternatives, any_of(group.alternatives))]
             for group in formula_groups(known.domains, formulas, known.others, left)
             if group.alternatives
         ]
@@ -397,15 +399,16 @@ class OneOf(HasVerdict):
 class _Question:
     """A formula, together with the other formulas about the sizes of its group."""
 
-    def __init__(self, domains: Mapping[Symbol, SizeSet], group: FormulaGroup, formula: Formula) -> None:
-        self._sets = tuple(domains[s] for s in group.symbols)
+    def __init__(self, known: AssumptionSet, group: FormulaGroup, formula: Formula) -> None:
+        self._sets = tuple(known.domains[s] for s in group.symbols)
+        self._weights = tuple(known.weights[s] for s in group.symbols)
         self._group = group
         self._formulas = (*group.formulas, formula)
 
     @property
     def reason(self) -> str:
         """Why something was not decided, in the symbol names of the question."""
-        return _decided(self._group.symbols, self._sets, self._group.others, self._formulas).reason
+        return _decided(self._group.symbols, self._sets, self._weights, self._group.others, self._formulas).reason
 
     def witness(self) -> dict[Symbol, int] | None:
         """Return the smallest sizes of the group."""
@@ -427,21 +430,30 @@ class _Question:
         others, formulas = (
             tuple(replace_in_formula(f, names) for f in each) for each in (self._group.others, self._formulas)
         )
-        return tuple(names.values()), self._sets, others, formulas
+        return tuple(names.values()), self._sets, self._weights, others, formulas
 
 
 def _decided(
-    symbols: Sequence[Symbol], sets: Sequence[SizeSet], others: Sequence[Formula], formulas: Sequence[Formula]
+    symbols: Sequence[Symbol],
+    sets: Sequence[SizeSet],
+    weights: Sequence[int],
+    others: Sequence[Formula],
+    formulas: Sequence[Formula],
 ) -> Decision:
-    return Decision(AssumptionSet(symbols, dict(zip(symbols, sets, strict=True)), others), formulas)
+    domains = dict(zip(symbols, sets, strict=True))
+    return Decision(AssumptionSet(symbols, domains, others, dict(zip(symbols, weights, strict=True))), formulas)
 
 
 @lru_cache(maxsize=1024)
 def _stage(
-    symbols: tuple[Symbol, ...], sets: tuple[SizeSet, ...], others: tuple[Formula, ...], formulas: tuple[Formula, ...]
+    symbols: tuple[Symbol, ...],
+    sets: tuple[SizeSet, ...],
+    weights: tuple[int, ...],
+    others: tuple[Formula, ...],
+    formulas: tuple[Formula, ...],
 ) -> Stage[Decision]:
     def decided() -> Decision:
-        return _decided(symbols, sets, others, formulas)
+        return _decided(symbols, sets, weights, others, formulas)
 
     return budget_stage(2 * DECIDED, decided, decided)
 
