@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 
 import jsonschema
 import pytest
@@ -232,3 +233,28 @@ def test_the_budget_of_a_pair_and_its_regions_cannot_be_set():
         with pytest.raises(AttributeError):
             found.budget = None
         assert found.budget == 60
+
+
+@pytest.mark.parametrize(
+    ("shapes", "rules"),
+    [
+        (("broadcast((broadcast(2, M)//2), (M + 1))", "M//N"), ("numpy", "none")),
+        (("2*3, min(M, M)", "broadcast((max(M - 2, 1)), (broadcast(K, 0)//2))"), ("numpy", "pdpd(axis=1)")),
+    ],
+)
+def test_a_region_keeps_where_an_operand_has_no_value(shapes, rules):
+    """Clauses about a join that has no value were left out of the regions: they held where both rules refuse."""
+    pair = pair_of(*shapes, rules=rules)
+    regions = (pair.first, pair.second, pair.only_first, pair.only_second)
+    guards = [region.condition.guard() for region in regions]
+    names = sorted({name for guard in guards for name in guard.parameters})
+    for point in product(range(5), repeat=len(names)):
+        sizes = dict(zip(names, point, strict=True))
+        accept = [guard(**{n: sizes[n] for n in guard.parameters}) for guard in guards]
+        assert accept[2:] == [accept[0] and not accept[1], accept[1] and not accept[0]], sizes
+
+
+def test_the_example_is_smallest_where_an_assumption_makes_names_equal():
+    """Each of the equal names counts: N=2, K=M=1 is smaller than N=1, K=M=2."""
+    pair = pair_of("N", "max(K, M)", assume="M == K", rules=("numpy", "onnx-legacy"))
+    assert pair.only_first.example.sizes == {"N": 2, "K": 1, "M": 1}

@@ -8,8 +8,11 @@ import pytest
 import undefined_terms
 
 import symbcast as sb
-from symbcast.core.algebra.formulas import needs, negate, where_possible
-from symbcast.core.solver.evaluation import holds_at, in_normal_form
+from symbcast.core.algebra.formulas import all_of, clauses, equal, needs, negate, where_possible
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.evaluation import holds_at, in_normal_form, symbols_in
+from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.text import parse_formula
 
 
@@ -60,6 +63,52 @@ def test_a_formula_and_its_negation_never_hold_or_fail_together(number):
         assert holds_at(formula, sizes) is holds_at(in_normal_form(formula), sizes) is holds, point
         assert holds_at(negated, sizes) is holds_at(in_normal_form(negated), sizes) is not holds, point
         assert holds_at(negate(negated), sizes) is holds and holds_at(where_possible(formula), sizes) >= holds
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_a_formula_is_decided_and_simplified_without_losing_what_its_terms_need(number):
+    drawn = undefined_terms.Drawn(number)
+    try:
+        formula = parse_formula(drawn.text)
+    except sb.ShapeSyntaxError:
+        return
+    means_the_same(formula, 4 if len(symbols_in(formula)) > 2 else 8)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "broadcast(M, 2)//2 == 1",
+        "broadcast(M, 2) != 3",
+        "M <= M + M//2 + M//M",
+        "-2*((M + 2)//3) <= 2//N",
+        "3 != min(M, M % 2) - M % M",
+        "(M % (4//M)) % 1 != M",
+        "min(broadcast(M, N), 0) < 1",
+        "broadcast(N, 0) % 1 != M",
+        "min(M, broadcast(M, N)) % 2 < 2",
+        "M + 1 != broadcast(M, 2)//2 and broadcast(M, 2)//2 == 1 and M//N == 1",
+    ],
+)
+def test_what_terms_need_stays_where_the_terms_are_left_out(text):
+    means_the_same(parse_formula(text), 8)
+
+
+def test_a_product_with_a_known_0_keeps_what_its_other_factors_need():
+    M, N = map(symbol, "MN")
+    formula = parse_formula("min(-M, M*(N//M)) != 2*(N % 3)")
+    assert Decision(AssumptionSet([M, N], {}, [equal(M, 0)]), [formula]).verdict is sb.Verdict.NEVER
+
+
+def means_the_same(formula, end):
+    """Check that a formula, decided and simplified by itself, holds at the same sizes."""
+    symbols = list(symbols_in(formula))
+    assumed = AssumptionSet(symbols, {}, ())
+    decided = all_of(Decision(assumed, clauses(formula)).clauses)
+    short = simplified(formula, assumed)
+    for point in product(range(end), repeat=len(symbols)):
+        sizes = dict(zip(symbols, point, strict=True))
+        assert holds_at(decided, sizes) is holds_at(short, sizes) is holds_at(formula, sizes), sizes
 
 
 def sb_symbols(name):

@@ -23,6 +23,7 @@ from symbcast.core.algebra.formulas import (
     Comparison,
     Compatible,
     Formula,
+    Leaf,
     Operator,
     all_of,
     any_of,
@@ -33,10 +34,12 @@ from symbcast.core.algebra.formulas import (
     equal,
     holds,
     is_total,
+    lost_needs,
     needs,
     negate,
     one_or_equal,
     with_dims,
+    with_leaves,
     with_values,
 )
 from symbcast.core.algebra.symbols import AxisSequence, Rank, Rest, SequenceSymbol, UserSymbol, axis_of, symbol
@@ -64,7 +67,21 @@ def symbols_in(formula: Formula) -> dict[Symbol, None]:
 
 def replace_in_formula(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
     """Return the formula with some symbols replaced."""
-    return with_dims(formula, Substitution(values, of_symbols=True).dim) if values else formula
+    if not values:
+        return formula
+    change = Substitution(values, of_symbols=True).dim
+    replaced = with_dims(formula, change)
+    # A product with a factor that becomes 0 loses the terms in its other factors, which must still have values.
+    if replaced == formula or is_total(formula) or all(isinstance(v, Symbol) for v in values.values()):
+        return replaced
+    return with_leaves(formula, lambda leaf: _with_needs(leaf, change))
+
+
+def _with_needs(leaf: Leaf, change: Callable[[Dim], Dim]) -> Formula:
+    """Return a leaf with its dimensions changed, and with what it needs to have values."""
+    changed = with_dims(leaf, change)
+    kept = needs(changed) if isinstance(changed, (Comparison, Compatible, Clashing)) else []
+    return all_of([changed, *(need for n in needs(leaf) if (need := with_dims(n, change)) not in kept)])
 
 
 def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
@@ -95,14 +112,10 @@ def is_any_size(s: Symbol) -> bool:
 def in_normal_form(formula: Formula) -> Formula:
     """Return the formula without duplicates, units and decided parts; the same object if nothing changes."""
     match formula:
-        case Comparison(operator, left, right):
-            return _normal_comparison(operator, left, right)
-        case Compatible() | Clashing() if not is_total(formula) and (apart := apart_from_one(formula)) is not formula:
-            return in_normal_form(apart)
-        case Compatible(dims):
-            return _normal_join(dims)
-        case Clashing(dims):
-            return _normal_clash(formula, [value_of(d) for d in dims])
+        case Comparison() | Compatible() | Clashing():
+            normal = _normal_leaf(formula)
+            lost = lost_needs(formula, normal)
+            return all_of([normal, *map(in_normal_form, lost)]) if lost else normal
         case AllOf(parts):
             return all_of(map(in_normal_form, parts))
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same and not (
@@ -111,6 +124,19 @@ def in_normal_form(formula: Formula) -> Formula:
             return _normal_onto(data, target)
         case AnyOf(parts):
             return any_of(map(in_normal_form, parts))
+
+
+def _normal_leaf(leaf: Comparison | Compatible | Clashing) -> Formula:
+    """Return the normal form of a leaf where all its terms have values."""
+    match leaf:
+        case Comparison(operator, left, right):
+            return _normal_comparison(operator, left, right)
+        case Compatible() | Clashing() if not is_total(leaf) and (apart := apart_from_one(leaf)) is not leaf:
+            return in_normal_form(apart)
+        case Compatible(dims):
+            return _normal_join(dims)
+        case Clashing(dims):
+            return _normal_clash(leaf, [value_of(d) for d in dims])
 
 
 def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:

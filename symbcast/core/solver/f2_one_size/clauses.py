@@ -23,6 +23,7 @@ from symbcast.core.algebra.formulas import (
     clauses,
     expand,
     literals,
+    lost_needs,
 )
 from symbcast.core.algebra.terms import Dim, Symbol, Term, constant, term
 from symbcast.core.effort import charge, remembered
@@ -91,7 +92,8 @@ def with_canonical_literals(formula: Formula) -> Formula:
     """Return the formula with its comparisons canonical and short joins spelled out."""
     match formula:
         case Comparison():
-            return _in_lowest_terms(canonical_comparison(formula))
+            canonical = _in_lowest_terms(canonical_comparison(formula))
+            return all_of([canonical, *map(with_canonical_literals, lost_needs(formula, canonical))])
         case Compatible(dims) | Clashing(dims):
             distinct = type(formula)(tuple(dict.fromkeys(dims)))
             return with_canonical_literals(expand(distinct)) if len(distinct.dims) <= PAIRWISE_UP_TO else distinct

@@ -20,14 +20,13 @@ from symbcast.core.algebra.formulas import (
     all_of,
     any_of,
     at_most,
-    clauses,
     different,
     dims_of,
     equal,
     literal_count,
     literals,
+    lost_needs,
     with_dims,
-    with_values,
 )
 from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, collect, constant, made_symbol, term
 from symbcast.core.effort import charge
@@ -78,12 +77,9 @@ class DecidedTerms:
         if self._sets.keys().isdisjoint(symbols_in(formula)) and not any(map(_has_extreme, dims_of(formula))):
             return formula
         decided = self._comparison(formula)
-        if all(term(dim).is_total for dim in dims_of(formula)):
-            return decided
-        stated = clauses(with_values(decided))
         # A product with a factor that is 0 has no value where its other factors have none.
-        lost = (need for need in clauses(with_values(formula)) if _is_divisor(need) and need not in stated)
-        return all_of([decided, *(_within(self.formula(need), self._sets) for need in lost if need != formula)])
+        lost = lost_needs(formula, decided)
+        return all_of([decided, *(_within(self.formula(need), self._sets) for need in lost)]) if lost else decided
 
     def _comparison(self, formula: Formula) -> Formula:
         """Return a formula that is equivalent where each symbol is in its set, and no divisor is 0."""
@@ -280,11 +276,6 @@ def _has_extreme(dim: Dim | Term) -> bool:
     if isinstance(dim, int) or dim.is_Symbol:
         return False
     return any(o.kind in ("min", "max") or any(map(_has_extreme, o.args)) for o in dim.operations())
-
-
-def _is_divisor(need: Formula) -> bool:
-    """Return whether a formula is that a term, such as a divisor, is not 0."""
-    return isinstance(need, Comparison) and need.operator == "!=" and need.right == 0
 
 
 def _of_quotient(operation: Operation, sets: Mapping[Symbol, SizeSet]) -> Term | None:

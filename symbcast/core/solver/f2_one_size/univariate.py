@@ -22,6 +22,7 @@ from symbcast.core.algebra.formulas import (
     Operator,
     dims_of,
     expand,
+    needs,
     with_dims,
 )
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, symbols_of, term
@@ -222,7 +223,9 @@ def _solve(formula: Formula) -> SizeSet:
                 return _solve_linear(operator, -1, left)
             if type(left) is Symbol and isinstance(right, int):
                 return _solve_linear(operator, 1, -right)
-            return _solve_difference(operator, term(left) - term(right))
+            # The sizes at which a term has no value are excluded here: below, any answer about them will do.
+            solution = _solve_difference(operator, term(left) - term(right))
+            return reduce(and_, map(_solve, needs(formula)), solution)
         case Compatible() | Clashing():
             return _solve(expand(formula))
         case AllOf(parts):
@@ -279,12 +282,11 @@ def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
     if operator in ("==", "!="):
         value, rest = divmod(number, factor)
         equal = EMPTY if rest else at_least(value) - at_least(value + 1)
-        # Where a divisor is 0, neither a comparison nor its opposite holds.
-        return equal if operator == "==" else _divisors_not_zero(difference) - equal
+        return equal if operator == "==" else ~equal
     most = number - 1 if operator == "<" else number
     if factor < 0:
         return at_least(-(most // -factor))
-    return _divisors_not_zero(difference) - at_least(most // factor + 1)
+    return ~at_least(most // factor + 1)
 
 
 def _quotient_at_least(above: Term, below: Term, number: int) -> SizeSet:
@@ -293,17 +295,6 @@ def _quotient_at_least(above: Term, below: Term, number: int) -> SizeSet:
     positive = _solve_difference("<", -below) & _solve_difference("<=", -rest)
     negative = _solve_difference("<", below)
     return positive | (negative & _solve_difference("<=", rest)) if negative else positive
-
-
-def _divisors_not_zero(value: Term) -> SizeSet:
-    """Return the sizes at which no divisor in a term is 0."""
-    members = ALL
-    for operation in value.operations():
-        if operation.kind in ("//", "%") and not operation.args[1].is_constant:
-            members &= _solve_difference("!=", operation.args[1])
-        for arg in operation.args:
-            members &= _divisors_not_zero(arg)
-    return members
 
 
 def _solve_on_classes(operator: Operator, difference: Term, most: int) -> SizeSet | None:
@@ -422,7 +413,7 @@ def _solve_cases(operator: Operator, difference: Term, operation: Operation) -> 
             takes_other = ~takes_other
     from_first = _solve_difference(operator, substitute(difference, {operation: first}))
     from_other = _solve_difference(operator, substitute(difference, {operation: other}))
-    return ((takes_other & from_other) | (from_first - takes_other)) & _divisors_not_zero(difference)
+    return (takes_other & from_other) | (from_first - takes_other)
 
 
 def _true_runs(operator: Operator, pieces: Sequence[PolynomialPiece]) -> Iterator[tuple[int, int | None]]:

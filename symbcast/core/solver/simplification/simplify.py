@@ -20,6 +20,7 @@ from symbcast.core.algebra.formulas import (
     any_of,
     clauses,
     literal_count,
+    lost_needs,
     negate,
     with_dims,
     with_leaves,
@@ -109,7 +110,10 @@ def _operations(formula: Formula) -> Iterator[Operation]:
 def _replaced(formula: Formula, facts: Sequence[Term]) -> Formula:
     """Return a comparison with the operations that the facts decide replaced."""
     values = {o: value for o in dict.fromkeys(_operations(formula)) if (value := _value(o, facts[:_FACTS])) is not None}
-    return with_dims(formula, Substitution(values, of_symbols=False).dim) if values else formula
+    if not values:
+        return formula
+    replaced = with_dims(formula, Substitution(values, of_symbols=False).dim)
+    return all_of([replaced, *lost_needs(formula, replaced)])
 
 
 def _value(operation: Operation, facts: Sequence[Term]) -> Term | None:
