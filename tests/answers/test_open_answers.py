@@ -149,6 +149,15 @@ def test_axes_of_unknown_rank_are_not_said_to_be_data():
     assert any(line.endswith("; the run stops at c at the latest") for line in lines)
 
 
+def test_a_failure_that_supposes_the_size_of_an_unknown_output_says_if():
+    text = """<ir_version: 9, opset_import: ["": 18, "own": 1]>
+    g (float[N, 3] x, float[M, 3] w) => (float[P, Q] y) {
+        a = Add(x, w) b = own.What(a) y = Concat<axis = 0>(b, w) }"""
+    lines = sb.onnx.check(onnx.parser.parse_model(text)).explain().splitlines()
+    assert "fails at     N=2, M=3: (2, 3) beside (3, 3)" in lines
+    assert "fails at     N=1, M=1 if b_dim_1=1: an unknown shape beside (1, 3)" in lines
+
+
 def test_points_that_work_are_shown_once():
     text = """<ir_version: 9, opset_import: ["": 18]> g (float[N, M] x) => (float[P, Q] y) {
         n = Shape(x) k = Cast<to = 1>(n) q = Sqrt(k) i = Cast<to = 7>(q) y = ConstantOfShape(i) }"""

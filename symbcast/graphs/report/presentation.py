@@ -42,6 +42,7 @@ from symbcast.answers.show.program import generic_field
 from symbcast.core.algebra.formulas import FALSE, TRUE, all_of
 from symbcast.core.characters import prose_list, shorten_end, shorten_middle, sizes_text, visible
 from symbcast.core.verdicts import Verdict
+from symbcast.graphs.report.answer import input_size_names
 from symbcast.graphs.report.blame import optional_to_dict, sequence_to_dict
 from symbcast.operators.values.value import OptionalValue, SequenceValue, is_of_unknown_rank
 
@@ -97,7 +98,8 @@ def _lines(document: Document) -> int:
 def _document(report: GraphAnswer, shown: int, shortener: Shortener) -> Document:
     namer, never = shortener.namer(report._checked.env.shown), report.verdict is Verdict.NEVER
     findings, more = report.findings[:shown], len(report.findings) - shown
-    asking = partial(_requirement_fields, is_open=bool(report._partial_reason))
+    names = frozenset(input_size_names(report._checked).values()) if report._partial_reason else None
+    asking = partial(_requirement_fields, inputs=names)
     rows = [tuple((_clashing if never else asking)(f, n, namer)) for n, f in enumerate(findings)]
     records = Records("what the nodes ask", _CLASHING if never else _HEADS, tuple(rows))
     left = field(
@@ -151,15 +153,18 @@ def condition_text(report: GraphAnswer) -> str:
 # A finding.
 
 
-def _requirement_fields(finding: Finding, number: int, namer: Namer, is_open: bool) -> Iterator[Field]:
-    """Yield the fields of a requirement: the first node that has it, its operands, where it fails, and the fix."""
-    label = "must hold" if is_open else "runs when"
+def _requirement_fields(finding: Finding, number: int, namer: Namer, inputs: frozenset[str] | None) -> Iterator[Field]:
+    """Yield the fields of a requirement: the first node that has it, its operands, where it fails, and the fix.
+
+    ``inputs`` are the sizes of inputs if some nodes are open, else None.
+    """
+    label = "runs when" if inputs is None else "must hold"
     yield field("and" if number else label, _said(finding, namer))
     if finding.together:
         yield field("asked by", *(_share(share, n) for n, share in enumerate(finding.together)))
     else:
         yield field("asked by", _node(finding), words(finding.where), most=3 if finding.where else 2)
-    yield from _evidence(finding, namer, is_open)
+    yield from _evidence(finding, namer, inputs)
 
 
 def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
@@ -170,12 +175,12 @@ def _clashing(finding: Finding, number: int, namer: Namer) -> Iterator[Field]:
     yield from _evidence(finding, namer)
 
 
-def _evidence(finding: Finding, namer: Namer, is_open: bool = False) -> Iterator[Field]:
+def _evidence(finding: Finding, namer: Namer, inputs: frozenset[str] | None = None) -> Iterator[Field]:
     operands = [Span(_operand(finding, n, namer), True) for n in finding.shown]
     line = tuple(span for n, operand in enumerate(operands) for span in ((Span(", "),) * bool(n) + (operand,)))
     yield field("operands" if len(operands) > 1 else "operand", line, most=2)
-    yield field("fails at", _failing(finding, is_open), most=1)
-    fix = f"{finding.fix}{MAY_STILL_FAIL}" if is_open else finding.fix
+    yield field("fails at", _failing(finding, inputs), most=1)
+    fix = f"{finding.fix}{MAY_STILL_FAIL}" if inputs is not None else finding.fix
     yield field("fix", (Span(fix),) if finding.fix and not finding.is_about_data else ())
 
 
@@ -222,20 +227,24 @@ def _operand(finding: Finding, position: int, namer: Namer) -> str:
     return f"{shorten_middle(name, NAME)} {shorten_end(namer.shape(shape), 80)}"
 
 
-def _failing(finding: Finding, is_open: bool) -> Line:
+def _failing(finding: Finding, inputs: frozenset[str] | None) -> Line:
     """Return the smallest sizes at which a finding fails, and the operands there.
 
     Where nodes are open, one of these may stop the run earlier.
     """
     if finding.counterexample is None:
         return ()
-    latest = " at the latest" if is_open else ""
+    latest = " at the latest" if inputs is not None else ""
     after = (Span(f"{stopping(finding)}{latest}"),) if stopping(finding) else ()
     if not finding.counterexample:
         return (Span(finding.sizes_there, True), *after)
-    sizes = Span(sizes_text(finding.counterexample, 6), True, math=NamedSizes(finding.counterexample))
+    # What an open node returns may never have the size that the failure supposes.
+    supposed = {n: size for n, size in finding.counterexample.items() if inputs is not None and n not in inputs}
+    sizes = {n: size for n, size in finding.counterexample.items() if n not in supposed}
+    spans = [Span(sizes_text(each, 6), True, math=NamedSizes(each)) for each in (sizes, supposed) if each]
+    joint = (Span(" if " if sizes else "if "),) if supposed else ()
     there = (Span(": "), Span(finding.sizes_there, True)) if finding.sizes_there else ()
-    return (sizes, *there, *after)
+    return (*spans[:-1], *joint, spans[-1], *there, *after)
 
 
 # Fields about the whole model.
