@@ -95,7 +95,7 @@ def test_a_crash_and_a_time_limit_take_one_job_only(make, tmp_path):
 
 
 class Held(Executor):
-    """An executor that works only when it is told to, and counts what it was given."""
+    """An executor that works once it has a number of jobs, and counts what it was given."""
 
     def __init__(self):
         self.futures = []
@@ -104,17 +104,18 @@ class Held(Executor):
         self.futures.append((Future(), fn, args))
         return self.futures[-1][0]
 
-    def work(self):
-        for future, function, arguments in self.futures:
-            if not future.done():
-                future.set_result(function(*arguments))
+    def work_once_it_has(self, count):
+        while len(self.futures) < count:
+            time.sleep(0.01)
+        for future, function, arguments in list(self.futures):
+            future.set_result(function(*arguments))
 
 
 def test_only_some_jobs_are_with_an_executor():
     executor, taken = Held(), []
     jobs = (taken.append(n) or n for n in itertools.count())
     endings = run_jobs(abs, jobs, executor)
-    threading.Timer(0.2, executor.work).start()
+    threading.Thread(target=executor.work_once_it_has, args=(AHEAD,), daemon=True).start()
     for answered in range(AHEAD):
         next(endings)
         assert len(taken) <= answered + AHEAD
