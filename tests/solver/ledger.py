@@ -121,8 +121,8 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f3_linear/lattices:lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
     "f3_linear/equations:substitution": {"substitute_equations": _unsubstituted},
     "f3_linear/z3_solver": {"some_point": _given_up},
+    "f4_products/divisions": {"refuted_by_divisions": _false},
     "f4_products/refutation:elimination": {"refuted": _false},
-    "f4_products/refutation:products": {"refuted_linearly": _false},
     "f4_products/propagation": {"propagated": lambda constraints, *_: list(constraints)},
     "f4_products/quotients:whole_quotients": {
         "WholeQuotients.evaluated": _none,
