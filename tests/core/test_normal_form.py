@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -40,3 +41,15 @@ def test_quotient_and_remainder_make_up_the_whole(dim, divisor):
     quotient, rest = floor_divide(dim, divisor), modulo(dim, divisor)
     for sizes in POINTS:
         assert divmod(size_at(dim, sizes), divisor) == (size_at(quotient, sizes), size_at(rest, sizes))
+
+
+@given(parts)
+def test_half_of_a_size_padded_to_an_even_size_is_whole(dim):
+    padded = add(dim, modulo(dim, 2))
+    half = floor_divide(padded, 2)
+    assert all(2 * size_at(half, sizes) == size_at(padded, sizes) for sizes in POINTS)
+
+
+@pytest.mark.parametrize("dim", [N, add(N, M), floor_divide(add(N, 3), 4), multiply(N, M)], ids=str)
+def test_half_of_a_size_padded_to_an_even_size_is_one_quotient(dim):
+    assert floor_divide(add(dim, modulo(dim, 2)), 2) is floor_divide(add(dim, 1), 2)

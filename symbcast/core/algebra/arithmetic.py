@@ -259,15 +259,20 @@ def sides_of(difference: Term) -> tuple[Term, Term]:
 def _without_remainders(dividend: Term, by: int) -> Term:
     """Return a dividend with ``x % k`` replaced by ``x - k*(x//k)``, if that makes it shorter.
 
-    So ``(x - x % k)//k`` is ``x//k``: how often a step fits into a size rounded down to a multiple of it.
+    So ``(x - x % k)//k`` is ``x//k``: how often a step fits into a size rounded down to a multiple of it. As -x has the
+    remainder of x by 2, ``(x + x % 2)//2`` is ``(x + 1)//2``: the half of a size that was padded to an even one.
     """
     for monomial, coefficient in dividend.coefficients.items():
         atom = monomial[0] if len(monomial) == 1 else None
         if isinstance(atom, Operation) and atom.kind == "%" and atom.args[1].is_constant and atom.args[1].constant > 0:
             value, step = atom.args[0], atom.args[1].constant
             if coefficient * step % by == 0:
-                rest = dividend - atom.scaled(coefficient) + value.scaled(coefficient)
-                rewritten = rest - floordiv_terms(value, atom.args[1]).scaled(coefficient * step)
+                rest = dividend - atom.scaled(coefficient)
+                rounded = floordiv_terms(value, atom.args[1]).scaled(step)
+                remainders = [value - rounded]
+                if step == 2:
+                    remainders.append(floordiv_terms(value + constant(1), atom.args[1]).scaled(2) - value)
+                rewritten = min((rest + r.scaled(coefficient) for r in remainders), key=attrgetter("size"))
                 if rewritten.size < dividend.size:
                     return _without_remainders(rewritten, by)
     return dividend
