@@ -81,7 +81,7 @@ def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
     """Return where an answer is valid and a relation does not hold, and the names of sizes there."""
     # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
-    return refuting_sizes(Statement(answer), relation, _known(answer), 0, answer.min_size)
+    return refuting_sizes(Statement(answer), relation, known_of(answer), 0, answer.min_size)
 
 
 @one_call
@@ -90,7 +90,7 @@ def is_valid_exactly_where(answer: Answer, relation: ConditionLike) -> bool:
 
     Raises `UndecidedError` if this is beyond the limits.
     """
-    return implies(answer, relation) and Statement(relation).implies(Statement(answer), _known(answer))
+    return implies(answer, relation) and Statement(relation).implies(Statement(answer), known_of(answer))
 
 
 @with_advice
@@ -170,7 +170,8 @@ def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
     ]
 
 
-def _known(answer: Answer) -> list[Statement]:
+def known_of(answer: Answer) -> list[Statement]:
+    """Return all assumptions of an answer as conditions on the sizes that their names refer to."""
     return list(map(Statement, _assumed(answer, named_sizes(answer))))
 
 

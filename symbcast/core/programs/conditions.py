@@ -49,6 +49,7 @@ from symbcast.core.programs.unknown_rank import UnrolledSequences, axis_checked_
 from symbcast.core.shapes import shape_of
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
+from symbcast.core.solver.extremes import Extreme, extremes
 from symbcast.core.solver.simplification.simplify import simplified
 from symbcast.core.text import names_lost, parse_formula
 from symbcast.core.text.notation import formula_text, names_of
@@ -588,6 +589,26 @@ def refuting_sizes(
     # A conjunct of both does not fail where the condition holds; negated, many conjuncts are as many cases.
     known = set(ours.clauses)
     return Refutation(sizes, ours.formula, all_of(c for c in theirs.clauses if c not in known)), both._shown
+
+
+def size_extremes(
+    statement: Statement, size: Dim, assume: Assumptions, min_size: int, min_axis: int | None = None
+) -> tuple[tuple[Extreme, Extreme] | None, Mapping[Symbol, str]]:
+    """Return the least and greatest value of a size where a condition and assumptions hold, and the names of sizes.
+
+    None is returned if no sizes are allowed at which it has a value. The condition is that of an answer where
+    ``min_axis`` is given, as in `refuting_sizes`.
+    """
+    ours, theirs = statement._together(Comparison("<=", 0, size))
+    both, said = ours._with(ours.formula, theirs), [ours.formula, theirs.formula]
+    sizes = both._sizes(() if min_axis is not None else said, assume, min_size, min_axis, said)
+    assert isinstance(theirs.formula, Comparison)
+    found = extremes(theirs.formula.right, sizes.assumptions, [sizes.seen(ours.formula)])
+    if found is not None and sizes.bound:  # what holds for the ranks that were tried says nothing of others
+        least, greatest = (end if end.grows else end._replace(bound=None, reason=sizes.bound) for end in found)
+        found = least, greatest
+    inner = () if sizes.unrolled is not None else sizes.assumptions.symbols
+    return found, names_of(dict.fromkeys((*both._order, *inner)))
 
 
 _HINT = "ask about ranks and named axes, such as rank(batch) and batch[-1]"
