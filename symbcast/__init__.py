@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
     from symbcast.answers.contracts.contract import Contract
     from symbcast.answers.public.answer import Answer
+    from symbcast.answers.public.bounds import SizeBounds, bounds
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.consequences import Expansion
     from symbcast.answers.public.env import ShapeEnv
@@ -94,7 +95,9 @@ _LAZY = {
     "Rule": "symbcast.core.rules",
     "Shape": "symbcast.core.shapes",
     "ShapeEnv": "symbcast.answers.public.env",
+    "SizeBounds": "symbcast.answers.public.bounds",
     "Solution": "symbcast.answers.public.solutions",
+    "bounds": "symbcast.answers.public.bounds",
     "broadcast": "symbcast.answers.public.result",
     "broadcastable_to": "symbcast.answers.public.solutions",
     "solve": "symbcast.answers.public.solutions",
@@ -124,7 +127,8 @@ _MEANT = (
     "pool max_pool stack split gather pad reduce squeeze attention -> ShapeEnv(), whose methods are operators",
     "check check_model infer infer_shapes load analyze -> onnx.check, openvino.check, torch.check or trace",
     "simplify implies Constraint Formula Predicate -> Condition",
-    "profiles profile ranges dynamic_shapes bounds -> contract(...) of an answer or of a Condition",
+    "profiles profile ranges dynamic_shapes -> contract(...) of an answer or of a Condition",
+    "bound upper_bound lower_bound max_size min_size maximize minimize value_range interval -> bounds(...)",
     "Guard guard -> guard() of an answer or of a Condition",
     "can_broadcast is_broadcastable broadcastable compatible is_compatible compatable -> broadcast(...).verdict",
     "ALWAYS SOMETIMES NEVER UNKNOWN -> Verdict",
@@ -194,6 +198,7 @@ __all__ = [
     "ShapeEnv",
     "ShapeSyntaxError",
     "ShapeTypeError",
+    "SizeBounds",
     "Solution",
     "SymbcastError",
     "TargetError",
@@ -205,6 +210,7 @@ __all__ = [
     "__version__",
     "adapters",
     "array",
+    "bounds",
     "broadcast",
     "broadcastable_to",
     "check_promises",

@@ -206,6 +206,28 @@ class ProvedData(VerdictData):
     relations: list[ProvedRelationData]
 
 
+class BoundData(TypedDict):
+    """An end of the values of an expression, see `symbcast.answers.public.bounds.Bound`."""
+
+    value: int | None
+    at: dict[str, int] | None
+    proved: int | None
+    reached: int | None
+    grows_with: list[str]
+    reason: str
+
+
+class BoundsData(TypedDict):
+    """The least and greatest value of an expression of sizes."""
+
+    version: int
+    size: str
+    assumptions: list[str]
+    is_empty: bool
+    least: BoundData
+    greatest: BoundData
+
+
 class ExpansionData(ConditionData):
     """An `Expansion` as plain data."""
 

@@ -304,7 +304,7 @@ def _tuple(value: Any) -> Any:
     return tuple(map(_tuple, value)) if isinstance(value, list) else value
 
 
-QuestionKind: TypeAlias = Literal["cases", "solution", "expansion", "proved", "repairs"]
+QuestionKind: TypeAlias = Literal["cases", "solution", "expansion", "proved", "repairs", "bounds"]
 
 
 def question_schema(kind: QuestionKind) -> dict[str, Any]:

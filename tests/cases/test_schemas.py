@@ -19,6 +19,9 @@ LINES = [
     ("proved", ["prove", "N**3 + M**3", "K**3", "--min-size", "2", "--that", "N == M"]),
     ("repairs", ["repair", "batch, heads, T, S", "batch, S"]),
     ("repairs", ["repair", "N", "N, 1"]),
+    ("bounds", ["bounds", "N*M + 1", "--assume", "N*M <= 20", "--min-size", "1"]),
+    ("bounds", ["bounds", "N//M", "--assume", "M == 0"]),
+    ("bounds", ["bounds", "N - M"]),
     ("repairs", ["repair", "960, 800, 4", "1, 1, 3"]),
 ]
 

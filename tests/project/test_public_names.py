@@ -16,6 +16,7 @@ from symbcast.answers.guards.languages import LANGUAGES
 
 PROPERTIES = ["verdict", "condition", "reason", "findings", "unproven", "unanalysed", "account"]
 METHODS = [
+    "bounds",
     "certify",
     "witness",
     "counterexample",

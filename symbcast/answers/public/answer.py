@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.answers.guards.stablehlo import CheckedRequirement
+    from symbcast.answers.public.bounds import SizeBounds
     from symbcast.answers.public.conditions import Condition
     from symbcast.core.programs.arguments import Assumption
     from symbcast.core.programs.broadcast_call import BroadcastCall
@@ -211,6 +212,21 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         if isinstance(other, PublicAnswer):
             return equivalent(self._subject, other._subject)
         return is_valid_exactly_where(self._subject, other)
+
+    def bounds(self, size: object) -> SizeBounds:
+        """Return the least and greatest value of an expression of sizes, where this works under the assumptions.
+
+        ``size`` is as in `symbcast.bounds`, over the answer's sizes. Raises `BindingError` for other names.
+
+        >>> import symbcast as sb
+        >>> env = sb.ShapeEnv(assume=["T <= 512"])
+        >>> x = env.reshape("batch, T", "batch, T//64, 64", origin="windows")
+        >>> env.bounds(x[1]), env.bounds("batch*T").greatest
+        (<SizeBounds T//64: from 0 to 8>, None)
+        """
+        from symbcast.answers.public.bounds import bounds_where_valid
+
+        return bounds_where_valid(self._subject, size)
 
 
 class AskedAnswer(Answer):
