@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import Bounds, numbers_of
@@ -20,6 +20,7 @@ from symbcast.operators.values.contents import (
     MAX_ELEMENTS,
     Bands,
     Content,
+    Element,
     Elements,
     IndexRamp,
     Interval,
@@ -30,6 +31,7 @@ from symbcast.operators.values.contents import (
     sizes_of,
 )
 from symbcast.operators.values.intervals import interval_of, some_of
+from symbcast.operators.values.tensors import with_axes, without_axes
 from symbcast.operators.values.value import Value
 
 # Gather slices and elements by index: compute their contents, and check that indices are within their axes.
@@ -259,3 +261,76 @@ def _cut_content(  # noqa: PLR0913, PLR0917 - a tensor, and a cut
         return None if ramp is None else _cut_content(ramp, dims, axis, first, count, step)
     places = [first + n * step for n in range(count)]
     return Elements(tuple(items[n] for n in places)) if len(dims) == 1 else gathered_listed(items, dims, places, axis)
+
+
+# Slices with masks, as TensorFlow, OpenVINO and LiteRT write Python's ``x[a:b:c, None, ..., d]``.
+
+
+SLICE_MASKS = ("begin", "end", "new_axis", "shrink_axis", "ellipsis")
+# Positions beyond any axis, which slices clamp.
+_FIRST, _LAST = -(1 << 63), (1 << 63) - 1
+_Cut: TypeAlias = "tuple[int, Element, Element, int]"
+"""A slice of one axis: axis, start, end and step."""
+
+
+def strided(
+    call: NodeCall,
+    masks: Mapping[str, Set[int]],
+    begin: Sequence[Element],
+    end: Sequence[Element],
+    steps: Sequence[int],
+) -> Value:
+    """Return a slice of the first input; each of `SLICE_MASKS` has the positions whose begin or end is ignored.
+
+    Unknown starts and ends are None.
+    """
+    data, dims = call.value(0), call.shape(0)
+    call.refuse_if(not len(begin) == len(end) == len(steps), "begin, end and strides must have the same length")
+    cuts, new, gone = _axis_slices(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
+    value = data
+    if cuts:
+        axes, starts, ends, strides = zip(*cuts, strict=True)
+        low, high = ([place if is_size(place) else None for place in places] for places in (starts, ends))
+        value = slice_value(call, data, SliceBounds(low, high, axes, strides))
+    content = without_axes(value.content, gone)
+    shape = tuple(d for n, d in enumerate(value.shape or ()) if n not in gone)
+    content = with_axes(content, new, len(shape))
+    for place in new:
+        shape = (*shape[:place], 1, *shape[place:])
+    return Value(shape, data.dtype, content)
+
+
+def _axis_slices(
+    call: NodeCall, rank: int, masks: Mapping[str, Set[int]], parts: Sequence[tuple[Element, Element, int]]
+) -> tuple[list[_Cut], list[int], set[int]]:
+    """Return the slices, the positions of axes inserted afterwards, and the data axes that are removed first."""
+    cuts: list[_Cut] = []
+    new: list[int] = []
+    gone: set[int] = set()
+    axis = place = 0
+    for n, (start, end, step) in enumerate(parts):
+        if n in masks["ellipsis"]:
+            hidden = rank - sum(k not in masks["new_axis"] and k != n for k in range(len(parts)))
+            axis, place = axis + hidden, place + hidden
+        elif n in masks["new_axis"]:
+            new.append(place)
+            place += 1
+        else:
+            call.refuse_if(axis >= rank, f"the data must have an axis for each of the {len(parts)} positions")
+            if n in masks["shrink_axis"]:
+                gone.add(axis)
+                cuts.append((axis, *_one_element(start), 1))
+            else:
+                first = (0 if step > 0 else _LAST) if n in masks["begin"] else start
+                last = (_LAST if step > 0 else _FIRST) if n in masks["end"] else end
+                cuts.append((axis, first, last, step))
+                place += 1
+            axis += 1
+    return cuts, new, gone
+
+
+def _one_element(start: Element) -> tuple[Element, Element]:
+    """Return the start and end of a slice of one element; if unknown, of an empty slice, as the axis is removed."""
+    if not is_size(start):
+        return 0, 0
+    return start, _LAST if start == -1 else add(start, 1)

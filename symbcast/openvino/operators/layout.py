@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import all_of, at_most
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
+from symbcast.graphs.walking.gathering_and_slicing import (
+    SLICE_MASKS,
+    SliceBounds,
+    slice_positions,
+    slice_value,
+    strided,
+)
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import (
     TargetShape,
@@ -33,8 +38,7 @@ from symbcast.operators.operator import Dims
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import aligned_at_right, depth_to_space, space_to_depth
 from symbcast.operators.resizing import SINGLE_NUDGED, resize
-from symbcast.operators.values.contents import Element, is_size
-from symbcast.operators.values.tensors import with_axes, without_axes
+from symbcast.operators.values.contents import Element
 from symbcast.operators.values.value import EVERY, FIRST, Value
 
 
@@ -149,10 +153,6 @@ def space_to_depth_(call: OpenVinoCall) -> Value:
 # Reshape, Slice and StridedSlice.
 
 
-# Positions beyond any axis, which slices clamp.
-_FIRST, _LAST = -(1 << 63), (1 << 63) - 1
-
-
 @operator("Reshape", elements=FIRST)
 def reshape(call: OpenVinoCall) -> Value:
     """The same elements in a new shape; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
@@ -181,31 +181,14 @@ def slice_(call: OpenVinoCall) -> Value:
     return call.output(value.shape, value.content)
 
 
-_Cut: TypeAlias = "tuple[int, Element, Element, int]"
-"""A slice of one axis: axis, start, end and step."""
-_MASKS = ("begin", "end", "new_axis", "shrink_axis", "ellipsis")
-
-
 @operator("StridedSlice", elements=FIRST)
 def strided_slice(call: OpenVinoCall) -> Value:
     """A slice like Python's ``x[a:b:c, None, ..., d]``; masks say which given positions are ignored."""
-    data, dims = call.value(0), call.shape(0)
     begin, end = (_places(call, n) for n in (1, 2))
     steps = call.input_numbers(3, "the steps") if call.has(3) else [1] * len(begin)
-    call.refuse_if(not len(begin) == len(end) == len(steps), "begin, end and strides must have the same length")
-    masks = {name: {n for n, bit in enumerate(call.integers(f"{name}_mask") or []) if bit} for name in _MASKS}
-    cuts, new, gone = _axis_slices(call, len(dims), masks, list(zip(begin, end, steps, strict=True)))
-    value = data
-    if cuts:
-        axes, starts, ends, strides = zip(*cuts, strict=True)
-        low, high = ([place if is_size(place) else None for place in places] for places in (starts, ends))
-        value = slice_value(call, data, SliceBounds(low, high, axes, strides))
-    content = without_axes(value.content, gone)
-    shape = tuple(d for n, d in enumerate(value.shape or ()) if n not in gone)
-    content = with_axes(content, new, len(shape))
-    for place in new:
-        shape = (*shape[:place], 1, *shape[place:])
-    return call.output(shape, content)
+    masks = {name: {n for n, bit in enumerate(call.integers(f"{name}_mask") or []) if bit} for name in SLICE_MASKS}
+    value = strided(call, masks, begin, end, steps)
+    return call.output(value.shape, value.content)
 
 
 def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:
@@ -217,42 +200,6 @@ def _places(call: OpenVinoCall, position: int) -> Sequence[Element]:
     if len(lengths) != 1 or not isinstance(lengths[0], int):
         call.give_up("the start or end of the slice is not known")
     return [None] * int(lengths[0])
-
-
-def _axis_slices(
-    call: OpenVinoCall, rank: int, masks: Mapping[str, Set[int]], parts: Sequence[tuple[Element, Element, int]]
-) -> tuple[list[_Cut], list[int], set[int]]:
-    """Return the slices, the positions of axes inserted afterwards, and the data axes that are removed first."""
-    cuts: list[_Cut] = []
-    new: list[int] = []
-    gone: set[int] = set()
-    axis = place = 0
-    for n, (start, end, step) in enumerate(parts):
-        if n in masks["ellipsis"]:
-            hidden = rank - sum(k not in masks["new_axis"] and k != n for k in range(len(parts)))
-            axis, place = axis + hidden, place + hidden
-        elif n in masks["new_axis"]:
-            new.append(place)
-            place += 1
-        else:
-            call.refuse_if(axis >= rank, f"the data must have an axis for each of the {len(parts)} positions")
-            if n in masks["shrink_axis"]:
-                gone.add(axis)
-                cuts.append((axis, *_one_element(start), 1))
-            else:
-                first = (0 if step > 0 else _LAST) if n in masks["begin"] else start
-                last = (_LAST if step > 0 else _FIRST) if n in masks["end"] else end
-                cuts.append((axis, first, last, step))
-                place += 1
-            axis += 1
-    return cuts, new, gone
-
-
-def _one_element(start: Element) -> tuple[Element, Element]:
-    """Return the start and end of a slice of one element; if unknown, of an empty slice, as the axis is removed."""
-    if not is_size(start):
-        return 0, 0
-    return start, _LAST if start == -1 else add(start, 1)
 
 
 # Pad and Interpolate: axes resized by padding, to a size, or by a scale.
