@@ -578,22 +578,25 @@ T = TypeVar("T")
 LONGEST = 16
 # The roles of the axes of an image or a sequence, by its rank.
 _ROLES = {3: "NCL", 4: "NCHW", 5: "NCDHW"}
+_ROLES_CHANNELS_LAST = {3: "NLC", 4: "NHWC", 5: "NDHWC"}
 
 
 class Layouts(NamedTuple):
     """What a front end knows of operators and the order of axes, by the names of its operators.
 
     The first operand of ``images`` has the axes N, C, and then those of the image; the outputs of ``keeping`` have the
-    axes of their operands in the same order.
+    axes of their operands in the same order. With ``is_channels_last``, C comes after the axes of the image.
     """
 
     images: frozenset[str] = frozenset()
     keeping: frozenset[str] = frozenset()
+    is_channels_last: bool = False
 
     @classmethod
     def of(cls, images: str, keeping: str, prefix: str = "") -> Layouts:
         """Return what is known of the operators that two texts list, each with a prefix."""
-        return cls(*(frozenset(f"{prefix}{name}" for name in text.split()) for text in (images, keeping)))
+        taking, kept = (frozenset(f"{prefix}{name}" for name in text.split()) for text in (images, keeping))
+        return cls(taking, kept)
 
 
 NO_LAYOUTS = Layouts()
@@ -650,13 +653,14 @@ def _roles(inputs: ModelInputs, graph: Graph, layouts: Layouts) -> dict[object, 
         return {}
     source = {name: name for name, dims in inputs.named.items() if dims is not None and len(dims) in _ROLES}
     role_of: dict[object, str] = {}
+    roles = _ROLES_CHANNELS_LAST if layouts.is_channels_last else _ROLES
     for node in graph.nodes:
         first = next((source[name] for name in node.inputs if name in source), None)
         if first is None:
             continue
         if node.op_type in layouts.images and node.inputs[0] in source:
             dims = inputs.named[source[node.inputs[0]]] or ()
-            for role, dim in zip(_ROLES[len(dims)], dims, strict=True):
+            for role, dim in zip(roles[len(dims)], dims, strict=True):
                 role_of.setdefault(dim, role)
         elif node.op_type in layouts.keeping:
             source.update(dict.fromkeys(node.outputs, first))
