@@ -38,6 +38,7 @@ TOPICS = {
     "symbcast/onnx": "onnx",
     "symbcast/openvino": "openvino",
     "symbcast/stablehlo": "stablehlo",
+    "symbcast/litert": "litert",
     "symbcast/torch": "torch",
     "symbcast/arrays": "functions",
     "symbcast/linting": "lint",
@@ -59,7 +60,7 @@ TOPICS = {
 }
 """The folders whose README is a page of the site, and other documents, with the page's name."""
 
-FRONT_ENDS = ("onnx", "openvino", "stablehlo", "torch", "jax", "adapters", "notebook")
+FRONT_ENDS = ("onnx", "openvino", "stablehlo", "litert", "torch", "jax", "adapters", "notebook")
 """The modules of the public interface, each with a page of its functions."""
 
 

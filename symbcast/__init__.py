@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
     from symbcast import adapters, notebook
     from symbcast import jax as jax  # as onnx
+    from symbcast import litert as litert
     from symbcast import onnx as onnx  # not in __all__: a star import would load it, and with it the extra
     from symbcast import openvino as openvino
     from symbcast import stablehlo as stablehlo
@@ -236,6 +237,7 @@ def _reader(framework: str) -> Callable[[], Reader]:
 
 
 register(Registered("onnx", (".onnx", ".onnx.gz", ".onnxtxt"), "symbcast.onnx.front_end:FRONT_END", ("onnx",)))
+register(Registered("litert", (".tflite",), "symbcast.litert.front_end:FRONT_END"))
 register(Registered("openvino", (".xml",), "symbcast.openvino.front_end:FRONT_END", ("openvino",)))
 register(
     Registered("stablehlo", (".mlir", ".mlirbc", ".bc", ".vhlo"), "symbcast.stablehlo.front_end:FRONT_END", ("jaxlib",))
@@ -253,6 +255,7 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
             "adapters",
             "broadcasting",
             "jax",
+            "litert",
             "notebook",
             "onnx",
             "openvino",
@@ -274,4 +277,4 @@ if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "jax", "onnx", "openvino", "stablehlo", "strategies", "torch"})
+    return sorted({*__all__, "jax", "litert", "onnx", "openvino", "stablehlo", "strategies", "torch"})

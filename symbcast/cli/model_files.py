@@ -43,7 +43,7 @@ _BEGINNINGS = (
     (b"PK\x03\x04", ".pt2"),
 )
 # The endings that make a file in a folder a model.
-_SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt", ".mlir", ".mlirbc", ".pt2")
+_SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt", ".mlir", ".mlirbc", ".pt2", ".tflite")
 # Of other files too: in a folder, a file with this ending is a model if it begins like one.
 _OPENVINO = ".xml"
 
@@ -80,6 +80,8 @@ def model_on_stdin(name: str) -> Iterator[str]:
 
 def _ending(data: bytes) -> str:
     """Return the file extension for model data, as determined by how the data begin."""
+    if data[4:8] == b"TFL3":  # a flatbuffer begins with an offset
+        return ".tflite"
     start = data[:1000].lstrip()
     recognized = next((ending for begins, ending in _BEGINNINGS if start.startswith(begins)), ENDING)
     return recognized if recognized != ENDING or b"ir_version:" not in start else ".textproto"
@@ -209,7 +211,7 @@ def _faults(path: str) -> Iterator[tuple[str, str]]:
     """Yield each problem of a file, and what to do."""
     if Path(path).is_dir():
         is_open = os.access(path, os.R_OK | os.X_OK)
-        models = "is a folder without models (.onnx, .mlir, .pt2, or .xml of OpenVINO)"
+        models = "is a folder without models (.onnx, .mlir, .pt2, .tflite, or .xml of OpenVINO)"
         yield models if is_open else "is a folder that cannot be read", ""
         return
     if path.endswith(".py"):

@@ -82,7 +82,7 @@ WRONG = [
     (["always.onnx", "always.onnx.gz", "--output", "out"], "would write both always.onnx and always.onnx.gz"),
     (["missing.onnx"], "missing.onnx: there is no such file"),
     (["broken.onnx"], "broken.onnx: is text, not an ONNX model"),
-    (["empty"], "empty: is a folder without models (.onnx, .mlir, .pt2, or .xml of OpenVINO)"),
+    (["empty"], "empty: is a folder without models (.onnx, .mlir, .pt2, .tflite, or .xml of OpenVINO)"),
 ]
 
 

@@ -14,6 +14,7 @@ FOLDERS = {
     "ONNX": ("onnx/operators", "onnx"),
     "OpenVINO": ("openvino/operators",),
     "StableHLO": ("stablehlo/operators",),
+    "LiteRT": ("litert/operators",),
     "torch": ("torch/operators", "torch"),
     "graphs": ("graphs/walking",),
     "tracers": ("arrays", "jax"),
@@ -41,7 +42,7 @@ def users(module):
     """Return the files of front ends that import a module of shape functions."""
     return {
         path
-        for folder in ("onnx", "openvino", "stablehlo", "torch", "graphs", "arrays", "jax")
+        for folder in ("onnx", "openvino", "stablehlo", "litert", "torch", "graphs", "arrays", "jax")
         for path in (ROOT / folder).rglob("*.py")
         if imports(path, module)
     }

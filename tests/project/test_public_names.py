@@ -153,7 +153,7 @@ def test_an_answer_without_its_parts_is_not_made():
 
 
 def test_the_module_shows_its_names_and_the_front_ends():
-    assert set(dir(sb)) == {*sb.__all__, "jax", "onnx", "openvino", "stablehlo", "strategies", "torch"}
+    assert set(dir(sb)) == {*sb.__all__, "jax", "litert", "onnx", "openvino", "stablehlo", "strategies", "torch"}
     assert not {"cast", "TYPE_CHECKING", "import_module", "annotations"} & {*dir(sb)}
     imported = ast.parse(inspect.getsource(sb)).body
     helpers = {a.asname or a.name for n in imported if isinstance(n, ast.ImportFrom) for a in n.names} - {*sb.__all__}

@@ -68,13 +68,13 @@ def model(  # noqa: PLR0913 - each is an option
     resume: bool = False,
     dask: str | None = None,
 ) -> int:
-    """Say for which input sizes models run (ONNX, OpenVINO, StableHLO, PyTorch), and which node requires what.
+    """Say for which input sizes models run (ONNX, OpenVINO, StableHLO, LiteRT, PyTorch), and which node requires what.
 
     Parameters
     ----------
     files
         Model files, or folders, in which every .onnx, .onnx.gz and .onnxtxt file is checked; .xml files are OpenVINO's,
-        .mlir, .mlirbc and .bc files StableHLO's, .pt2 files PyTorch's.
+        .mlir, .mlirbc and .bc files StableHLO's, .tflite files LiteRT's, .pt2 files PyTorch's.
         - reads one ONNX model from standard input; a file whose name begins with "-" must follow --.
     assume
         An assumption about the sizes, such as "batch >= 2"; may be repeated.
@@ -90,7 +90,7 @@ def model(  # noqa: PLR0913 - each is an option
         Whose behaviour to follow: for ONNX, its documents (spec) or ONNX Runtime; for StableHLO, unasserted leaves
         out the module's assertions.
     function
-        The function to check, in a StableHLO module that has several.
+        The function to check, in a StableHLO module that has several, or the signature of a LiteRT model.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output

@@ -1,0 +1,39 @@
+"""The calls that LiteRT's operators see, and the table of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from symbcast.graphs.check import Offered, OperatorTable
+from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.litert.reader import LiteRtNode
+from symbcast.operators.operator import Dims
+from symbcast.operators.values.contents import Content
+from symbcast.operators.values.value import ElementSource, Value
+
+
+class LiteRtCall(NodeCall):
+    """An operator with its inputs; its outputs have the element types of the file."""
+
+    def output(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
+        """Return an output with the element type of its tensor."""
+        dtypes = cast("LiteRtNode", self.node).dtypes
+        return Value(shape, dtypes[position] if position < len(dtypes) else 0, content)
+
+    @property
+    def is_fused(self) -> bool:
+        """Whether an activation is applied to what the operator computes."""
+        return self.integer("fused_activation_function") != 0
+
+
+OPERATORS: OperatorTable[LiteRtCall] = OperatorTable()
+# The sources of the elements of outputs, by the name of an operator.
+ELEMENTS: dict[str, ElementSource] = {}
+
+
+def operator(*names: str, elements: ElementSource | None = None) -> Callable[[Offered], Offered]:
+    """Make the decorated function answer for operators; ``elements`` says what decides the elements of outputs."""
+    if elements is not None:
+        ELEMENTS.update(dict.fromkeys(names, elements))
+    return OPERATORS.offer(*names)

@@ -1,0 +1,1 @@
+"""LiteRT's operators, by family: each maps an operator onto the shape functions of `symbcast.operators`."""

@@ -1,0 +1,88 @@
+"""Branches, loops, initialisers, variables and composites: operators that run subgraphs or keep a state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbcast.core.algebra.formulas import TRUE
+from symbcast.graphs.walking.control_flow import (
+    GraphLoop,
+    LoopIteration,
+    branched,
+    chosen_of,
+    condition_of,
+    looped,
+)
+from symbcast.litert.call import LiteRtCall, operator
+from symbcast.operators.values.value import Value
+
+
+def _walked(call: LiteRtCall, name: str, inputs: Sequence[Value]) -> list[Value]:
+    """Return the outputs of a subgraph for some inputs."""
+    graph = call.node.graphs[name]
+    call.refuse_if(len(graph.inputs) != len(inputs), "a subgraph must have as many inputs as it is given")
+    return call.walk.within(graph, call.scope, inputs)
+
+
+@operator("IF")
+def if_(call: LiteRtCall) -> Sequence[Value]:
+    """The outputs of the subgraph that runs; LiteRT prepares both, so the requirements of both apply."""
+    inputs = call.values()[1:]
+    branches = [_prepared(call, name, inputs) for name in ("then", "else")]
+    yes, no = branches if None not in branches else (None, None)
+    return branched(
+        call,
+        chosen_of(call),
+        lambda: _walked(call, "then", inputs) if yes is None else yes,
+        lambda: _walked(call, "else", inputs) if no is None else no,
+    )
+
+
+@operator("WHILE")
+def while_(call: LiteRtCall) -> Sequence[Value]:
+    """Values that a subgraph changes as long as another one says so; LiteRT prepares both, even if none runs."""
+    first = condition_of(_walked(call, "cond", call.values())[0])
+    if first != TRUE:
+        _prepared(call, "body", call.values())
+
+    def turn(number: Value, carried: Sequence[Value]) -> LoopIteration:
+        after = _walked(call, "body", carried)
+        return LoopIteration(_walked(call, "cond", after)[0], after)
+
+    loop = GraphLoop(call.values(), turn, None, first, is_unlimited=True)
+    return looped(call, loop).last
+
+
+def _prepared(call: LiteRtCall, name: str, inputs: Sequence[Value]) -> Sequence[Value] | None:
+    """Return the outputs of a subgraph whose requirements apply whether it runs or not.
+
+    LiteRT prepares operators up to the first whose shape other tensors give: None, with a note, for graphs with such.
+    """
+    graph = call.node.graphs[name]
+    for node in graph.nodes:
+        if any(n not in graph.constants for n in node.inputs[1:]) and node.op_type in _SHAPED:
+            call.note(f"not checked: LiteRT prepares subgraph {name!r} up to {node.title}, whether it runs or not")
+            return None
+    return _walked(call, name, inputs)
+
+
+_NAMES = """
+    ARG_MAX ARG_MIN BATCH_TO_SPACE_ND BROADCAST_TO EXPAND_DIMS MEAN MIRROR_PAD ONE_HOT PAD PADV2 RANGE
+    REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR
+    SCATTER_ND SLICE SPACE_TO_BATCH_ND SPARSE_TO_DENSE SPLIT_V STRIDED_SLICE SUM TILE TOPK_V2 TRANSPOSE
+"""
+# Operators whose output shape the elements of an input other than the first give.
+_SHAPED = frozenset(_NAMES.split())
+
+
+@operator("CALL_ONCE")
+def call_once(call: LiteRtCall) -> Sequence[Value]:
+    """A subgraph that runs before the others, such as one that fills tables or variables."""
+    _walked(call, "init", ())
+    return []
+
+
+@operator("STABLEHLO_COMPOSITE")
+def composite(call: LiteRtCall) -> Sequence[Value]:
+    """A subgraph with a name, which LiteRT runs if no delegate knows the name."""
+    return _walked(call, "decomposition", call.values())
