@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
 from symbcast.answers.data import BoundData, BoundsData
 from symbcast.answers.show.document import Document, Field, NamedSizes, Room, Span, Tone, field, fields, heading, words
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import Guessable, guessed_meanings, with_advice
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import TRUE
-from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
+from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import prose_list, sizes_text, visible
 from symbcast.core.effort import check_budget, one_call, within_optional
@@ -27,6 +28,7 @@ from symbcast.errors import ShapeTypeError, UnknownRankError
 
 # The version of the data: incremented when a key changes meaning or is removed.
 VERSION = 1
+NO_ALIASES: Mapping[str, str] = {}
 
 
 class Bound(NamedTuple):
@@ -215,22 +217,32 @@ def bounds(size: object, assume: Assumptions = (), min_size: int = 0, budget: fl
     with within_optional(check_budget(budget)):
         found, names = size_extremes(condition_about(Statement, TRUE, order), read, known, check_min_size(min_size))
     least = [f"all sizes >= {min_size}"] if min_size else []
-    return _bounds(_text(size, read), found, names, (*(a.text for a in known), *least))
+    return size_bounds(_text(size, read), found, names, (*(a.text for a in known), *least))
 
 
 @one_call
-def bounds_where_valid(answer: BroadcastCall | Program, size: object) -> SizeBounds:
+def bounds_where_valid(
+    answer: BroadcastCall | Program, size: object, aliases: Mapping[str, str] = NO_ALIASES
+) -> SizeBounds:
     """Return the bounds of an expression of an answer's sizes, where it is valid under its assumptions.
 
-    Raises `BindingError` for names that the answer does not have, and otherwise what `bounds` raises.
+    ``aliases`` are short names of its sizes. Raises `BindingError` for names that the answer does not have, and
+    otherwise what `bounds` raises.
     """
     read, own = _expression(size), named_sizes(answer)
+    read = replace_symbols(read, {symbol(alias): symbol(name) for alias, name in aliases.items()})
     names = {s.name for s in (*own, *own.values())}
     for s in symbols_of((read,)):
         if s.name not in names:
             raise unknown_name_error(s.name, [s.name for s in own.values()])
     found, shown = size_extremes(Statement(answer), read, known_of(answer), 0, answer.min_size)
-    return _bounds(_text(size, read), found, shown, (a.text for a in answer.assumptions))
+    return size_bounds(_text(size, read), found, shown, (a.text for a in answer.assumptions))
+
+
+def opened(found: SizeBounds, reason: str) -> SizeBounds:
+    """Return bounds of which only proved limits remain, because fewer sizes may be valid than is known."""
+    lower, upper = (Bound(None, None, end.proved, None, (), reason) for end in (found.lower, found.upper))
+    return found if not reason or found.is_empty else replace(found, lower=lower, upper=upper)
 
 
 def _text(size: object, read: Dim) -> str:
@@ -249,9 +261,11 @@ def _expression(size: object) -> Dim:
     return read
 
 
-def _bounds(
+def size_bounds(
     text: str, found: tuple[Extreme, Extreme] | None, names: Mapping[Symbol, str], assumptions: Iterable[str]
 ) -> SizeBounds:
+    """Return what the solver found in its public form."""
+
     def bound(end: Extreme) -> Bound:
         shown = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}
         at = None if end.point is None else {name: end.point[s] for s, name in shown.items() if s in end.point}

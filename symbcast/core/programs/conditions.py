@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeAlias, TypeVar, overload
 
 from symbcast.core.account import Account, sampled_verdict
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import (
     FALSE,
     FORMULA_KINDS,
@@ -603,12 +604,32 @@ def size_extremes(
     both, said = ours._with(ours.formula, theirs), [ours.formula, theirs.formula]
     sizes = both._sizes(() if min_axis is not None else said, assume, min_size, min_axis, said)
     assert isinstance(theirs.formula, Comparison)
-    found = extremes(theirs.formula.right, sizes.assumptions, [sizes.seen(ours.formula)])
+    inner = () if sizes.unrolled is not None else sizes.assumptions.symbols
+    names = names_of(dict.fromkeys((*both._order, *inner)))
+    return _extremes_in(sizes, sizes.seen(ours.formula), theirs.formula.right), names
+
+
+def _extremes_in(sizes: ConditionSizes, seen: Formula, size: Dim) -> tuple[Extreme, Extreme] | None:
+    found = extremes(size, sizes.assumptions, [seen])
     if found is not None and sizes.bound:  # what holds for the ranks that were tried says nothing of others
         least, greatest = (end if end.grows else end._replace(bound=None, reason=sizes.bound) for end in found)
-        found = least, greatest
-    inner = () if sizes.unrolled is not None else sizes.assumptions.symbols
-    return found, names_of(dict.fromkeys((*both._order, *inner)))
+        return least, greatest
+    return found
+
+
+def extremes_in_answer(
+    answer: BroadcastCall | Program, assume: Assumptions, more: Iterable[Formula] = ()
+) -> Callable[[Dim], tuple[Extreme, Extreme] | None]:
+    """Return the function that finds the same of sizes of an answer, where further formulas hold too.
+
+    Each size is a call with its own effort. Points are about the symbols that the answer's names refer to.
+    """
+    ours = condition_of_answer(Statement, all_of((*answer.clauses, *more)), answer)
+    named = named_sizes(answer)
+    every = [Comparison("<=", 0, s) for s in named.values() if not isinstance(s, SequenceSymbol)]
+    sizes = ours._sizes((), assume, 0, answer.min_size, [ours.formula, *every])
+    seen = sizes.seen(ours.formula)
+    return one_call(lambda size: _extremes_in(sizes, seen, replace_symbols(size, named)))
 
 
 _HINT = "ask about ranks and named axes, such as rank(batch) and batch[-1]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 
 from symbcast.answers.contracts.question import ELEMENT_TYPES, Tensor
 from symbcast.answers.explanation.words import Namer
@@ -39,9 +39,11 @@ from symbcast.graphs.walking.walk import Unanalysed, shapes_of
 from symbcast.operators.values.value import Value, sizes_in
 
 if TYPE_CHECKING:
+    from symbcast.answers.public.bounds import SizeBounds
     from symbcast.answers.public.conditions import Condition, GenericAnswer
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.programs.program import Program
+    from symbcast.graphs.report.bounds import ModelBounds
     from symbcast.graphs.report.findings import Finding
     from symbcast.operators.operator import Dims
 
@@ -318,6 +320,32 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
 
         aliases = self._checked.aliases
         return Condition(with_own_names(Condition(relation).formula, aliases)) if aliases else relation
+
+    @overload
+    def bounds(self) -> ModelBounds: ...
+    @overload
+    def bounds(self, size: object) -> SizeBounds: ...
+    def bounds(self, size: object = None) -> ModelBounds | SizeBounds:
+        """Return the least and greatest sizes and bytes of every value of the model, at all sizes at which it runs.
+
+        With an expression ``size`` over its input sizes, return the bounds of that, as `Answer.bounds` does. While
+        conditions of nodes are open, the model may run at fewer sizes, and values are only known not to be passed.
+
+        >>> import symbcast as sb
+        >>> model = "tests/data/onnx/models/ppocr_v4_det.onnx.gz"
+        >>> report = sb.onnx.check(model, assume=["N <= 2", "H <= 640", "W <= 640"])
+        >>> found = report.bounds()
+        >>> found.largest.name, found.largest.bytes.greatest, found.largest.bytes.greatest_at
+        ('conv2d_451.tmp_0', 26214400, {'N': 2, 'H': 639, 'W': 639})
+        >>> found.alive.value, found.alive_at, found.values["x"].axes[2].greatest, report.bounds("H*W").greatest
+        (78643200, 'p2o.Clip.2', 640, 409600)
+        """
+        from symbcast.answers.public.bounds import bounds_where_valid, opened
+        from symbcast.graphs.report.bounds import model_bounds
+
+        if size is None:
+            return model_bounds(self._checked, self._partial_reason)
+        return opened(bounds_where_valid(self._subject, size, self._checked.aliases), self._partial_reason)
 
     # Shapes.
 
