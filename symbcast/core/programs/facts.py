@@ -16,7 +16,13 @@ from symbcast.core.algebra.arithmetic import join_members, join_with, replace_sy
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
 from symbcast.core.programs.arguments import own_set
-from symbcast.core.solver.evaluation import as_relation_of_terms, normal_conjuncts, replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import (
+    as_relation_of_terms,
+    normal_conjuncts,
+    replace_in_formula,
+    symbols_in,
+    value_at,
+)
 from symbcast.core.solver.f1_names.relations import (
     EqualityClasses,
     InSet,
@@ -129,6 +135,8 @@ class Islands:
 
 # Joins of more members are not searched for members that another covers: that is a question for each pair.
 COMPARED_UP_TO = 8
+# How many least values of a symbol are tried in a term.
+_PROBED = 3
 
 
 class FactsMark(NamedTuple):
@@ -317,6 +325,12 @@ class Facts:
         if not holding:
             return False
         return True if holding == possible else None
+
+    def may_be_only(self, dim: Any, size: int) -> bool:
+        """Return whether a size over one symbol may have a value alone; most differ among the least sizes of that."""
+        symbol, *others = dict.fromkeys(symbols_of((dim,)))
+        least = self._classes.set_of(symbol).first(_PROBED)
+        return not others and all(value_at(dim, {symbol: n}) in (size, None) for n in least)
 
     def _is_one(self, dim: SizeKey) -> bool:
         classes = self._classes

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from symbcast.core.algebra.arithmetic import join, join_members, join_with
-from symbcast.core.algebra.formulas import FALSE, Compatible, Formula
+from symbcast.core.algebra.arithmetic import join, join_members, join_with, replace_symbols
+from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, different
 from symbcast.core.algebra.symbols import mentions_rest
-from symbcast.core.algebra.terms import Dim, Symbol, Term
+from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
 from symbcast.core.effort import DECIDED, EffortSpentError, Satisfiability, budget_share
 from symbcast.core.programs.arguments import Assumption, linked_sizes, own_set
 from symbcast.core.programs.facts import COMPARED_UP_TO, Facts
@@ -21,7 +22,7 @@ from symbcast.core.programs.scope import NameTable
 from symbcast.core.rules import Demand, Joined, OutputDim
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
-from symbcast.core.solver.evaluation import as_relation, normal_conjuncts, symbols_in
+from symbcast.core.solver.evaluation import as_relation, holds_at, normal_conjuncts, symbols_in, value_at
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.f2_one_size.univariate import solution_set
@@ -39,6 +40,14 @@ if TYPE_CHECKING:
 # too.
 
 
+# Units of effort for one question about an output; after as many undecided ones, no more are asked.
+_EXCLUDED = 20_000
+_UNDECIDED = 4
+# So few formulas are decided by all tiers, for more effort.
+_FEW = 12
+_OF_FEW = 100_000
+# How many sizes are remembered at which everything holds.
+_SAMPLES = 4
 _NOT_LENGTHENED: tuple[Any, Any] = (None, None)
 Lengthened: TypeAlias = "Mapping[Formula, tuple[Formula, Term]]"
 """For a join, the shorter one that it implies and the one member that it has more."""
@@ -62,6 +71,9 @@ class RequirementGroups:
         self._tied: set[Symbol] = set()
         self._waiting: dict[Symbol, list[_Waiting]] = {}
         self._by_formula: dict[Formula, _Waiting] = {}
+        # Sizes at which the first formulas of the growing conjunction hold, and how many these are.
+        self._samples: list[dict[Symbol, int]] = []
+        self._sampled = 0
 
     def copy(self) -> RequirementGroups:
         """Return an independent copy."""
@@ -71,11 +83,54 @@ class RequirementGroups:
         copies = {id(w): _Waiting(w.formula) for waiting in self._waiting.values() for w in waiting}
         copied._waiting = {s: [copies[id(w)] for w in waiting] for s, waiting in self._waiting.items()}
         copied._by_formula = {f: copies[id(w)] for f, w in self._by_formula.items() if id(w) in copies}
+        copied._samples, copied._sampled = list(self._samples), self._sampled
         return copied
 
     def sizes(self) -> Mapping[Symbol, int]:
         """Return sizes at which everything connected to terms holds."""
         return {} if self._growing is None else self._growing.sizes
+
+    @property
+    def extent(self) -> int:
+        """The number of formulas connected to terms."""
+        return 0 if self._growing is None else len(self._growing)
+
+    def is_tied(self, symbol: Symbol) -> bool:
+        """Return whether a symbol is connected to terms."""
+        return symbol in self._tied
+
+    def excludes(self, formula: Formula) -> bool | None:
+        """Return whether what is connected to terms contradicts a formula; None if that is undecided.
+
+        Most formulas hold at one of the few sizes that earlier questions gave.
+        """
+        growing = self._growing
+        symbols = symbols_in(formula).keys()
+        if growing is None or self._tied.isdisjoint(symbols) or not symbols <= growing.sizes.keys():
+            return False
+        if any(holds_at(formula, sizes) for sizes in self._known_sizes(growing)):
+            return False
+        answer, sizes = growing.check([formula])
+        if answer is Satisfiability.SATISFIABLE:
+            self._samples = [sizes, *self._samples][:_SAMPLES]
+        return None if answer is Satisfiability.UNKNOWN else answer is Satisfiability.UNSATISFIABLE
+
+    def contradicts(self, formula: Formula) -> bool | None:
+        """Decide by all tiers whether few formulas contradict one; None if that is undecided, or there are more."""
+        from symbcast.core.solver.decision import AssumptionSet, Decision
+
+        if self._growing is None or len(self._growing) > _FEW:
+            return None
+        sizes = AssumptionSet.of_names(tuple(self._growing.sizes))
+        can_hold = Decision(sizes, [*self._growing.formulas, formula]).satisfiable
+        return None if can_hold is None else not can_hold
+
+    def _known_sizes(self, growing: GrowingConjunction) -> list[Mapping[Symbol, int]]:
+        """Return sizes at which everything connected to terms holds, those of earlier questions too."""
+        if self._sampled != len(growing):
+            first, self._sampled = min(self._sampled, len(growing)), len(growing)
+            self._samples = [s for s in self._samples if growing.holds_at(s, first)]
+        return [growing.sizes, *({**growing.sizes, **s} for s in self._samples)]
 
     def admit(self, formulas: Sequence[Formula], lengthened: Lengthened) -> bool:
         """Add formulas unless they provably cannot hold together with the others; return whether they were added.
@@ -145,6 +200,7 @@ class RequirementGroups:
         # An undecided conjunction counts as possible: an operation is refused only with proof.
         if answer is Satisfiability.UNSATISFIABLE:
             growing.shrink(length)
+            self._sampled = min(self._sampled, length)
             return False
         self._tied.update(symbols)
         plain[:] = [f for f in plain if f not in done]
@@ -266,8 +322,11 @@ class ProgramState:
         self._sized: set[Dim] = set()
         self._pairs: dict[tuple[Dim, Dim], Dim] = {}
         self._alone: dict[Dim, Dim] = {}
-        self._cached_at = 0
+        self._shortened: dict[Dim, Dim] = {}
+        self._cached_at = (0, 0)
         self.repeatable: dict[Key, Repeatable] = {}
+        # What was left open about the sizes of outputs.
+        self._undecided: set[Formula] = set()
         # Counts the operations and assumptions that added requirements, or tried to.
         self._admitted = 0
 
@@ -283,6 +342,7 @@ class ProgramState:
         )
         copied._pairs, copied._alone, copied._cached_at = self._pairs.copy(), self._alone.copy(), self._cached_at
         copied.repeatable, copied._admitted = self.repeatable.copy(), self._admitted
+        copied._undecided = self._undecided.copy()
         return copied
 
     def known(self, left: Shape, right: Shape) -> Shape | None:
@@ -455,15 +515,69 @@ class ProgramState:
     def _output(self, column: OutputDim, can_hold: bool) -> Dim:
         """Return the size of an output axis; an impossible one becomes a fresh unknown, or stays as it was passed."""
         if type(column) is int or type(column) is Symbol:
-            return self.facts.dim(column) if can_hold else column
+            return self._short(self.facts.dim(column)) if can_hold else column
         members = members_of(column)
         if any(map(mentions_rest, members)):
             return join(members)  # as many axes as the longest operand has, whatever is known of their sizes
         distinct = [m for m in dict.fromkeys(members) if m != 1]
         if len(distinct) > 1:
-            return self.facts.join(distinct) if can_hold else self.names.fresh(0, None)
+            return self._short(self.facts.join(distinct)) if can_hold else self.names.fresh(0, None)
         only = distinct[0] if distinct else 1
-        return self.facts.dim(only) if can_hold else only
+        return self._short(self.facts.dim(only)) if can_hold else only
+
+    def _short(self, dim: Dim) -> Dim:
+        """Return a size of an output as short as all requirements imply: with numbers for sizes, and fewer members.
+
+        The facts know the sets of plain sizes, and so not that ``H//2 + 1`` cannot be 1 where H is at least 2.
+        """
+        if isinstance(dim, int):
+            return dim
+        short = self._shortened.get(dim)
+        if short is None:
+            short = self._shortened[dim] = self._shorter(dim)
+        return short
+
+    def _shorter(self, dim: Dim) -> Dim:
+        tied = [s for s in dict.fromkeys(symbols_of((dim,))) if self.groups.is_tied(s)]
+        if not tied and all(isinstance(m, Symbol) for m in join_members(dim)):
+            return dim  # the facts know all about plain sizes
+        dim = replace_symbols(dim, {s: n for s in tied if (n := self._only(s)) is not None})
+        only = dim if isinstance(dim, int) else self._only(dim)
+        if only is not None:
+            return only
+        members = join_members(dim)
+        return reduce(join_with, self._uncovered(members)) if 1 < len(members) <= COMPARED_UP_TO else dim
+
+    def _only(self, dim: Dim) -> int | None:
+        """Return the only value of a size wherever all requirements hold; None if it may have several."""
+        symbols = dict.fromkeys(symbols_of((dim,)))
+        size = value_at(dim, {**dict.fromkeys(symbols, 1), **self.groups.sizes()})
+        if size is None or not (any(map(self.groups.is_tied, symbols)) or self.facts.may_be_only(dim, size)):
+            return None
+        return size if self._is_excluded(different(dim, size)) else None
+
+    def _uncovered(self, members: Sequence[Dim]) -> list[Dim]:
+        """Drop members that are 1 or equal to another one, starting with the last ones."""
+        needed = list(members)
+        for member in reversed(members):
+            others = [m for m in needed if m is not member]
+            if any(self._is_excluded(all_of((different(member, 1), different(member, o)))) for o in others):
+                needed = others
+        return needed
+
+    def _is_excluded(self, formula: Formula) -> bool:
+        """Return whether everything so far is proved to contradict a formula."""
+        if formula in self._undecided or len(self._undecided) >= _UNDECIDED:
+            return False
+        is_excluded = None
+        with suppress(EffortSpentError), budget_share(_EXCLUDED):
+            is_excluded = self.facts.decides(formula) is False or self.groups.excludes(formula)
+        if is_excluded is None:
+            with suppress(EffortSpentError), budget_share(_OF_FEW):
+                is_excluded = self.groups.contradicts(formula)
+        if is_excluded is None:
+            self._undecided.add(formula)
+        return bool(is_excluded)
 
     def _remember(self, operands: Sequence[Shape], output: Shape) -> None:
         """Cache the joins of the sizes of two operands until more is known about them."""
@@ -476,10 +590,12 @@ class ProgramState:
             self._pairs[left, right] = self._pairs[right, left] = joined
 
     def _forget_what_is_stale(self) -> None:
-        if self._cached_at != self.facts.version:
-            self._cached_at = self.facts.version
+        known = self.facts.version, self.groups.extent
+        if self._cached_at != known:
+            self._cached_at = known
             self._pairs.clear()
             self._alone.clear()
+            self._shortened.clear()
 
 
 # How many assumptions are left out one by one. Each takes as long as recording the operations that clash.

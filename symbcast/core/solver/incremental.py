@@ -8,7 +8,7 @@ neighbourhood of the new formulas, not as much as the whole conjunction.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most, equal
@@ -69,6 +69,16 @@ class GrowingConjunction:
         self._open = {n for n in self._open if n < length}
         for symbol in self._network.shrink(length):
             self.sizes.pop(symbol, None)
+
+    @property
+    def formulas(self) -> list[Formula]:
+        """The formulas, in the order in which they were added."""
+        return self._network.formulas
+
+    def holds_at(self, sizes: Mapping[Symbol, int], first: int = 0) -> bool:
+        """Return whether the formulas from number ``first`` on hold at sizes, with the known ones of other symbols."""
+        whole = {**self.sizes, **sizes}
+        return all(holds_at(formula, whole) for formula in self.formulas[first:])
 
     def check(self, extra: Iterable[Formula] = ()) -> tuple[Satisfiability, dict[Symbol, int]]:
         """Return whether all formulas and some temporary ones can hold, and sizes at which they do.
