@@ -141,6 +141,22 @@ def test_answers_bound_the_sizes_at_which_they_are_valid():
     assert never.bounds("N").is_empty
 
 
+def _halves(x):
+    return x.reshape(x.shape[0] // 2, 2)
+
+
+def _by_data(x):
+    return x[: int(x.sum()) % 7] + x
+
+
+def test_bounds_of_a_traced_function():
+    found = sb.trace(_halves, "N", assume="N <= 9").bounds("N")
+    assert (found.least, found.greatest, found.greatest_at) == (0, 8, {"N": 8})
+    trace = sb.trace(_by_data, "N", assume="N <= 9")
+    found = trace.bounds("N")
+    assert found.at_most == 9 and found.is_exact is not trace.account.is_open
+
+
 def test_forms():
     found = sb.bounds("N*M", assume=["N <= 4", "M <= 6"], min_size=1)
     assert found.explain().splitlines() == [

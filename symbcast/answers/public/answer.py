@@ -226,7 +226,7 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         """
         from symbcast.answers.public.bounds import bounds_where_valid
 
-        return bounds_where_valid(self._subject, size)
+        return bounds_where_valid(self._subject, self._account, size)
 
 
 class AskedAnswer(Answer):

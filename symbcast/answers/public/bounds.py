@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn
 from symbcast.answers.data import BoundData, BoundsData
 from symbcast.answers.show.document import Document, Field, NamedSizes, Room, Span, Tone, field, fields, heading, words
 from symbcast.answers.show.documented import Explained
+from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings, with_advice
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import TRUE
@@ -19,7 +20,13 @@ from symbcast.core.effort import check_budget, one_call, within_optional
 from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions, unknown_name_error
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.certificates import known_of
-from symbcast.core.programs.conditions import Statement, condition_about, named_sizes, size_extremes
+from symbcast.core.programs.conditions import (
+    Statement,
+    condition_about,
+    condition_of_answer,
+    named_sizes,
+    size_extremes,
+)
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import from_dim
 from symbcast.core.solver.extremes import Extreme
@@ -36,7 +43,8 @@ class Bound(NamedTuple):
 
     Attributes:
         value: The least or greatest value; None if there is none, or if it is not known.
-        at: The smallest sizes at which ``value``, or else ``reached``, is reached; None if none are known.
+        at: The sizes at which ``value``, or else ``reached``, is reached: the smallest, unless effort or a budget did
+            not suffice for that. None if none are known.
         proved: A number that the expression is proved never to pass; ``value`` if that is known.
         reached: The most extreme value that is known to be reached; ``value`` if that is known.
         grows_with: The sizes with which the expression goes beyond every number: then it is proved that there is no
@@ -222,12 +230,12 @@ def bounds(size: object, assume: Assumptions = (), min_size: int = 0, budget: fl
 
 @one_call
 def bounds_where_valid(
-    answer: BroadcastCall | Program, size: object, aliases: Mapping[str, str] = NO_ALIASES
+    answer: BroadcastCall | Program, account: Account, size: object, aliases: Mapping[str, str] = NO_ALIASES
 ) -> SizeBounds:
     """Return the bounds of an expression of an answer's sizes, where it is valid under its assumptions.
 
-    ``aliases`` are short names of its sizes. Raises `BindingError` for names that the answer does not have, and
-    otherwise what `bounds` raises.
+    ``account`` is that of the answer, and ``aliases`` are short names of its sizes. If sizes are open, only limits are
+    proved. Raises `BindingError` for names that the answer does not have, and otherwise what `bounds` raises.
     """
     read, own = _expression(size), named_sizes(answer)
     read = replace_symbols(read, {symbol(alias): symbol(name) for alias, name in aliases.items()})
@@ -235,14 +243,18 @@ def bounds_where_valid(
     for s in symbols_of((read,)):
         if s.name not in names:
             raise unknown_name_error(s.name, [s.name for s in own.values()])
-    found, shown = size_extremes(Statement(answer), read, known_of(answer), 0, answer.min_size)
-    return size_bounds(_text(size, read), found, shown, (a.text for a in answer.assumptions))
+    where = condition_of_answer(Statement, account.needed, answer)
+    found, shown = size_extremes(where, read, known_of(answer), 0, answer.min_size)
+    result = size_bounds(_text(size, read), found, shown, (a.text for a in answer.assumptions))
+    return opened(result, account.reason or "some sizes are open") if account.is_open else result
 
 
 def opened(found: SizeBounds, reason: str) -> SizeBounds:
     """Return bounds of which only proved limits remain, because fewer sizes may be valid than is known."""
+    if found.is_empty:
+        return found
     lower, upper = (Bound(None, None, end.proved, None, (), reason) for end in (found.lower, found.upper))
-    return found if not reason or found.is_empty else replace(found, lower=lower, upper=upper)
+    return replace(found, lower=lower, upper=upper)
 
 
 def _text(size: object, read: Dim) -> str:

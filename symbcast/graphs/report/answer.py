@@ -340,12 +340,12 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
         >>> found.alive.value, found.alive_at, found.values["x"].axes[2].greatest, report.bounds("H*W").greatest
         (78643200, 'p2o.Clip.2', 640, 409600)
         """
-        from symbcast.answers.public.bounds import bounds_where_valid, opened
+        from symbcast.answers.public.bounds import bounds_where_valid
         from symbcast.graphs.report.bounds import model_bounds
 
         if size is None:
             return model_bounds(self._checked, self._partial_reason)
-        return opened(bounds_where_valid(self._subject, size, self._checked.aliases), self._partial_reason)
+        return bounds_where_valid(self._subject, self._account, size, self._checked.aliases)
 
     # Shapes.
 

@@ -175,7 +175,8 @@ def _finder(checked: CheckedModel, reason: str) -> Callable[[Dim], SizeBounds]:
     @cache
     def find(size: Dim) -> SizeBounds:
         extremes = by_inputs if own.isdisjoint(symbols_of((size,))) else by_all
-        return opened(size_bounds(str(size), extremes(size), names, checked.assumptions), reason)
+        found = size_bounds(str(size), extremes(size), names, checked.assumptions)
+        return opened(found, reason) if reason else found
 
     return find
 
