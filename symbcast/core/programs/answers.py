@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, negate
 from symbcast.core.algebra.symbols import Rest, sequences_of
 from symbcast.core.algebra.terms import Symbol
@@ -17,12 +18,12 @@ from symbcast.core.programs.operations import Op, operation_requirements
 from symbcast.core.programs.stretching import ValidSizes
 from symbcast.core.solver.counterexamples import ClauseFailures, smallest_conflict
 from symbcast.core.solver.decision import AssumptionSet, Decision
-from symbcast.core.solver.evaluation import normal_conjuncts, symbols_in
+from symbcast.core.solver.evaluation import names_in_order, normal_conjuncts, symbols_in
 from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.points import Point, smallest_of
 from symbcast.core.solver.simplification.factoring import factored, without_extremes
-from symbcast.core.text.notation import formula_text
+from symbcast.core.text.notation import dim_text, formula_text
 from symbcast.core.verdicts import HasVerdict, Possible, Verdict, possible, within_bound
 
 if TYPE_CHECKING:
@@ -380,12 +381,20 @@ def _in_order(state: ProgramState) -> list[Formula]:
     # Programs held as masks (`symbcast.core.solver.f1_names.many_broadcasts`) know no other order, and must say the
     # same.
     places: dict[Any, int] = {s: n for n, s in enumerate(state.names.order)}
-    return [
-        Compatible(tuple(sorted(f.dims, key=places.__getitem__)))
-        if isinstance(f, Compatible) and all(m in places for m in f.dims)
-        else f
-        for f in state.standing
-    ]
+    return [_join_in_order(f, places) if isinstance(f, Compatible) else f for f in state.standing]
+
+
+def _join_in_order(join: Compatible, places: Mapping[Any, int]) -> Compatible:
+    """Return a join with its names in the order of their places; its terms in that of the places of their names."""
+    if all(m in places for m in join.dims):
+        return Compatible(tuple(sorted(join.dims, key=places.__getitem__)))
+    terms = [d for d in join.dims if d not in places]
+    if len(terms) < 2:
+        return join
+    # Terms are sorted by names where they are made: under names by place, that order does not depend on the names.
+    names = names_in_order(tuple(places))
+    ordered = iter(sorted(terms, key=lambda d: dim_text(replace_symbols(d, names))))
+    return Compatible(tuple(d if d in places else next(ordered) for d in join.dims))
 
 
 def program_extent(state: ProgramState) -> tuple[int, int]:

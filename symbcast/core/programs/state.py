@@ -115,13 +115,17 @@ class RequirementGroups:
             self._samples = [sizes, *self._samples][:_SAMPLES]
         return None if answer is Satisfiability.UNKNOWN else answer is Satisfiability.UNSATISFIABLE
 
-    def contradicts(self, formula: Formula) -> bool | None:
-        """Decide by all tiers whether few formulas contradict one; None if that is undecided, or there are more."""
+    def contradicts(self, formula: Formula, order: Iterable[Symbol]) -> bool | None:
+        """Decide by all tiers whether few formulas contradict one; None if that is undecided, or there are more.
+
+        ``order`` is that of all sizes: where effort runs out must not depend on their names.
+        """
         from symbcast.core.solver.decision import AssumptionSet, Decision
 
         if self._growing is None or len(self._growing) > _FEW:
             return None
-        sizes = AssumptionSet.of_names(tuple(self._growing.sizes))
+        tied = self._growing.sizes
+        sizes = AssumptionSet.of_names(tuple(dict.fromkeys([*(s for s in order if s in tied), *tied])))
         can_hold = Decision(sizes, [*self._growing.formulas, formula]).satisfiable
         return None if can_hold is None else not can_hold
 
@@ -574,7 +578,7 @@ class ProgramState:
             is_excluded = self.facts.decides(formula) is False or self.groups.excludes(formula)
         if is_excluded is None:
             with suppress(EffortSpentError), budget_share(_OF_FEW):
-                is_excluded = self.groups.contradicts(formula)
+                is_excluded = self.groups.contradicts(formula, self.names.order)
         if is_excluded is None:
             self._undecided.add(formula)
         return bool(is_excluded)
