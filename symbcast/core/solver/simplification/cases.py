@@ -29,7 +29,7 @@ from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import holds_at, predicate, truth_table
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix, SizeGrid, complete_axes
+from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix
 from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.simplification.two_level import FEW_LITERALS, LITERAL_COST, Cube, LiteralTable, cover
 from symbcast.core.solver.size_sets import ALL, SizeSet
@@ -149,9 +149,6 @@ _NEAR = 40
 _TIED = 0.4
 _DIRECTED = 1000
 _SAMPLED = 8
-# Up to this many truth values, at points of atoms, are evaluated one by one; more, as patterns of a grid.
-_WRITTEN_OUT = 400_000
-_MOST_BITS = 1 << 27
 # What a literal costs more that is the negation of a given one.
 _NOT_STATED = 1
 # The extra cost of each side that is not an integer: of equally short forms, integers read more easily.
@@ -213,47 +210,16 @@ class CaseSimplifier:
         count = len(self.atoms.literals) // 2
         if count > _MOST_ATOMS:
             return None
-        grid = self._grid()
-        if grid is not None and grid.count * count > _WRITTEN_OUT:
-            return self._written(self._candidate(self._grid_table(grid)))
-        self._learn(self._first_points() if grid is None else self._assumed(grid.points()))
+        self._learn(self._first_points())
         for _ in range(_ROUNDS):
             candidate = self._candidate(self._table())
-            differing = self._differences(candidate) if grid is None else []
+            differing = self._differences(candidate)
             if differing is None:
                 return None
             if not differing:
                 return self._written(candidate)
             self._learn(differing)
         return None
-
-    def _grid(self) -> SizeGrid | None:
-        """Return a grid that shows all combinations of the atoms, None if there is none, or if it is too large."""
-        literals = self.atoms.literals[::2]
-        assumed = Atoms()
-        for assumption in self.assumptions:
-            assumed.tree(assumption)
-        axes = complete_axes(self.symbols, self.domains, self.differences, [*literals, *assumed.literals[::2]])
-        if axes is None:
-            return None
-        grid = SizeGrid(axes)
-        return grid if grid.count * len(literals) <= _MOST_BITS else None
-
-    def _grid_table(self, grid: SizeGrid) -> LiteralTable:
-        """Return the truth table over the points of a grid at which the assumptions hold."""
-        everywhere = (1 << grid.count) - 1
-        for assumption in self.assumptions:
-            atoms = Atoms()
-            tree = atoms.tree(assumption)
-            masks = [m for a in atoms.literals[::2] for m in self._grid_masks(grid, a, everywhere)]
-            everywhere &= literal_cells(tree, masks, everywhere)
-        literal_masks = [m for a in self.atoms.literals[::2] for m in self._grid_masks(grid, a, everywhere)]
-        return LiteralTable(everywhere, literal_masks, self._costs())
-
-    def _grid_masks(self, grid: SizeGrid, literal: Formula, everywhere: int) -> tuple[int, int]:
-        charge(_REGION + grid.count // 64)
-        mask = grid.mask(self.differences.bounds(literal) or ()) & everywhere
-        return mask, everywhere & ~mask
 
     def _costs(self) -> list[int]:
         costs: list[int] = []
