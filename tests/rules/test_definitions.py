@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.core.rules import AtRight, Emission, FromAxis, Join, Kind, Parameter, find_rule
+from symbcast.core.rules import (
+    AtRight,
+    Emission,
+    Equal,
+    FromAxis,
+    Join,
+    Kind,
+    Onto,
+    OntoRight,
+    Parameter,
+    SameRank,
+    find_rule,
+)
+from symbcast.core.rules.broadcast_rule import JoinAtMost
 from symbcast.core.rules.registry import forget
 
 SAID = {"family": "tests", "summary": "as numpy", "document": "a test", "law": Join()}
@@ -109,3 +124,32 @@ def test_an_option_of_two_kinds_is_read_by_the_rule_that_is_asked(add, capsys):
     assert "--axis left: write it as --axis 0" in capsys.readouterr().err
     assert run(["check", "2, 3", "2", "--rule", "of-a-test", "--axis", "up"]) == Exit.USAGE
     assert "write axis='left' or 'right'" in capsys.readouterr().err
+
+
+PLACED = [
+    *((AtRight(), law) for law in (Join(), Equal(), JoinAtMost())),
+    *((placement, law) for placement in (SameRank(), OntoRight()) for law in (Join(), Equal(), Onto(), JoinAtMost())),
+    *((FromAxis(axis), law) for axis in (0, 1) for law in (Join(), Equal(), Onto(), JoinAtMost())),
+]
+
+
+@pytest.mark.parametrize(("placement", "law"), PLACED, ids=lambda part: type(part).__name__)
+@pytest.mark.parametrize(
+    "shapes", [("3, 4", "*b, 4"), ("*b, 4", "3, 4"), ("*b", "*c, 3"), ("*b, 3", "3"), ("1, 3", "*b, 3")]
+)
+def test_an_answer_at_unknown_rank_is_that_at_each_rank(add, placement, law, shapes):
+    """`Equal` took an axis that an operand lacks for one of size 1: by `AtRight`, ``3, 4`` beside ``4`` was refused."""
+    add(defined(placement=placement, law=law))
+    try:
+        guard = sb.broadcast(*shapes, rule="of-a-test").guard()
+    except sb.RuleArgumentError:
+        return  # it takes only known ranks
+    axes = [axes for rank in range(3) for axes in product((1, 3, 4), repeat=rank)]
+    for values in product(axes, repeat=len(guard.parameters)):
+        sizes = dict(zip(guard.parameters, values, strict=True))
+        known = [tuple(n for part in shape.split(", ") for n in axes_of(part, sizes)) for shape in shapes]
+        assert guard(**sizes) is (sb.broadcast(*known, rule="of-a-test").verdict is sb.Verdict.ALWAYS), sizes
+
+
+def axes_of(part, sizes):
+    return sizes[part[1:]] if part.startswith("*") else (int(part),)

@@ -166,7 +166,7 @@ class Join(Law):
 class Equal(Law):
     """All sizes must be equal; the output is that size. ``details`` fill in the wording of ``why``."""
 
-    takes_missing_as_one: ClassVar[bool] = True
+    # A missing axis asks for nothing, and a size of 1 in its place would: so not `takes_missing_as_one`.
 
     def __init__(self, why: Reason = EQUAL, details: Mapping[str, Detail] = _NO_DETAILS) -> None:
         self.why = why
@@ -487,9 +487,10 @@ class Rule(RuleDeclaration):
         if expanded is None:
             depends = "the alignment of the axes depends on it"
             problem = depends if self.is_uniform else "the rule does not broadcast all axes alike"
-        elif self.law is None or self.law.takes_missing_as_one or all(n == base for n in opened):
-            return expanded
         else:
+            decides = self.law is None or self.law.takes_missing_as_one or self.placement.misses_none
+            if decides or all(n == base for n in opened):
+                return expanded
             problem = "the rule does not treat a missing axis as size 1"
         text = f"the rank of {self.operand_name(opened[0])} is not known, and {problem}"
         raise RuleArgumentError(self.name, text, "ask for each rank separately")

@@ -124,10 +124,12 @@ class Placement(ABC):
     Attributes:
         is_at_right: Whether all axes are counted from the right, so that an operand can be given leading axes of 1.
         has_base_rank: Whether the output has the rank of the base.
+        misses_none: Whether each operand has all axes.
     """
 
     is_at_right: ClassVar[bool] = False
     has_base_rank: ClassVar[bool] = True
+    misses_none: ClassVar[bool] = False
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -203,6 +205,8 @@ class SameRank(Placement):
 
     ``why`` is `EQUAL_RANKS`, or the same reason in other words.
     """
+
+    misses_none: ClassVar[bool] = True
 
     def __init__(self, why: Reason = EQUAL_RANKS) -> None:
         self.why = why
