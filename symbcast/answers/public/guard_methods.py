@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class GuardMethods(ABC):
-    """The guards of a condition: a predicate of concrete sizes, and its source in four languages.
+    """The guards of a condition: a predicate of concrete sizes, and its source in other languages.
 
     The parameters are all sizes of the question, in order of appearance, including those that the condition does not
     mention. A guard is false for sizes that the assumptions exclude, below ``min_size`` too, and below 0. A caller who
