@@ -140,6 +140,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "simplification/factoring:candidates": {"without_extremes": lambda conjuncts, _: conjuncts},
     "simplification/simplify:decided_operations": {"without_decided_operations": list},
     "f3_linear/difference_constraints": {"DifferenceRegion.point": _none},
+    "repeats": {"repeats_of": _none},
     "simplification/factoring": {"factored": lambda conjuncts, *_: list(conjuncts)},
 }
 """For each shortcut: what its functions are replaced by. A name is a module, or a module and what is a shortcut in it.

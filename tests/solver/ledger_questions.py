@@ -302,6 +302,7 @@ def recorded_programs() -> dict[str, Callable[[sb.ShapeEnv], object]]:
     return {
         "reshape and split": _reshaped,
         "layers alike": _layers,
+        "caches of 24 layers": _caches,
         "a chain of 60 definitions": _definitions,
         "20 doubled": lambda env: [env.require(f"s{n + 1} == 2*s{n}") for n in range(20)] and env.require("s20 != s0"),
         "a fixed chain": lambda env: (
@@ -353,6 +354,15 @@ def _layers(env: sb.ShapeEnv) -> None:
     for n in range(30):
         env.require(f"c{n} == a{n} + b{n}")
         env.broadcast(f"a{n}//2 + 1", f"b{n}")
+
+
+def _caches(env: sb.ShapeEnv) -> None:
+    env.assume("batch >= 1", "seq >= 1", "total >= 1", "bm >= 1", "sc >= 1")
+    env.require("batch*seq == broadcast(batch, bm)*broadcast(seq, sc)")
+    for n in range(24):
+        env.assume(f"k{n} >= 1", f"v{n} >= 1", f"p{n} >= 1", f"q{n} >= 1")
+        env.require(f"k{n} == broadcast(batch, bm) and v{n} == k{n}")
+        env.require(f"broadcast(total, p{n} + seq) == q{n} + seq and (total == p{n} + seq or total == 1)")
 
 
 def _definitions(env: sb.ShapeEnv) -> None:

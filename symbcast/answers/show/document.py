@@ -206,15 +206,16 @@ def condition_line(text: str, formula: str, math: Math | None = None) -> Line:
 
 
 def conjunction(clauses: Sequence[Formula], namer: Namer, *, is_repeated: bool = False) -> Iterator[Line]:
-    """Yield a condition as a formula, each of its clauses whole; of very many clauses, the first and a count.
+    """Yield a condition as a formula, each of its clauses whole; of very many that do not fold, the first and a count.
 
     ``is_repeated`` says that its mathematics is shown elsewhere.
     """
-    shown = clauses[:CLAUSES]
+    text = namer.formula(all_of(clauses))
+    shown = clauses if len(clauses) <= CLAUSES or len(text) <= LONGEST else clauses[:CLAUSES]
     if shown:
         math = NOTHING if is_repeated else JointFormulas(tuple(map(namer.renamed_formula, shown)))
-        yield whole(namer.formula(all_of(shown)), math)
-    if len(clauses) > CLAUSES:
+        yield whole(text if shown is clauses else namer.formula(all_of(shown)), math)
+    if len(shown) < len(clauses):
         yield words(f"and {len(clauses) - CLAUSES} more clauses; .condition and JSON have them all")
 
 

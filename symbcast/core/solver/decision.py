@@ -38,6 +38,7 @@ from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.f4_products.propagation import propagated
 from symbcast.core.solver.groups import RelationGroup, SingleSymbolGroup, SymbolGroup, TiedSymbols, UndecidedGroup
 from symbcast.core.solver.points import point_cost
+from symbcast.core.solver.repeats import RepeatedGroup, Repeats, one_copy, repeats_of
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.verdicts import HasVerdict, Possible
@@ -243,6 +244,9 @@ class Decision(HasVerdict):
     def _decide(self, constraints: Sequence[Formula]) -> bool:
         """Create the parts; return whether the constraints are unsatisfiable."""
         charge(_FORMULA * (2 + len(constraints)))
+        repeats = repeats_of(self.assumptions, constraints)
+        if repeats is not None:
+            return self._decide_once(repeats)
         # Sets first: what they decide ties no symbols together, so the groups after them are smaller.
         tied = self._take_in_order(constraints)
         self._is_clash = tied is None
@@ -251,6 +255,25 @@ class Decision(HasVerdict):
             self.sets = dict(self.assumptions.domains)
         self._divide(tied or [])
         return tied is None or any(part.satisfiable is False for part in self.parts)
+
+    def _decide_once(self, repeats: Repeats) -> bool:
+        """Decide one of the copies that repeat in the constraints; create its parts, each for all copies."""
+        known = self.assumptions
+        one = Decision(one_copy(known, repeats), repeats.clauses)
+        if one.impossible:
+            self._is_clash = one._is_clash
+            self._divide([])
+            return True
+        self.sets, self.narrowing, self.values = dict(one.sets), dict(one.narrowing), dict(one.values)
+        for member, first in repeats.representatives().items():
+            self.sets[member] = one.sets[first]
+            if first in one.narrowing:
+                self.narrowing[member] = [replace_in_formula(f, {first: member}) for f in one.narrowing[first]]
+            if first in one.values:
+                self.values[member] = one.values[first]
+        self.parts = [RepeatedGroup.of(part, repeats, known, Decision) for part in one.parts]
+        self.part_of = {s: part for part in self.parts for s in part.symbols}
+        return False
 
     def _undecided(self, constraints: Sequence[Formula]) -> list[Formula]:
         """Return the clauses of assumptions and constraints, without the alternatives that the assumptions exclude."""
@@ -393,7 +416,10 @@ class Decision(HasVerdict):
             known: dict[Symbol, Dim] = {s: replace_symbols(v, self.values) for s, v in self.assumptions.values.items()}
             known.update(self.values)
             for symbol, part in self.part_of.items():
-                size = part.constant(symbol) if isinstance(part, (RelationGroup, SingleSymbolGroup)) else None
+                is_plain = isinstance(part, (RelationGroup, SingleSymbolGroup)) or (
+                    isinstance(part, RepeatedGroup) and part.is_plain
+                )
+                size = part.constant(symbol) if is_plain else None
                 if size is not None:
                     known[symbol] = size
             self._values_known = known

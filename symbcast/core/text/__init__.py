@@ -25,6 +25,8 @@ One dimension of a shape may instead be a sequence of any number of axes:
 A formula is comparisons (``== != <= < >= >``, also in chains: ``2 <= N <= 5``) and ``compatible(a, b, ...)``, joined by
 ``and``, ``or``, ``not`` and brackets, or ``True`` or ``False``. A formula about sequences applies to each of their axes
 separately: ``each(*a == *b or *a == 1)``, where ``each`` may be left out, lets one axis be equal and another be 1.
+``all(k{i} == v{i} for i in 0..31)`` and ``any(...)`` stand for a formula with each of some numbers in its names
+(`folding`), joined by ``and`` or ``or``; the numbers are ``0..31``, ``7`` or ``(0..5, 7)``.
 
 The dialects of `parse_shape`, chosen by name:
 

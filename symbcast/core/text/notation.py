@@ -30,9 +30,10 @@ from symbcast.core.algebra.symbols import (
 )
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import cached_uncounted
+from symbcast.core.text.folding import FOLDED_FROM, MAX_UNFOLDED, folded, may_be_folded, unfolded
 from symbcast.core.text.reader import read_dim, read_formula, read_shape
 from symbcast.core.text.templates import Template
-from symbcast.core.text.tokens import MAX_LENGTH, SyntaxFault
+from symbcast.core.text.tokens import MAX_LENGTH, SyntaxFault, check_limits
 from symbcast.errors import ShapeSyntaxError
 
 # Reading.
@@ -277,7 +278,18 @@ def _formula_template(text: str) -> Template[Formula]:
     simple = plain_bound(text)
     if simple is not None:
         return Template(simple, ())
+    if may_be_folded(text):
+        return _read(text, _read_folded)
     return _read_or_correct(text, read_formula, _reworded_formula)
+
+
+def _read_folded(text: str) -> Template[Formula]:
+    """Return what a folded formula stands for, or raise `SyntaxFault`, which is about all of it."""
+    check_limits(text)
+    try:
+        return read_formula(unfolded(text), MAX_UNFOLDED)
+    except SyntaxFault as fault:
+        raise SyntaxFault((0, len(text)), fault.problem, fault.expected) from None
 
 
 def _reworded_formula(text: str) -> tuple[str, bool] | None:
@@ -347,8 +359,12 @@ def formula_text(formula: Formula, names: Mapping[Symbol, str] | None = None, or
 
 
 def write_formula(formula: Formula, writer: TermWriter) -> str:
-    """Return a formula as text whose terms a writer writes."""
-    return _formula_text(formula, writer)[0]
+    """Return a formula as text whose terms a writer writes; a long one is folded: see `symbcast.core.text.folding`."""
+    text = _formula_text(formula, writer)[0]
+    if len(text) < FOLDED_FROM:
+        return text
+    shorter = _formula_text(formula, writer, folds=True)[0]
+    return shorter if len(shorter) < len(text) else text
 
 
 def _dim_texts(dims: Sequence[Dim], order: Order = None) -> list[str]:
@@ -449,7 +465,9 @@ def _unknowns(dim: Dim) -> list[Unknown]:
     return [s for s in _symbols(dim) if isinstance(s, Unknown)]
 
 
-def _formula_text(formula: Formula, writer: TermWriter, is_within: bool = False) -> tuple[str, str]:
+def _formula_text(
+    formula: Formula, writer: TermWriter, is_within: bool = False, *, folds: bool = False
+) -> tuple[str, str]:
     """Return the text of a formula and the word that joins its parts (``and``, ``or``), if any.
 
     Alternatives about sequences may differ from axis to axis, which is written as ``each``, unless they are nested.
@@ -458,11 +476,11 @@ def _formula_text(formula: Formula, writer: TermWriter, is_within: bool = False)
         case Comparison(operator, left, right):
             return _comparison(operator, left, right, writer), ""
         case AllOf(parts):
-            return _joined("and", parts, writer, is_within) if parts else ("True", "")
+            return _joined("and", parts, writer, is_within, folds) if parts else ("True", "")
         case AnyOf(parts):
             if not is_within and any(map(mentions_rest, dims_of(formula))):
-                return f"each({_joined('or', parts, writer, True)[0]})", ""
-            return _joined("or", parts, writer, is_within) if parts else ("False", "")
+                return f"each({_joined('or', parts, writer, True, False)[0]})", ""
+            return _joined("or", parts, writer, is_within, folds) if parts else ("False", "")
         case Compatible(dims) | Clashing(dims):
             word, texts = "" if isinstance(formula, Compatible) else "not ", [writer.dim(d) for d in dims]
             if any(map(mentions_rest, dims)):
@@ -470,12 +488,37 @@ def _formula_text(formula: Formula, writer: TermWriter, is_within: bool = False)
             return _compatibility(not word, texts)
 
 
-def _joined(word: str, parts: Iterable[Formula], writer: TermWriter, is_within: bool) -> tuple[str, str]:
-    written = [_formula_text(p, writer, is_within) for p in parts]
+def _joined(word: str, parts: Iterable[Formula], writer: TermWriter, is_within: bool, folds: bool) -> tuple[str, str]:
+    parts = tuple(parts)
+    written = [_formula_text(p, writer, is_within, folds=folds) for p in parts]
     if len(written) == 1:
         return written[0]
-    texts = (f"({text})" if inner not in ("", word) else text for text, inner in written)
+    texts = [f"({text})" if inner not in ("", word) else text for text, inner in written]
+    if folds and len(texts) > 2:
+        texts, heads = _with_heads(parts, texts, writer) if word == "and" else (texts, [])
+        texts = folded(texts, word, heads)
+        if len(texts) == 1:
+            return texts[0], ""
     return f" {word} ".join(texts), word
+
+
+def _with_heads(parts: Sequence[Formula], texts: list[str], writer: TermWriter) -> tuple[list[str], list[str]]:
+    """Return the texts of conjuncts and the beginnings of equalities, ``a == ``; with ``b == a`` turned to match."""
+    sides = [_sides(part, writer) for part in parts]
+    heads = {side[0] for side in sides if side}
+    turned = [side[::-1] if side and side[1] in heads and side[1].isidentifier() else side for side in sides]
+    written = [
+        text if now is before else f"{now[0]} == {now[1]}"
+        for text, now, before in zip(texts, turned, sides, strict=True)
+    ]
+    return written, [f"{side[0]} == " if side else "" for side in turned]
+
+
+def _sides(formula: Formula, writer: TermWriter) -> tuple[str, ...]:
+    match formula:
+        case Comparison("==", left, right):
+            return writer.dim(left), writer.dim(right)
+    return ()
 
 
 def _comparison(operator: str, left: Dim, right: Dim, writer: TermWriter) -> str:

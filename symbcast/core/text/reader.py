@@ -46,6 +46,7 @@ from symbcast.core.text.tokens import (
     COMPARISONS,
     END,
     FITS,
+    MAX_LENGTH,
     MULTIPLICATIVE,
     QUOTED,
     RELATION_CALLS,
@@ -100,9 +101,9 @@ def read_axis(text: str) -> tuple[Dim, list[LabelBounds]]:
     return dim, reader.bounds
 
 
-def read_formula(text: str) -> Template[Formula]:
+def read_formula(text: str, longest: int = MAX_LENGTH) -> Template[Formula]:
     """Return the assumption or condition written in a text, or raise `SyntaxFault`."""
-    reader = Reader(text, is_formula=True)
+    reader = Reader(text, is_formula=True, longest=longest)
     try:
         formula = reader.formula()
     except RecursionError:
@@ -148,8 +149,8 @@ class Reader(Tokens):
     partial: set[Term] | None = None
     has_unknowns = has_sequences = False
 
-    def __init__(self, text: str, is_formula: bool = False) -> None:
-        super().__init__(text, is_formula)
+    def __init__(self, text: str, is_formula: bool = False, longest: int = MAX_LENGTH) -> None:
+        super().__init__(text, is_formula, longest)
         self.names: set[Symbol] = set()
         self.places: list[tuple[int, int]] = []
         self.bounds: list[LabelBounds] = []
@@ -333,6 +334,8 @@ class Reader(Tokens):
             self.unexpected_after_size("COMPARE", *(("RPAR",) if start and is_open else ()))
         if len(operators) == 1:
             return comparison_of(operators[0], dims[0], dims[1])
+        if all(operator == "==" for operator in operators):
+            return all_of(comparison_of("==", dims[0], other) for other in dims[1:])
         return all_of(comparison_of(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
 
     def _is_of_formulas(self) -> bool:

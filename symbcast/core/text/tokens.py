@@ -61,10 +61,10 @@ AFTER_PRODUCT = AFTER_DIM | COMPARISONS | {"+", "-"}
 _AFTER_LABEL = AFTER_DIM | OPERATORS
 
 
-def check_limits(text: str) -> None:
+def check_limits(text: str, longest: int = MAX_LENGTH) -> None:
     """Reject text that is too long or too deeply nested before it is read."""
-    if len(text) > MAX_LENGTH:
-        raise SyntaxFault((MAX_LENGTH, MAX_LENGTH + 1), f"the text is longer than {MAX_LENGTH:,} characters")
+    if len(text) > longest:
+        raise SyntaxFault((longest, longest + 1), f"the text is longer than {longest:,} characters")
     if text.count("(") + text.count("[") <= MAX_DEPTH:
         return
     depth = 0
@@ -95,8 +95,8 @@ class Tokens:
     is_formula = is_shape = False
     words: frozenset[str] = frozenset()
 
-    def __init__(self, text: str, is_formula: bool = False) -> None:
-        check_limits(text)
+    def __init__(self, text: str, is_formula: bool = False, longest: int = MAX_LENGTH) -> None:
+        check_limits(text, longest)
         self.text = text
         self.tokens: list[str] = _TOKEN.findall(text)
         self.tokens += (END, END)

@@ -32,7 +32,7 @@ from symbcast.core.algebra.formulas import (
     opposite,
     with_dims,
 )
-from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, constant, made_symbol, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, made_symbol, term
 from symbcast.core.effort import PROPAGATED, EffortSpentError, budget_share, charge
 from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, symbols_in
 from symbcast.core.solver.f4_products.quotients import WholeQuotients, finer_quotients
@@ -272,8 +272,8 @@ class _ConstraintFacts:
                     self.values.setdefault(*pair)
             case Compatible(dims):
                 self.joined.append(frozenset(dims))
-            case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
-                self.onto.add((data, target))
+            case AnyOf():
+                self.onto |= set(_stretched_onto(constraint))
 
     def simplified(self, constraint: Formula) -> Formula:
         """Return a formula that is equivalent to one of the constraints where all others hold."""
@@ -324,7 +324,8 @@ class _ConstraintFacts:
         decided = self._decided(rewritten)
         if decided is None:
             spelled = each_member(rewritten)
-            decided = in_normal_form(_ones(self._by_factors(rewritten) if spelled is rewritten else spelled))
+            simpler = self._with_met_member(self._by_factors(rewritten)) if spelled is rewritten else spelled
+            decided = in_normal_form(_ones(simpler))
         return rewritten if decided == TRUE and not self.defines(rewritten) else decided
 
     def _by_factors(self, comparison: Comparison) -> Formula:
@@ -346,12 +347,35 @@ class _ConstraintFacts:
                     return all_of(equal(a.dim(), b.dim()) for a, b in zip(greater, order, strict=True) if a != b)
         return comparison
 
-    def _covers(self, greater: Atom, less: Atom) -> bool:
-        """Return whether a size is another one, or equals a join that has it as a member."""
-        if greater == less:
-            return True
-        joins = (atom for atom, value in self.values.items() if value == greater)
-        return any(less.dim() in join_members(join.dim()) for join in (greater, *joins))
+    def _with_met_member(self, formula: Formula) -> Formula:
+        """Return the equality of a size and a join with that of the member which covers the size.
+
+        A join of positive sizes that has a value is at least each member; so is that member at least the size.
+        """
+        if not isinstance(formula, Comparison) or formula.operator != "==":
+            return formula
+        for size, joined in ((formula.left, formula.right), (formula.right, formula.left)):
+            members = join_members(joined)
+            if len(members) < 2 or not self.bounds.is_at_least(size, 1):
+                continue
+            for member in members:
+                if not isinstance(member, int) and member != size and self._covers(term(member), term(size)):
+                    return all_of((equal(member, size), formula))
+        return formula
+
+    def _covers(self, greater: Term, less: Term) -> bool:
+        """Return whether a size is another one, or a join that has it as a member, directly or by an equal join.
+
+        ``broadcast(K, M)`` covers N if K is ``broadcast(N, L)``: a join that has a value is at least each member.
+        """
+        covered, ahead = {term(greater)}, [term(greater)]
+        while ahead:
+            size = ahead.pop()
+            equal_joins = (atom for atom, value in self.values.items() if value == size)
+            members = {term(m) for join in (size, *equal_joins) for m in join_members(join.dim())} - covered
+            covered |= members
+            ahead += members
+        return less in covered
 
     def _decided(self, comparison: Comparison) -> Formula | None:
         is_at_least = self.bounds.is_at_least
@@ -452,9 +476,22 @@ class _ConstraintFacts:
 def _is_fact(constraint: Formula) -> bool:
     """Return whether other constraints may be simplified by a constraint."""
     match constraint:
-        case Comparison("==") | Compatible() | AnyOf((Comparison("==", _, 1), Comparison("=="))):
+        case Comparison("==") | Compatible():
             return True
-    return False
+    return bool(_stretched_onto(constraint))
+
+
+def _stretched_onto(formula: Formula) -> list[tuple[Dim, Dim]]:
+    """Return the size and its target if a formula says that the size is 1 or the target, in any order; else nothing."""
+    match formula:
+        case AnyOf((Comparison("==") as first, Comparison("==") as second)):
+            return [
+                (data, target)
+                for one, other in ((first, second), (second, first))
+                for data, target in ((other.left, other.right), (other.right, other.left))
+                if (one.left, one.right) == (data, 1) and target != 1
+            ]
+    return []
 
 
 def _replacement(left: Term, right: Term, is_case: bool) -> tuple[Term, Term] | None:
