@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Sizes, axes_at, failing_constraint, has_axes, without_sizes
 from symbcast.answers.outcomes import Notice, NoticeKind
+from symbcast.core.algebra.formulas import all_of
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text
 from symbcast.core.solver.evaluation import symbols_in
@@ -23,6 +24,7 @@ from symbcast.errors import MissingExtraError
 from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.answer import GraphAnswer
 from symbcast.graphs.report.blame import complete_sizes
+from symbcast.graphs.report.dimension_names import dimension_names
 from symbcast.graphs.report.findings import Finding
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.onnx.reader import element_types, graphs_of
@@ -404,6 +406,24 @@ class ModelReport(GraphReport):
 
     Everything is computed on first use, and the model is never changed.
     """
+
+    def suggest(self) -> dict[str, dict[int, str]]:
+        """Return a name for each open axis of each input: one for all sizes that must be equal, if none is 0 or 1.
+
+        As ``dynamic_axes`` of ``torch.onnx.export`` takes it, and ``dynamic_shapes`` with names: exported with these,
+        a model says what it requires. Axes that must have one size have no name: they are better exported as fixed.
+        Empty if no sizes work. Sizes that are 1 may differ from the others where these broadcast.
+
+        >>> import onnx.parser, symbcast as sb
+        >>> text = '''<ir_version: 8, opset_import: ["" : 18]>
+        ... g (float[B, T] x, float[A, P] k0, float[C, Q] k1) => (y) {
+        ...   a = Concat<axis = 1>(k0, x)  b = Concat<axis = 1>(k1, x)  y = Sub(a, b) }'''
+        >>> sb.onnx.check(onnx.parser.parse_model(text)).suggest()
+        {'x': {0: 'B', 1: 'T'}, 'k0': {0: 'B', 1: 'P'}, 'k1': {0: 'B', 1: 'P'}}
+        """
+        if self.verdict is Verdict.NEVER:
+            return {}
+        return dimension_names(self.inputs, all_of(self._env.clauses), self._env.shown)
 
     def confirm(self) -> tuple[Confirmation, ...]:
         """Run the model in ONNX Runtime, at the witness and at each finding's counterexample.

@@ -62,7 +62,7 @@ OWN = {
     "Paths": PATHS,
     "TraceReport": TRACES,
     "JaxReport": f"{TRACES} export_constraints",
-    "ModelReport": f"{GRAPHS} annotate confirm",
+    "ModelReport": f"{GRAPHS} annotate confirm suggest",
     "OpenVinoReport": GRAPHS,
     "HloReport": f"{GRAPHS} gaps hints",
     "TorchReport": f"{GRAPHS} assertions compare guards program refusal suggest",
