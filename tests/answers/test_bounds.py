@@ -109,7 +109,7 @@ def _values(size, assume, names, top):
 
 @pytest.mark.parametrize("part", range(4))
 def test_drawn_expressions_against_all_small_sizes(part):
-    for seed in range(30 * part, 30 * part + 30):
+    for seed in range(20 * part, 20 * part + 20):
         draw = random.Random(seed)
         names = "abc"[: draw.randint(1, 3)]
         size, top = _term(draw, draw.randint(1, 3), names), (0, 20, 10, 6)[len(names)]
