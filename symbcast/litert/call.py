@@ -7,7 +7,7 @@ from typing import cast
 
 from symbcast.graphs.check import Offered, OperatorTable
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.litert.reader import LiteRtNode
+from symbcast.litert.reader import LiteRtNode, LiteRtTensor
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import Content
 from symbcast.operators.values.value import ElementSource, Value
@@ -18,8 +18,13 @@ class LiteRtCall(NodeCall):
 
     def output(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
         """Return an output with the element type of its tensor."""
-        dtypes = cast("LiteRtNode", self.node).dtypes
-        return Value(shape, dtypes[position] if position < len(dtypes) else 0, content)
+        tensor = self.tensor(position)
+        return Value(shape, 0 if tensor is None else tensor.dtype, content)
+
+    def tensor(self, position: int = 0) -> LiteRtTensor | None:
+        """Return an output as the file has it; None if it is not used."""
+        tensors = cast("LiteRtNode", self.node).tensors
+        return tensors[position] if position < len(tensors) else None
 
     @property
     def is_fused(self) -> bool:

@@ -13,6 +13,7 @@ from symbcast.graphs.check import FrontEnd, check_graph, read_question
 from symbcast.graphs.graph import Node
 from symbcast.graphs.inputs import ContentsLike, Layouts
 from symbcast.graphs.report.graph_report import GraphReport
+from symbcast.graphs.walking.requirements import Requirements
 from symbcast.graphs.walking.walk import Walk
 from symbcast.litert.call import ELEMENTS, OPERATORS, LiteRtCall
 from symbcast.litert.reader import read
@@ -20,7 +21,15 @@ from symbcast.operators.values.value import FIRST, Decider, Value, decider_of_so
 
 
 class LiteRtWalk(Walk):
-    """A walk through one subgraph; see `symbcast.graphs.walking.walk` for what it keeps."""
+    """A walk through one subgraph; see `symbcast.graphs.walking.walk` for what it keeps.
+
+    Attributes:
+        variables: the values of variables, by name.
+    """
+
+    def __init__(self, model: Any, front_end: FrontEnd, asker: Requirements) -> None:
+        super().__init__(model, front_end, asker)
+        self.variables: dict[str, Value] = {}
 
     def decided(self, node: Node, inputs: Sequence[Value | None], position: int, output: Value) -> Decider:
         """Return what decides the elements of an output that are not known exactly."""

@@ -189,15 +189,15 @@ class LiteRtNode(Node):
     """An operator; ``number`` is its index in its subgraph, which LiteRT prints as its node number.
 
     Attributes:
-        dtypes: the element types of its outputs.
+        tensors: its outputs, as the file has them.
     """
 
-    __slots__ = ("_graphs", "attributes_read", "dtypes", "number")
+    __slots__ = ("_graphs", "attributes_read", "number", "tensors")
 
     def __init__(self, number: int, op_type: str, inputs: Sequence[str], outputs: Sequence[str], domain: str) -> None:
         super().__init__(op_type, inputs, outputs, domain=domain)
         self.number = number
-        self.dtypes: tuple[int, ...] = ()
+        self.tensors: Sequence[LiteRtTensor | None] = ()
         self.attributes_read: Mapping[str, Any] = NOTHING
         self._graphs: Mapping[str, Graph] = NOTHING
 
@@ -208,10 +208,11 @@ class LiteRtNode(Node):
 
     @property
     def kind(self) -> str | None:
-        """The operator, its options and the element types of its outputs; None if it runs graphs or has a state."""
+        """The operator, its options and its outputs in the file; None if it runs graphs or has a state."""
         if self._graphs or self.op_type in _WITH_STATE:
             return None
-        return repr((self.op_type, self.domain, self.version, self.dtypes, self.attributes_read))
+        outputs = [t and (t.dtype, t.shape if self.op_type == "SLICE" else ()) for t in self.tensors]
+        return repr((self.op_type, self.domain, self.version, outputs, self.attributes_read))
 
     @property
     def graphs(self) -> Mapping[str, Graph]:
@@ -393,7 +394,7 @@ class _File:
         inputs, outputs = (self._numbers(table, field) for field in ("Inputs", "Outputs"))
         node = LiteRtNode(number, op_type, names.of(inputs), names.of(outputs), domain)
         node.version = version
-        node.dtypes = tuple(names.tensors[n].dtype if n >= 0 else 0 for n in outputs)
+        node.tensors = [names.tensors[n] if n >= 0 else None for n in outputs]
         node.attributes_read = NOTHING if domain else _options(table, self.budget)
         return node
 

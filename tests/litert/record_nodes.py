@@ -34,7 +34,10 @@ def outcome(content, sizes, shapes, feed, oracle):
 
 
 def recorded(row, oracle):
-    content = model(row)
+    own = (oracle(model(row), shapes_at(row, s), row["feed"]) for s in reversed(runs(row)))
+    told = next((shapes for step, shapes in own if step == "ok"), None)
+    # XNNPACK leaves out operators whose outputs have another rank in the file.
+    content = model({**row, "ranks": [len(s) for s in told]} if told else row)
     found = [[list(s), outcome(content, s, shapes_at(row, s), row["feed"], oracle)] for s in runs(row)]
     return {"op": row["op"], "model": b64encode(content).decode(), "names": names(row), "runs": found}
 

@@ -98,8 +98,10 @@ def model(row):
         inputs.append(tensor)
         if len(given) == 2:
             graph.inputs.append(tensor)
-    shape = [1] * row["rank"]
-    outputs = [builder.tensor(graph, kind, shape, name=f"y{n}") for n, kind in enumerate(row["outputs"])]
+    ranks = row["ranks"] or [0] * len(row["outputs"])
+    outputs = [
+        builder.tensor(graph, kind, [row["size"]] * ranks[n], name=f"y{n}") for n, kind in enumerate(row["outputs"])
+    ]
     graph.outputs = outputs
     builder.operator(graph, row["op"], inputs, outputs, row["options"], row["attributes"], row["version"])
     return builder.content()
@@ -132,11 +134,11 @@ def runs(row):
     return sizes if len(sizes) <= MOST_RUNS else random.Random(7).sample(sizes, MOST_RUNS)
 
 
-def row(op, inputs, outputs="f", options="", most=4, feed=None, version=1, rank=0, **attributes):
+def row(op, inputs, outputs="f", options="", most=4, feed=None, version=1, ranks=(), size=1, **attributes):
     return {
         "op": op, "inputs": [None if i is None else list(i) for i in inputs], "outputs": list(outputs),
         "options": options, "attributes": attributes, "most": most, "feed": feed or {},
-        "version": version, "rank": rank,
+        "version": version, "ranks": ranks, "size": size,
     }  # fmt: skip
 
 
@@ -193,9 +195,9 @@ def _elementwise():
     yield row("PRELU", [("f", N3), ("f", N2)], most=3)
     yield row("ADD_N", [("f", N2), ("f", N2)], "f", "AddNOptions", most=3)
     yield row("SELECT_V2", [("b", N2), ("f", N2), ("f", (None, 2))], "f", "SelectV2Options", most=3)
-    yield row("SELECT", [("b", N2), ("f", N2), ("f", N2)], "f", "SelectOptions", most=2, rank=2)
-    yield row("SELECT", [("b", (None,)), ("f", N2), ("f", N2)], "f", "SelectOptions", most=3, rank=2)
-    yield row("SELECT", [("b", ()), ("f", N2), ("f", N2)], "f", "SelectOptions", most=3, rank=2)
+    yield row("SELECT", [("b", N2), ("f", N2), ("f", N2)], "f", "SelectOptions", most=2, ranks=[2])
+    yield row("SELECT", [("b", (None,)), ("f", N2), ("f", N2)], "f", "SelectOptions", most=3, ranks=[2])
+    yield row("SELECT", [("b", ()), ("f", N2), ("f", N2)], "f", "SelectOptions", most=3, ranks=[2])
 
 
 def _layout():
@@ -216,7 +218,8 @@ def _layout():
         yield row("SPLIT_V", [("f", N2), ints(1, 2), ("i", [], [axis])], "ff", "SplitVOptions", numSplits=2)
         yield row("SPLIT_V", [("f", N2), ints(-1, 2), ("i", [], [axis])], "ff", "SplitVOptions", numSplits=2)
     for begin, size in (((0, 1), (2, -1)), ((1, 2), (-1, 1)), ((0, 0), (0, 3)), ((3, 1), (-1, -1))):
-        yield row("SLICE", [("f", N2), ints(*begin), ints(*size)], "f", "SliceOptions")
+        yield row("SLICE", [("f", N2), ints(*begin), ints(*size)], "f", "SliceOptions", size=None)
+        yield row("SLICE", [("f", N2), ints(*begin), ints(*size)], "f", "SliceOptions", size=2)
     slices = [
         ((0, 1), (2, 3), (1, 1), {}),
         ((1, 0), (0, -1), (1, 2), {"beginMask": 2, "endMask": 1}),
@@ -342,6 +345,26 @@ def _indexing():
     yield row("MULTINOMIAL", [("f", N2), ("i", [], [3])], "i", "RandomOptions")
 
 
+def _recurrent():
+    for major in (False, True):
+        weights = [
+            *[("f", [4, 3], 0.1)] * 4,
+            *[("f", [4, 4], 0.1)] * 4,
+            None,
+            None,
+            None,
+            *[("f", [4], 0)] * 4,
+            None,
+            None,
+        ]
+        states = [("f", [2, 4], "state"), ("f", [2, 4], "state")]
+        yield row("UNIDIRECTIONAL_SEQUENCE_LSTM", [("f", N3), *weights, *states], "f",
+                  "UnidirectionalSequenceLSTMOptions", timeMajor=major, fusedActivationFunction=4)  # fmt: skip
+        weights = [("f", [4, 3], 0.1), ("f", [4, 4], 0.1), ("f", [4], 0), ("f", [2, 4], "state")]
+        yield row("UNIDIRECTIONAL_SEQUENCE_RNN", [("f", N3), *weights], "f",
+                  "SequenceRNNOptions", timeMajor=major)  # fmt: skip
+
+
 def rows():
     """Return all rows."""
-    return [*_elementwise(), *_layout(), *_networks(), *_indexing()]
+    return [*_recurrent(), *_elementwise(), *_layout(), *_networks(), *_indexing()]

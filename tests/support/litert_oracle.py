@@ -27,9 +27,11 @@ def run(content, shapes, feed, is_plain):
     try:
         made = Interpreter(model_content=content, experimental_op_resolver_type=kind, num_threads=1)
         step = "resize"
-        for detail in made.get_input_details():
-            if detail["name"] in shapes:
-                made.resize_tensor_input(detail["index"], shapes[detail["name"]])
+        details = made.get_input_details()
+        by_place = shapes if isinstance(shapes, list) else [shapes.get(detail["name"]) for detail in details]
+        for detail, shape in zip(details, by_place, strict=True):
+            if shape is not None:
+                made.resize_tensor_input(detail["index"], shape)
         step = "allocate"
         made.allocate_tensors()
         step = "set"

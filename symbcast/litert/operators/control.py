@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, cast
 
 from symbcast.core.algebra.formulas import TRUE
 from symbcast.graphs.walking.control_flow import (
@@ -14,7 +15,7 @@ from symbcast.graphs.walking.control_flow import (
     looped,
 )
 from symbcast.litert.call import LiteRtCall, operator
-from symbcast.operators.values.value import Value
+from symbcast.operators.values.value import Decider, Value
 
 
 def _walked(call: LiteRtCall, name: str, inputs: Sequence[Value]) -> list[Value]:
@@ -79,6 +80,61 @@ _SHAPED = frozenset(_NAMES.split())
 def call_once(call: LiteRtCall) -> Sequence[Value]:
     """A subgraph that runs before the others, such as one that fills tables or variables."""
     _walked(call, "init", ())
+    return []
+
+
+# Variables, which keep their values from one run to the next: the first run is followed.
+
+
+class Handle(Value):
+    """What `VAR_HANDLE` gives: the name of a variable."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(())
+        self.name = name
+
+
+def _variables(call: LiteRtCall) -> tuple[dict[str, Value], str]:
+    """Return the values of variables by name, and the name of the one whose handle is the first input."""
+    handle = call.value(0)
+    if not isinstance(handle, Handle):
+        call.give_up(f"the variable in {call.input_name(0)} is not known")
+    return cast("LiteRtVariables", call.walk).variables, handle.name
+
+
+class LiteRtVariables(Protocol):
+    """A walk that keeps the values of variables."""
+
+    variables: dict[str, Value]
+
+
+@operator("VAR_HANDLE", elements=Decider.DATA)
+def var_handle(call: LiteRtCall) -> Value:
+    """The handle of a variable."""
+    return Handle(f"{call.text('container')}/{call.text('shared_name')}")
+
+
+@operator("READ_VARIABLE", elements=Decider.DATA)
+def read_variable(call: LiteRtCall) -> Value:
+    """The value that was assigned last."""
+    variables, name = _variables(call)
+    if name not in variables:
+        call.give_up("no value was assigned to the variable before")
+    return call.output(variables[name].shape)
+
+
+@operator("ASSIGN_VARIABLE")
+def assign_variable(call: LiteRtCall) -> Sequence[Value]:
+    """A new value of a variable; the next run reads it."""
+    variables, name = _variables(call)
+    before, after = variables.get(name), call.shape(1)
+    if before is not None and before.shape != after:
+        call.note("not followed: the variable has another shape in the next run")
+    if call.asker.guards:
+        call.give_up("an assignment that depends on a condition is not followed")
+    variables[name] = call.value(1)
     return []
 
 

@@ -145,7 +145,10 @@ def split_v(call: LiteRtCall) -> Sequence[Value]:
 
 @operator("SLICE", elements=FIRST)
 def slice_(call: LiteRtCall) -> Value:
-    """A slice that begins at one position on each axis, and has a size on each; -1 is the rest of the axis."""
+    """A slice that begins at one position on each axis, and has a size on each; -1 is the rest of the axis.
+
+    LiteRT does not resize an output whose shape in the file has no open axis: the slice must have that shape.
+    """
     dims, begins, sizes = call.shape(0), slice_positions(call, 1), slice_positions(call, 2)
     if begins is None or sizes is None:
         call.give_up("the begin or size of the slice is not known")
@@ -162,6 +165,9 @@ def slice_(call: LiteRtCall) -> Value:
         call.at_most(begin if length == -1 else end, size, f"the slice must be within axis {axis}")
         ends.append(end)
     value = slice_value(call, call.value(0), SliceBounds(begins, ends))
+    output = call.tensor()
+    if output is not None and output.shape and not output.open_axes and value.shape is not None:
+        call.same_shape(value.shape, output.shape, "the slice must have the shape of the output in the file")
     return call.output(value.shape, value.content)
 
 

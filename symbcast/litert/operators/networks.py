@@ -11,7 +11,7 @@ from symbcast.graphs.walking.reshaping import folded, requested_shape
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.litert.call import LiteRtCall, operator
 from symbcast.operators.convolution import NOT_NEGATIVE, SlidingWindow, covering
-from symbcast.operators.operator import expect_shape
+from symbcast.operators.operator import Dims, expect_shape
 from symbcast.operators.products import matmul, reduce, search
 from symbcast.operators.values.value import FIRST, Value
 
@@ -30,9 +30,18 @@ def _slid(call: LiteRtCall, space: Sequence[Dim], windows: Sequence[SlidingWindo
     return lengths
 
 
-def _fit_once(call: LiteRtCall, space: Sequence[Dim], windows: Sequence[SlidingWindow]) -> None:
-    """Require that no quotient of `_slid` be negative."""
-    for size, window in zip(space, windows, strict=True) if call.integer("padding") != _SAME else ():
+def _check_fit(call: LiteRtCall, dims: Dims, windows: Sequence[SlidingWindow]) -> None:
+    """Require that windows fit into an image (N, ..., C), if it is not empty, for XNNPACK."""
+    for size, window in () if call.integer("padding") == _SAME else zip(dims[1:-1], windows, strict=True):
+        room = window.room(size)
+        if not call.bounds.is_at_least(room, 0):
+            call.require(any_of([call.empty(dims), at_most(0, room)]), "the window must fit into the image")
+
+
+def _check_positions(call: LiteRtCall, dims: Dims, windows: Sequence[SlidingWindow]) -> None:
+    """Require that no quotient of `_slid` be negative, and what `_check_fit` does."""
+    _check_fit(call, dims, windows)
+    for size, window in () if call.integer("padding") == _SAME else zip(dims[1:-1], windows, strict=True):
         call.at_most(1, add(window.room(size), 2 * window.stride), NOT_NEGATIVE)
 
 
@@ -62,7 +71,7 @@ def conv_2d(call: LiteRtCall) -> Value:
     call.require(equal(modulo(filters[0], groups), 0), "the filters must be a multiple of the groups")
     _bias(call, 2, filters[0])
     windows = _windows(call, filters[1:3])
-    _fit_once(call, dims[1:3], windows)
+    _check_positions(call, dims, windows)
     return call.output((dims[0], *_slid(call, dims[1:3], windows), filters[0]))
 
 
@@ -72,10 +81,14 @@ def depthwise_conv_2d(call: LiteRtCall) -> Value:
     dims, filters = call.rank(0, (4,), "the input"), call.rank(1, (4,), "the filters")
     call.filled((*dims[1:], *filters[1:]), "neither the image nor the filters may be empty")
     call.equal(filters[0], 1, "the filters must be (1, H, W, O)")
+    count = multiply(dims[3], call.integer("depth_multiplier", 1))
     call.divide(filters[3], dims[3], "the filters must be a multiple of the channels")
+    # LiteRT's own kernel takes any multiple, XNNPACK that of the file.
+    reason = "the filters must be as many as the channels times the depth multiplier"
+    call.require(any_of([call.empty(dims[:1]), equal(filters[3], count)]), reason)
     _bias(call, 2, filters[3])
     windows = _windows(call, filters[1:3])
-    _fit_once(call, dims[1:3], windows)
+    _check_positions(call, dims, windows)
     return call.output((dims[0], *_slid(call, dims[1:3], windows), filters[3]))
 
 
@@ -86,7 +99,7 @@ def conv_3d(call: LiteRtCall) -> Value:
     call.equal(dims[4], filters[3], "the channels must equal those of the filters")
     _bias(call, 2, filters[4])
     windows = _windows(call, filters[:3], "dhw")
-    _fit_once(call, dims[1:4], windows)
+    _check_positions(call, dims, windows)
     return call.output((dims[0], *_slid(call, dims[1:4], windows), filters[4]))
 
 
@@ -118,11 +131,8 @@ def pool_2d(call: LiteRtCall) -> Value:
     """
     dims = call.rank(0, (4,), "the input")
     windows = _windows(call, [call.integer(name) for name in ("filter_height", "filter_width")])
-    is_fit = call.integer("padding") == _SAME or call.node.op_type == "L2_POOL_2D"
-    for size, window in () if is_fit else zip(dims[1:3], windows, strict=True):
-        room = window.room(size)
-        if not call.bounds.is_at_least(room, 0):
-            call.require(any_of([call.empty(dims), at_most(0, room)]), "the window must fit into the image")
+    if call.node.op_type != "L2_POOL_2D":
+        _check_fit(call, dims, windows)
     # Where the quotient of the last axis is negative, which is an error for convolutions, no axis has a position.
     some = 1 if call.integer("padding") == _SAME else _is_fit(call, dims[2], windows[1])
     return call.output((dims[0], *(multiply(n, some) for n in _slid(call, dims[1:3], windows)), dims[3]))
@@ -216,3 +226,30 @@ def cumsum(call: LiteRtCall) -> Value:
     for axis in call.numbers(1) or ():
         call.axis(axis, len(dims))
     return call.output(dims)
+
+
+# Recurrent layers, whose states are variables with a shape in the file.
+
+
+@operator("UNIDIRECTIONAL_SEQUENCE_LSTM")
+def sequence_lstm(call: LiteRtCall) -> Value:
+    """The hidden states of an LSTM; the states in the file fix the batch."""
+    dims = call.rank(0, (3,), "the input")
+    batch = dims[1] if call.flag("time_major") else dims[0]
+    weights, recurrent = call.rank(4, (2,), "the weights"), call.rank(8, (2,), "the recurrent weights")
+    call.equal(weights[1], dims[2], "the features must be as many as the columns of the weights")
+    for position, count in ((18, recurrent[1]), (19, weights[0])):
+        elements = multiply(1, *call.shape(position))
+        call.equal(elements, multiply(batch, count), "the state in the file must have the batch of the input")
+    return call.output((*dims[:2], recurrent[1]))
+
+
+@operator("UNIDIRECTIONAL_SEQUENCE_RNN")
+def sequence_rnn(call: LiteRtCall) -> Value:
+    """The hidden states of a recurrent layer; the state in the file fixes the batch."""
+    dims = call.rank(0, (3,), "the input")
+    batch = dims[1] if call.flag("time_major") else dims[0]
+    weights = call.rank(1, (2,), "the weights")
+    call.equal(weights[1], dims[2], "the features must be as many as the columns of the weights")
+    expect_shape(call, "the state in the file", call.shape(4), (batch, weights[0]))
+    return call.output((*dims[:2], weights[0]))
