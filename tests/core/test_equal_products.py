@@ -13,6 +13,7 @@ FACTORS = [
     "A", "B", "C", "3", "(A + 1)", "(B + C)", "4*(A//4)", "2*(B//2)", "3*((A + B)//3)", "min(A, B)", "min(B, C, 2)",
     "max(A, 2)", "max(B, C)", "(C//2)", "2*((C + 1)//2)", "6*(A*B//6)", "(A % 3)", "5*((B + 2)//5)", "(max(A, 3) - 3)",
 ]  # fmt: skip
+DIVIDED = ["A*(B//A)", "C*((A + B)//C)", "(B//A)", "(C % A)", "A*C*(B//(A*C))", "(A + 1)*(C//(A + 1))", "A*(A*B//C)"]
 SIZES = list(itertools.product(range(8), repeat=3))
 
 
@@ -35,9 +36,29 @@ def test_what_is_said_of_two_products_holds_where_they_are_equal(number):
         assert said(**{n: values[n] for n in names}) == holds, (left, right, values)
 
 
+@pytest.mark.parametrize("number", range(60))
+def test_products_of_quotients_by_sizes_are_equal_only_where_they_have_values(number):
+    draw = random.Random(number)
+    left = draw.sample(DIVIDED, draw.randint(1, 2))
+    right = [draw.choice([f, *FACTORS[:3]]) for f in left] + draw.sample(FACTORS[:6], draw.randint(0, 1))
+    operator = draw.choice(["==", "!="])
+    text = f"{'*'.join(left)} {operator} {'*'.join(right)}"
+    guard = sb.Condition(text).simplified().guard()
+    for sizes in draw.sample(SIZES, 120):
+        values = dict(zip("ABC", sizes, strict=True))
+        try:
+            holds = eval(text, {"min": min}, values)
+        except ZeroDivisionError:
+            holds = False
+        assert guard(**{n: values[n] for n in guard.parameters}) == holds, (text, values)
+
+
 @pytest.mark.parametrize(
     ("condition", "short"),
     [
+        ("H*W == p*p*(H//p)*(W//p) and H >= 1 and W >= 1 and p >= 1", "H % p == 0 and W % p == 0 and p >= 1"),
+        ("C == G*(C//G)", "C % G == 0"),
+        ("B*T == E*(B*T//E)", "B*T % E == 0"),
         ("H*N*W == 256*N*(H//16)*(W//16) and N >= 1 and H >= 1 and W >= 1", "H % 16 == 0 and W % 16 == 0"),
         ("M == min(M, N)", "M <= N"),
         ("M == max(M, N)", "N <= M"),

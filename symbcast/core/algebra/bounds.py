@@ -325,11 +325,20 @@ def equal_products(left: Dim, right: Dim) -> Formula | None:
     AnyOf((Comparison('==', H, W), Comparison('==', N, 0)))
     >>> equal_products(3 * H * floor_divide(W, 3), H * W)
     AnyOf((Comparison('==', W % 3, 0), Comparison('==', H, 0)))
+
+    That holds where the terms have values. Where they may have none, what they need is left to the caller:
+
+    >>> equal_products(N * floor_divide(W, N), W)
+    Comparison('==', W % N, 0)
     """
     a, b = term(left), term(right)
-    if not (_is_product(a) or _is_product(b)) or not (a.is_total and b.is_total):
+    if not (_is_product(a) or _is_product(b)) or not all(a.is_total or _has_no_join(a) for a in (a, b)):
         return None
     return _taken_apart(a, b)
+
+
+def _has_no_join(value: Term) -> bool:
+    return all(operation.kind != "join" for operation in value.all_operations())
 
 
 def _is_product(value: Term) -> bool:
@@ -393,9 +402,9 @@ def _pairs(less: Term, greater: Term) -> Iterator[_Pair]:
 
 def _above(atom: Operation) -> Iterator[tuple[Term, Term, Formula]]:
     """Yield multiples of an operation, each with a term that it does not exceed, and when the two are equal."""
-    if atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
+    if atom.kind == "//" and _is_never_negative(atom.args[1]):
         value, by = atom.args
-        yield atom.scaled(by.constant), value, equal(modulo(value.dim(), by.constant), 0)
+        yield atom * by, value, equal(modulo(value.dim(), by.dim()), 0)
     elif atom.kind == "min":
         for member in atom.args:
             yield atom, member, all_of(at_most(member.dim(), o.dim()) for o in atom.args if o is not member)

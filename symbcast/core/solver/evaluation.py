@@ -158,7 +158,7 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
         return factors
     products = equal_products(a, b) if operator in ("==", "!=") else None
     if products is not None:
-        return in_normal_form(products if operator == "==" else negate(products))
+        return in_normal_form(products if operator == "==" else negate(products, needs(comparison)))
     return comparison
 
 
