@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from unittest.mock import patch
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from solver.expressions import Expression, Statement, comparison, expressions, integer, name, statements
 
+import symbcast as sb
 from symbcast.core.algebra.arithmetic import floor_divide, modulo, multiply
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Compatible, all_of, any_of, dims_of
 from symbcast.core.algebra.symbols import symbol
@@ -227,7 +229,7 @@ def test_sign_runs_find_given_roots(roots):
 @pytest.mark.parametrize(
     "formula",
     [
-        Comparison("==", modulo(7, a), 2),
+        Comparison("==", modulo(70_000, a), 2),
         Comparison("<=", modulo(a, 4097), 2),
         Comparison("==", modulo(a, 65537), 2),
         Comparison("==", floor_divide(a, 64) + floor_divide(a, 81), 3),
@@ -251,3 +253,42 @@ def test_solving_does_not_enumerate():
 def test_high_powers_are_left_to_others():
     with pytest.raises(NotPeriodicError, match="a power above 128"):
         solution_set(Comparison("==", multiply(*[a] * 200), 7))
+
+
+DIVIDED = [
+    "{} % A",
+    "{}//A",
+    "{} % (A + 1)",
+    "{} % (2*A)",
+    "min({} % A, 3)",
+    "({} % A)//2 + A % 3",
+    "{}//(A*A)",
+    "2*A - {}//A",
+]
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_numbers_divided_by_a_size_are_solved(number):
+    draw = random.Random(number)
+    left, right = (text.format(draw.randint(-9, 30)) for text in draw.sample(DIVIDED, 2))
+    text = f"{left} {draw.choice(['==', '!=', '<=', '<'])} {draw.choice([right, '1', '3', 'A', 'A % 2'])}"
+    guard = sb.Condition(text).simplified().guard()
+    for size in range(70):
+        try:
+            holds = eval(text, {"A": size, "min": min})
+        except ZeroDivisionError:
+            holds = False
+        assert guard(**({"A": size} if guard.parameters else {})) == holds, (text, size)
+
+
+@pytest.mark.parametrize(
+    ("condition", "short"),
+    [
+        ("1 % A == 0", "A == 1"),
+        ("8 % A == 0", "A == 1 or A == 2 or A == 4 or A == 8"),
+        ("24 % A == 0 and A >= 1", "24 % A == 0"),
+        ("8 % A == 3", "A == 5"),
+    ],
+)
+def test_divisors_of_a_number_are_listed_if_they_are_few(condition, short):
+    assert str(sb.Condition(condition).simplified()) == short

@@ -317,6 +317,20 @@ def by_thresholds(operator: Operator, difference: Term) -> SizeSet | None:
     return _between(operator, sign, start, *thresholds)
 
 
+def first_above(terms: Sequence[tuple[Term, int]], most: int) -> int | None:
+    """Return the first size, at most ``most``, from which on terms exceed their numbers; None if that is not clear."""
+    start = 0
+    for value, number in terms:
+        if _direction(value) != 1 or not value.is_total:
+            return None
+        size = value_function(value.dim(), tuple(value.symbols()))
+        first = _first(lambda n, size=size, number=number: size(n) > number, 0)  # type: ignore[misc]
+        if first is None or first > most:
+            return None
+        start = max(start, first)
+    return start
+
+
 def _between(operator: Operator, sign: int, start: int, zero: int | None, above: int | None) -> SizeSet:
     """Return where a rising term, times its sign, compares with 0: it is 0 from ``zero``, above 0 from ``above``."""
     ends = (start, zero), (zero, above), (above, None)

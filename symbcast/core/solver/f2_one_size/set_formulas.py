@@ -23,6 +23,7 @@ from symbcast.core.algebra.formulas import (
     different,
     dims_of,
     equal,
+    is_total,
     literal_count,
     with_dims,
 )
@@ -256,7 +257,8 @@ def shortest_set_formula(symbol: Symbol, members: SizeSet, within: SizeSet, stat
     For sizes in ``within``, the ``stated`` ones together hold exactly for the members.
     """
     described = _described_shortly(symbol, members, within)
-    if described is not None and literal_count(described) <= _READABLE:
+    readable = _READABLE if all(map(is_total, stated)) else _READABLE_DIVISORS
+    if described is not None and literal_count(described) <= readable:
         return described
     spelled = [clause for formula in stated for clause in clauses(formula)]
     if sum(map(_words, spelled)) <= _REDUCED_UP_TO:
@@ -332,6 +334,8 @@ _BRANCHES = 512
 _RUNS = 32
 # Descriptions of at most this many comparisons are not compared with the given constraints.
 _READABLE = 6
+# The same where the constraints divide by the size: ``24 % A == 0`` has eight divisors.
+_READABLE_DIVISORS = 4
 _REDUCED_UP_TO = 128
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial, reduce
 from itertools import accumulate
 from math import gcd, lcm
@@ -27,11 +27,13 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, symbols_of, term
 from symbcast.core.effort import charge, remembered
+from symbcast.core.solver.evaluation import value_function
 from symbcast.core.solver.f2_one_size.piecewise import (
     NotPeriodicError,
     PolynomialPiece,
     ResidueClassTerms,
     by_thresholds,
+    first_above,
     period_of_term,
     runs_within,
 )
@@ -204,6 +206,8 @@ def _is_linear(formula: Formula) -> bool:
 
 # Units of effort for a residue class.
 _CLASS = 10
+# Up to which size all sizes are tried.
+_MAX_TRIED = 4096
 # With a longer period, the cases of a ``min``, ``max`` or join are solved one by one.
 _MAX_CLASSES = 1024
 
@@ -251,6 +255,8 @@ def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     solution = by_thresholds(operator, difference)
     if solution is None:
         solution = _solve_quotient(operator, difference)
+    if solution is None:
+        solution = _solve_divided_numbers(operator, difference)
     if solution is not None:
         return solution
     cases = _case_operation(difference)
@@ -287,6 +293,41 @@ def _solve_quotient(operator: Operator, difference: Term) -> SizeSet | None:
     if factor < 0:
         return at_least(-(most // -factor))
     return ~at_least(most // factor + 1)
+
+
+def _solve_divided_numbers(operator: Operator, difference: Term) -> SizeSet | None:
+    """Return the solution for quotients and remainders of numbers by growing terms; None for other differences.
+
+    From the size on at which the divisors exceed the numbers, ``8 // A`` is 0 and ``8 % A`` is 8. Smaller sizes are
+    tried one by one.
+    """
+    large: dict[Atom, Term] = {}
+    operations = list(difference.all_operations())
+    divided = [o for o in operations if o.kind in ("//", "%") and not o.args[1].is_constant]
+    if not divided or any(o.kind == "join" for o in operations):
+        return None
+    for operation in divided:
+        number, divisor = operation.args
+        if not number.is_constant:
+            return None
+        is_negative = number.constant < 0
+        if operation.kind == "//":
+            large[operation] = constant(-1 if is_negative else 0)
+        else:
+            large[operation] = number + divisor if is_negative else number
+    start = first_above([(o.args[1], abs(o.args[0].constant)) for o in divided], _MAX_TRIED)
+    if start is None:
+        return None
+    charge(_CLASS * start)
+    (symbol,) = difference.symbols()
+    value, compare = value_function(difference.dim(), (symbol,)), COMPARED[operator]
+    small = [n for n in range(start) if _is_defined(divided, symbol, n) and compare(value(n), 0)]
+    beyond = _solve_difference(operator, Substitution(large, of_symbols=False).term(difference))
+    return SizeSet.of(small) | (SizeSet.interval(start, None) & beyond)
+
+
+def _is_defined(divided: Iterable[Operation], symbol: Symbol, size: int) -> bool:
+    return all(value_function(o.args[1].dim(), (symbol,))(size) for o in divided)
 
 
 def _quotient_at_least(above: Term, below: Term, number: int) -> SizeSet:
