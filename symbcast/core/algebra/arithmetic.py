@@ -8,7 +8,7 @@ remainder as a multiple of the divisor, vanish together with their requirements.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import gcd, prod
 from operator import attrgetter, index, mul
@@ -193,6 +193,9 @@ def floordiv_terms(dividend: Term, divisor: Term) -> Term:
         return merged if not (whole or carried) else collect([(Term(whole), 1), (merged, 1)], carried)
     if _is_below(dividend, divisor):
         return constant(0)
+    if isinstance(dividend, Operation) and dividend.kind == "//" and divisor.is_at_least(0):
+        # floor(floor(a/n) / k) is floor(a / (n*k)) for each k above 0, whatever sign n has.
+        return floordiv_terms(dividend.args[0], dividend.args[1] * divisor)
     quotient, rest = quotient_and_remainder(dividend, divisor)
     if quotient.coefficients and rest.coefficients:
         return quotient + floordiv_terms(rest, divisor)
@@ -282,11 +285,10 @@ def _floor_of_floor(dividend: Term, divisor: int) -> Term:
     """Return a floor with nested floors merged: floor((floor(x/a) + r) / b) is floor((x + a*r) / (a*b))."""
     for monomial, coefficient in dividend.coefficients.items():
         inner = monomial[0] if len(monomial) == 1 and coefficient == 1 else None
-        if isinstance(inner, Operation) and inner.kind == "//" and inner.args[1].is_constant:
-            by = inner.args[1].constant
-            rest = dividend - inner
-            if by > 0:
-                return floordiv_terms(inner.args[0] + rest.scaled(by), constant(by * divisor))
+        if isinstance(inner, Operation) and inner.kind == "//":
+            by, rest = inner.args[1], dividend - inner
+            if (by.is_constant and by.constant > 0) or not rest.coefficients:
+                return floordiv_terms(inner.args[0] + rest * by, by.scaled(divisor))
     return Operation("//", (dividend, constant(divisor)))
 
 
@@ -494,7 +496,7 @@ class Substitution:
             for atom in monomial:
                 product = product * self._atom(atom)
             parts.append((product, coefficient))
-        return collect(parts)
+        return with_remainders(collect(parts))
 
     def _atom(self, atom: Atom) -> Term:
         if atom in self.replaced:
@@ -506,6 +508,52 @@ class Substitution:
                 result = operate(atom.kind, tuple(map(self.term, atom.args)))
             self.results[atom] = result
         return result
+
+
+def with_remainders(value: Term) -> Term:
+    """Return a sum with ``a - b*(a//b)`` written as ``a % b``, and ``b*(a//b) + a % b`` as ``a``, also times a factor.
+
+    Both are equal wherever b is not 0; where it is, the first sum has no value.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> A, B, N = map(symbol, "ABN")
+    >>> with_remainders(A * N - A * B * floor_divide(N, B) + 1)
+    A*(N % B) + 1
+    """
+    while value.adds_quotients:
+        shorter = next(_shorter_by_remainders(value), None)
+        if shorter is None:
+            break
+        value = shorter
+    return value
+
+
+def _shorter_by_remainders(value: Term) -> Iterator[Term]:
+    for monomial, coefficient in value.coefficients.items():
+        for quotient in monomial:
+            if not isinstance(quotient, Operation) or quotient.kind != "//":
+                continue
+            dividend, divisor = quotient.args
+            if not divisor.coefficients:
+                continue  # a division by 0 has no value: it stays
+            leading = max(divisor.coefficients, key=_degree_order)
+            factor = monomial_quotient(monomial, (quotient, *leading))
+            times, rest = divmod(coefficient, divisor.coefficients[leading])
+            if factor is None or rest:
+                continue
+            multiple = Term({factor: times})
+            remainder = modulo_terms(dividend, divisor)
+            for left, right in ((remainder, dividend), (-dividend, -remainder)):
+                gone = (divisor * quotient + left) * multiple
+                if _is_part(gone, value):
+                    yield value - gone + right * multiple
+
+
+def _is_part(part: Term, value: Term) -> bool:
+    """Return whether a sum has all summands of another one; of its number, at least as much."""
+    number, most = part.constant, value.constant
+    has_number = not number or ((number > 0) == (most > 0) and abs(number) <= abs(most))
+    return has_number and all(value.coefficients.get(m) == c for m, c in part.coefficients.items() if m)
 
 
 # Up to how many sizes are multiplied one after the other.
@@ -520,14 +568,14 @@ def add(*dims: Dim) -> Dim:
         return _bounded(number)
     if len(parts) == 1 and not number:
         return parts[0]
-    return collect([(d, 1) for d in parts], number).dim()
+    return with_remainders(collect([(d, 1) for d in parts], number)).dim()
 
 
 def subtract(left: Dim, right: Dim) -> Dim:
     """Return the difference."""
     if isinstance(right, int):
         return left - right if isinstance(left, int) else add(left, -right)
-    return collect([(term(left), 1), (term(right), -1)]).dim()
+    return with_remainders(collect([(term(left), 1), (term(right), -1)])).dim()
 
 
 def multiply(*dims: Dim) -> Dim:
@@ -611,7 +659,7 @@ def value_of(dim: Dim) -> Dim:
     >>> from symbcast.core.text import parse_dim
     >>> dim = parse_dim("M - M + N")
     >>> dim, value_of(dim)
-    (M % 1 + N, N)
+    (0*M + N, N)
     """
     if isinstance(dim, int) or dim.is_Symbol or not any(map(is_mention, dim.atoms())):
         return dim

@@ -285,6 +285,14 @@ def needs_of(dims: Iterable[Dim]) -> list[Leaf]:
     return [need for dim in dims if not isinstance(dim, int) for need in operation_needs(dim, seen)]
 
 
+def factors_of(divisor: Term) -> Iterable[Term]:
+    """Return terms that are all other than 0 exactly where a divisor is: the factors of a product, each once."""
+    if len(divisor.coefficients) != 1 or divisor.is_constant:
+        return (divisor,)
+    (monomial,) = divisor.coefficients
+    return dict.fromkeys(monomial)
+
+
 def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Leaf]:
     """Yield what the operations in a term need to have values, each once; ``seen`` holds those already handled."""
     if value.is_total:
@@ -295,8 +303,8 @@ def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Leaf]:
         seen.add(operation)
         for arg in operation.args:
             yield from operation_needs(arg, seen)
-        if operation.kind in ("//", "%") and not operation.args[1].is_at_least(1):
-            yield different(operation.args[1].dim(), 0)
+        if operation.kind in ("//", "%"):
+            yield from (different(f.dim(), 0) for f in factors_of(operation.args[1]) if not f.is_at_least(1))
         if operation.kind == "join":
             members = tuple(arg.dim() for arg in operation.args if not (arg.is_constant and arg.constant == 1))
             if len(members) > 1:

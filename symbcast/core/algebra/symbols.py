@@ -21,7 +21,18 @@ from itertools import count, groupby
 from typing import Any, ClassVar, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import add, maximum, replace_symbols
-from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, interned, made_symbol, symbols_of
+from symbcast.core.algebra.terms import (
+    Atom,
+    Dim,
+    Monomial,
+    Operation,
+    Symbol,
+    Term,
+    constant,
+    interned,
+    made_symbol,
+    symbols_of,
+)
 from symbcast.core.characters import quoted_name
 
 __all__ = [
@@ -450,6 +461,8 @@ class TermWriter:
         if atom.kind in ("//", "%"):
             operator = "//" if atom.kind == "//" else " % "
             dividend, divisor = atom.args
+            if atom.kind == "%" and divisor is constant(1):
+                return f"0*{self.write(dividend, POWER)}", PRODUCT  # a mention, which reads back as one
             # `M*N//2` is read from the left; a division within a dividend needs brackets to be parsed at all.
             nested = isinstance(dividend, Operation) and dividend.kind in ("//", "%")
             return f"{self.write(dividend, ATOM if nested else PRODUCT)}{operator}{self.write(divisor, POWER)}", PRODUCT

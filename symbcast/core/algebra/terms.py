@@ -246,6 +246,11 @@ class Term:
         """Whether any of its atoms is an operation."""
         return any(isinstance(atom, Operation) for atom in self.atoms())
 
+    @lazy_property
+    def adds_quotients(self) -> bool:
+        """Whether it adds something to a product with a quotient."""
+        return len(self.coefficients) > 1 and any(operation.kind == "//" for operation in self.operations())
+
     def symbols(self) -> Mapping[Symbol, None]:
         """Return the symbols at any depth, in the order of the monomials; callers must not change the result."""
         return self._symbols

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 from symbcast.core.algebra.arithmetic import mentioning
+from symbcast.core.algebra.formulas import factors_of
 from symbcast.core.algebra.symbols import AxisSequence, Unknown, free_labels, is_sequence, mentions_rest
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of
 from symbcast.core.text.tokens import FITS, TOO_LARGE, SyntaxFault
@@ -88,7 +89,23 @@ def mentioning_all(dim: Dim, terms: Iterable[Term]) -> Dim:
     lost = frozenset(terms) - mentioned_terms((dim,))
     # Names that a larger term shows, such as those in a division, need no separate mention.
     covered = frozenset[Term]().union(*(mentioned_terms(t.args) for t in lost if isinstance(t, Operation)))
-    return mentioning(dim, sorted(lost - covered, key=lambda t: t.key)) if lost else dim
+    for value in sorted(lost - covered, key=lambda t: t.key):
+        if not _is_said(value, mentioned_terms((dim,))):
+            dim = mentioning(dim, [value])
+    return dim
+
+
+def _is_said(value: Term, terms: frozenset[Term]) -> bool:
+    """Return whether terms show the symbols of a value, and it has a value where they do: its divisors are theirs."""
+    if not isinstance(value, Operation) or any(o.kind == "join" for o in value.all_operations()):
+        return False
+    return terms.issuperset(value.symbols()) and _divisors(terms).issuperset(_divisors((value,)))
+
+
+def _divisors(terms: Iterable[Term]) -> frozenset[Term]:
+    """Return the factors of the divisors in terms and their operands."""
+    operations = [o for t in terms for o in t.all_operations() if o.kind in ("//", "%")]
+    return frozenset(factor for o in operations for factor in factors_of(o.args[1]) if not factor.is_at_least(1))
 
 
 # Checks of what was read.
