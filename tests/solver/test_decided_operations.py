@@ -71,6 +71,53 @@ def test_a_quotient_times_its_divisor_is_the_dividend_where_the_remainder_is_kno
     assert len(str(found)) <= len(short) and "//" not in str(found)
 
 
+@pytest.mark.parametrize(
+    ("condition", "short"),
+    [
+        ("M == max((D + P)//3, 2) and (D + P)//3 >= 5", "M >= 5 and M == (D + P)//3"),
+        ("M == min(A//B, 7) and A//B <= 7 and B >= 1", "B >= 1 and M <= 7 and M == A//B"),
+    ],
+)
+def test_comparisons_of_quotients_decide_extremes(condition, short):
+    found = sb.Condition(condition).simplified()
+    assert found.equivalent(condition) and found.equivalent(short)
+    assert len(str(found)) <= len(short) and not any(kind in str(found) for kind in ("min", "max"))
+
+
+QUOTIENTS = ["a//b", "a//3", "b//2", "(a + b)//2", "a % b", "b*(a//b)", "(a//b)//n", "a - b*(a//b)"]
+
+
+def drawn_extremes(number):
+    """Return the clauses of a condition, each a list of comparisons, with extremes of quotients and bounds of these."""
+    draw = random.Random(number)
+
+    def comparison():
+        value, other = draw.choice(QUOTIENTS), draw.choice(["1", "2", "3", "b", "a//2"])
+        if draw.random() < 0.5:
+            value = f"{draw.choice(['min', 'max'])}({value}, {other})"
+        return f"{value} {draw.choice(['==', '<=', '>=', '!='])} {draw.choice(['0', '2', '3', 'n', 'a'])}"
+
+    return [[comparison() for _ in range(draw.choice([1, 1, 1, 2]))] for _ in range(draw.randint(1, 4))]
+
+
+@pytest.mark.parametrize("number", range(25))
+def test_conditions_of_extremes_and_quotients_hold_at_the_same_sizes(number):
+    drawn = drawn_extremes(number)
+    text = " and ".join(f"({' or '.join(clause)})" for clause in drawn)
+    guard = sb.Condition(text).simplified().guard()
+    for sizes in itertools.product(range(5), repeat=3):
+        values = dict(zip("abn", sizes, strict=True))
+        holds = all(any(_holds(leaf, values) for leaf in clause) for clause in drawn)
+        assert guard(**{n: values[n] for n in guard.parameters}) == holds, (text, values)
+
+
+def _holds(comparison, values):
+    try:
+        return eval(comparison, {"min": min, "max": max}, values)
+    except ZeroDivisionError:
+        return False
+
+
 def test_a_slice_beside_what_it_is_added_to():
     traced = sb.trace(lambda x, y: x[: len(y)] + y, "N", "M").condition
     assert traced.equivalent("M <= N or N == 1 or M == 1") and "min" not in str(traced)

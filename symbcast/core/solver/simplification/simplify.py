@@ -19,6 +19,7 @@ from symbcast.core.algebra.formulas import (
     all_of,
     any_of,
     clauses,
+    dims_of,
     literal_count,
     lost_needs,
     negate,
@@ -67,22 +68,28 @@ def without_decided_operations(conjuncts: Sequence[Formula]) -> list[Formula]:
     """
     if not any(map(_has_operation, conjuncts)):
         return list(conjuncts)
-    facts = [room for clause in conjuncts for room in _rooms(clause)]
-    return [_decided_clause(clause, facts) for clause in conjuncts]
+    facts = [room for clause in conjuncts if not _has_operation(clause) for room in _rooms(clause)]
+    decided = [_decided_clause(clause, facts) for clause in conjuncts]
+    if not any(map(_has_extreme, decided)):
+        return decided
+    # Comparisons of quotients are facts too. Only clauses with a min or max change now, and these are no such facts:
+    # two clauses that were both rewritten because the other holds would be weaker together.
+    facts += [room for clause in decided if not _has_extreme(clause) for room in _rooms(clause)]
+    return [_decided_clause(clause, facts) if _has_extreme(clause) else clause for clause in decided]
 
 
 def _decided_clause(clause: Formula, facts: Sequence[Term]) -> Formula:
     if not _has_operation(clause):
         return clause
     if isinstance(clause, AnyOf):
-        beside = [room for part in clause.parts for room in _rooms(negate(part))]
+        beside = [room for part in clause.parts if not _has_operation(part) for room in _rooms(negate(part))]
         return any_of(_replaced(part, [*beside, *facts]) for part in clause.parts)
     return _replaced(clause, facts)
 
 
 def _rooms(formula: Formula) -> Iterator[Term]:
-    """Yield the terms that a comparison without operations states to be non-negative."""
-    if isinstance(formula, Comparison) and not _has_operation(formula):
+    """Yield the terms that a comparison states to be non-negative."""
+    if isinstance(formula, Comparison):
         room = term(formula.right) - term(formula.left)
         match formula.operator:
             case "<=":
@@ -96,6 +103,10 @@ def _rooms(formula: Formula) -> Iterator[Term]:
 
 def _has_operation(formula: Formula) -> bool:
     return any(True for _ in _operations(formula))
+
+
+def _has_extreme(formula: Formula) -> bool:
+    return any(o.kind in ("min", "max") for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
 
 
 def _operations(formula: Formula) -> Iterator[Operation]:
