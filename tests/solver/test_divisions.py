@@ -140,6 +140,19 @@ def test_near_misses_have_a_counterexample(condition: str, other: str) -> None:
     assert not _holds(_function(other), sizes)
 
 
+@pytest.mark.parametrize(
+    ("condition", "short"),
+    [
+        ("d % h == 0 and e == g*(d//h) and h % g == 0 and d % g == 0", "d % h == 0 and e == g*(d//h) and h % g == 0"),
+        ("d % h == 0 and h % k == 0 and d % k == 0", "d % h == 0 and h % k == 0"),
+        ("h*w == p*p*(h//p)*(w//p)", "h % p == 0 and w % p == 0"),
+        ("b*s*d == b*s*h*(d//h)", "d % h == 0"),
+    ],
+)
+def test_clauses_that_divisions_imply_are_left_out(condition: str, short: str) -> None:
+    assert str(sb.Condition(condition).simplified(min_size=1)) == short
+
+
 def _function(text: str) -> Callable[..., bool]:
     names = "abcdefghijklmnopqrstuvwxyzABCDHMNPSTW"
     return eval(f"lambda {', '.join(f'{n}=2' for n in names)}: {text}")

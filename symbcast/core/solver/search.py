@@ -82,9 +82,10 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
     """
     ways: list[Way] = [_by_elimination, branch_and_bound.some_point]
     if not all(map(is_linear, formulas)):
-        # Most questions about products have an answer that is soon found. Only the others are worth a proof by linear
-        # arithmetic, which can refute but not confirm.
-        ways += [partial(_by_z3, limit=QUICK_LIMIT), _by_products]
+        # Most questions about products have an answer that z3 soon finds. Only the others are worth a proof by linear
+        # arithmetic, which can refute but not confirm. With divisions by sizes, z3 spends the effort without an answer.
+        quick = partial(_by_z3, limit=QUICK_LIMIT)
+        ways += [_by_products, quick] if any(map(divides_by_sizes, formulas)) else [quick, _by_products]
     return _first_answer([*ways, partial(_by_z3, limit=limit)], symbols, formulas)
 
 
@@ -182,6 +183,13 @@ def _at_level(question: SmallestPointQuestion, level: Level) -> Point | None:
 def is_linear(formula: Formula) -> bool:
     """Return whether a formula multiplies no sizes."""
     return all(isinstance(d, int) or term(d).is_linear for d in dims_of(formula))
+
+
+@lru_cache(maxsize=4096)
+def divides_by_sizes(formula: Formula) -> bool:
+    """Return whether a divisor in a formula is no number."""
+    operations = (o for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
+    return any(o.kind in ("//", "%") and not o.args[1].is_constant for o in operations)
 
 
 _FEW_ASKED = 8
