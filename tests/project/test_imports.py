@@ -146,6 +146,7 @@ QUESTIONS = [
     "a.to_python()",
     "a.to_smtlib()",
     "a.to_stablehlo()",
+    "a.to_z3()",
     "a.explain(trace=True)",
 ]
 FORKED = """

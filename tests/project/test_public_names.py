@@ -14,7 +14,7 @@ from kinds import ANSWERS
 import symbcast as sb
 from symbcast.answers.guards.languages import LANGUAGES
 
-PROPERTIES = ["verdict", "condition", "reason", "findings", "unproven", "unanalysed", "account"]
+PROPERTIES = ["verdict", "condition", "constraints", "reason", "findings", "unproven", "unanalysed", "account"]
 METHODS = [
     "bounds",
     "certify",
@@ -27,6 +27,7 @@ METHODS = [
     "to_cpp",
     "to_smtlib",
     "to_mlir",
+    "to_z3",
     "contract",
     "explain",
     "to_dict",
@@ -71,7 +72,7 @@ OWN = {
 
 CONDITION = """
     certify clauses contract counterexample equivalent explain formula free_symbols guard implies simplified subs
-    symbols sympy to_cpp to_mlir to_python to_smtlib to_stablehlo verdict verdict_under witness
+    symbols sympy to_cpp to_mlir to_python to_smtlib to_stablehlo to_z3 verdict verdict_under witness
 """
 
 CONTRACT = """

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.programs.program import Program
+    from symbcast.core.rules.declaration import Constraint
 
 
 class Known(AnswerLike, Protocol):
@@ -64,11 +65,12 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         "latex to_latex -> sympy.latex(answer.condition)",
         "expr to_sympy -> condition.sympy",
         "substitute bind subs -> condition.subs(...)",
-        "constraint constraints conditions requirements guards -> condition, or findings",
+        "constraint conditions requirements guards -> condition, constraints or findings",
         "to_json json as_dict asdict -> to_dict()",
         "to_c to_cxx cpp -> to_cpp()",
         "to_hlo stablehlo -> to_stablehlo()",
-        "to_smt to_smt2 to_z3 smtlib -> to_smtlib()",
+        "to_smt to_smt2 smtlib -> to_smtlib()",
+        "z3 as_z3 to_solver -> to_z3()",
         "issues errors problems warnings -> findings",
         "proof prove verify certificate -> certify()",
         "free_symbols simplify sympy simplified -> condition, which sympy takes",
@@ -134,6 +136,23 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         from symbcast.answers.public.conditions import Condition
 
         return Condition(self._subject)
+
+    @property
+    @one_call
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The requirements as the rules of the operations state them, each with its origin and ``sympy``, its Boolean.
+
+        The condition follows from these, with what their terms need to have values: z3 checks that (`certify`).
+
+        >>> import symbcast as sb
+        >>> for constraint in sb.broadcast("M - 1", "M").constraints:
+        ...     print(constraint, "|", constraint.sympy)
+        M - 1 >= 0 [size of operands 0, axis 0 (-1 from the end)] | M - 1 >= 0
+        M - 1 == M or M - 1 == 1 or M == 1 [numpy of ...] | Eq(M, 1) | Eq(M - 1, 1) | Eq(M - 1, M)
+        """
+        from symbcast.core.programs.certificates import constraints_of
+
+        return constraints_of(self._subject)
 
     @property
     def findings(self) -> tuple[Any, ...]:

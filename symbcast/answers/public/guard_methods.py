@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.guards.languages import LANGUAGES, writer_of
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of
+from symbcast.core.algebra.symbols import sequences_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import one_call
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import ShapeTypeError, UndecidedError
+from symbcast.errors import BindingError, ShapeTypeError, UndecidedError, UnknownRankError
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
     from symbcast.answers.contracts.question import RangeLike, Tensor
     from symbcast.answers.guards.languages.python import Guard
     from symbcast.core.account import Account
+    from symbcast.core.solver.f3_linear.z3_solver import Z3Form
 
 
 class GuardMethods(ABC):
@@ -112,6 +114,31 @@ class GuardMethods(ABC):
     def to_mlir(self, name: str = "guard", *, open: bool | None = None, with_assumptions: bool = True) -> str:
         """Return an MLIR module with the condition as witnesses of the shape dialect and a region that assumes them."""
         return self._source("mlir", name, open, with_assumptions)
+
+    @one_call
+    def to_z3(self, *, open: bool | None = None, with_assumptions: bool = True) -> Z3Form:
+        """Return the condition as z3's expression, the variables of its sizes, and what is known of these.
+
+        ``known`` has the bounds of sizes, the assumptions unless ``with_assumptions=False``, and the definitions of
+        terms that z3 lacks: assert it too. The condition itself says where its terms have values: it is false where
+        they have none. Raises `UnknownRankError` for sizes of a sequence of axes.
+
+        >>> import symbcast as sb, z3
+        >>> condition, names, known = sb.broadcast("N", "N//2*2", assume="N >= 2").to_z3()
+        >>> solver = z3.Solver()
+        >>> solver.add(known, z3.Not(condition), names["N"] <= 3)
+        >>> solver.check(), solver.model()
+        (sat, [N = 3])
+        """
+        from symbcast.core.solver.f3_linear.z3_solver import z3_form
+
+        sequences = sequences_of(self._shown)
+        if sequences:
+            raise UnknownRankError("to_z3", sequences[0].name)
+        if len({*self._shown.values()}) < len(self._shown):
+            raise BindingError("two sizes have one name", "give each size its own name")
+        assumed = self._assumed if with_assumptions else TRUE
+        return z3_form(self._decided(open, with_assumptions=False), assumed, self._shown)
 
     @one_call
     def contract(

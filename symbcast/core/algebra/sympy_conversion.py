@@ -436,6 +436,17 @@ def formula_to_sympy(formula: Formula) -> Boolean:
             return formula_to_sympy(expand(formula))
 
 
+def simplified_by(boolean: Boolean, simplify: Callable[[], Boolean]) -> Boolean:
+    """Return a conjunction or disjunction that ``sympy.simplify`` simplifies by a function; any other as it is.
+
+    sympy looks for `_eval_simplify` on the object; relations have no place for it, so sympy simplifies these itself.
+    Nothing else changes: copies and parts are sympy's own.
+    """
+    if isinstance(boolean, (sympy.And, sympy.Or)):
+        boolean._eval_simplify = lambda **_: simplify()
+    return boolean
+
+
 def _compatible(dims: tuple[Dim, ...]) -> Boolean:
     members = dict.fromkeys(map(_guarded, dims))
     if any(isinstance(m, int) for m in members):

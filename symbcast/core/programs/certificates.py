@@ -40,6 +40,7 @@ from symbcast.core.programs.operations import Op, emission_of
 from symbcast.core.programs.program import Program
 from symbcast.core.rules import OutputDim
 from symbcast.core.rules.broadcast_rule import members_of, same_open_output, same_output
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at, predicate, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
@@ -402,10 +403,16 @@ def proof_question(program: Program) -> ProofQuestion:
     return ProofQuestion(program.shown, known, raw_constraints(program))
 
 
+def constraints_of(answer: Answer) -> tuple[Constraint, ...]:
+    """Return the constraints of all operations as their rules state them."""
+    if isinstance(answer, BroadcastCall):
+        return answer.constraints
+    return tuple(c for op in answer.operations if op.kind != "assume" for c in op.constraints)
+
+
 def raw_constraints(program: Program) -> list[Formula]:
     """Return the constraints of all operations, as their rules state them."""
-    ops = (op for op in program.operations if op.kind != "assume")
-    return list(dict.fromkeys(c.requirement for op in ops for c in op.constraints))
+    return list(dict.fromkeys(c.requirement for c in constraints_of(program)))
 
 
 def answer_claims(

@@ -268,13 +268,18 @@ class Statement:
     def sympy(self) -> Boolean:
         """The condition as a sympy Boolean. sympy's own functions accept the condition directly.
 
+        ``sympy.simplify`` of a conjunction or disjunction is `simplified`, which knows that sizes are whole numbers.
+
         >>> import sympy
         >>> sympy.simplify(Statement("N == 2 or N == 1 and N == 2"))
         Eq(N, 2)
         """
-        from symbcast.core.algebra.sympy_conversion import formula_to_sympy
+        from symbcast.core.algebra.sympy_conversion import formula_to_sympy, simplified_by
 
-        return formula_to_sympy(replace_in_formula(self.formula, dict(self._own)) if self._own else self.formula)
+        boolean = formula_to_sympy(replace_in_formula(self.formula, dict(self._own)) if self._own else self.formula)
+        # Of ranks that are not known, a condition may have no simplified form.
+        has_sequences = bool(sequences_of(self._order))
+        return boolean if has_sequences else simplified_by(boolean, lambda: self.simplified().sympy)
 
     def _sympy_(self) -> Boolean:
         return self.sympy

@@ -143,11 +143,16 @@ class Constraint:
         return self.why.sentence(self.details)
 
     @property
-    def formula(self) -> Boolean:
+    def sympy(self) -> Boolean:
         """The requirement as a sympy Boolean."""
         from symbcast.core.algebra.sympy_conversion import formula_to_sympy
 
         return formula_to_sympy(self.requirement)
+
+    @property
+    def formula(self) -> Boolean:
+        """The same as ``sympy``."""
+        return self.sympy
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Constraint):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import repeat
 from operator import ge, itemgetter, le, mul
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import z3
 
@@ -337,6 +337,44 @@ class Translator:
         """
         charge(_OBJECT * len(self.symbols))
         return z3.Implies(mark, z3.Sum([self.number(0), *self.symbols.values()]) <= self.number(self.largest << _BITS))
+
+
+class NamedTranslator(Translator):
+    """Translates formulas for a user: symbols have names, and formulas may be negated, as nothing is existential."""
+
+    def __init__(self, names: Mapping[Symbol, str]) -> None:
+        super().__init__(z3.main_ctx(), {})
+        self.symbols = {s: z3.Int(name, self.context) for s, name in names.items()}
+
+    def _leaf(self, formula: Formula) -> Any:
+        # More than a few members would share a constant that exists where they join: its negation says nothing.
+        if isinstance(formula, (Compatible, Clashing)):
+            return self.formula(expand(formula))
+        return super()._leaf(formula)
+
+
+class Z3Form(NamedTuple):
+    """A condition in z3's terms, in z3's main context.
+
+    Attributes:
+        condition: z3's expression.
+        names: the integer variable of each size.
+        known: what also holds: the bounds of sizes, and the definitions of quotients, minima and maxima that z3 lacks.
+            Assert it together with the condition, or with its negation.
+    """
+
+    condition: Any
+    names: dict[str, Any]
+    known: Any
+
+
+def z3_form(formula: Formula, assumed: Formula, names: Mapping[Symbol, str]) -> Z3Form:
+    """Return a condition and what is assumed in z3's terms."""
+    translator = NamedTranslator(names)
+    condition, known = translator.formula(formula), translator.formula(assumed)
+    bounds = [symbol >= 0 for symbol in translator.symbols.values()]
+    variables = {names[s]: variable for s, variable in translator.symbols.items() if s in names}
+    return Z3Form(condition, variables, z3.And(known, *bounds, *translator.definitions))
 
 
 def _translated(known: dict[K, Any], key: K, make: Callable[[K], Any]) -> Any:
