@@ -324,6 +324,9 @@ def _indexing():
     yield row("GATHER", [("f", N2), ints(2, 0)], "f", "GatherOptions", axis=0)
     yield row("EMBEDDING_LOOKUP", [("i", (None,)), ("f", (3, 4), 1)], "f")
     yield row("GATHER_ND", [("f", N3), ("i", (None, 2))], "f", "GatherNdOptions")
+    yield row("GATHER_ND", [("f", N3), ints(1, 0, 0, 2, shape=[2, 2])], "f", "GatherNdOptions")
+    yield row("SCATTER_ND", [ints(3, 1, shape=[2, 1]), ("f", N2), ints(4, 3)], "f", "ScatterNdOptions")
+    yield row("SCATTER_ND", [ints(3, 4, shape=[2, 1]), ("f", N2), ints(4, 3)], "f", "ScatterNdOptions")
     yield row("SCATTER_ND", [("i", (None, 1)), ("f", N2), ints(4, 3)], "f", "ScatterNdOptions")
     for axis in (0, -1):
         numbers = [("i", [], [3]), ("f", [], [1]), ("f", [], [0])]

@@ -56,8 +56,18 @@ def gather_nd_(call: LiteRtCall) -> Value:
     shape = gather_nd(call, data, indices, index_length(call, indices))
     full = all_of([at_most(1, d) for d in data])
     call.require(any_of([call.empty(indices), full]), "there must be elements to select")
-    call.note_data(f"the indices in {call.input_name(1)}, which are data, must be within the axes", 1)
+    _check_columns(call, 1, data)
     return call.output(shape)
+
+
+def _check_columns(call: LiteRtCall, position: int, dims: Dims) -> None:
+    """Require that each number of index vectors be within its axis; note it where they are data."""
+    numbers, length = call.numbers(position), index_length(call, call.shape(position))
+    if numbers is None:
+        call.note_data(f"the indices in {call.input_name(position)}, which are data, must be within the axes", position)
+    for n, size in enumerate(dims[:length] if numbers else ()):
+        column = (numbers or [])[n::length]
+        within(call, min(column), max(column), size, (), from_end=False)
 
 
 @operator("SCATTER_ND", elements=(1,))
@@ -67,7 +77,7 @@ def scatter_nd_(call: LiteRtCall) -> Value:
     expect_line(call, 2)
     dims = requested_shape(call, 2)
     scatter_nd(call, dims, indices, updates, index_length(call, indices))
-    call.note_data(f"the indices in {call.input_name(0)}, which are data, must be within the axes", 0)
+    _check_columns(call, 0, dims)
     return call.output(dims)
 
 
