@@ -34,3 +34,22 @@ def test_all_constants_that_fix_a_size_are_named():
 def test_a_constant_that_leaves_the_size_open_is_not_named():
     assert fix("1, -1", "z = Reshape(c, s2)").endswith("dynamic, and s2, which fixes it too")
     assert fix("1, -1", "d = ReduceSum(c)\n  z = Expand(d, s2)").endswith("export it with that size dynamic")
+
+
+def test_a_finding_lists_every_constant_that_alone_requires_the_same():
+    count = 40
+    nodes = "\n".join(f"  r{k} = Reshape(x, s{k})  t{k} = Relu(r{k})" for k in range(count))
+    constants = ", ".join(f"int64[2] s{k} = {{{1 + k % 2}, {8 // (1 + k % 2)}}}" for k in range(count))
+    outputs = ", ".join(f"float[A{k}, B{k}] t{k}" for k in range(count))
+    others = "\n  u = Reshape(x, free)  v = Reshape(x, six)"
+    text = f"""<ir_version: 8, opset_import: ["" : 18]>
+      g (float[N, 4] x) => ({outputs})
+      <{constants}, int64[2] free = {{-1, 4}}, int64[2] six = {{0, 4}}> {{\n{nodes}{others}\n}}"""
+    report = sb.onnx.check(onnx.parser.parse_model(text))
+    assert str(report.condition) == "N == 2"
+    (finding,) = report.findings
+    assert [b.constant for b in finding.baked] == [f"s{k}" for k in range(count)]
+    assert {b.sizes for b in finding.baked} == {(1, 8), (2, 4)}
+    assert report.to_dict()["findings"][0]["baked"][1] == {
+        "node": finding.baked[1].node, "op_type": "Reshape", "constant": "s1", "sizes": [2, 4]
+    }  # fmt: skip

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers import findings as report
 from symbcast.answers.explanation.words import Namer, in_words
 from symbcast.answers.findings import Sizes, Stops, dims_at, first_stop, without_sizes
 from symbcast.answers.outcomes import CodeLine
-from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, negate
-from symbcast.core.algebra.terms import Dim
+from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, negate
+from symbcast.core.algebra.symbols import SequenceSymbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import prose_list
 from symbcast.core.effort import EffortSpentError, share
+from symbcast.core.programs.arguments import own_set
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import (
     BlamedOperations,
@@ -28,12 +34,14 @@ from symbcast.graphs.report.blame import (
     describe_value,
     shapes_at,
 )
-from symbcast.graphs.report.model_fixes import FixSuggestions
+from symbcast.graphs.report.model_fixes import SIZE_LISTS, FixSuggestions
 
 if TYPE_CHECKING:
     from symbcast.core.programs.answers import ProgramRequirement
     from symbcast.core.programs.operations import Op
+    from symbcast.graphs.graph import Node
     from symbcast.graphs.model import CheckedModel
+    from symbcast.operators.values.value import Value
 
 
 class JointShare(NamedTuple):
@@ -48,6 +56,15 @@ class JointShare(NamedTuple):
     words: str
     reason: str
     formula: Formula
+
+
+class BakedSizes(NamedTuple):
+    """A constant list of sizes that a node takes, such as the shape of a Reshape."""
+
+    node: str
+    op_type: str
+    constant: str
+    sizes: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +82,8 @@ class Finding(report.Finding):
         where: The module and line of code that the node comes from, as text, if the model records them.
         line: The line of code, if the model records it.
         together: The requirements of all nodes that it follows from, if it follows from no one of them; else empty.
+        baked: The constant lists of sizes of the nodes of ``origins``, and of each Reshape that alone requires the
+            same, where it is about one size: all of them have to change.
     """
 
     contents: tuple[tuple[Dim, ...] | None, ...] = ()
@@ -74,6 +93,7 @@ class Finding(report.Finding):
     where: str = ""
     line: CodeLine | None = None
     together: tuple[JointShare, ...] = ()
+    baked: tuple[BakedSizes, ...] = ()
 
     def words_of(self, position: int) -> str:
         """Return a description of an operand that is not a tensor; empty for a tensor."""
@@ -204,10 +224,45 @@ class _ModelFindingReader:
             stops_at="" if sizes is None else self._stop(sizes),
             fix="" if clause == FALSE else self._repairs.best(clause, blamed),
             origins=tuple(dict.fromkeys(op.name for op in ops)),
+            baked=tuple(dict.fromkeys(self._baked(clause, ops))),
             is_about_data=is_data,
             formula=clause,
             verdict=report.severity(self._env.verdict, failing),
         )
+
+    def _baked(self, clause: Formula, ops: Iterable[Op]) -> Iterator[BakedSizes]:
+        """Yield the constant lists of sizes of the nodes behind a clause, and of those that alone require the same.
+
+        What a node requires that others before it have required is not recorded, so it is written here again.
+        """
+        places, find = self._checked.asker.places, self._checked.walk.top.find
+        own = {id(places[op.origin].node) for op in ops if op.origin in places}
+        wanted = self._solutions(clause)
+        for node in self._checked.model.graph.nodes:
+            if node.op_type not in SIZE_LISTS:
+                continue
+            values = [find(name) if name else None for name in node.inputs]
+            constant = _constant_sizes(node, values)
+            if constant and (id(node) in own or self._keeps_elements(node, values[0], constant[1], wanted)):
+                yield BakedSizes(node.name or (node.outputs or [""])[0], node.op_type, *constant)
+
+    def _keeps_elements(
+        self, node: Node, data: Value | None, sizes: tuple[int, ...], wanted: tuple[Symbol, SizeSet] | None
+    ) -> bool:
+        """Return whether a Reshape keeps the number of elements exactly at the wanted sizes."""
+        shape = None if data is None else data.shape
+        if wanted is None or shape is None or node.op_type != "Reshape" or min(sizes) < 1:
+            return False
+        found = self._solutions(equal(multiply(*shape), prod(sizes)))
+        return found is not None and found[0] == wanted[0] and found[1].same(wanted[1])
+
+    def _solutions(self, clause: Formula) -> tuple[Symbol, SizeSet] | None:
+        """Return the size that a clause is about and its values; None for clauses about several sizes."""
+        symbols = tuple(symbols_in(clause))
+        if len(symbols) != 1 or isinstance(symbols[0], SequenceSymbol):
+            return None
+        members = narrowed_set(own_set(symbols[0], self._env.min_size), clause)
+        return None if members is None else (symbols[0], members)
 
     def _stop(self, sizes: Sizes) -> str:
         """Return the first node that fails at some sizes; empty if it is unknown."""
@@ -242,6 +297,17 @@ class _ModelFindingReader:
             "where": blamed.place.node.where,
             "line": blamed.place.node.line,
         }
+
+
+def _constant_sizes(node: Node, values: Sequence[Value | None]) -> tuple[str, tuple[int, ...]] | None:
+    """Return the first constant list of sizes that a node takes, with its name; None if it takes none."""
+    pairs = ((n, v) for n, v in zip(node.inputs, values, strict=True) if v is not None)
+    for position, (name, value) in enumerate(pairs):
+        numbers = content_of(position, value) or ()
+        sizes = tuple(d for d in numbers if isinstance(d, int))
+        if sizes and len(sizes) == len(numbers):
+            return name, sizes
+    return None
 
 
 # Units for the sizes that data decide.

@@ -182,7 +182,7 @@ _MOST_SYMBOLS = 5
 # How many sizes are listed one by one.
 _FEW = 4
 # The operators that take sizes as an input, and what that input is called.
-_GIVEN_SIZES = {
+SIZE_LISTS = {
     "Broadcast": "target shape",
     "Expand": "shape",
     "Interpolate": "sizes",
@@ -288,7 +288,7 @@ class FixSuggestions:
 
     def _baked_in(self, clause: Formula, symbols: Sequence[Symbol], blamed: NodeBlame | None) -> str:
         """Name the constant list of sizes that a node takes, such as the shape of a Reshape."""
-        if blamed is None or blamed.place.op_type not in _GIVEN_SIZES:
+        if blamed is None or blamed.place.op_type not in SIZE_LISTS:
             return ""
         pairs = zip(blamed.place.node.inputs, blamed.place.inputs, strict=True)
         for position, (name, value) in enumerate((n, v) for n, v in pairs if v is not None):
@@ -300,7 +300,7 @@ class FixSuggestions:
                 what = f"{fixed}: export it with that size dynamic" if fixed else "sizes: export it with them dynamic"
                 others = prose_list([n for n in self._baked_after(blamed) if n != name], limit=4)
                 also = f", and {others}, which {'fix' if ' and ' in others else 'fixes'} it too" if others else ""
-                return f"the {_GIVEN_SIZES[blamed.place.op_type]} {list(numbers)} baked into {where} fixes {what}{also}"
+                return f"the {SIZE_LISTS[blamed.place.op_type]} {list(numbers)} baked into {where} fixes {what}{also}"
         return ""
 
     def _baked_after(self, blamed: NodeBlame) -> Iterator[str]:

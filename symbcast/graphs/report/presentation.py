@@ -479,4 +479,5 @@ def _finding_data(finding: Finding, namer: Namer) -> dict[str, Any]:
         "is_about_data": finding.is_about_data,
         **({"where": finding.where} if finding.where else {}),
         **({"together": [_share_data(share) for share in finding.together]} if finding.together else {}),
+        **({"baked": [dict(b._asdict(), sizes=list(b.sizes)) for b in finding.baked]} if finding.baked else {}),
     }
