@@ -57,10 +57,15 @@ def test_a_value_that_does_not_exist_is_proved_not_to(size, assume, least, great
 
 
 def test_what_is_not_decided_has_a_proved_limit_and_a_reason():
-    found = sb.bounds("x*y*z", assume="x + y + z <= 300")
+    found = sb.bounds("v*w*x*y*z", assume="v + w + x + y + z <= 300")
     assert found.least == 0 and found.greatest is None and not found.is_exact
-    assert found.upper.reached <= 1_000_000 <= found.at_most
+    assert found.upper.reached <= 60**5 <= found.at_most
     assert "products of sizes" in found.reason and "at most" in found.explain()
+
+
+def test_the_greatest_product_of_three_sizes_with_a_sum():
+    found = sb.bounds("x*y*z", assume="x + y + z <= 300")
+    assert (found.least, found.greatest) == (0, 100**3) and found.is_exact
 
 
 def test_least_of_a_size_with_a_divisor_that_may_be_zero():

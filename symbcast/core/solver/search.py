@@ -63,6 +63,7 @@ from symbcast.core.solver.size_sets import ALL, SizeSet
 Ts = TypeVarTuple("Ts")
 Way: TypeAlias = "Callable[[Sequence[Symbol], Sequence[Formula]], Point | None]"
 _FEW_SEARCHED = 8
+_FEW_FACTORS = 4
 _FEW_REPAIRED = 10
 _FEW_NUMBERS = 3
 _MOST_ALIKE = 1 << 16
@@ -82,9 +83,11 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
     """
     ways: list[Way] = [_by_elimination, branch_and_bound.some_point]
     if not all(map(is_linear, formulas)):
-        # Most questions about products have an answer that z3 soon finds. Only the others are worth a proof by linear
-        # arithmetic, which can refute but not confirm. With divisions by sizes, z3 spends the effort without an answer.
-        quick = partial(_by_z3, limit=QUICK_LIMIT)
+        # Most questions about products have an answer that z3 soon finds, many of them by `nlsat`. It counts not all of
+        # its steps: within 40 times this limit one system did not end in 40 s, and beside products of five sizes one of
+        # 130 took 1.7 s within it. Only the others are worth a proof by linear arithmetic, which can refute but not
+        # confirm. With divisions by sizes, z3 spends the effort without an answer.
+        quick = partial(_by_z3, limit=QUICK_LIMIT, nlsat=all(map(_has_short_products, formulas)))
         ways += [_by_products, quick] if any(map(divides_by_sizes, formulas)) else [quick, _by_products]
     return _first_answer([*ways, partial(_by_z3, limit=limit)], symbols, formulas)
 
@@ -138,10 +141,12 @@ def _by_products(_: Sequence[Symbol], formulas: Sequence[Formula]) -> None:
         raise GivenUpError
 
 
-def _by_z3(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None) -> Point | None:
+def _by_z3(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None, *, nlsat: bool = False
+) -> Point | None:
     from symbcast.core.solver.f3_linear import z3_solver
 
-    return z3_solver.some_point(symbols, formulas, limit)
+    return z3_solver.some_point(symbols, formulas, limit, nlsat=nlsat)
 
 
 def _smallest_by_z3(question: SmallestPointQuestion) -> Point | None:
@@ -190,6 +195,14 @@ def divides_by_sizes(formula: Formula) -> bool:
     """Return whether a divisor in a formula is no number."""
     operations = (o for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
     return any(o.kind in ("//", "%") and not o.args[1].is_constant for o in operations)
+
+
+@lru_cache(maxsize=4096)
+def _has_short_products(formula: Formula) -> bool:
+    """Return whether a formula multiplies at most four sizes."""
+    return all(
+        isinstance(d, int) or all(len(m) <= _FEW_FACTORS for m in term(d).coefficients) for d in dims_of(formula)
+    )
 
 
 _FEW_ASKED = 8

@@ -163,10 +163,11 @@ def end_if_cancelled() -> None:
 
 __all__ = ["Satisfiability", "Session", "on_worker", "some_point"]
 
-# What z3 does without counting it is switched off or kept small: `nlsat` computes for seconds on ten units, larger
+# What z3 does without counting it is switched off or kept small: `nlsat` may compute for seconds uncounted, larger
 # Groebner bases take up to 8 microseconds a unit and prove no more. An interrupt is the calling thread's to hear.
+_NLSAT = "arith.nl.nra"
 OPTIONS = {
-    "arith.nl.nra": False,
+    _NLSAT: False,
     "arith.nl.grobner_max_simplified": 500,
     "arith.nl.grobner_expr_size_growth": 1,
     "ctrl_c": False,
@@ -384,14 +385,17 @@ def _translated(known: dict[K, Any], key: K, make: Callable[[K], Any]) -> Any:
     return expression
 
 
-def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
+def some_point(
+    symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None, *, nlsat: bool = False
+) -> Point | None:
     """Return sizes at which formulas hold, None if there are none; raise `GivenUpError` if z3 gives up.
 
-    The same question gets the same answer, whatever was asked before.
+    The same question gets the same answer, whatever was asked before. ``nlsat`` is for small limits: see `OPTIONS`.
     """
 
     def run() -> tuple[Satisfiability, Point]:
         session = Session(symbols, formulas, limit=limit)
+        session.solver.set(_NLSAT, nlsat)
         return session.check(), session.sizes
 
     answer, sizes = on_worker(run)
