@@ -84,6 +84,16 @@ def of_implication(given: str, asked: str) -> Callable[[], Answer]:
     return ask
 
 
+def of_bounds(text: str, given: str) -> Callable[[], Answer]:
+    """Ask for the least and greatest value of an expression."""
+
+    def ask() -> Answer:
+        found = sb.bounds(text, assume=given)
+        return {"least": str(found.least), "greatest": str(found.greatest)}
+
+    return ask
+
+
 def of_rules(*shapes: str, rules: list[str]) -> Callable[[], Answer]:
     """Ask where rules differ."""
 
@@ -174,6 +184,7 @@ def pinned() -> Iterator[Question]:
         "ranges": of_broadcast("max(N, 4) + min(N, 9)", "13"),
         "both": of_broadcast("N + M", "7", assume="N <= 2*M and M % 3 == 1"),
         "joined sums": of_broadcast("a + b, b + c, c + a", "5, 6, 7"),
+        "the greatest product of a sum": of_bounds("x*y", "x + y <= 30"),
     }
     for name, ask in by_call.items():
         yield Question(name, ask)
