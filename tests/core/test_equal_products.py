@@ -125,3 +125,59 @@ def test_patches_of_an_image():
     assumed = sb.ShapeEnv(assume=["H % 16 == 0", "W % 16 == 0"])
     assumed.reshape("N, 3, H, W", ("N", 3, "H//16", 16, "W//16", 16))
     assert assumed.verdict is sb.Verdict.ALWAYS
+
+
+SIGNED = [
+    "(A - 2)",
+    "(B - 1)",
+    "(3 - C)",
+    "(2*(C//2) - 3)",
+    "(A - B)",
+    "A",
+    "(B//2)",
+    "(C % 3)",
+    "(A + 2*B - 3)",
+    "(B + 1)",
+]
+
+
+def drawn_inequality(number):
+    """Return the text of an inequality of products: factors of either sign, and a number beside them."""
+    draw = random.Random(number)
+    factors = "*".join(draw.choices(SIGNED, k=draw.randint(2, 3)))
+    other = draw.choice(["0", "0", "1", "-1", "A", "B*C"])
+    return f"{draw.choice(['', '', '-'])}{factors} {draw.choice(['>=', '>', '<=', '<', '==', '!='])} {other}"
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_an_inequality_of_products_holds_where_the_signs_of_their_factors_say(number):
+    text = drawn_inequality(number)
+    said = sb.Condition(text).simplified().guard()
+    for sizes in random.Random(number).sample(SIZES, 120):
+        values = dict(zip("ABC", sizes, strict=True))
+        assert said(**{n: values[n] for n in said.parameters}) == eval(text, {}, values), (text, values)
+
+
+@pytest.mark.parametrize(
+    ("condition", "assumed", "short"),
+    [
+        ("16*(S//8) + B <= 8*B*(S//8) + 2", "S >= 8", "B >= 2"),
+        ("2*S + B <= B*S + 2", "S >= 2", "B >= 2"),
+        ("A + B <= A*B", "A >= 1 and B >= 1", "A >= 2 and B >= 2"),
+        ("W <= H*W", "W >= 1", "H >= 1"),
+        ("A*B + 2 == 2*A + B", "A >= 2", "B == 2"),
+        ("(H//4)*(W//4) + 6 < 2*(H//4) + 3*(W//4)", "H >= 16", "W <= 7"),
+        ("A*B*C >= A*B", "C >= 1", "True"),
+    ],
+)
+def test_a_product_that_one_sign_decides_is_one_bound(condition, assumed, short):
+    assert str(sb.Condition(condition).simplified(assumed)) == short
+
+
+def test_an_encoder_whose_blocks_and_batch_bound_each_other():
+    """Reshapes of a model with windows of 8 require products of the batch and the number of windows."""
+    env = sb.ShapeEnv(min_size=1)
+    for text in ("2*S + B <= B*S + 2", "S % 8 == 0", "2*B + S//8 <= B*(S//8) + 2"):
+        env.require(text)
+    assert env.equivalent("B >= 2 and S >= 16 and S % 8 == 0")
+    assert len(str(env.condition)) <= len("B >= 2 and S >= 16 and S % 8 == 0")

@@ -28,7 +28,16 @@ from symbcast.core.algebra.arithmetic import (
     sides_of,
     subtract,
 )
-from symbcast.core.algebra.formulas import Comparison, Formula, all_of, any_of, at_most, equal
+from symbcast.core.algebra.formulas import (
+    Comparison,
+    Formula,
+    Operator,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    equal,
+)
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
 from symbcast.core.effort import cached_uncounted, charge, remembered
 
@@ -449,6 +458,131 @@ def _divided_by(product: Term, factor: Term) -> Term | None:
         return Term({m: quotient for m, (quotient, _) in quotients.items() if m is not None})
     quotient, rest = quotient_and_remainder(product, factor)
     return None if rest.coefficients else quotient
+
+
+# Polynomials in factors, and inequalities with 0 by the signs of these.
+#
+# Only factors of polynomials that are linear in some atom x are searched for: in ``x*a + b``, each factor without x
+# divides both a and b (Gauss's lemma). So the factors of a are tried, and if none divides b, the polynomial has none.
+# An operation counts as an unknown of its own: an identity of polynomials holds wherever the operations have values.
+
+
+# Of longer polynomials, no factors are searched for.
+_MAX_FACTORED = 24
+
+
+@remembered(4096)
+def factors_of(value: Term) -> tuple[Term, ...]:
+    """Return polynomials whose product is a polynomial, a number first unless it is 1; itself if it is not factored.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> M, N = symbol("M"), symbol("N")
+    >>> factors_of(term(2 * M * N + 4 - 4 * M - 2 * N)), factors_of(term(M * N + 1))
+    ((2, N - 2, M - 1), (M*N + 1,))
+    """
+    charge(_STEP * len(value.coefficients))
+    if value.is_constant or len(value.coefficients) > _MAX_FACTORED:
+        return (value,)
+    shared = tuple(common_factors(value).elements())
+    number = gcd(*value.coefficients.values())
+    if value.coefficients[max(value.coefficients, key=len)] < 0:
+        number = -number
+    rest = term(_divided(value, shared, number))
+    numbers = () if number == 1 else (constant(number),)
+    return (*numbers, *shared, *(() if rest == constant(1) else _factors_of_primitive(rest)))
+
+
+def _factors_of_primitive(value: Term) -> tuple[Term, ...]:
+    """Return the factors of a polynomial whose monomials have no common factor."""
+    atoms = Counter(atom for monomial in value.coefficients for atom in monomial)
+    for atom in atoms if len(value.coefficients) > 1 else ():
+        if any(monomial.count(atom) > 1 for monomial in value.coefficients):
+            continue
+        beside = {monomial_quotient(m, (atom,)): c for m, c in value.coefficients.items() if atom in m}
+        times = Term({m: c for m, c in beside.items() if m is not None})
+        rest = value - times * atom
+        for factor in factors_of(times):
+            quotient = None if factor.is_constant else _divided_by(rest, factor)
+            if quotient is not None and (whole := _divided_by(times, factor)) is not None:
+                return (*_factors_of_primitive(factor), *_factors_of_primitive(whole * atom + quotient))
+        return (value,)
+    return (value,)
+
+
+def by_signs(operator: Operator, left: Dim, right: Dim) -> Formula | None:
+    """Return an inequality of polynomials by the signs of their difference's factors; None if there are too few.
+
+    ``0 <= f*g`` is ``(f >= 0 or g <= 0) and (f <= 0 or g >= 0)``. All terms must have values.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> M, N = symbol("M"), symbol("N")
+    >>> by_signs("<=", N, M * N).parts, by_signs("<=", 2 * M + N, M * N + 2).parts[0]
+    ((Comparison('==', N, 0), Comparison('<=', 1, M)), AnyOf((Comparison('<=', 2, N), Comparison('<=', M, 1))))
+    """
+    difference = term(right) - term(left)
+    if len(difference.coefficients) < 2 or not any(len(m) > 1 for m in difference.coefficients):
+        return None
+    least = int(operator == "<")
+    # Of integers, `p >= 0` is `p + 1 >= 1`: M*N >= M + N is (M - 1)*(N - 1) >= 1.
+    for value, low in ((difference, least), (difference + constant(1 - 2 * least), 1 - least)):
+        factors = factors_of(value)
+        if sum(not f.is_constant for f in factors) > 1 and (formula := _of_signs(factors, low)) is not None:
+            return formula
+    return None
+
+
+def _of_signs(factors: Sequence[Term], least: int) -> Formula | None:
+    """Return that a product is at least 0 or 1; None if more than two of its factors may have either sign."""
+    powers = Counter(f for f in factors if not f.is_constant)
+    is_negative = any(f.is_constant and f.constant < 0 for f in factors)
+    others: list[Term] = []
+    signed: list[Term] = []
+    for factor, power in powers.items():
+        is_positive = _is_never_negative(factor)
+        if not is_positive and power % 2 and not _is_never_negative(-factor):
+            signed.append(factor)
+            continue
+        is_negative ^= power % 2 == 1 and not is_positive
+        others.append(factor)
+    if len(signed) > 2:
+        return None
+    if is_negative:
+        signed = [-signed[0], *signed[1:]] if signed else [constant(-1)]
+    if least:
+        return all_of([*(different(f.dim(), 0) for f in others), _sign(signed, least)])
+    return any_of([*_zeros(others), _sign(signed, least)])
+
+
+def _sign(factors: Sequence[Term], least: int) -> Formula:
+    """Return that the product of at most two factors is at least 0 or 1."""
+    match factors:
+        case [one, other]:
+            # One clause for each sign: if one factor has it, so does the other.
+            return all_of(
+                any_of([_at_least(one.scaled(sign), least), _at_least(other.scaled(-sign), least)]) for sign in (1, -1)
+            )
+        case _:
+            return all_of(_at_least(factor, least) for factor in factors)
+
+
+def _at_least(value: Term, number: int) -> Comparison:
+    above, below = sides_of(value - constant(number))
+    return at_most(below.dim(), above.dim())
+
+
+def different_factors(left: Dim, right: Dim) -> list[Dim]:
+    """Return the factors of a difference, at least one of which is 0 where the two are equal; none if it has one only.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> M, N = symbol("M"), symbol("N")
+    >>> different_factors(M * N + 2, 2 * M + N)
+    [N - 2, M - 1]
+    """
+    difference = term(left) - term(right)
+    if len(difference.coefficients) < 2 or not any(len(m) > 1 for m in difference.coefficients):
+        return []
+    factors = dict.fromkeys(f for f in factors_of(difference) if not f.is_constant)
+    return [f.dim() for f in factors] if len(factors) > 1 else []
 
 
 def clear_quotients(

@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import Substitution, join_members, joins_with_one, subtract, value_of
-from symbcast.core.algebra.bounds import equal_products
+from symbcast.core.algebra.arithmetic import Substitution, join_members, joins_with_one, sides_of, subtract, value_of
+from symbcast.core.algebra.bounds import by_signs, different_factors, equal_products
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -156,10 +156,22 @@ def _normal_comparison(operator: Operator, left: Dim, right: Dim) -> Formula:
         return _normal_comparison(operator, *rest)
     if operator in ("<=", "<") and (factors := _factors_beside_0(operator, a, b)) is not None:
         return factors
-    products = equal_products(a, b) if operator in ("==", "!=") else None
-    if products is not None:
-        return in_normal_form(products if operator == "==" else negate(products, needs(comparison)))
+    if operator in ("==", "!="):
+        products = equal_products(a, b) or _some_factor_is_0(a, b)
+        if products is not None:
+            return in_normal_form(products if operator == "==" else negate(products, needs(comparison)))
+    elif len(symbols_in(comparison)) > 1 and is_total(comparison):
+        signs = by_signs(operator, a, b)
+        if signs is not None:
+            return in_normal_form(signs)
     return comparison
+
+
+def _some_factor_is_0(left: Dim, right: Dim) -> Formula | None:
+    """Return that one factor of a difference is 0; None if it has one factor only."""
+    comparison = equal(left, right)
+    factors = different_factors(left, right) if len(symbols_in(comparison)) > 1 and is_total(comparison) else []
+    return any_of(equal(*map(Term.dim, sides_of(term(factor)))) for factor in factors) if factors else None
 
 
 def _factors_beside_0(operator: Operator, left: Dim, right: Dim) -> Formula | None:

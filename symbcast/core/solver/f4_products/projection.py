@@ -28,7 +28,7 @@ from symbcast.core.algebra.formulas import (
 )
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, constant, symbols_of, term
 from symbcast.core.effort import cached_uncounted, charge
-from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula, symbols_in
+from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, replace_in_formula, symbols_in
 
 
 def with_sizes_outside_operations(comparison: Comparison, sizes: Container[Symbol]) -> Formula:
@@ -318,8 +318,10 @@ def _one_form(part: Formula) -> Formula:
 
 
 def _decided(operator: Operator, difference: Term) -> Formula:
-    (decided,) = normal_conjuncts([Comparison(operator, 0, difference.dim())]) or (TRUE,)
-    return decided
+    comparison = Comparison(operator, 0, difference.dim())
+    decided = in_normal_form(comparison)
+    # By the signs of its factors, a comparison may be several clauses: a literal stays one comparison.
+    return comparison if isinstance(decided, AllOf) and decided != TRUE else decided
 
 
 def _resolvents(left: Sequence[_Literal], right: Sequence[_Literal]) -> Iterator[Clause]:
