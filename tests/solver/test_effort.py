@@ -194,3 +194,16 @@ def test_evidence_says_where_it_is_the_smallest_found():
     env.require("1000000000000000009//(M*K) <= M*K + K%7")
     assert env.evidence_reason
     assert "the smallest found" in env.explain()
+
+
+HARD_ALONE = "H*H*H == W*W + 2*K and K*H*W == H*H + W"
+
+
+def test_what_a_clause_decides_alone_needs_no_effort_of_the_question(monkeypatch):
+    monkeypatch.setattr("symbcast.core.solver.decision.DECIDED", 1_000)
+    env = sb.ShapeEnv(assume=["W >= 3"])
+    for text in ("(H + 3)//4 + W*H >= 0", "H*W >= 3*H or W*W*H == 8", *HARD_ALONE.split(" and ")):
+        env.require(text)
+    assert env.verdict is sb.Verdict.UNKNOWN
+    assert env.equivalent(HARD_ALONE) and len(env.condition.clauses) == 2
+    assert sb.Condition(f"{HARD_ALONE} and H//3 + H*W < 0").verdict is sb.Verdict.NEVER

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import join, replace_symbols, without_joins_with_one
-from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, dims_of
+from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, clauses, dims_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
 from symbcast.core.effort import (
     DECIDED,
@@ -31,7 +31,7 @@ from symbcast.core.solver.evaluation import (
     symbols_in,
 )
 from symbcast.core.solver.f1_names.relations import Relation
-from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms, solved_composites
+from symbcast.core.solver.f2_one_size.decided_terms import DecidedTerms, decided_alone, solved_composites
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula, shortest_set_formula
 from symbcast.core.solver.f2_one_size.set_products import divided_by_boxes, split_by_symbol
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
@@ -216,14 +216,15 @@ class Decision(HasVerdict):
         self.constraints = list(constraints)
         # The units for the parts, and the stages paid meanwhile; None if anything was cut short.
         self._cost: tuple[int, set[CostedValue[Any]]] | None = None
+        remaining = self._without_decided_alone()
         try:
             with budget_share(DECIDED) as effort:
                 paid = set(effort.paid)
-                self.impossible = self._decide(self.constraints)
+                self.impossible = self._decide(remaining)
             self._cost = None if effort.is_cut else (effort.used, effort.paid - paid)
         except EffortSpentError:
             self.impossible = False
-            self.parts = [UndecidedGroup(assumptions.domains, self._undecided(self.constraints), stop_reason())]
+            self.parts = [UndecidedGroup(assumptions.domains, self._undecided(remaining), stop_reason())]
             self.part_of = dict.fromkeys(assumptions.domains, self.parts[0])
 
     def is_taken_over(self, assumptions: AssumptionSet, constraints: Sequence[Formula]) -> bool:
@@ -240,6 +241,17 @@ class Decision(HasVerdict):
         counter.left -= units
         counter.paid |= paid
         return True
+
+    def _without_decided_alone(self) -> list[Formula]:
+        """Return the constraints without what each decides alone; of a single one, the rest is asked anyway."""
+        conjuncts = [clause for c in self.constraints for clause in clauses(c)]
+        if sum(map(_has_terms, conjuncts)) < 2:
+            return self.constraints
+        known = self.assumptions
+        try:
+            return decided_alone([replace_in_formula(c, known.values) for c in conjuncts], known.domains)
+        except EffortSpentError:
+            return self.constraints
 
     def _decide(self, constraints: Sequence[Formula]) -> bool:
         """Create the parts; return whether the constraints are unsatisfiable."""

@@ -23,13 +23,15 @@ from symbcast.core.algebra.formulas import (
     different,
     dims_of,
     equal,
+    is_total,
     literal_count,
     literals,
     lost_needs,
+    opposite,
     with_dims,
 )
 from symbcast.core.algebra.terms import Dim, Monomial, Operation, Symbol, Term, collect, constant, made_symbol, term
-from symbcast.core.effort import charge
+from symbcast.core.effort import Effort, EffortSpentError, charge, counting, current_budget
 from symbcast.core.solver.evaluation import in_normal_form, normal_conjuncts, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula, shortest_set_formula
@@ -80,6 +82,28 @@ class DecidedTerms:
         # A product with a factor that is 0 has no value where its other factors have none.
         lost = lost_needs(formula, decided)
         return all_of([decided, *(_within(self.formula(need), self._sets) for need in lost)]) if lost else decided
+
+    def without_decided(self, formula: Formula) -> Formula:
+        """Return an equivalent formula without the parts that the sets decide alone; all others stay as they are."""
+        match formula:
+            case AllOf(parts):
+                return all_of(map(self.without_decided, parts))
+            case AnyOf(parts):
+                return any_of(map(self.without_decided, parts))
+        symbols = symbols_in(formula)
+        if len(symbols) == 1:
+            members = self._sets.get(next(iter(symbols)), ALL)
+            holding = narrowed_set(members, formula)
+            if holding is None:
+                return formula
+            return FALSE if not holding else TRUE if members <= holding else formula
+        if isinstance(formula, Comparison) and self._never(formula):
+            return FALSE
+        contrary = opposite(formula)
+        if is_total(formula) and isinstance(contrary, Comparison) and self._never(contrary):
+            return TRUE
+        decided = self.formula(formula)
+        return decided if decided in (TRUE, FALSE) else formula
 
     def _comparison(self, formula: Formula) -> Formula:
         """Return a formula that is equivalent where each symbol is in its set, and no divisor is 0."""
@@ -348,6 +372,42 @@ def _within(formula: Formula, sets: Mapping[Symbol, SizeSet]) -> Formula:
     if not holding:
         return FALSE
     return TRUE if members <= holding else formula
+
+
+# What each constraint decides alone, before the effort of a question is spent.
+#
+# Constraints are few or many, and one of them may be hard: then the effort for the question is spent, and all of them
+# stay. So each is first held against the sets and bounds of its sizes, with a small counter of its own.
+
+
+# Units of effort for one constraint: about a millisecond.
+_ALONE = 3_000
+
+
+def decided_alone(constraints: Iterable[Formula], sets: Mapping[Symbol, SizeSet]) -> list[Formula]:
+    """Return constraints without those that hold at all members of the sets, and without alternatives that never do.
+
+    Nothing is charged to the question: what a millisecond decides does not depend on what else is asked.
+
+    >>> from symbcast.core.algebra.symbols import symbol
+    >>> from symbcast.core.text import parse_formula
+    >>> sets = {symbol("H"): SizeSet.interval(1, None), symbol("W"): SizeSet.interval(4, None)}
+    >>> texts = "(H + 3)//4 + H % 2 >= 1", "H*W >= 3*H or H*W == 8", "W//5 < 0 or H*W == 12"
+    >>> decided_alone(map(parse_formula, texts), sets)
+    [Comparison('==', H*W, 12)]
+    """
+    decided = DecidedTerms(sets)
+    clock = current_budget()
+
+    def alone(constraint: Formula) -> Formula:
+        try:
+            with counting(Effort(_ALONE, clock=clock)):
+                return decided.without_decided(constraint)
+        except EffortSpentError:
+            return constraint
+
+    remaining = normal_conjuncts(map(alone, constraints))
+    return [FALSE] if FALSE in remaining else remaining
 
 
 class _Factor(NamedTuple):
