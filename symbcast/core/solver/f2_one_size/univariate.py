@@ -252,6 +252,9 @@ def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     """Return the sizes at which a difference that is not linear, compared with 0, satisfies the operator."""
     if difference.is_constant:
         return ALL if COMPARED[operator](difference.constant, 0) else EMPTY
+    # A size replaced by 0 may be a divisor: the comparison has no value at any size, so it is false.
+    if any(o.kind in ("//", "%") and o.args[1] is constant(0) for o in difference.all_operations()):
+        return EMPTY
     solution = by_thresholds(operator, difference)
     if solution is None:
         solution = _solve_quotient(operator, difference)
