@@ -92,9 +92,7 @@ def check(  # noqa: PLR0913 - each is a fact about the model or an option of the
     cannot have, `AssumptionError` for assumptions that are contradictory or mention sizes that the model does not have,
     and `MissingExtraError` without the extra ``litert``.
 
-    >>> report = check("tests/data/litert/classifier.tflite", resize={"image": "1, H, W, 3"})
-    >>> report.condition, *report.outputs.values()
-    (Condition('0'), Shape('(1, 10)'))
+    For example, ``check("classifier.tflite", resize={"image": "N, H, W, 3"})``.
     """
     question = read_question(FRONT_END, assume, min_size, bind=bind, shapes=resize, values=values, budget=budget)
     return LiteRtReport(check_graph(FRONT_END, read(model, question.runtime, signature, strict), question))
