@@ -90,3 +90,9 @@ def test_what_folded_texts_stand_for(text, same):
     condition = sb.Condition(text)
     assert condition.equivalent(same)
     assert set(clauses(condition.formula)) == set(clauses(sb.Condition(same).formula))
+
+
+def test_a_number_that_is_also_an_axis_is_folded_by_its_place():
+    text = " and ".join(f"past_{n}_key_dim_0 == batch and past_{n}_key_dim_2 + seq == total" for n in range(8))
+    folded = "all(past_{i}_key_dim_0 == batch and past_{i}_key_dim_2 + seq == total for i in 0..7)"
+    assert str(sb.Condition(text)) == folded

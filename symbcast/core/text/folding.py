@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import NamedTuple
 
 from symbcast.core.text.tokens import NAME, QUOTED, SyntaxFault
@@ -66,7 +67,7 @@ def folded(texts: Sequence[str], word: str, heads: Sequence[str] = ()) -> list[s
             folds[key] = _Fold(key, [])
             written.append(folds[key])
         number = next(n for n, at in way[1].items() if at == place)
-        folds[key].texts.append((way[0], _replaced(head, str(number), _HOLE)))
+        folds[key].texts.append((way[0], _head_in(way[0], head, number)))
     return _chained([(_fold_text(t, word, letter), "") if isinstance(t, _Fold) else t for t in written])
 
 
@@ -97,18 +98,36 @@ def _copies(texts: Sequence[str]) -> dict[int, list[tuple[str, Mapping[int, int]
 
 
 def _with_holes(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each number in the names of a text, with the text in which it is a hole."""
-    numbers = dict.fromkeys(n for name in _NAMES.findall(text) for n in _NUMBER.findall(name))
-    for number in numbers:
+    """Yield each number in the names of a text, with the text in which it is a hole: everywhere, or in one place.
+
+    In ``past_0_dim_0`` the layer is the first number of the name, and the axis the second.
+    """
+    runs = [_NUMBER.findall(name) for name in _NAMES.findall(text)]
+    for number in dict.fromkeys(n for of_name in runs for n in of_name):
         if _CANONICAL.fullmatch(number):
-            yield int(number), _replaced(text, number, _HOLE)
+            ranks = {k for of_name in runs for k, n in enumerate(of_name) if n == number}
+            for rank in (None, *(sorted(ranks) if len(ranks) > 1 else ())):
+                yield int(number), _replaced(text, number, rank)
 
 
-def _replaced(text: str, number: str, by: str) -> str:
+def _replaced(text: str, number: str, rank: int | None) -> str:
+    """Return a text with holes for a number in its names; with a rank, only where it is that number of a name."""
+
     def in_name(name: re.Match[str]) -> str:
-        return _NUMBER.sub(lambda run: by if run[0] == number else run[0], name[0])
+        places = count()
+
+        def hole(run: re.Match[str]) -> str:
+            return _HOLE if rank in (next(places), None) and run[0] == number else run[0]
+
+        return _NUMBER.sub(hole, name[0])
 
     return _NAMES.sub(in_name, text)
+
+
+def _head_in(hole: str, head: str, number: int) -> str:
+    """Return the beginning of a text with holes that stands for a head."""
+    ends = (match.end() for match in re.finditer(" == ", hole))
+    return next((hole[:end] for end in ends if head and hole[:end].replace(_HOLE, str(number)) == head), "")
 
 
 def _fold_text(fold: _Fold, word: str, letter: str) -> str:
@@ -177,8 +196,8 @@ def _written_out(opening: str, inside: str) -> str:
     letter, body = tails[-1][1], inside[: tails[-1].start()]
     hole = f"{{{letter}}}"
     ranges = [re.findall("[0-9]+", item) for item in (tails[-1][2] or tails[-1][3]).split(",")]
-    count = sum(max(0, int(r[-1]) - int(r[0]) + 1) for r in ranges)
-    if hole not in body or not count or count * len(body) > MAX_UNFOLDED:
+    copies = sum(max(0, int(r[-1]) - int(r[0]) + 1) for r in ranges)
+    if hole not in body or not copies or copies * len(body) > MAX_UNFOLDED:
         return f"{opening}{inside})"  # the reader reports it
     numbers = [n for r in ranges for n in range(int(r[0]), int(r[-1]) + 1)]
     word = " and " if opening.startswith("all") else " or "
