@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import types
 from importlib.util import find_spec
 
 import contract_readers
@@ -17,8 +18,35 @@ from skip_model import skip_model
 RANGES = {"N": "1..16", "H": "64..1280", "W": "64..256"}
 TARGETS = [
     *("trtexec", "onnxruntime-tensorrt", "torch_tensorrt", "triton", "coreml", "openvino"),
-    *("onnxruntime", "webnn", "torch", "jax", "stablehlo", "iree", "json"),
+    *("onnxruntime", "webnn", "torch", "jax", "stablehlo", "iree", "litert", "json"),
 ]
+
+
+class ToyInterpreter:
+    """An interpreter that records its resizes: the tensors of the first subgraph have other names in a signature."""
+
+    def __init__(self, names):
+        self.names, self.calls = list(names), []
+
+    def details(self, prefix):
+        return [{"name": f"{prefix}:{n}", "index": n} for n in range(len(self.names))]
+
+    def get_input_details(self):
+        return self.details("tensor")
+
+    def get_signature_list(self):
+        return {"first": {}, "second": {}}
+
+    def get_signature_runner(self, key):
+        found = self.details("tensor" if key == "first" else "other")
+        named = self.names if key == "first" else self.names[::-1]
+        return types.SimpleNamespace(get_input_details=lambda: dict(zip(named, found, strict=True)))
+
+    def resize_tensor_input(self, index, shape):
+        self.calls.append((index, shape))
+
+    def allocate_tensors(self):
+        self.calls.append("allocated")
 
 
 @pytest.fixture(scope="module")
@@ -342,6 +370,49 @@ def test_a_target_without_steps_offers_the_largest_box(report, target):
 def test_a_target_of_one_range_refuses_several(report, target):
     with pytest.raises(sb.TargetError, match="the contract has 3"):
         contract(report, "profiles", H="64..72", W=64).to(target)
+
+
+def resized(text, *sizes, names=("x", "y")):
+    """Return the shapes that the function for LiteRT gives to the inputs, whose tensors have other names than these."""
+    interpreter, space = ToyInterpreter(names), {}
+    exec(text, space)
+    space["resize"](interpreter, *sizes)
+    assert interpreter.calls.pop() == "allocated"
+    return dict(interpreter.calls)
+
+
+@pytest.mark.parametrize("form", ["box", "steps", "profiles", "list", "derived"])
+def test_litert_is_resized_to_sizes_of_the_contract_only(form):
+    asked = sb.Condition("H % 4 == 0 and (N == 1 or H <= 8)").contract(N="1..3", H="4..16", form=form)
+    text = asked.to("litert", inputs={"x": "N, H, 3", "y": "2*H + 1"})
+    head = next(line for line in text.splitlines() if line.startswith("def"))
+    parameters = re.findall(r"\w+", head.partition("interpreter")[2])
+    for n in range(5):
+        for h in range(18):
+            sizes = [{"N": n, "H": h}[name] for name in parameters]
+            fixed = all({"N": n, "H": h}[k] == asked.boxes[0][k][0] for k in ("N", "H") if k not in parameters)
+            if any(n in box["N"] and h in box["H"] for box in asked.boxes):
+                assert resized(text, *sizes, names="xy") == {0: [n, h, 3], 1: [2 * h + 1]}
+            elif fixed:
+                with pytest.raises(ValueError, match="the contract does not have"):
+                    resized(text, *sizes)
+
+
+def test_litert_derives_sizes_and_spells_names():
+    pairs = sb.Condition("b == 2*a and a % 8 == 0").contract(a="8..64", form="derived")
+    text = pairs.to("litert", inputs={"it's:0": "a, 4", "s": (), "y": "b"})
+    assert resized(text, 24, names=["it's:0", "s", "y"]) == {0: [24, 4], 1: [], 2: [48]}
+    named = sb.Condition("sizes >= 1 and lambda_ >= 1").contract(sizes="1..8", lambda_=3)
+    text = named.to("litert", inputs={"x": "sizes, lambda_"})
+    assert resized(text, 8, names="x") == {0: [8, 3]}
+    for size, ranges, problem in [
+        ("N - 1", "0..3", "N - 1 of x is -1"),
+        ("N + 1", "2147483640..2147483647", "N \\+ 1 can be 2147483648"),
+    ]:
+        with pytest.raises(sb.TargetError, match=problem):
+            sb.Condition("N >= 0").contract(N=ranges).to("litert", inputs={"x": size})
+    with pytest.raises(sb.TargetError, match="an input has a name"):
+        sb.Condition("N >= 1").contract(N="1..3").to("litert", inputs={"": "N"})
 
 
 def test_a_target_that_does_not_exist():

@@ -7,7 +7,7 @@ import json
 from symbcast.answers.contracts.targets.request import Request, target
 
 
-@target("json", "all", "JSON, as Contract.json_schema describes it", place=13)
+@target("json", "all", "JSON, as Contract.json_schema describes it", place=14)
 def contract_document(request: Request) -> str:
     """Return the contract as JSON, which `Contract.json_schema` describes."""
     return json.dumps(request.data(), indent=2)
