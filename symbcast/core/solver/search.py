@@ -83,12 +83,16 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
     """
     ways: list[Way] = [_by_elimination, branch_and_bound.some_point]
     if not all(map(is_linear, formulas)):
-        # Most questions about products have an answer that z3 soon finds, many of them by `nlsat`. It counts not all of
-        # its steps: within 40 times this limit one system did not end in 40 s, and beside products of five sizes one of
-        # 130 took 1.7 s within it. Only the others are worth a proof by linear arithmetic, which can refute but not
-        # confirm. With divisions by sizes, z3 spends the effort without an answer.
-        quick = partial(_by_z3, limit=QUICK_LIMIT, nlsat=all(map(_has_short_products, formulas)))
-        ways += [_by_products, quick] if any(map(divides_by_sizes, formulas)) else [quick, _by_products]
+        # Most questions about products have an answer that z3 soon finds. Only the others are worth a proof by linear
+        # arithmetic, which can refute but not confirm. With divisions by sizes, z3 spends the effort without an answer;
+        # beside a min or max, whose members are cases, the proof does.
+        quick = partial(_by_z3, limit=QUICK_LIMIT)
+        is_of_divisions = any(map(divides_by_sizes, formulas)) and not any(map(_has_extremes, formulas))
+        ways += [_by_products, quick] if is_of_divisions else [quick, _by_products]
+        # `nlsat` counts not all of its steps: within 40 times this limit one system did not end in 40 s, and beside
+        # products of five sizes one of 130 took 1.7 s within it. First, it would take the effort of what is easy.
+        if all(map(_has_short_products, formulas)):
+            ways.append(partial(_by_z3, limit=QUICK_LIMIT, nlsat=True))
     return _first_answer([*ways, partial(_by_z3, limit=limit)], symbols, formulas)
 
 
@@ -203,6 +207,13 @@ def _has_short_products(formula: Formula) -> bool:
     return all(
         isinstance(d, int) or all(len(m) <= _FEW_FACTORS for m in term(d).coefficients) for d in dims_of(formula)
     )
+
+
+@lru_cache(maxsize=4096)
+def _has_extremes(formula: Formula) -> bool:
+    """Return whether a formula has a min, max or join."""
+    operations = (o for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
+    return any(o.kind not in ("//", "%") for o in operations)
 
 
 _FEW_ASKED = 8
