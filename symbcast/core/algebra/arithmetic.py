@@ -312,7 +312,7 @@ def modulo_terms(dividend: Term, divisor: Term) -> Term:
         if all(2 * c > by for m, c in rest.coefficients.items() if m):
             # -y % b is b*ceil(y / b) - y: the padding of a size to a multiple, spelled as a ceiling.
             low = Term({m: c - by if m else c for m, c in rest.coefficients.items()})
-            return low - floordiv_terms(low, divisor).scaled(by)
+            return with_remainders(low - floordiv_terms(low, divisor).scaled(by))
         return Operation("%", (rest, divisor))
     rest = quotient_and_remainder(dividend, divisor)[1]
     if _is_below(rest, divisor):
