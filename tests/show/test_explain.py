@@ -1,6 +1,8 @@
 """What is said of an answer, and that every fix that is offered works."""
 
+import itertools
 import re
+import string
 
 import pytest
 
@@ -292,7 +294,8 @@ def test_many_operands_and_axes_are_elided():
     assert "990 more" in text
     assert "operand 500" in text
     assert "operand 501" in text
-    axes = explain(ask([", ".join(f"{c}{n}" for n in range(200)) for c in "ab"], {}))
+    names = ["".join(pair) for pair in itertools.product(string.ascii_lowercase, repeat=2)][:200]
+    axes = explain(ask([", ".join(f"{c}_{name}" for name in names) for c in "ab"], {}))
     assert max(map(len, axes.splitlines())) <= 140
     assert "and 100 more clauses; .condition and JSON have them all" in axes
     assert len([line for line in axes.splitlines() if " == 1 or " not in line]) <= 30

@@ -101,7 +101,7 @@ def test_a_guard_of_cases_is_whole_in_a_pipe(capsys):
 
 
 def test_a_model_has_its_whole_condition():
-    sizes = ", ".join(f"height_of_x_{n}" for n in range(12))
+    sizes = ", ".join(f"height_of_{n}" for n in "abcdefghijkl")
     model = parser.parse_model(
         f'<ir_version: 9, opset_import: ["" : 18]> g (float[{sizes}] x, float[{sizes.replace("height", "width")}] y)'
         " => (float[] z) { z = Add(x, y) }"

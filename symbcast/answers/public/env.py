@@ -203,9 +203,9 @@ class ShapeEnv(LayerFunctions, ModuleAnswer, AskedAnswer, Documented):
         >>> env = ShapeEnv()
         >>> _ = env.broadcast(env.broadcast(env.broadcast("max(A - 2, 0)", "max(B - 3, 0)"), "C"), "max(D - 1, 0)")
         >>> env.generic.large.where, env.generic.large.condition
-        (Condition('A >= 4 and B >= 5 and C >= 2 and D >= 3'), Condition('A + 1 == B and B == C + 3 and C + 1 == D'))
+        (Condition('A >= 4 and B >= 5 and C >= 2 and D >= 3'), Condition('A + 1 == B and A == C + 2 and C + 1 == D'))
         >>> str(env.generic.exceptions[0].where), str(env.generic.exceptions[0].condition), env.generic.unanalysed
-        ('A <= 2', 'D <= 2 and B <= 4 and (C == 0 or C == 1)', ())
+        ('A <= 2', 'B <= 4 and (C == 0 or C == 1) and D <= 2', ())
         """
         from symbcast.answers.public.conditions import generic_of
 
