@@ -395,7 +395,8 @@ def some_point(
 
     def run() -> tuple[Satisfiability, Point]:
         session = Session(symbols, formulas, limit=limit)
-        session.solver.set(_NLSAT, nlsat)
+        if nlsat:
+            session.solver.set(_NLSAT, True)
         return session.check(), session.sizes
 
     answer, sizes = on_worker(run)
