@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import product
+
 import pytest
 
 import symbcast as sb
@@ -54,3 +57,21 @@ def test_the_windows_of_a_hierarchical_encoder():
     expected = "H >= 32 and H % 32 <= 3 and W >= 32 and W % 32 <= 3 and ((H + 3)//4)*((W + 3)//4) == 256"
     assert str(env.condition) == expected and not env.unproven
     assert env.witness() == {"H": 64, "W": 64, "batch": 1}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_counterexample_of_joins_is_first_where_few_sizes_are_allowed(seed):
+    """Of 0 beside 2, the 0 was not at the first size: only the last two members of a join were tried."""
+    choose = random.Random(seed)
+    names = "abcde"[: choose.choice([3, 4, 5])]
+    joins = [choose.sample(names, choose.choice([2, 3])) for _ in range(choose.choice([1, 2]))]
+    greatest = {name: choose.choice([2, 2, 2, 3]) for name in names}
+    env = sb.ShapeEnv(assume=[f"{name} <= {most}" for name, most in greatest.items()])
+    for join in joins:
+        env.broadcast(*join)
+    order = [name for name in names if name in env.guard().parameters]
+    points = [dict(zip(order, p, strict=True)) for p in product(*(range(greatest[n] + 1) for n in order))]
+    failing = [p for p in points if not all(len({p[n] for n in join} - {1}) <= 1 for join in joins)]
+    found = env.counterexample()
+    least = min(failing, key=lambda p: (list(p.values()).count(0), sum(p.values()), [*p.values()]), default=None)
+    assert least is None or {n: found[n] for n in order} == least

@@ -307,12 +307,15 @@ class RelationGroup:
         return min(broken, key=lambda sizes: point_cost(nodes, sizes, self.weights), default=None)
 
     def _telling(self, members: Sequence[SizeKey]) -> tuple[SizeKey, ...]:
-        """Return, in order, a few members that include the smallest clash: the last two of each kind."""
+        """Return, in order, a few members that include the smallest clash: the first and the last two of each kind.
+
+        Of 2 beside 3, both come last; of 0 beside 2, which clash where no size may be 3, the 0 comes first.
+        """
         kinds: dict[tuple[SizeSet, int], list[SizeKey]] = defaultdict(list)
         order = {s: n for n, s in enumerate(self.symbols)}
         for node in sorted(members, key=order.__getitem__):
             kinds[self.assumed[node], self.weights[node]].append(node)
-        chosen = [n for nodes in kinds.values() for n in nodes[-2:]]
+        chosen = dict.fromkeys(n for nodes in kinds.values() for n in (nodes[0], *nodes[-2:]))
         return tuple(sorted(chosen, key=order.__getitem__))
 
     def constant(self, dim: Dim) -> int | None:
