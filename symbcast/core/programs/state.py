@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
+from math import lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import join, join_members, join_with, replace_symbols
-from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, different
+from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, different, dims_of
 from symbcast.core.algebra.symbols import mentions_rest
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
 from symbcast.core.effort import DECIDED, EffortSpentError, Satisfiability, budget_share
@@ -51,6 +52,13 @@ _SAMPLES = 4
 _NOT_LENGTHENED: tuple[Any, Any] = (None, None)
 Lengthened: TypeAlias = "Mapping[Formula, tuple[Formula, Term]]"
 """For a join, the shorter one that it implies and the one member that it has more."""
+
+
+def _common_multiple(formula: Formula) -> int:
+    """Return the least common multiple of the numbers by which a formula divides."""
+    operations = (o for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
+    divisors = (o.args[1].constant for o in operations if o.kind in ("//", "%") and o.args[1].is_constant)
+    return lcm(*(n for n in divisors if n)) or 1
 
 
 class _Waiting:
@@ -108,7 +116,13 @@ class RequirementGroups:
         symbols = symbols_in(formula).keys()
         if growing is None or self._tied.isdisjoint(symbols) or not symbols <= growing.sizes.keys():
             return False
-        if any(holds_at(formula, sizes) for sizes in self._known_sizes(growing)):
+        known = self._known_sizes(growing)
+        if any(holds_at(formula, sizes) for sizes in known):
+            return False
+        # Often one size can be another, or all can be a multiple: microseconds show that, and a search milliseconds.
+        near = [{**known[0], s: size} for s in symbols for size in (2 * known[0][s], known[0][s] + 1)]
+        near.append(dict.fromkeys(growing.sizes, _common_multiple(formula)))
+        if any(holds_at(formula, sizes) and growing.holds_at(sizes) for sizes in near):
             return False
         answer, sizes = growing.check([formula])
         if answer is Satisfiability.SATISFIABLE:
