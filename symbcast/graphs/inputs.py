@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.bounds import numbers_of
-from symbcast.core.algebra.formulas import Formula, at_most, equal, with_dims
+from symbcast.core.algebra.formulas import Formula, at_most, definedness, equal, with_dims
 from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import closest, prose_list
@@ -524,6 +524,8 @@ def inputs_of(
     """
     known_inputs = with_names_bound(values, known_inputs) if known_inputs.shapes else known_inputs
     besides = put_shapes(values, known_inputs) if known_inputs != NOTHING else []
+    # An input has no axis of size T - 3 where T is less than 3.
+    besides += [need for v in values.values() for d in sizes_in(v) for need in definedness(d)]
     if are_open:
         _open(values, {*env.shown.values(), *known_inputs.names()})
     symbols_of_inputs = symbols_of([d for v in values.values() for d in sizes_in(v)])

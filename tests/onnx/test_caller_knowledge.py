@@ -250,3 +250,15 @@ def test_constants_that_are_inputs_too_are_none_of_the_callers():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
     with pytest.raises(sb.BindingError, match="no input named 'w'; there is x"):
         sb.onnx.check(model, values={"w": [3]})
+
+
+@pytest.mark.parametrize("shape", ["T - 3, 4", "N//K - 2, 4", "T - S, 4"])
+def test_no_axis_of_a_given_shape_is_negative(shape):
+    """At T=1 an input of shape (T - 3, 4) was said to run."""
+    report = check("g (float[N, 4] a) => (float[N, 4] y) { y = Relu(a) }", shapes={"a": shape})
+    guard = report.guard()
+    size, names = shape.split(",")[0], guard.parameters
+    for point in itertools.product(range(1, 9), repeat=len(names)):
+        sizes = dict(zip(names, point, strict=True))
+        assert guard(**sizes) is (eval(size, {}, sizes) >= 0), sizes
+    assert eval(size, {}, report.witness()) >= 0

@@ -64,7 +64,7 @@ class ModelBounds(Explained):
         values: The tensors of known shape, by name.
         alive: The most bytes that inputs and computed values of the main graph take at once, if each is kept from the
             node that computes it (an input: from the start) to the last one that uses it.
-        alive_at: The node that runs when that is reached.
+        alive_at: The node that runs when that is reached; empty if that was not decided.
     """
 
     source: str
@@ -109,7 +109,7 @@ class ModelBounds(Explained):
         rows = [_row(v, v.bytes) for v in sized[:_SHOWN] if v.bytes is not None]
         more = f"{len(self.values) - len(rows)} more; .values has them all" if len(self.values) > len(rows) else ""
         at = "" if self.alive.at is None else f" at {sizes_text(self.alive.at)}" if self.alive.at else ""
-        most = words(f"{self._statement}{at}, when {self.alive_at} runs")
+        most = words(f"{self._statement}{at}{f', when {self.alive_at} runs' if self.alive_at else ''}")
         if self.alive.grows_with:
             most = words(f"no greatest number of bytes: it grows with {prose_list(self.alive.grows_with)}")
         tone = Tone.FINE if self.alive.is_decided else Tone.UNDECIDED
@@ -182,13 +182,13 @@ def _finder(checked: CheckedModel, reason: str) -> Callable[[Dim], SizeBounds]:
 
 
 def _alive(graph: Graph, taken: Mapping[str, Dim], find: Callable[[Dim], SizeBounds]) -> tuple[Bound, str]:
-    """Return the most bytes alive at once, and the node that runs then."""
+    """Return the most bytes alive at once, and the node that runs then; empty if that was not decided."""
     ends = {name: find(size).upper for name, size in taken.items()}
     alive = list(_alive_at(graph, taken))
-    for node, names in alive:
+    for _, names in alive:
         for end in (ends[name] for name in names):
             if end.proved is None:  # without a greatest value, or not decided: so is the sum
-                return end._replace(value=None, reached=None, at=None), node
+                return end._replace(value=None, reached=None, at=None), ""
     # The sum of greatest values is a limit. It need not be reached: then the largest sums are decided as one size each.
     limits = sorted(((sum(ends[n].proved or 0 for n in names), -k) for k, (_, names) in enumerate(alive)), reverse=True)
     best, node = Bound(None, None, None, None, (), ""), ""
@@ -196,10 +196,10 @@ def _alive(graph: Graph, taken: Mapping[str, Dim], find: Callable[[Dim], SizeBou
         if best.value is not None and best.value >= limit:
             return best, node
         if count == _TOGETHER:
-            return best._replace(value=None, proved=limit, reason=best.reason or _OPEN), node
+            return best._replace(value=None, proved=limit, reason=best.reason or _OPEN), ""
         found = find(add(*(taken[n] for n in alive[-place][1]))).upper
         if found.value is None:
-            return found._replace(proved=limits[0][0]), alive[-place][0]
+            return found._replace(proved=limits[0][0]), ""
         if best.value is None or found.value > best.value:
             best, node = found, alive[-place][0]
     return best, node
