@@ -117,6 +117,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f2_one_size/decided_terms:composite_sizes": {"solved_composites": lambda constraints, *_: list(constraints)},
     "f3_linear/branch_and_bound:all_different": {"cliques": _nothing, "different_groups": _nothing},
     "f3_linear/branch_and_bound": {"Search.at_level": _given_up},
+    "f3_linear/integer_programming:integers": {"some_point": _given_up, "smallest_point": _given_up},
     "f3_linear/lattices:lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},
     "f3_linear/equations:substitution": {"substitute_equations": _unsubstituted},
     "f3_linear/z3_solver": {"some_point": _given_up},
@@ -142,6 +143,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f3_linear/difference_constraints": {"DifferenceRegion.point": _none},
     "repeats": {"repeats_of": _none},
     "simplification/factoring": {"factored": lambda conjuncts, *_: list(conjuncts)},
+    "f3_linear/difference_constraints:grids": {"complete_axes": _none},
 }
 """For each shortcut: what its functions are replaced by. A name is a module, or a module and what is a shortcut in it.
 
