@@ -143,7 +143,6 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f3_linear/difference_constraints": {"DifferenceRegion.point": _none},
     "repeats": {"repeats_of": _none},
     "simplification/factoring": {"factored": lambda conjuncts, *_: list(conjuncts)},
-    "f3_linear/difference_constraints:grids": {"complete_axes": _none},
 }
 """For each shortcut: what its functions are replaced by. A name is a module, or a module and what is a shortcut in it.
 

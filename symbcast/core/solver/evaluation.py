@@ -109,9 +109,14 @@ def is_any_size(s: Symbol) -> bool:
     return not isinstance(s, UserSymbol) and s.lower == 0 and s.upper is None and s.parity is None
 
 
+_PLAIN = (int, Symbol)
+
+
 def in_normal_form(formula: Formula) -> Formula:
     """Return the formula without duplicates, units and decided parts; the same object if nothing changes."""
     match formula:
+        case Comparison(operator, left, right) if type(left) in _PLAIN and type(right) in _PLAIN:
+            return _normal_comparison(operator, left, right)
         case Comparison() | Compatible() | Clashing():
             normal = _normal_leaf(formula)
             lost = lost_needs(formula, normal)
