@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.programs.program import Program
-from symbcast.core.shapes import Shape
+from symbcast.core.shapes import Shape, is_open
 from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
 from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.inputs import KnownInputs, ModelInputs, free_name, inputs_of, place_name
@@ -68,6 +68,8 @@ _BODIES = {
 _MAX_GRAPHS = 1 << 14
 # The accessors of generated tables that are no fields.
 _NO_FIELD = re.compile(r"GetRoot.*|Init|.*(AsNumpy|IsNone|BufferHasIdentifier)")
+# An interpreter takes shapes of 32 bits.
+_MOST = (1 << 31) - 1
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -429,8 +431,14 @@ class LiteRtModel(Model):
         dims = [None if axis in tensor.open_axes else d for axis, d in enumerate(tensor.shape)]
         if shape is None or self.is_strict:
             return dims
+        if is_open(shape):
+            raise BindingError(
+                f"{name} is given as {shape}, but in the model it has rank {len(dims)}", "give each size"
+            )
         if len(shape) != len(dims):
             raise BindingError(f"{name} is given with rank {len(shape)}, but in the model it has rank {len(dims)}")
+        if any(isinstance(size, int) and size > _MOST for size in shape.dims):
+            raise BindingError(f"{name} is given as {shape}, and no size of LiteRT is above {_MOST}")
         return [d if d == size else None for d, size in zip(dims, shape.dims, strict=True)]
 
 

@@ -201,3 +201,13 @@ def test_wrong_input(arguments, error, message):
 def test_an_answer_has_no_bounds_of_sizes_that_it_lacks():
     with pytest.raises(sb.BindingError, match="no size here is named 'K'"):
         sb.broadcast("N", "M").bounds("K + N")
+
+
+def test_a_label_is_the_size_of_the_answer():
+    result = sb.broadcast("?a", "N", assume="N <= 4 and N >= 2 and ?a >= 2")
+    assert (result.bounds("?a").least, result.bounds("2*?a").greatest) == (2, 8)
+
+
+def test_a_product_of_many_sizes_grows():
+    """The search for a point where it is large did not end."""
+    assert sb.bounds("*".join(f"x{n}" for n in range(40))).upper.grows_with == ("x0",)

@@ -143,3 +143,15 @@ def test_damaged_files_are_errors_with_a_name(tmp_path):
 def test_graphs_that_run_themselves_or_double_are_errors(tmp_path, name):
     with pytest.raises(sb.ModelError, match=r"runs itself|nested too deeply"):
         sb.litert.check(unpacked(tmp_path, f"{name}.tflite"))
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ("N, *s, 3", "in the model it has rank 4; give each size"),
+        ("2147483648, 8, 8, 3", "no size of LiteRT is above 2147483647"),
+    ],
+)
+def test_a_shape_that_the_interpreter_cannot_take_is_refused(shape, message, tmp_path):
+    with pytest.raises(sb.BindingError, match=message):
+        sb.litert.check(unpacked(tmp_path, "classifier.tflite"), resize={"image": shape})

@@ -239,10 +239,12 @@ def bounds_where_valid(
     """
     read, own = _expression(size), named_sizes(answer)
     read = replace_symbols(read, {symbol(alias): symbol(name) for alias, name in aliases.items()})
-    names = {s.name for s in (*own, *own.values())}
+    named = {**{shown.name: s for s, shown in own.items()}, **{s.name: s for s in own}}
     for s in symbols_of((read,)):
-        if s.name not in names:
+        if s.name not in named:
             raise unknown_name_error(s.name, [s.name for s in own.values()])
+    # A label, such as ?a, is read as a new size each time: here it is that of the answer.
+    read = replace_symbols(read, {s: named[s.name] for s in symbols_of((read,)) if isinstance(s, Unknown)})
     where = condition_of_answer(Statement, account.needed, answer)
     found, shown = size_extremes(where, read, known_of(answer), 0, answer.min_size)
     result = size_bounds(_text(size, read), found, shown, (a.text for a in answer.assumptions))

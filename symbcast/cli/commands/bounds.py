@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, MinSize, TextOrJson
-from symbcast.cli.terminal import Exit, checked, print_json, show
+from symbcast.cli.terminal import Exit, UsageError, checked, command_line, print_json, show
 from symbcast.core.programs.arguments import check_min_size
 
 EPILOGUE = """Example: symbcast bounds "(320*n + 255) % 256" --assume "n >= 1"
@@ -15,7 +15,7 @@ Exit status of bounds: 0 if both ends are known, or proved not to exist, 1 if th
 
 @command(epilogue=EPILOGUE)
 def bounds(
-    size: str,
+    size: str = "",
     /,
     *,
     assume: Assumed = None,
@@ -31,6 +31,8 @@ def bounds(
     """
     from symbcast.answers.public.bounds import bounds as ask
 
+    if not size:
+        raise UsageError(f"give an expression of sizes: {command_line('bounds', ('N*M + 1',))}")
     checked("--min-size", check_min_size, min_size)
     found = ask(size, assume or (), min_size)
     if format == "json":

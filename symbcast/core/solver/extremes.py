@@ -282,14 +282,20 @@ class _Search:
         """Return sizes with which the term grows without end; none if that is not proved."""
         try:
             with budget_share(_GROWTH):
-                remote = Decision(self.known, [at_most(_REMOTE, term(self.value).scaled(sign).dim())]).witness()
-                for base in (*([remote] if remote else []), *self.points[:2]):
+                for base in self._bases(sign):
                     for curve in self._curves(sign, base):
                         if self._rises(sign, base, curve):
                             return tuple(s for s in self.known.domains if not curve[s].is_constant)
         except EffortSpentError:
             self.reason = self.reason or stop_reason()
         return ()
+
+    def _bases(self, sign: int) -> Iterator[Point]:
+        """Yield points from which the term may rise: known ones, then one where it is large, which may take long."""
+        yield from self.points[:2]
+        remote = Decision(self.known, [at_most(_REMOTE, term(self.value).scaled(sign).dim())]).witness()
+        if remote:
+            yield remote
 
     def _curves(self, sign: int, base: Point) -> Iterator[dict[Symbol, Term]]:
         """Yield curves, one or two ways by which each size grows with k."""
