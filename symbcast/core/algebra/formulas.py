@@ -391,6 +391,11 @@ def dims_of(formula: Formula) -> Iterator[Dim]:
                 yield from dims_of(part)
 
 
+def operations_in(formula: Formula) -> Iterator[Operation]:
+    """Yield the operations at every depth in a formula, the inner ones first, including repeats."""
+    return (o for dim in dims_of(formula) if not isinstance(dim, int) for o in dim.all_operations())
+
+
 def holds(formula: Formula) -> bool:
     """Return whether a formula over integers only holds (tier F0: no solver, no algebra)."""
     match formula:

@@ -12,7 +12,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from symbcast.core.algebra.arithmetic import join, join_members, join_with, replace_symbols
-from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, different, dims_of
+from symbcast.core.algebra.formulas import FALSE, Compatible, Formula, all_of, different, operations_in
 from symbcast.core.algebra.symbols import mentions_rest
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of
 from symbcast.core.effort import DECIDED, EffortSpentError, Satisfiability, budget_share
@@ -56,8 +56,7 @@ Lengthened: TypeAlias = "Mapping[Formula, tuple[Formula, Term]]"
 
 def _common_multiple(formula: Formula) -> int:
     """Return the least common multiple of the numbers by which a formula divides."""
-    operations = (o for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
-    divisors = (o.args[1].constant for o in operations if o.kind in ("//", "%") and o.args[1].is_constant)
+    divisors = (o.args[1].constant for o in operations_in(formula) if o.kind in ("//", "%") and o.args[1].is_constant)
     return lcm(*(n for n in divisors if n)) or 1
 
 

@@ -73,7 +73,9 @@ class AssumptionSet:
         self.symbols = tuple(symbols)
         self.domains: dict[Symbol, SizeSet] = {s: domains.get(s, ALL) for s in symbols}
         self.values: dict[Symbol, Dim] = {}
-        self.weights: dict[Symbol, int] = {s: weights.get(s, 1) for s in symbols}
+        self.weights: dict[Symbol, int] = dict.fromkeys(symbols, 1)
+        if weights:
+            self.weights.update((s, weights.get(s, 1)) for s in symbols)
         self.others: list[Formula] = []
         self._take_sizes()
         pending = list(assumptions)

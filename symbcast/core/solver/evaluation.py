@@ -109,18 +109,14 @@ def is_any_size(s: Symbol) -> bool:
     return not isinstance(s, UserSymbol) and s.lower == 0 and s.upper is None and s.parity is None
 
 
-_PLAIN = (int, Symbol)
-
-
 def in_normal_form(formula: Formula) -> Formula:
     """Return the formula without duplicates, units and decided parts; the same object if nothing changes."""
     match formula:
-        case Comparison(operator, left, right) if type(left) in _PLAIN and type(right) in _PLAIN:
-            return _normal_comparison(operator, left, right)
-        case Comparison() | Compatible() | Clashing():
-            normal = _normal_leaf(formula)
-            lost = lost_needs(formula, normal)
-            return all_of([normal, *map(in_normal_form, lost)]) if lost else normal
+        case Comparison(operator, left, right):
+            normal = _normal_comparison(operator, left, right)
+            return normal if is_total(formula) else _with_lost(formula, normal)
+        case Compatible() | Clashing():
+            return _with_lost(formula, _normal_leaf(formula))
         case AllOf(parts):
             return all_of(map(in_normal_form, parts))
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same and not (
@@ -131,11 +127,15 @@ def in_normal_form(formula: Formula) -> Formula:
             return any_of(map(in_normal_form, parts))
 
 
-def _normal_leaf(leaf: Comparison | Compatible | Clashing) -> Formula:
-    """Return the normal form of a leaf where all its terms have values."""
+def _with_lost(leaf: Leaf, normal: Formula) -> Formula:
+    """Return the normal form of a leaf, with what its terms need and the form no longer says."""
+    lost = lost_needs(leaf, normal)
+    return all_of([normal, *map(in_normal_form, lost)]) if lost else normal
+
+
+def _normal_leaf(leaf: Compatible | Clashing) -> Formula:
+    """Return the normal form of a join where all its terms have values."""
     match leaf:
-        case Comparison(operator, left, right):
-            return _normal_comparison(operator, left, right)
         case Compatible() | Clashing() if not is_total(leaf) and (apart := apart_from_one(leaf)) is not leaf:
             return in_normal_form(apart)
         case Compatible(dims):

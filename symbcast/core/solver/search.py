@@ -18,6 +18,7 @@ from symbcast.core.algebra.formulas import (
     different,
     dims_of,
     negate,
+    operations_in,
     where_possible,
 )
 from symbcast.core.algebra.terms import Symbol, term
@@ -207,8 +208,7 @@ def is_linear(formula: Formula) -> bool:
 @lru_cache(maxsize=4096)
 def divides_by_sizes(formula: Formula) -> bool:
     """Return whether a divisor in a formula is no number."""
-    operations = (o for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
-    return any(o.kind in ("//", "%") and not o.args[1].is_constant for o in operations)
+    return any(o.kind in ("//", "%") and not o.args[1].is_constant for o in operations_in(formula))
 
 
 @lru_cache(maxsize=4096)
@@ -222,8 +222,7 @@ def _has_short_products(formula: Formula) -> bool:
 @lru_cache(maxsize=4096)
 def _has_extremes(formula: Formula) -> bool:
     """Return whether a formula has a min, max or join."""
-    operations = (o for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
-    return any(o.kind not in ("//", "%") for o in operations)
+    return any(o.kind not in ("//", "%") for o in operations_in(formula))
 
 
 _FEW_ASKED = 8

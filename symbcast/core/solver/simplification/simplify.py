@@ -19,10 +19,10 @@ from symbcast.core.algebra.formulas import (
     all_of,
     any_of,
     clauses,
-    dims_of,
     literal_count,
     lost_needs,
     negate,
+    operations_in,
     with_dims,
     with_leaves,
 )
@@ -106,7 +106,7 @@ def _has_operation(formula: Formula) -> bool:
 
 
 def _has_extreme(formula: Formula) -> bool:
-    return any(o.kind in ("min", "max") for d in dims_of(formula) if not isinstance(d, int) for o in d.all_operations())
+    return any(o.kind in ("min", "max") for o in operations_in(formula))
 
 
 def _operations(formula: Formula) -> Iterator[Operation]:
