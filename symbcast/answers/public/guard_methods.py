@@ -127,8 +127,8 @@ class GuardMethods(ABC):
         >>> condition, names, known = sb.broadcast("N", "N//2*2", assume="N >= 2").to_z3()
         >>> solver = z3.Solver()
         >>> solver.add(known, z3.Not(condition), names["N"] <= 3)
-        >>> solver.check(), solver.model()
-        (sat, [N = 3])
+        >>> solver.check(), solver.model()[names["N"]]
+        (sat, 3)
         """
         from symbcast.core.solver.f3_linear.z3_solver import z3_form
 
