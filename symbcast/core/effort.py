@@ -331,19 +331,25 @@ def remembered(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return wrap
 
 
-def cached_uncounted(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Cache a function whose work is bounded and small: none of it is charged, neither on the first call nor later.
+def uncounted(function: Callable[P, T]) -> Callable[P, T]:
+    """Charge nothing of a function whose work is bounded and small, since a value may be kept from another call.
 
-    `functools.lru_cache` alone does for functions that charge nothing: most, but not those that multiply terms.
+    Functions that charge nothing need it not: most, but not those that multiply terms.
     """
 
-    def wrap(function: Callable[P, T]) -> Callable[P, T]:
-        @wraps(function)
-        def uncounted(*args: P.args, **kwargs: P.kwargs) -> T:
-            with counting(Effort(CALL, is_call=True)):
-                return function(*args, **kwargs)
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        with counting(Effort(CALL, is_call=True)):
+            return function(*args, **kwargs)
 
-        return cast("Callable[P, T]", lru_cache(maxsize=maxsize)(uncounted))
+    return call
+
+
+def cached_uncounted(maxsize: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Cache a function whose work is bounded and small: none of it is charged, neither on the first call nor later."""
+
+    def wrap(function: Callable[P, T]) -> Callable[P, T]:
+        return cast("Callable[P, T]", lru_cache(maxsize=maxsize)(uncounted(function)))
 
     return wrap
 

@@ -29,7 +29,7 @@ from symbcast.core.algebra.symbols import (
     symbol,
 )
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import cached_uncounted
+from symbcast.core.effort import cached_uncounted, uncounted
 from symbcast.core.text.folding import FOLDED_FROM, MAX_UNFOLDED, folded, may_be_folded, unfolded
 from symbcast.core.text.reader import read_dim, read_formula, read_shape
 from symbcast.core.text.templates import Template
@@ -161,11 +161,15 @@ def names_lost(text: str) -> tuple[Symbol, ...]:
     return _formula_template(text).lost
 
 
-@cached_uncounted(256)
+@lru_cache(maxsize=256)
 def _shape_template(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
+    # A text of names and integers charges nothing: opening a counter would take as long as reading it.
     plain = _plain_shape(text) if dialect is None else None
-    if plain is not None:
-        return Template(plain, ())
+    return Template(plain, ()) if plain is not None else _read_any_shape(text, dialect, max_size)
+
+
+@uncounted
+def _read_any_shape(text: str, dialect: str | None, max_size: int | None) -> Template[tuple[Dim, ...]]:
     if dialect in (None, "default"):
         return _read_or_correct(text, lambda t: _read_shape(t, max_size), _reworded_shape)
     return _read(text, lambda t: _read_shape(t, max_size, str(dialect)))
@@ -273,11 +277,14 @@ def _reworded_dim(text: str) -> tuple[str, bool] | None:
     return read_size_sentence(text)
 
 
-@cached_uncounted(256)
+@lru_cache(maxsize=256)
 def _formula_template(text: str) -> Template[Formula]:
     simple = plain_bound(text)
-    if simple is not None:
-        return Template(simple, ())
+    return Template(simple, ()) if simple is not None else _read_any_formula(text)
+
+
+@uncounted
+def _read_any_formula(text: str) -> Template[Formula]:
     if may_be_folded(text):
         return _read(text, _read_folded)
     return _read_or_correct(text, read_formula, _reworded_formula)
