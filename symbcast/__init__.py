@@ -237,7 +237,7 @@ def _reader(framework: str) -> Callable[[], Reader]:
 
 
 register(Registered("onnx", (".onnx", ".onnx.gz", ".onnxtxt"), "symbcast.onnx.front_end:FRONT_END", ("onnx",)))
-register(Registered("litert", (".tflite",), "symbcast.litert.front_end:FRONT_END"))
+register(Registered("litert", (".tflite", ".tflite.gz"), "symbcast.litert.front_end:FRONT_END"))
 register(Registered("openvino", (".xml",), "symbcast.openvino.front_end:FRONT_END", ("openvino",)))
 register(
     Registered("stablehlo", (".mlir", ".mlirbc", ".bc", ".vhlo"), "symbcast.stablehlo.front_end:FRONT_END", ("jaxlib",))

@@ -29,7 +29,6 @@ ENDING = ".onnx"
 # One more byte than a model can have; reading the model reports this.
 _MOST_BYTES = 1 << 31
 _BEGINNINGS = (
-    (b"\x1f\x8b", f"{ENDING}.gz"),
     (b"<?xml", ".xml"),
     (b"<net", ".xml"),
     (b"<ir_version", ".onnxtxt"),
@@ -43,7 +42,7 @@ _BEGINNINGS = (
     (b"PK\x03\x04", ".pt2"),
 )
 # The endings that make a file in a folder a model.
-_SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt", ".mlir", ".mlirbc", ".pt2", ".tflite")
+_SEARCHED = (ENDING, f"{ENDING}.gz", ".onnxtxt", ".mlir", ".mlirbc", ".pt2", ".tflite", ".tflite.gz")
 # Of other files too: in a folder, a file with this ending is a model if it begins like one.
 _OPENVINO = ".xml"
 
@@ -80,11 +79,27 @@ def model_on_stdin(name: str) -> Iterator[str]:
 
 def _ending(data: bytes) -> str:
     """Return the file extension for model data, as determined by how the data begin."""
-    if data[4:8] == b"TFL3":  # a flatbuffer begins with an offset
+    if data.startswith(b"\x1f\x8b"):
+        return ".tflite.gz" if _begins_litert(_unzipped(data)) else f"{ENDING}.gz"
+    if _begins_litert(data):
         return ".tflite"
     start = data[:1000].lstrip()
     recognized = next((ending for begins, ending in _BEGINNINGS if start.startswith(begins)), ENDING)
     return recognized if recognized != ENDING or b"ir_version:" not in start else ".textproto"
+
+
+def _begins_litert(data: bytes) -> bool:
+    return data[4:8] == b"TFL3"  # a flatbuffer begins with an offset
+
+
+def _unzipped(data: bytes) -> bytes:
+    """Return the first bytes of compressed data; empty if they are damaged."""
+    from zlib import decompressobj, error
+
+    try:
+        return decompressobj(31).decompress(data[:1000], 8)
+    except error:
+        return b""
 
 
 def model_files(arguments: Sequence[str]) -> list[str]:

@@ -135,6 +135,7 @@ class FrontEnd:
             models.
         read_function: reads one function of a model, whose name comes last; None if models have no functions by name.
         module: the module that has it as ``FRONT_END``; answers of other front ends do not pickle.
+        shapes_argument: the argument of its ``check`` that has the shapes of inputs, for messages.
     """
 
     name: str
@@ -149,6 +150,7 @@ class FrontEnd:
     prepare: Callable[[], None] = load_nothing
     read_function: Callable[[Any, str, str], Model] | None = None
     module: str = ""
+    shapes_argument: str = "shapes"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickle as the name of the module that has it as FRONT_END: tables of operators hold functions."""
@@ -218,11 +220,10 @@ def read_question(  # noqa: PLR0913 - each is something that is known, or asked
         raise ShapeTypeError(runtime, "a runtime", f"write one of {', '.join(map(repr, front_end.runtimes))}")
     check_min_size(min_size)
     if isinstance(assume, Mapping):
-        word = "bind" if all(type(v) is int for v in assume.values()) else "shapes"
-        raise ShapeTypeError(
-            assume, "an assumption", f"write {word}={{...}} for known {'sizes' * (word == 'bind') or word}"
-        )
-    known_inputs = read_known_inputs(bind, shapes, values, min_size)
+        is_bound = all(type(v) is int for v in assume.values())
+        word, known = ("bind", "sizes") if is_bound else (front_end.shapes_argument, "shapes")
+        raise ShapeTypeError(assume, "an assumption", f"write {word}={{...}} for known {known}")
+    known_inputs = read_known_inputs(bind, shapes, values, min_size, front_end.shapes_argument)
     return ModelQuestion(tuple(read_assumptions(assume)), min_size, known_inputs, about, check_budget(budget))
 
 

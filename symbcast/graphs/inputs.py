@@ -85,15 +85,18 @@ def read_known_inputs(
     shapes: Mapping[str, ShapeLike] | None = None,
     values: Mapping[str, ContentsLike] | None = None,
     min_size: int = 0,
+    shapes_argument: str = "shapes",
 ) -> KnownInputs:
     """Read the caller's knowledge; whether a model has these inputs and sizes is not checked here.
+
+    ``shapes_argument`` is the caller's name for ``shapes``.
 
     Raises `BindingError` for a value that is not a size or a list of sizes, and `ShapeTypeError` for a value that is
     not a mapping or a shape.
     """
     return KnownInputs(
         {name: _bound(name, size, min_size) for name, size in _items("bind", bind, "{'N': 3}")},
-        {name: _shape(name, value, min_size) for name, value in _items("shapes", shapes, "{'x': 'N, 3, H, W'}")},
+        {name: _shape(name, value, min_size) for name, value in _items(shapes_argument, shapes, "{'x': 'N, 3, H, W'}")},
         {name: _contents(name, value) for name, value in _items("values", values, "{'steps': [4, 'N//2']}")},
     )
 

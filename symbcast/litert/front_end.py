@@ -57,11 +57,12 @@ FRONT_END = FrontEnd(
     read=read,
     operators=OPERATORS.with_files("symbcast.litert.operators"),
     report=LiteRtReport,
-    runtimes={"litert": "what LiteRT's own kernels do on the CPU, after the inputs are resized"},
+    runtimes={"litert": "what LiteRT's own kernels do on the CPU, after the inputs are resized to sizes below 2**31"},
     call=LiteRtCall,
     walk=LiteRtWalk,
     read_function=read,
     layouts=_LAYOUTS,
+    shapes_argument="resize",
     module=__name__,
 )
 

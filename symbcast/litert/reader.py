@@ -6,17 +6,20 @@ the file, which raises, or has them count more items than the file has bytes, wh
 
 from __future__ import annotations
 
+import gzip
 import re
 import struct
+import zlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module
+from io import BytesIO
 from math import prod
 from os import PathLike, fsdecode
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import Shape, is_open
@@ -417,6 +420,9 @@ class LiteRtModel(Model):
 
     def read_inputs(self, env: Program, given: KnownInputs, *, are_open: bool = False) -> ModelInputs:
         """Return the inputs of the subgraph, resized to the shapes that a caller gives."""
+        for name, size in given.bind.items():
+            if size > _MOST:
+                raise BindingError(f"{name}={size}: no size of LiteRT is above {_MOST}")
         taken: set[str] = set()
         values = {}
         for name, tensor in zip(self.graph.inputs, self.graph.tensors, strict=True):
@@ -429,7 +435,7 @@ class LiteRtModel(Model):
     def _resized(self, name: str, tensor: LiteRtTensor, shape: Shape | None) -> list[int | None]:
         """Return the sizes of an input, None for one that is open: in the file, or by a shape that the caller gives."""
         dims = [None if axis in tensor.open_axes else d for axis, d in enumerate(tensor.shape)]
-        if shape is None or self.is_strict:
+        if shape is None:
             return dims
         if is_open(shape):
             raise BindingError(
@@ -439,7 +445,12 @@ class LiteRtModel(Model):
             raise BindingError(f"{name} is given with rank {len(shape)}, but in the model it has rank {len(dims)}")
         if any(isinstance(size, int) and size > _MOST for size in shape.dims):
             raise BindingError(f"{name} is given as {shape}, and no size of LiteRT is above {_MOST}")
-        return [d if d == size else None for d, size in zip(dims, shape.dims, strict=True)]
+        for axis, (d, size) in enumerate(zip(dims, shape.dims, strict=True)) if self.is_strict else ():
+            if d not in (None, size) and not isinstance(size, Unknown):
+                where = f"{name} is given with {size} on axis {axis}, which the file fixes at {d}"
+                raise BindingError(where, f"write {d} there, or leave out strict=True: it changes open axes only")
+        is_kept = self.is_strict  # what is left of the shape is the file's
+        return [d if d == size or is_kept else None for d, size in zip(dims, shape.dims, strict=True)]
 
 
 def read(model: Any, runtime: str = "", signature: str | None = None, is_strict: bool = False) -> LiteRtModel:
@@ -464,9 +475,9 @@ def _content(model: Any) -> tuple[str, bytes, Path | None]:
     if isinstance(model, (str, PathLike)):
         source = fsdecode(model)
         check_path(source, "give the path of a model, such as model.tflite")
-        return source, Path(source).read_bytes(), Path(source)
+        return source, _unpacked(source, Path(source).read_bytes()), Path(source)
     if isinstance(model, (bytes, bytearray)):
-        return "model", bytes(model), None
+        return "model", _unpacked("model", bytes(model)), None
     # An interpreter that was given the content of a file keeps it.
     content = getattr(model, "_model_content", None)
     if isinstance(content, bytes):
@@ -475,9 +486,22 @@ def _content(model: Any) -> tuple[str, bytes, Path | None]:
     raise ShapeTypeError(model, "a model", hint)
 
 
+def _unpacked(source: str, data: bytes) -> bytes:
+    """Return the content of a file, which may be compressed by gzip; a flatbuffer has at most 2 GB."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            return file.read(_MOST)
+    except (EOFError, OSError, zlib.error) as error:
+        raise ModelError(source, "is truncated or damaged: it cannot be unzipped", "fetch it again") from error
+
+
 def _guarded(source: str, load: Callable[[], LiteRtModel]) -> LiteRtModel:
     """Return what is loaded; raises `ModelError` for whatever damage makes the accessors raise."""
     try:
         return load()
+    except ModelError:
+        raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, struct.error) as error:
         raise ModelError(source, f"is no model of LiteRT: {error}", "it may be truncated; convert it again") from None

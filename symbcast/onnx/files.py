@@ -144,7 +144,7 @@ _SIGNATURES = (
     (0, b"\x80\x05", OtherFile("is a Python pickle, such as PyTorch writes")),
     (0, b"\x89HDF\r\n", OtherFile("is an HDF5 file, such as Keras writes")),
     (0, b"GGUF", OtherFile("is a GGUF file")),
-    (4, b"TFL3", OtherFile("is a TensorFlow Lite model")),
+    (4, b"TFL3", OtherFile("is a LiteRT (TensorFlow Lite) model", "check it with sb.litert.check")),
     (4, b"ORTM", OtherFile("is a model in ONNX Runtime's own format", "give the ONNX file it was converted from")),
     (8, b'{"', OtherFile("holds tensors in the safetensors format, not a model")),
     (0, b"\x1f\x8b", OtherFile("is compressed by gzip", _UNZIP)),

@@ -73,7 +73,7 @@ BAD = [
     ("gzip", gzip.compress(BYTES), "is compressed by gzip; unzip it"),
     ("HDF5", b"\x89HDF\r\n\x1a\n" + bytes(64), "is an HDF5 file"),
     ("GGUF", b"GGUF\x03" + bytes(64), "is a GGUF file"),
-    ("TFLite", b"\x1c\0\0\0TFL3" + bytes(64), "is a TensorFlow Lite model"),
+    ("TFLite", b"\x1c\0\0\0TFL3" + bytes(64), "is a LiteRT (TensorFlow Lite) model"),
     ("ORT", b"\x1c\0\0\0ORTM" + bytes(64), "in ONNX Runtime's own format; give the ONNX file"),
     ("safetensors", b'\x20\0\0\0\0\0\0\0{"w":{"dtype":"F32"}}', "in the safetensors format"),
     ("zeros", bytes(100), "is not an ONNX model"),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, cast
 
-from symbcast.core.algebra.formulas import TRUE
+from symbcast.core.algebra.arithmetic import add, multiply
+from symbcast.core.algebra.formulas import FALSE, TRUE, all_of, any_of, equal, negate
+from symbcast.core.algebra.terms import symbols_of
+from symbcast.graphs.graph import Graph, Node
 from symbcast.graphs.walking.control_flow import (
     GraphLoop,
     LoopIteration,
@@ -43,8 +46,10 @@ def if_(call: LiteRtCall) -> Sequence[Value]:
 def while_(call: LiteRtCall) -> Sequence[Value]:
     """Values that a subgraph changes as long as another one says so; LiteRT prepares both, even if none runs."""
     first = condition_of(_walked(call, "cond", call.values())[0])
-    if first != TRUE:
-        _prepared(call, "body", call.values())
+    if first != TRUE or not _shaped_by_data(call.node.graphs["body"]):
+        _check_copies(call, _prepared(call, "body", call.values()))
+    if first == FALSE:
+        return call.values()
 
     def turn(number: Value, carried: Sequence[Value]) -> LoopIteration:
         after = _walked(call, "body", carried)
@@ -59,12 +64,35 @@ def _prepared(call: LiteRtCall, name: str, inputs: Sequence[Value]) -> Sequence[
 
     LiteRT prepares operators up to the first whose shape other tensors give: None, with a note, for graphs with such.
     """
-    graph = call.node.graphs[name]
-    for node in graph.nodes:
-        if any(n not in graph.constants for n in node.inputs[1:]) and node.op_type in _SHAPED:
-            call.note(f"not checked: LiteRT prepares subgraph {name!r} up to {node.title}, whether it runs or not")
-            return None
+    for node in _shaped_by_data(call.node.graphs[name]):
+        call.note(f"not checked: LiteRT prepares subgraph {name!r} up to {node.title}, whether it runs or not")
+        return None
     return _walked(call, name, inputs)
+
+
+def _shaped_by_data(graph: Graph) -> list[Node]:
+    """Return the operators whose output shape the elements of a tensor give that is not in the file."""
+    nodes = (node for node in graph.nodes if node.op_type in _SHAPED)
+    return [node for node in nodes if any(n not in graph.constants for n in node.inputs[1:])]
+
+
+def _check_copies(call: LiteRtCall, after: Sequence[Value] | None) -> None:
+    """Require what LiteRT needs to copy carried values into outputs that keep their size from turn to turn.
+
+    They do if no value changes its shape in the body. In `Prepare_impl` of while.cc, a shape does not count as changed
+    if its first size before and after the body add up to 1, which is meant for a scalar and a tensor of one element.
+    """
+    kept, changed = [], []
+    for old, new in zip(call.values(), after or (), strict=False):
+        if old.shape is None or new.shape is None or not call.asker.origins.keys().isdisjoint(symbols_of(new.shape)):
+            return
+        same = [equal(*pair) for pair in zip(old.shape, new.shape, strict=False)]
+        is_same = all_of(same) if len(old.shape) == len(new.shape) else FALSE
+        is_one = equal(add(0, *old.shape[:1], *new.shape[:1]), 1)
+        kept.append(any_of([is_same, negate(is_one), equal(multiply(1, *old.shape), multiply(1, *new.shape))]))
+        changed.append(all_of([negate(is_same), negate(is_one)]))
+    reason = "LiteRT cannot carry an empty tensor that becomes a row, or a row that becomes empty"
+    call.require(any_of([all_of(kept), *changed]), reason)
 
 
 _NAMES = """
