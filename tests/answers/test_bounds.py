@@ -211,3 +211,9 @@ def test_a_label_is_the_size_of_the_answer():
 def test_a_product_of_many_sizes_grows():
     """The search for a point where it is large did not end."""
     assert sb.bounds("*".join(f"x{n}" for n in range(40))).upper.grows_with == ("x0",)
+
+
+@pytest.mark.parametrize(("size", "value"), [("-5", -5), ("-1", -1), ("3 - 8", -5), (-5, -5), (-1, -1), (7, 7)])
+def test_a_number_may_be_negative(size, value):
+    found = sb.bounds(size)
+    assert (found.least, found.greatest) == (value, value)

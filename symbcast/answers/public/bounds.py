@@ -30,7 +30,7 @@ from symbcast.core.programs.conditions import (
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import from_dim
 from symbcast.core.solver.extremes import Extreme
-from symbcast.core.text.notation import dim_text, parse_dim, symbols_as_written
+from symbcast.core.text.notation import dim_text, parse_expression, symbols_as_written
 from symbcast.errors import ShapeTypeError, UnknownRankError
 
 # The version of the data: incremented when a key changes meaning or is removed.
@@ -266,7 +266,9 @@ def _text(size: object, read: Dim) -> str:
 
 def _expression(size: object) -> Dim:
     """Return an expression of sizes; raise `ShapeTypeError` for what names an unknown size anew."""
-    read = parse_dim(size) if isinstance(size, str) else from_dim(size)
+    if type(size) is int:
+        return size
+    read = parse_expression(size) if isinstance(size, str) else from_dim(size)
     for s in symbols_of((read,)):
         if isinstance(s, SequenceSymbol):
             raise UnknownRankError("bounds", s.name, "ask about single sizes")

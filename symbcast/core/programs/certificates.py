@@ -6,15 +6,33 @@ For a certificate, z3 checks the claims of an answer against the constraints as 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.formulas import TRUE, Formula, all_of, any_of, clauses, equal, holds, negate
-from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, mentions_rest, sequences_of, without_clashes
-from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import SHORT_LIMIT, Satisfiability, call_about, one_call
+from symbcast.core.algebra.arithmetic import Substitution, add, sides_of
+from symbcast.core.algebra.formulas import (
+    TRUE,
+    Comparison,
+    Formula,
+    Leaf,
+    all_of,
+    any_of,
+    at_most,
+    clauses,
+    equal,
+    holds,
+    negate,
+    operations_in,
+    with_dims,
+    with_leaves,
+    with_values,
+)
+from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, mentions_rest, sequences_of, symbol, without_clashes
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
+from symbcast.core.effort import QUICK_LIMIT, SHORT_LIMIT, Satisfiability, call_about, one_call
 from symbcast.core.programs.arguments import (
     Assumption,
     Assumptions,
@@ -44,6 +62,7 @@ from symbcast.core.rules.declaration import Constraint
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import holds_at, predicate, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.points import GivenUpError
 from symbcast.core.text.notation import dim_text, formula_text
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError, ShapeTypeError, UndecidedError, UnknownRankError
@@ -195,6 +214,8 @@ def _renamed(names: Names) -> dict[Any, Any]:
 # After as many open questions, z3 gets less effort for each: it takes a second or more to give up.
 _OPEN_AT_MOST = 4
 _LONGEST_TEXT = 80
+# At most so many sizes are written as multiples.
+_DIVIDED_AT_MOST = 8
 
 
 class Proof(Enum):
@@ -302,6 +323,8 @@ class Prover:
         """Return a claim that is true if each question is contradictory; the first that is not decides."""
         open_reason = ""
         for formulas in questions:
+            if self._clash_as_multiples(formulas):
+                continue
             answer = self._session.check(formulas)
             if answer is Satisfiability.SATISFIABLE:
                 point = self._session.sizes
@@ -313,6 +336,66 @@ class Prover:
                 if self._open > _OPEN_AT_MOST:
                     self._session.limit = SHORT_LIMIT
         return Claim(text, Proof.UNDECIDED if open_reason else Proof.PROVED, open_reason)
+
+    def _clash_as_multiples(self, formulas: Sequence[Formula]) -> bool:
+        """Return whether z3 refutes the formulas with sizes as multiples: with divisions it computes long, in vain."""
+        from symbcast.core.solver.f3_linear.z3_solver import some_point
+
+        whole = [*self._session.formulas, *formulas]
+        rewritten = as_multiples(whole)
+        if rewritten == whole:
+            return False
+        symbols = dict.fromkeys(s for f in rewritten for s in symbols_in(f))
+        for nlsat in (False, True):
+            with suppress(GivenUpError):
+                return some_point(tuple(symbols), rewritten, QUICK_LIMIT, nlsat=nlsat) is None
+        return False
+
+
+def as_multiples(formulas: Sequence[Formula]) -> list[Formula]:
+    """Return formulas that can hold exactly if the given ones can, without quotients of sizes by terms.
+
+    For all x and b there are sizes q and r with ``x == b*q + r``, where ``r < b``, or q is 0 if b is: q is ``x // b``.
+    """
+    changed = list(formulas)
+    for n in range(_DIVIDED_AT_MOST):
+        operations = (o for f in changed for o in operations_in(f) if o.kind in ("//", "%"))
+        divided = next((o for o in operations if _is_size_by_term(o)), None)
+        if divided is None:
+            break
+        dividend, divisor = divided.args
+        quotient, rest = symbol(f"quotient#{n}"), symbol(f"remainder#{n}")
+        values = {
+            Operation("//", divided.args): quotient,
+            Operation("%", divided.args): rest,
+            dividend: quotient * divisor + rest,
+        }
+        put = Substitution(values, of_symbols=False)
+        by = divisor.dim()
+        is_below = any_of(
+            [all_of([equal(by, 0), equal(quotient, 0)]), all_of([at_most(1, by), at_most(add(rest, 1), by)])]
+        )
+        changed = [*(with_leaves(with_dims(with_values(f), put.dim), _cancelled) for f in changed), is_below]
+    return changed
+
+
+def _cancelled(leaf: Leaf) -> Formula:
+    """Return a comparison without what both sides have; a sum of products of sizes is 0 where each has a factor 0."""
+    if not isinstance(leaf, Comparison):
+        return leaf
+    left, right = sides_of(term(leaf.left) - term(leaf.right))
+    whole = left + right
+    if leaf.operator not in ("==", "!=") or (left.coefficients and right.coefficients) or whole.has_operations:
+        return Comparison(leaf.operator, left.dim(), right.dim())
+    is_zero = all_of(any_of(equal(factor, 0) for factor in dict.fromkeys(m)) for m in whole.coefficients)
+    return is_zero if leaf.operator == "==" else negate(is_zero)
+
+
+def _is_size_by_term(operation: Operation) -> bool:
+    """Return whether an operation divides a size by a term without it that is a product or sum of other sizes."""
+    dividend, divisor = operation.args
+    is_plain = dividend.is_Symbol and not divisor.is_constant and not divisor.has_operations
+    return is_plain and divisor.is_at_least(0) and dividend not in divisor.symbols()
 
 
 def _shortened(formulas: Sequence[Formula]) -> str:
@@ -392,8 +475,8 @@ def certify_program(program: Program) -> Certificate:
         reason = "the program has operands of unknown rank"
         return Certificate((Claim("the condition holds wherever the constraints do", Proof.UNDECIDED, reason),))
     question = proof_question(program)
+    points = program.witness(), program.counterexample()  # before the proofs, which may take all effort
     claims = answer_claims(question, program.clauses, program.verdict, lambda: _outputs(program))
-    points = program.witness(), program.counterexample()
     return Certificate((*claims, *evidence_claims(question, program.verdict, points)))
 
 
@@ -529,11 +612,16 @@ def certify_condition(statement: Statement, assume: Assumptions, min_size: int) 
         clauses(statement.formula),
     )
     verdict = statement.verdict_under(assume, min_size)
-    claims = answer_claims(question, clauses(statement.simplified(assume, min_size).formula), verdict)
+    condition = clauses(statement.simplified(assume, min_size).formula)
+    points: Sequence[Mapping[str, int] | None] = ()
+    reason = ""
     try:
         points = statement.witness(assume, min_size), statement.counterexample(None, assume, min_size)
     except UndecidedError as error:
-        return Certificate((*claims, Claim("the verdict", Proof.UNDECIDED, str(error))))
+        reason = str(error)
+    claims = answer_claims(question, condition, verdict)
+    if reason:
+        return Certificate((*claims, Claim("the verdict", Proof.UNDECIDED, reason)))
     ones = dict.fromkeys(names.values(), max(1, min_size))
     shown = [None if sizes is None else {**ones, **sizes} for sizes in points]
     return Certificate((*claims, *evidence_claims(question, verdict, shown)))

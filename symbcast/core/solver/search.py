@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVarTuple
 from symbcast.core import effort
 from symbcast.core.algebra.arithmetic import MAX_SIZE
 from symbcast.core.algebra.formulas import (
-    AllOf,
+    TRUE,
     Formula,
     all_of,
     any_of,
@@ -253,7 +253,7 @@ class GroupQuestions:
         self.assumptions = tuple(assumptions)
         self.domains = {s: domains.get(s, ALL) for s in self.symbols}
         known = (set_formula(s, sizes) for s, sizes in self.domains.items())
-        self.known = [*(f for f in known if f != AllOf(())), *assumptions]
+        self.known = [*(f for f in known if f != TRUE), *assumptions]
         # What the domains say of divisors: so the negation of a quotient need not say it.
         self.nonzero = frozenset(
             different(s, 0) for s, sizes in self.domains.items() if sizes is not ALL and 0 not in sizes
@@ -330,15 +330,16 @@ def _why(limit: int, formulas: Sequence[Formula]) -> str:
     spent = effort.current_budget()
     if spent is not None and spent.spent:
         return spent.reason
-    hard = next((f for f in reversed(formulas) if not is_linear(f)), formulas[-1] if formulas else AllOf(()))
+    last = next((f for f in reversed(formulas) if f != TRUE), TRUE)
+    hard = next((f for f in reversed(formulas) if not is_linear(f)), last)
     text = formula_text(hard)
     # Cut at a space: part of a name could not be translated to the name of the question.
     shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT].rpartition(' ')[0]} ..."
     products = "" if is_linear(hard) else " on products of sizes"
     counter = current_effort()
-    if counter is not None and counter.left <= 0:
-        return f"{REASON}{products}: {shown}"
-    return f"z3 reached its limit of {limit:,} units{products}: {shown}"
+    is_spent = counter is not None and counter.left <= 0
+    reason = f"{REASON if is_spent else f'z3 reached its limit of {limit:,} units'}{products}"
+    return reason if hard == TRUE else f"{reason}: {shown}"
 
 
 _FEW_SHOWN = 8

@@ -31,7 +31,7 @@ from symbcast.core.algebra.symbols import (
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import cached_uncounted, uncounted
 from symbcast.core.text.folding import FOLDED_FROM, MAX_UNFOLDED, folded, may_be_folded, unfolded
-from symbcast.core.text.reader import read_dim, read_formula, read_shape
+from symbcast.core.text.reader import read_dim, read_expression, read_formula, read_shape
 from symbcast.core.text.templates import Template
 from symbcast.core.text.tokens import MAX_LENGTH, SyntaxFault, check_limits
 from symbcast.errors import ShapeSyntaxError
@@ -92,7 +92,19 @@ def parse_dim(text: str) -> Dim:
     >>> parse_dim("(N + 1)//2"), parse_dim("7 % 4")
     ((N + 1)//2, 3)
     """
-    template = _dim_template(text)
+    return _with_fresh_unknowns(_dim_template(text))
+
+
+def parse_expression(text: str) -> Dim:
+    """Return the expression of sizes written in ``text``: a dimension, or a number below 0.
+
+    >>> parse_expression("3 - 8"), parse_expression("N - 8")
+    (-5, N - 8)
+    """
+    return _with_fresh_unknowns(_read_or_correct(text, read_expression, _reworded_dim))
+
+
+def _with_fresh_unknowns(template: Template[Dim]) -> Dim:
     if not template.unknowns and not template.is_of_any_rank:
         return template.value
     return replace_symbols(template.value, template.fresh())

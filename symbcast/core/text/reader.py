@@ -89,13 +89,21 @@ def read_dim(text: str) -> Template[Dim]:
     return Template(dim, unknowns, dim is ANY_REST)
 
 
-def read_axis(text: str) -> tuple[Dim, list[LabelBounds]]:
+def read_expression(text: str) -> Template[Dim]:
+    """Return the same for an expression of sizes, which may also be a number below 0."""
+    dim, bounds = read_axis(text, may_be_negative=True)
+    return Template(dim, labelled_unknowns((dim,), bounds), dim is ANY_REST)
+
+
+def read_axis(text: str, *, may_be_negative: bool = False) -> tuple[Dim, list[LabelBounds]]:
     """Return the one dimension written in a text, with placeholders, and the bounds of its labels."""
     reader = Reader(text)
     try:
         dim = reader.only_dim()
     except RecursionError:
         raise _too_deep(text) from None
+    if may_be_negative and isinstance(dim, int):
+        return int(dim), []
     dim = checked_dim(dim, reader.dim_span, 0, MAX_SIZE)
     check_bounds(reader.bounds, reader.dim_span)
     return dim, reader.bounds
