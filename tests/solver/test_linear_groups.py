@@ -326,7 +326,7 @@ def test_a_thousand_clauses_of_which_a_few_imply_the_rest():
     drawn.shuffle(asked)
     with calls() as steps, z3_checks() as checks:
         made = LinearGroup([*SYMBOLS, d, e], {}, [], asked, dict.fromkeys([*SYMBOLS, d, e], 1))
-    assert steps.count < 4_000_000
+    assert steps.count < 5_000_000
     assert checks.count < 100
     assert len(made.clauses) == 3
     assert not made.unproven

@@ -12,9 +12,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from symbcast.core.algebra.formulas import Formula, at_most, equal
+from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.effort import SHORT_LIMIT, EffortSpentError, Satisfiability, was_stopped
-from symbcast.core.solver.evaluation import holds_at, size_at, symbols_in
+from symbcast.core.effort import SHORT_LIMIT, EffortSpentError, Satisfiability, cached_uncounted, was_stopped
+from symbcast.core.solver.evaluation import holds_at, replace_in_formula, size_at, standard_names, symbols_in
 from symbcast.core.solver.f3_linear.equations import solved_for
 from symbcast.core.solver.points import GivenUpError, Point
 from symbcast.core.solver.search import repaired_point
@@ -24,6 +25,8 @@ _FEW_USERS = 16
 _USERS_FACTOR = 8
 # So few are all let go at once.
 _FEW_SYMBOLS = 10
+# Symbols of formulas with more stay in their order: a formula is read once for each symbol.
+_FEW_ORDERED = 32
 
 
 class GrowingConjunction:
@@ -57,9 +60,9 @@ class GrowingConjunction:
         """Add a formula, possibly with new symbols."""
         self._network.add(formula)
 
-    def start(self, symbol: Symbol, size: int) -> None:
+    def start(self, s: Symbol, size: int) -> None:
         """Start the search at a given size of a symbol that no formula mentions yet; the default is 1."""
-        self.sizes.setdefault(symbol, size)
+        self.sizes.setdefault(s, size)
 
     def shrink(self, length: int) -> None:
         """Remove all formulas except the first ``length``."""
@@ -67,8 +70,8 @@ class GrowingConjunction:
         if self._clashing is not None and self._clashing > length:
             self._clashing = None
         self._open = {n for n in self._open if n < length}
-        for symbol in self._network.shrink(length):
-            self.sizes.pop(symbol, None)
+        for s in self._network.shrink(length):
+            self.sizes.pop(s, None)
 
     @property
     def formulas(self) -> list[Formula]:
@@ -110,8 +113,8 @@ class GrowingConjunction:
             for formula in extra:
                 self._network.add(formula)
             new = range(length, len(self))
-            for symbol in [s for n in new for s in self._network.symbols[n]]:
-                sizes.setdefault(symbol, 1)
+            for s in [s for n in new for s in self._network.symbols[n]]:
+                sizes.setdefault(s, 1)
             broken = [n for n in new if not holds_at(self._network.formulas[n], sizes)]
             if not broken:
                 return Satisfiability.SATISFIABLE, sizes
@@ -127,8 +130,8 @@ class GrowingConjunction:
         formulas, sizes = self._network.formulas, self.sizes
         new = range(self._holding, len(self))
         for position in new:
-            for symbol in self._network.symbols[position]:
-                sizes.setdefault(symbol, 1)
+            for s in self._network.symbols[position]:
+                sizes.setdefault(s, 1)
         broken = [n for n in new if not holds_at(formulas[n], sizes) and not self._is_satisfied_alone(n)]
         try:
             repaired = self._make_room(broken) or self._repair(broken)
@@ -147,20 +150,20 @@ class GrowingConjunction:
 
     def _is_satisfied_alone(self, number: int) -> bool:
         """Return whether a formula determines a symbol that no other formula mentions; that symbol is then set."""
-        for symbol, size in self._own_sizes(number):
+        for s, size in self._own_sizes(number):
             if size >= 0:
-                self.sizes[symbol] = size
+                self.sizes[s] = size
                 return True
         return False
 
     def _own_sizes(self, number: int) -> Iterator[tuple[Symbol, int]]:
         """Yield each symbol that only this formula mentions and determines, with its size, which may be negative."""
         network = self._network
-        for symbol in network.symbols[number]:
-            if network.users[symbol] == [number]:
-                value = solved_for(network.formulas[number], symbol)
+        for s in network.symbols[number]:
+            if network.users[s] == [number]:
+                value = solved_for(network.formulas[number], s)
                 if value is not None:
-                    yield symbol, size_at(value.dim(), self.sizes)
+                    yield s, size_at(value.dim(), self.sizes)
 
     def _make_room(self, broken: Sequence[int]) -> Satisfiability | None:
         """Repair formulas that would make one of their own symbols negative, with room for more like them.
@@ -170,7 +173,7 @@ class GrowingConjunction:
         this kind.
         """
         short = [next(self._own_sizes(n), None) for n in broken]
-        room = [at_most(-size * len(self), symbol) for symbol, size in filter(None, short)]
+        room = [at_most(-size * len(self), s) for s, size in filter(None, short)]
         if not room or len(room) < len(broken):
             return None
         length = len(self)
@@ -235,8 +238,8 @@ class FormulaNetwork:
         symbols = tuple(symbols_in(formula))
         number = len(self.formulas)
         self.symbols.append(symbols)
-        for symbol in symbols:
-            self.users.setdefault(symbol, []).append(number)
+        for s in symbols:
+            self.users.setdefault(s, []).append(number)
         self.formulas.append(formula)
 
     def shrink(self, length: int) -> list[Symbol]:
@@ -244,13 +247,13 @@ class FormulaNetwork:
         gone: list[Symbol] = []
         del self.formulas[length:]
         for symbols in self.symbols[length:]:
-            for symbol in symbols:
-                users = self.users.get(symbol, [])
+            for s in symbols:
+                users = self.users.get(s, [])
                 while users and users[-1] >= length:
                     users.pop()
                 if not users:
-                    self.users.pop(symbol, None)
-                    gone.append(symbol)
+                    self.users.pop(s, None)
+                    gone.append(s)
         del self.symbols[length:]
         return gone
 
@@ -299,8 +302,35 @@ class FormulaNetwork:
 def _can_hold(
     symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None
 ) -> tuple[Satisfiability, Point]:
+    # Where a search ends depends on the order of terms, and that on names: the search sees names by position.
+    ordered = _in_order_of_places(symbols, formulas)
+    names = standard_names(ordered)
+    own = {names.get(s, s): s for s in ordered}
     try:
-        sizes = repaired_point(symbols, formulas, limit)
+        sizes = repaired_point(tuple(own), [replace_in_formula(f, names) for f in formulas], limit)
     except GivenUpError:
         return Satisfiability.UNKNOWN, {}
-    return (Satisfiability.UNSATISFIABLE, {}) if sizes is None else (Satisfiability.SATISFIABLE, sizes)
+    if sizes is None:
+        return Satisfiability.UNSATISFIABLE, {}
+    return Satisfiability.SATISFIABLE, {own[s]: size for s, size in sizes.items()}
+
+
+_THIS, _OTHER = symbol("this"), symbol("other")
+
+
+def _in_order_of_places(symbols: Sequence[Symbol], formulas: Sequence[Formula]) -> list[Symbol]:
+    """Return symbols in an order that other names do not change: by formulas in which all others are one."""
+    places: dict[Symbol, list[tuple[int, str]]] = {s: [] for s in symbols}
+    for number, formula in enumerate(formulas):
+        for s, place in _places(formula).items():
+            places[s].append((number, place))
+    return sorted(symbols, key=places.__getitem__)
+
+
+@cached_uncounted(4096)
+def _places(formula: Formula) -> dict[Symbol, str]:
+    symbols = symbols_in(formula)
+    others = dict.fromkeys(symbols, _OTHER)
+    if len(symbols) > _FEW_ORDERED:
+        return {}
+    return {s: str(replace_in_formula(formula, {**others, s: _THIS})) for s in symbols}
