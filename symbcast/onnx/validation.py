@@ -258,9 +258,15 @@ def check_unused(graph: Any, source: ModelSource) -> None:
             raise source.fault(f"the initializer {quote(tensor.name)} must also be an input in this version of the IR")
 
 
-def check_declared(graph: Any, tensors: Initializers, source: ModelSource) -> None:
-    """Raise `ModelError` for tensors declared without an element type, or constants unlike their declaration."""
+def check_declared(graph: Any, tensors: Initializers, source: ModelSource, *, only_inputs: bool) -> None:
+    """Raise `ModelError` for tensors declared without an element type, or constants unlike their declaration.
+
+    With ``only_inputs``, constants are compared only with inputs of the graph. ONNX Runtime does so from version 4 of
+    the IR on (seen with 1.32): converters to float16 leave the old types of weights in ``value_info``.
+    """
     declared = {v.name: v.type.tensor_type for v in (*graph.value_info, *graph.output) if _is_tensor(v)}
+    if only_inputs:
+        declared = {name: declared[name] for name in declared.keys() - set(tensors.names)}
     inputs = {v.name for v in graph.input}
     for name, kind in declared.items():
         if not kind.elem_type and name not in inputs:
@@ -355,8 +361,9 @@ class GraphChecker:
             return
         known = self._names_at_start(graph, tensors)
         if self._of_runtime:
-            check_declared(graph, tensors, self._source)
-            if 0 < self._model.ir_version < OVERRIDABLE:
+            is_old = 0 < self._model.ir_version < OVERRIDABLE
+            check_declared(graph, tensors, self._source, only_inputs=not is_old)
+            if is_old:
                 check_unused(graph, self._source)
         self._nodes(nodes, known, around)
         # protobuf returns a name that is no UTF-8 as bytes, in some of its implementations.
