@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from math import prod
@@ -39,24 +39,27 @@ if TYPE_CHECKING:
 _TENSOR = "tensor_type"
 
 
-def annotated(checked: CheckedModel) -> Any:
+def annotated(checked: CheckedModel, simplified: Callable[[Dim], Dim] = lambda dim: dim) -> Any:
     """Return a copy of a model with ``value_info`` of every tensor whose shape is known, and its outputs' shapes.
 
     A size that is a number is a ``dim_value``; others are a ``dim_param``: a name as the model has it, or an
     expression as text. Unnamed dimensions of inputs get their names from the report. The model's own declarations
-    stay for sizes that data decide and for values of unknown shape.
+    stay for sizes that data decide and for values of unknown shape. ``simplified`` returns the form in which a size is
+    written.
     """
     copy = type(checked.model.raw)()
     copy.CopyFrom(checked.model.raw)
-    _Annotator(checked).annotate(copy.graph)
+    _Annotator(checked, simplified).annotate(copy.graph)
     return copy
 
 
 class _Annotator:
     """Writes the shapes of one model's values into a copy of it."""
 
-    def __init__(self, checked: CheckedModel) -> None:
+    def __init__(self, checked: CheckedModel, simplified: Callable[[Dim], Dim]) -> None:
+        self._simplified = simplified
         self._walk = checked.walk
+        self._graph = checked.model.graph
         self._inputs = checked.inputs.values
         self._namer = Namer.of(checked.env.shown)
         self._open = checked.asker.origins.keys()
@@ -69,9 +72,15 @@ class _Annotator:
         inner = [g for g in graphs_of(graph) if g is not graph]
         makers = Counter(name for g in inner for node in g.node for name in node.output)
         # A name may occur in several branches, and it is unknown which of the values the walk kept.
-        known = {name: value for name, value in self._walk.inner.items() if makers[name] == 1}
+        known = {name: value for name, value in self._inner_values() if makers[name] == 1}
         for inner_graph in inner:
             self._fill(inner_graph, known)
+
+    def _inner_values(self) -> Iterator[tuple[str, Value]]:
+        """Yield the values of inner graphs by name, those of constants too."""
+        yield from self._walk.inner.items()
+        nodes = (node for graph in self._graph.and_inner() if graph is not self._graph for node in graph.nodes)
+        yield from ((name, Value(node.held)) for node in nodes if node.held is not None for name in node.outputs)
 
     def _fill(self, graph: Any, values: Mapping[str, Value]) -> None:
         """Write the shapes of the values that a graph's nodes make."""
@@ -101,7 +110,7 @@ class _Annotator:
         tensor.elem_type = dtype
         tensor.shape.SetInParent()  # also record that a scalar has no axes
         del tensor.shape.dim[:]
-        for dim, before in zip(value.shape, said, strict=True):
+        for dim, before in zip(map(self._simplified, value.shape), said, strict=True):
             self._write_dim(tensor.shape.dim.add(), before if before is not None and self._is_open(dim) else dim)
 
     def _write_dim(self, proto: Any, dim: Dim | str) -> None:
