@@ -116,7 +116,7 @@ def external_locations(model: Any) -> Iterator[str]:
 # Hyphenated names such as batch-size are one name, unless a part names another dimension.
 _NAME = r"[^\W\d][\w.]*"
 
-_UNNAMED = ("", "?", "-1", "None", "unk", "_")
+UNNAMED = ("", "?", "-1", "None", "unk", "_")
 
 
 def read_inputs(
@@ -168,7 +168,7 @@ def _dims(kind: Any) -> Iterator[Any]:
 
 def _is_unnamed(dim: Any) -> bool:
     text = dim.dim_param.strip()
-    return number(dim) is None and (text in _UNNAMED or text.startswith("unk__"))
+    return number(dim) is None and (text in UNNAMED or text.startswith("unk__"))
 
 
 def _read(dim: Any, name: str, axis: int, taken: set[str]) -> Dim:
