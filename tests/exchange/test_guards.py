@@ -284,3 +284,22 @@ def test_wrong_calls(source):
 def test_sources_are_alike_on_every_run(source):
     condition = parse_formula("compatible(N, 2*M, K) and (N // (M - 1) == 3 or K*M - N <= 7)")
     assert source(condition, {N: "N", M: "?0", K: "a b"}) == source(condition, {N: "N", M: "?0", K: "a b"})
+
+
+@pytest.mark.parametrize("value", [True, -1, 2.5, "2", None])
+def test_keywords_that_are_all_parameters_are_read_as_any_others(value):
+    guard = Guard(parse_formula("compatible(N, M)"), {N: "N", M: "M"})
+    assert guard(N=3, M=3) and guard(M=2, N=1) and not guard(N=2, M=3)
+    assert guard(N=np.int64(3), M=3) and guard({"N": 3}, M=3)
+    with pytest.raises(BindingError, match="is not a size"):
+        guard(N=value, M=3)
+    with pytest.raises(BindingError, match="no size was given for M"):
+        guard(N=3)
+    with pytest.raises(BindingError, match="K"):
+        guard(N=3, M=3, K=1)
+
+
+def test_another_name_that_is_also_a_parameter_means_the_other_size():
+    guard = Guard(parse_formula("N == 2*M"), {N: "N", M: "M"}, others={"N": "M"})
+    with pytest.raises(BindingError, match="M"):
+        guard(N=2, M=1)

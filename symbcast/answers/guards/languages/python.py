@@ -222,6 +222,7 @@ class Guard:
         "_function",
         "_needed",
         "_others",
+        "_quick",
         "_renamed",
         "_sequences",
         "_source",
@@ -257,6 +258,7 @@ class Guard:
         self._renamed = self._others | {p: called[s] for s, p in parameters.items() if p != called[s]}
         self._source = ""
         self._function: Callable[..., bool] | None = None
+        self._quick: Callable[..., bool | None] | None = None
         self._assumed, self._undecided = assumed, undecided
         self._needed: dict[str, object] | None = None
 
@@ -307,6 +309,28 @@ class Guard:
         Sizes that the condition does not mention need not be given. Raises `BindingError` for a size that is missing,
         unknown, or not a size, and for sizes without names.
         """
+        if sizes is None and not more:
+            try:
+                holds = (self._quick or self._of_plain_sizes())(**named)
+            except TypeError:  # other names than the parameters: they are read below
+                holds = None
+            if holds is not None:
+                return holds
+        return self._of_any_sizes(sizes, more, named)
+
+    def _of_plain_sizes(self) -> Callable[..., bool | None]:
+        """Return a function of the parameters by name: None unless all are integers that need no reading."""
+        known = self.parameters
+        if known and not self._sequences and self._others.keys().isdisjoint(known):
+            tests = [f"type({') is type('.join(known)}) is int", *(f"{p} >= 0" for p in known)]
+            call = f"{self.name}({', '.join(known)}) if {' and '.join(tests)} else None"
+            self._quick = eval(f"lambda {', '.join(known)}: {call}", {self.name: self.function})
+        else:
+            self._quick = lambda **_: None
+        return self._quick
+
+    def _of_any_sizes(self, sizes: Mapping[Any, Any] | None, more: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+        """Return whether the condition holds at sizes given in any way."""
         if more or not (sizes is None or isinstance(sizes, Mapping)):
             example = self._example(sizes, more)
             raise BindingError(
