@@ -54,6 +54,7 @@ class CheckJob(NamedTuple):
     function: str = ""
     guard: str | None = None
     html: str | None = None
+    free: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -153,9 +154,38 @@ def _unsupported(job: CheckJob, front_end: FrontEnd) -> Iterator[str]:
         yield "--output"
     if job.function and front_end.read_function is None:
         yield "--function"
+    if job.free and front_end.name != "onnx":
+        yield "--free"
+
+
+def _freed(job: CheckJob) -> FileOutcome:
+    """Return the outcome of a model whose sizes are freed; it is run before and after if it can be."""
+    from importlib.util import find_spec
+
+    from symbcast.onnx import free
+    from symbcast.onnx.freeing.freed import read_axes
+
+    freed = free(job.path, read_axes(job.free), runtime=cast("Any", job.runtime or "onnxruntime"))
+    runs = freed.confirm() if job.confirm or find_spec("onnxruntime") is not None else ()
+    outcome = FileOutcome(
+        job.source,
+        freed.verdict.value,
+        findings=len(freed.report.findings),
+        unanalysed=len({left.node for left in freed.report.unanalysed}),
+        confirmed=tuple(RuntimeRun(r.sizes, r.expected, r.happened, r.agrees, "", str(r)) for r in runs),
+    )
+    if job.target is not None:
+        outcome = _written(outcome, freed.model, job, Path(job.target))
+    if job.html is not None:
+        outcome = _pictured(outcome, freed.report, Path(job.html))
+    if job.format == "text":
+        return replace(outcome, document=freed._document())
+    return replace(outcome, data=freed.to_dict())
 
 
 def _examined(job: CheckJob, opened: _Opened, names: ModelNames) -> FileOutcome:
+    if job.free:
+        return _freed(job)
     ask = partial(
         opened.check,
         min_size=job.min_size,

@@ -8,19 +8,25 @@ from symbcast.graphs.jobs import FileResult
 from symbcast.graphs.report.blame import OptionalShape, SequenceShape
 from symbcast.graphs.report.findings import Finding
 from symbcast.graphs.walking.walk import Unanalysed
+from symbcast.onnx.freeing.freed import Fixed, Freed, free
+from symbcast.onnx.freeing.plan import Edit
 from symbcast.onnx.front_end import check, check_many
 from symbcast.onnx.report import Confirmation, ModelReport
 
 __all__ = [
     "Confirmation",
+    "Edit",
     "FileResult",
     "Finding",
+    "Fixed",
+    "Freed",
     "ModelReport",
     "OptionalShape",
     "SequenceShape",
     "Unanalysed",
     "check",
     "check_many",
+    "free",
 ]
 
 

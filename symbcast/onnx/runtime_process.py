@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,24 +43,30 @@ class RunResult(NamedTuple):
     is_loaded: bool = True
     is_known: bool = True
     """Whether it was run at all, or ended by itself."""
+    digests: dict[str, str] | None = None
+    """A hash of the bytes of each output."""
 
 
-def run_all(model: Path, feeds: Sequence[Sequence[Feed]]) -> list[RunResult]:
-    """Run a model on each of some inputs; a run that crashes the process does not stop the others."""
+def run_all(model: Path, feeds: Sequence[Sequence[Feed]], folder: Path | None = None) -> list[RunResult]:
+    """Run a model on each of some inputs; a run that crashes the process does not stop the others.
+
+    ``folder`` has the files of the model's external data, if that is not the folder of the model.
+    """
     results: list[RunResult] = []
     while len(results) < len(feeds):
-        answers, ending = _process(model, feeds[len(results) :])
+        answers, ending = _process(model, feeds[len(results) :], folder)
         results += answers
         if len(results) < len(feeds):
             results.append(RunResult(None, ending, is_known=False))
     return results
 
 
-def _process(model: Path, feeds: Sequence[Sequence[Feed]]) -> tuple[list[RunResult], str]:
+def _process(model: Path, feeds: Sequence[Sequence[Feed]], data: Path | None = None) -> tuple[list[RunResult], str]:
     """Return the answers of one process, and how it ended."""
     with tempfile.TemporaryDirectory() as folder:
         request = Path(folder, "request.json")
-        request.write_text(json.dumps({"model": str(model.absolute()), "feeds": feeds}), "utf-8")
+        task = {"model": str(model.absolute()), "feeds": feeds, "data": None if data is None else str(data.absolute())}
+        request.write_text(json.dumps(task), "utf-8")
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "symbcast.onnx.runtime_process", str(request)],
@@ -87,8 +94,12 @@ def main(request: Path) -> None:
     options.log_severity_level = 4
     # Optimisations are off so that errors name the model's own nodes.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    model = task["model"]
+    if task["data"] is not None:
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", task["data"])
+        model = Path(model).read_bytes()
     try:
-        session = onnxruntime.InferenceSession(task["model"], options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         _answer({"load_error": str(error)})
         return
@@ -97,13 +108,21 @@ def main(request: Path) -> None:
         try:
             outputs = session.run(names, {name: _filled(*rest) for name, *rest in feeds})
             shapes = {n: list(o.shape) if hasattr(o, "shape") else None for n, o in zip(names, outputs, strict=True)}
-            _answer({"shapes": shapes})
+            digests = {n: _digest(o) for n, o in zip(names, outputs, strict=True)}
+            _answer({"shapes": shapes, "digests": digests})
         except Exception as error:
             _answer({"shapes": None, "error": str(error)})
 
 
 def _answer(data: dict[str, Any]) -> None:
     print(json.dumps(data), flush=True)
+
+
+def _digest(output: Any) -> str:
+    """Return a hash of an output: its type, shape and bytes; of sequences and maps, their text."""
+    is_plain = hasattr(output, "dtype") and output.dtype != object
+    data = f"{output.dtype} {output.shape}".encode() + output.tobytes() if is_plain else repr(output).encode()
+    return sha256(data).hexdigest()
 
 
 def _filled(dtype: int, shape: Sequence[int], values: Sequence[int] | None, number: int) -> Any:

@@ -55,6 +55,7 @@ def model(  # noqa: PLR0913 - each is an option
     min_size: int = 1,
     runtime: str | None = None,
     function: str | None = None,
+    free: list[str] | None = None,
     format: Format = "text",
     guard: GuardIn = None,
     output: str | None = None,
@@ -91,10 +92,14 @@ def model(  # noqa: PLR0913 - each is an option
         out the module's assertions.
     function
         The function to check, in a StableHLO module that has several, or the signature of a LiteRT model.
+    free
+        The axes of inputs of an ONNX model that are to take every size, such as N, "N, H, W" or "image=N, 3, H, W": the
+        model is rewritten, checked again, and written to --output; may be repeated for several inputs.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
-        Where to write the ONNX model annotated with every known shape: a file, or a folder for several models.
+        Where to write the ONNX model annotated with every known shape, or the model with free sizes: a file, or a
+        folder for several models.
     html
         Where to write a page with the answer and the model's graph, with shapes on its edges, for any browser.
     overwrite
@@ -150,7 +155,7 @@ def model(  # noqa: PLR0913 - each is an option
         check_front_ends(models, runtime, confirm)
         written = output_paths(output, models, files, overwrite) if output is not None else {}
         options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
-        others = (STDIN if piped else "", function or "", guard, html)
+        others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()))
         jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)

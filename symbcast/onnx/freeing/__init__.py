@@ -1,0 +1,1 @@
+"""Rewrite models that were exported for one size so that they take every size."""

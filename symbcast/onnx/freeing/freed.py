@@ -1,0 +1,464 @@
+"""Free the sizes of a model: read which ones, rewrite, check what was written, and run it before and after."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from symbcast.answers.show.documented import Explained
+from symbcast.core.advice import with_advice
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.characters import sizes_text
+from symbcast.core.shapes import ShapeLike, shape
+from symbcast.core.solver.evaluation import holds_at, value_at
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
+from symbcast.graphs.check import check_graph, read_question
+from symbcast.onnx.files import read_file
+from symbcast.onnx.freeing.plan import Plan
+from symbcast.onnx.freeing.walk import FreeingWalk
+from symbcast.onnx.front_end import FRONT_END
+from symbcast.onnx.protobuf import number, walkable_nodes
+from symbcast.onnx.reader import OnnxModel, graphs_of, load_model
+from symbcast.onnx.report import ModelReport
+from symbcast.onnx.runtime_process import FILLABLE, Feed, run_all
+from symbcast.onnx.schemas import Runtime
+from symbcast.onnx.validation import validated
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir
+
+    from symbcast.answers.show.document import Document
+
+Axes: TypeAlias = "str | Mapping[str, ShapeLike | Mapping[int, str]]"
+"""The axes to free: names in order, or for each input its shape or the names of some axes."""
+
+_SPATIAL_RANKS = (4, 5)
+# How many edits a screen shows.
+_SHOWN = 12
+
+
+class Fixed(NamedTuple):
+    """What stays fixed after all edits: the condition that is left, the node that requires it, and why."""
+
+    node: str
+    op_type: str
+    condition: str
+    why: str
+
+
+class Run(NamedTuple):
+    """One run in ONNX Runtime: the sizes, what was expected, and what happened; ``agrees`` is None if not run."""
+
+    sizes: dict[str, int]
+    expected: str
+    happened: str
+    agrees: bool | None
+
+    def __str__(self) -> str:
+        word = {True: "agrees", False: "DISAGREES", None: "not run"}[self.agrees]
+        return f"{word}: at {', '.join(f'{n}={s}' for n, s in self.sizes.items())} {self.expected}: {self.happened}"
+
+
+class _Axis(NamedTuple):
+    """An axis of an input with its new size, and the number that it has in the model, if it has one."""
+
+    name: str
+    axis: int
+    size: Dim
+    number: int | None
+
+
+class Freed(Explained):
+    """A model with free sizes, and what was changed for it.
+
+    Attributes:
+        model: the new model; weights in other files are still there, unread.
+        report: the answer about the new model, which was read again from its bytes.
+        edits: the changes.
+        fixed: what still fixes sizes.
+        sizes: the numbers that the free sizes had, by name.
+    """
+
+    def __init__(self, source: _Source, model: Any, report: ModelReport, plan: Plan) -> None:
+        self._source = source
+        self._plan = plan
+        self.model: onnx.ModelProto = model
+        self.report = report
+        self.edits = plan.edits
+        self.sizes = {s.name: n for s, n in plan.old.items()}
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the new model runs at all sizes."""
+        return self.report.verdict
+
+    @cached_property
+    def fixed(self) -> tuple[Fixed, ...]:
+        """What still fixes sizes: the requirements of the new model on its inputs."""
+        return tuple(self._fixed())
+
+    def _fixed(self) -> Iterator[Fixed]:
+        tables = {c.edits[0].tensor: c.edits[0].why for c in self._plan.changed.values() if c.edits}
+        for finding in self.report.findings:
+            names = [name for name, _ in finding.operands]
+            table = next((why for t, why in tables.items() if any(n.startswith(f"{t}_free") for n in names)), "")
+            yield Fixed(finding.node, finding.op_type, finding.text, table or finding.reason)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the new model to a file, as a whole; raise `BindingError` if that is the file of the old one."""
+        target = Path(path)
+        if self._source.path is not None and target.resolve() == self._source.path.resolve():
+            raise BindingError(f"{path} is the model that was read", "name another file")
+        draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            draft.write_bytes(self.model.SerializeToString())
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def confirm(self) -> tuple[Run, ...]:
+        """Run both models in ONNX Runtime at the old sizes, and the new one at others.
+
+        At the old sizes all outputs must be equal, bit for bit. The others are the smallest sizes that work, 1, and two
+        more. Raises `MissingExtraError` where onnxruntime is not installed.
+        """
+        if find_spec("onnxruntime") is None:
+            raise MissingExtraError("symbcast.onnx: confirm()", "onnxruntime")
+        return tuple(self._runs())
+
+    def _runs(self) -> Iterator[Run]:
+        points = list(self._points())
+        values = self.report._checked.inputs.values
+        if any(v.shape is None or v.dtype not in FILLABLE for v in values.values()):
+            yield Run(self.sizes, "runs", "the inputs cannot be filled", None)
+            return
+        feeds = [[_feed(name, v.shape or (), v.dtype, p) for name, v in values.items()] for p in points]
+        folder = None if self._source.path is None else self._source.path.parent
+        with tempfile.TemporaryDirectory() as drafts:
+            old, new = Path(drafts, "old.onnx"), Path(drafts, "new.onnx")
+            old.write_bytes(self._source.raw.SerializeToString())
+            new.write_bytes(self.model.SerializeToString())
+            before, *_ = run_all(old, feeds[:1], folder)
+            results = run_all(new, feeds, folder)
+        for position, (point, result) in enumerate(zip(points, results, strict=True)):
+            if result.shapes is None:
+                is_claimed = before.shapes is not None and self.verdict is not Verdict.UNKNOWN
+                yield Run(point, "runs", result.error, False if is_claimed else None)
+            elif position:
+                yield Run(point, "runs", "ran", True)
+            elif before.shapes is None:
+                yield Run(point, "gives equal outputs", f"the old model fails: {before.error}", None)
+            else:
+                equal = before.digests == result.digests
+                yield Run(point, "gives equal outputs", "bit-equal" if equal else "the outputs differ", equal)
+
+    def _points(self) -> Iterator[dict[str, int]]:
+        """Yield the sizes at which to run: the old ones first."""
+        yield self.sizes
+        condition, seen, count = self.report.condition.formula, [self.sizes], 0
+        witness = self.report.witness()
+        others = [dict.fromkeys(self.sizes, 1), *({n: s + k for n, s in self.sizes.items()} for k in range(1, 65))]
+        halves = [{n: max(1, s * k // 4) for n, s in self.sizes.items()} for k in (1, 2, 3, 5, 6, 8)]
+        each = [{**self.sizes, n: max(1, s * k // 2)} for n, s in self.sizes.items() for k in (1, 4)]
+        for point in [*([witness] if witness else []), *others, *halves, *each]:
+            if count < 4 and set(point) == set(self.sizes) and point not in seen and _holds(condition, point):
+                seen.append(point)
+                count += 1
+                yield point
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as data for JSON, with what was changed under the key ``freed``."""
+        freed = {
+            "sizes": self.sizes,
+            "edits": [e._asdict() for e in self.edits],
+            "fixed": [f._asdict() for f in self.fixed],
+        }
+        return {**self.report.to_dict(), "freed": freed}
+
+    def __repr__(self) -> str:
+        count = len(self.edits)
+        return f"<Freed {self.report.source}: {self.verdict.value}; {count} edit{'s' * (count != 1)}>"
+
+    def _document(self, *room: Any) -> Document:
+        from symbcast.answers.show.document import Room, field, fields, words
+        from symbcast.graphs.report.presentation import model_document
+
+        report = model_document(self.report, *room)
+        shown = self.edits if room == (Room.PAGE,) else self.edits[:_SHOWN]
+        more = len(self.edits) - len(shown)
+        rows = [field("freed", words(f"{sizes_text(self.sizes)} in the old model"))]
+        rows += [field("and" if n else "edited", words(str(edit)), most=2) for n, edit in enumerate(shown)]
+        rows.append(field("and", words(f"{more} more; --format json, or .edits in Python, has them all" * bool(more))))
+        return report.replace(blocks=(fields(rows), *report.blocks))
+
+
+def _holds(condition: Formula, sizes: Mapping[str, int]) -> bool:
+    return holds_at(condition, {symbol(name): size for name, size in sizes.items()})
+
+
+def _feed(name: str, dims: Sequence[Dim], dtype: int, sizes: Mapping[str, int]) -> Feed:
+    values = {s: sizes[s.name] for d in dims for s in symbols_of((d,)) if s.name in sizes}
+    return Feed(name, dtype, tuple(value_at(d, values) or 0 for d in dims))
+
+
+class _Source(NamedTuple):
+    """The model as it was: its name, its file if it has one, its ``ModelProto``, and whether that may be changed."""
+
+    name: str
+    path: Path | None
+    raw: Any
+
+
+@with_advice
+def free(
+    model: str | PathLike[str] | onnx.ModelProto | onnx_ir.Model,
+    axes: Axes | None = None,
+    *,
+    runtime: Runtime = "onnxruntime",
+) -> Freed:
+    """Return a model that takes every size along some axes of its inputs, where it was exported for one size.
+
+    ``axes`` are names for the axes to free: ``"N"`` is the first axis of each input, ``"N, H, W"`` also the last axes
+    of images, and ``"N, L"`` the second axis of other inputs. ``{"image": "N, 3, H, W"}`` gives an input's whole shape,
+    ``{"image": {0: "N"}}`` some axes. Without it, these are the axes that have no number in the model but that its
+    nodes fix.
+
+    Lists of sizes follow the sizes of their data; constants that repeat along an axis are expanded, and those that
+    count along it or mask what is later are computed; a table is cut to length, and limits it. Each change is taken
+    only if the model then requires less, which is proved. The model that is passed is not changed.
+
+    Raises `BindingError` for an axis that the model does not have or that two sizes claim, and the errors of `check`.
+
+    >>> import onnx
+    >>> text = '''<ir_version: 9, opset_import: ["" : 18]>
+    ... heads (float[8, 196, 768] x) => (float[8, 196, 12, 64] y) <int64[4] wanted = {8, 196, 12, 64}> {
+    ...     y = Reshape(x, wanted)
+    ... }'''
+    >>> freed = free(onnx.parser.parse_model(text), "N, L")
+    >>> freed.verdict.value, freed.report.shapes["y"], freed.edits[0].new
+    ('always', Shape('(N, L, 12, 64)'), '[0, 0, 12, 64]')
+    """
+    source = _source(model)
+    raw = type(source.raw)()
+    raw.CopyFrom(source.raw)
+    named = _named_axes(source, axes, runtime)
+    old, sources = _old_sizes(named)
+    _declare(raw, named)
+    plan, written = _rewritten(source, raw, old, sources, runtime)
+    report = _checked(source, written, runtime)
+    _declare_outputs(written, report)
+    final = type(written).FromString(written.SerializeToString())
+    report = _checked(source, final, runtime)
+    if plan.changed and not holds_at(report.condition.formula, old):
+        raise ModelError(source.name, "the rewritten model does not run at the old sizes", "please report it")
+    return Freed(source, _with_external_data(final, source), report, plan)
+
+
+def _source(model: Any) -> _Source:
+    name, raw = load_model(model)
+    return _Source(name, Path(model) if isinstance(model, (str, PathLike)) else None, raw)
+
+
+def _rewritten(
+    source: _Source, raw: Any, old: Mapping[Symbol, int], sources: Mapping[Symbol, tuple[str, int]], runtime: Runtime
+) -> tuple[Plan, Any]:
+    """Walk through a model with free sizes, and return the changes and the changed model."""
+    model = OnnxModel(source.name, None, validated(source.name, raw, "spec", walkable_nodes), "spec")
+    plan = Plan(model, old, sources)
+    check_graph(replace(FRONT_END, walk=partial(FreeingWalk, plan)), model, read_question(FRONT_END, runtime=runtime))
+    plan.apply()
+    return plan, model.raw
+
+
+def _checked(source: _Source, raw: Any, runtime: Runtime) -> ModelReport:
+    question = read_question(FRONT_END, runtime=runtime)
+    model = OnnxModel(source.name, None, validated(source.name, raw, runtime, walkable_nodes), runtime)
+    return ModelReport(check_graph(FRONT_END, model, question))
+
+
+# Which axes are free.
+
+
+def read_axes(texts: Sequence[str]) -> Axes:
+    """Return what the command line says about free axes: names, or the shapes of inputs.
+
+    >>> read_axes(["N, H, W"]), read_axes(["image=N, 3, H, W", "mask=N, H"])
+    ('N, H, W', {'image': 'N, 3, H, W', 'mask': 'N, H'})
+    """
+    pairs = [text.partition("=") for text in texts]
+    if len(texts) == 1 and not pairs[0][1]:
+        return texts[0]
+    missing = [name for name, equals, _ in pairs if not equals]
+    if missing:
+        raise BindingError(f"{missing[0]!r} names no input", 'write "image=N, 3, H, W" for each input')
+    return {name.strip(): sizes.strip() for name, _, sizes in pairs}
+
+
+def _inputs(raw: Any) -> dict[str, Any]:
+    constants = {t.name for t in raw.graph.initializer}
+    kinds = {i.name: i.type.tensor_type for i in raw.graph.input if i.name not in constants}
+    return {name: kind.shape.dim for name, kind in kinds.items() if kind.HasField("shape")}
+
+
+def _named_axes(source: _Source, axes: Axes | None, runtime: Runtime) -> list[_Axis]:
+    """Return the axes of all inputs that have sizes with names, new and old ones."""
+    inputs = _inputs(source.raw)
+    given = _given(inputs, axes) if axes is not None else {}
+    report = None
+    named = []
+    if axes is None or any(
+        number(d) is None and a not in given.get(n, {}) for n, dims in inputs.items() for a, d in enumerate(dims)
+    ):
+        report = _checked(source, source.raw, runtime)
+    for name, dims in inputs.items():
+        present = report.inputs[name] if report is not None else None
+        for axis, dim in enumerate(dims):
+            size = given.get(name, {}).get(axis)
+            if size is not None:
+                named.append(_Axis(name, axis, size, number(dim)))
+            elif number(dim) is None and present is not None:
+                named.append(_Axis(name, axis, present.dims[axis], None))
+    return named if report is None else _with_witness(named, report)
+
+
+def _with_witness(named: Sequence[_Axis], report: ModelReport) -> list[_Axis]:
+    """Return axes with the numbers that the model's own sizes have where it runs."""
+    witness = report.witness() or {}
+    sizes = {symbol(n): s for n, s in witness.items()}
+    return [
+        a
+        if a.number is not None or not sizes.keys() >= set(symbols_of((a.size,)))
+        else a._replace(number=value_at(a.size, sizes))
+        for a in named
+    ]
+
+
+def _given(inputs: Mapping[str, Any], axes: Axes) -> dict[str, dict[int, Dim]]:
+    if isinstance(axes, str):
+        return _by_names(inputs, [part.strip() for part in axes.split(",")])
+    if not isinstance(axes, Mapping):
+        raise ShapeTypeError(axes, "names of axes", 'write "N", or {"x": "N, 3, H, W"}, or {"x": {0: "N"}}')
+    given: dict[str, dict[int, Dim]] = {}
+    for name, sizes in axes.items():
+        if name not in inputs:
+            raise BindingError(f"the model has no input {name!r}", f"its inputs are {', '.join(inputs)}")
+        dims = inputs[name]
+        pairs = (
+            {a: shape(n).dims[0] for a, n in sizes.items()}
+            if isinstance(sizes, Mapping)
+            else dict(enumerate(shape(sizes).dims))
+        )
+        for axis in pairs:
+            if not -len(dims) <= axis < len(dims):
+                raise BindingError(f"{name} has no axis {axis}: it has {len(dims)} axes")
+        given[name] = {axis % len(dims): size for axis, size in pairs.items()}
+        for axis, size in list(given[name].items()):
+            if isinstance(size, int):
+                if number(dims[axis]) not in (None, size):
+                    raise BindingError(f"axis {axis} of {name} is {number(dims[axis])}, not {size}")
+                del given[name][axis]
+    return given
+
+
+def _by_names(inputs: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[int, Dim]]:
+    """Return the axes that names in order mean: the first of each input, then the last of images or the next ones."""
+    numbers: dict[str, int | None] = {}
+    given: dict[str, dict[int, Dim]] = {}
+    for name, dims in sorted(inputs.items(), key=lambda pair: -len(pair[1])):
+        places = _places(dims, len(names))
+        for place, size in zip(places, names, strict=False):
+            if place < len(dims) and numbers.setdefault(size, number(dims[place])) == number(dims[place]):
+                given.setdefault(name, {})[place] = shape(size).dims[0]
+    return given
+
+
+def _places(dims: Sequence[Any], count: int) -> list[int]:
+    """Return the axes of one input that names in order mean; images may have their channels last."""
+    rank = len(dims)
+    if rank not in _SPATIAL_RANKS or count == 1:
+        return list(range(count))
+    last, second = number(dims[-1]) or 0, number(dims[1]) or 0
+    first = 1 if 0 < last <= 4 < second else rank - count + 1
+    return [0, *range(first, first + count - 1)]
+
+
+def _old_sizes(named: Sequence[_Axis]) -> tuple[dict[Symbol, int], dict[Symbol, tuple[str, int]]]:
+    """Return the number of each size in the model, and an axis that it is; raise `BindingError` for a contradiction."""
+    old: dict[Symbol, int] = {}
+    sources: dict[Symbol, tuple[str, int]] = {}
+    for name, axis, size, size_number in named:
+        if isinstance(size, Symbol) and size_number is not None:
+            if old.setdefault(size, size_number) != size_number:
+                raise BindingError(
+                    f"{size} is {old[size]} on an axis before, and axis {axis} of {name} is {size_number}",
+                    "give them two names",
+                )
+            sources.setdefault(size, (name, axis))
+    for name, axis, size, size_number in named:
+        missing = [s.name for s in symbols_of((size,)) if s not in old]
+        if missing:
+            raise BindingError(f"no axis of an input is {missing[0]} alone, so it cannot be read", "name one so")
+        if size_number is not None and value_at(size, old) != size_number:
+            raise BindingError(f"{size} is {value_at(size, old)}, but axis {axis} of {name} is {size_number}")
+    if not old:
+        raise BindingError("no axis is free", 'name one: free(model, "N")')
+    return old, sources
+
+
+# What the model declares.
+
+
+def _declare(raw: Any, named: Sequence[_Axis]) -> None:
+    """Write the sizes of inputs, and forget all other sizes that the model declares."""
+    dims = _inputs(raw)
+    for name, axis, size, _ in named:
+        dims[name][axis].Clear()
+        dims[name][axis].dim_param = str(size)
+    for graph in graphs_of(raw.graph):
+        del graph.value_info[:]
+        if graph is not raw.graph:
+            for declared in (*graph.input, *graph.output):
+                for dim in declared.type.tensor_type.shape.dim:
+                    dim.Clear()
+    for function in raw.functions:
+        del function.value_info[:]
+    for output in raw.graph.output:
+        for dim in output.type.tensor_type.shape.dim:
+            dim.Clear()
+
+
+def _declare_outputs(raw: Any, report: ModelReport) -> None:
+    """Write the sizes of outputs that depend on sizes only."""
+    data = report._checked.asker.origins
+    for output in raw.graph.output:
+        value = report._checked.walk.top.find(output.name)
+        declared = output.type.tensor_type.shape.dim
+        if value is None or value.shape is None or len(value.shape) != len(declared):
+            continue
+        for dim, size in zip(declared, value.shape, strict=True):
+            if isinstance(size, int):
+                dim.dim_value = size
+            elif data.keys().isdisjoint(symbols_of((size,))):
+                dim.dim_param = report._checked.env and str(size)
+
+
+def _with_external_data(model: Any, source: _Source) -> Any:
+    """Return a model whose tensors in other files are there again: reading them into it is for the check only."""
+    if source.path is None:
+        return model
+    tensors = {t.name: t for t in model.graph.initializer}
+    for tensor in read_file(str(source.path)).graph.initializer:
+        if tensor.data_location == tensor.EXTERNAL and tensor.name in tensors:
+            tensors[tensor.name].CopyFrom(tensor)
+    return model

@@ -1,0 +1,347 @@
+"""What a list of sizes means at one node: which of its entries follow a free axis of the node's data.
+
+Each function yields proposals, the smallest change first. What they state holds at the old sizes by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
+from math import prod
+from typing import NamedTuple, Protocol, TypeAlias
+
+from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
+from symbcast.core.algebra.bounds import exact_quotient, numbers_of
+from symbcast.core.algebra.terms import Dim
+from symbcast.graphs.graph import Node
+from symbcast.operators.operator import Dims
+from symbcast.operators.values.contents import sizes_of
+from symbcast.operators.values.value import Value
+
+_TO_THE_END = (1 << 63) - 1
+
+
+class Proposal(NamedTuple):
+    """Other lists of sizes for some inputs of a node, or a Reshape or Transpose of its first input in its place.
+
+    ``is_kept`` says that it is taken where it requires nothing more, because it keeps an axis whole.
+    """
+
+    lists: Mapping[int, Dims]
+    why: str
+    is_kept: bool = True
+    dropped: tuple[int, ...] = ()
+    reshape: Dims | None = None
+    order: tuple[int, ...] | None = None
+
+
+class OldSizes(Protocol):
+    """What is known about sizes in the model as it was exported."""
+
+    def is_free(self, dim: Dim) -> bool: ...
+    def old(self, dim: Dim) -> int | None: ...
+    def sizes_with(self, number: int) -> Sequence[Dim]: ...
+
+
+class Outputs(Protocol):
+    """A node computed for trial."""
+
+    @property
+    def outputs(self) -> tuple[Value | None, ...]: ...
+    @property
+    def required(self) -> tuple[object, ...]: ...
+
+
+Local: TypeAlias = "Callable[[OldSizes, Node, Sequence[Value | None], Outputs], Iterator[Proposal]]"
+
+
+def local_proposals(
+    sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs
+) -> Iterator[Proposal]:
+    """Yield the proposals for the lists of sizes that a node takes."""
+    propose = _LOCAL.get(node.op_type) if not node.domain else None
+    if propose is not None and inputs and inputs[0] is not None and inputs[0].shape is not None:
+        with suppress(ArithmeticError):  # numbers of elements that differ: another node fails before
+            yield from propose(sizes, node, inputs, original)
+
+
+def _numbers(inputs: Sequence[Value | None], position: int) -> tuple[int, ...] | None:
+    """Return the numbers that an input holds; None if it holds any sizes, or is not known."""
+    value = inputs[position] if position < len(inputs) else None
+    dims = None if value is None else sizes_of(value.content, value.shape)
+    return None if dims is None else numbers_of(dims)
+
+
+# Reshape.
+
+
+def _reshape(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    wanted, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    known = _known(sizes, data)
+    if wanted is None or known is None or not any(map(sizes.is_free, data)):
+        return
+    keeps_zeros = bool(node.attributes.get("allowzero", 0))
+    target = _resolved(wanted, known, keeps_zeros)
+    result = () if target is None else tuple(reshaped_axes(sizes, data, known, target))
+    made = original.outputs[0]
+    if not result or (made is not None and made.shape == result and not original.required):
+        return
+    if target is not None and -1 not in wanted:
+        yield from _moved(sizes, data, known, target, result)
+    yield Proposal({1: _written(wanted, data, result, keeps_zeros)}, f"{_list(data)} has the axes {_list(result)} then")
+
+
+def _moved(
+    sizes: OldSizes, data: Dims, known: Sequence[int], target: Sequence[int], result: Dims
+) -> Iterator[Proposal]:
+    """Yield a Transpose for a Reshape that moved an axis of size 1, which is free now and would be joined to others."""
+    for axis, size in enumerate(data):
+        if known[axis] == 1 and sizes.is_free(size) and size not in result and len(target) == len(data):
+            rest = [n for n in range(len(data)) if n != axis]
+            for place in range(len(target)):
+                order = (*rest[:place], axis, *rest[place:])
+                if [known[n] for n in order] == list(target):
+                    yield Proposal({}, f"it moved the axis of {size} only, which was 1", order=order)
+
+
+def _known(sizes: OldSizes, data: Dims) -> list[int] | None:
+    """Return the numbers of a shape in the model; None if one is not known, or 0."""
+    numbers = [sizes.old(d) for d in data]
+    known = [n for n in numbers if n]
+    return known if len(known) == len(numbers) else None
+
+
+def _resolved(wanted: Sequence[int], data: Sequence[int], keeps_zeros: bool) -> tuple[int, ...] | None:
+    """Return the numbers that a Reshape gives its output at the old sizes."""
+    if not keeps_zeros and any(w == 0 and n >= len(data) for n, w in enumerate(wanted)):
+        return None
+    numbers = [data[n] if w == 0 and not keeps_zeros else w for n, w in enumerate(wanted)]
+    rest = prod(n for n in numbers if n != -1)
+    if rest == 0 or prod(data) % rest:
+        return None
+    return tuple(prod(data) // rest if n == -1 else n for n in numbers)
+
+
+def reshaped_axes(sizes: OldSizes, data: Dims, before: Sequence[int], target: Sequence[int]) -> Iterator[Dim]:
+    """Yield the axes of a reshaped tensor, from runs of axes with equal products at the old sizes.
+
+    The elements keep their order, so the first axes of both sides with equal products hold the same elements, and so
+    do the next ones. A run that depends on a free size is divided among the target's axes.
+    """
+    i = j = 0
+    while j < len(target):
+        start, first = i, j
+        left, right = (before[i] if i < len(before) else 1), target[j]
+        i, j = min(i + 1, len(before)), j + 1
+        while left != right:
+            if left < right and i < len(before):
+                left, i = left * before[i], i + 1
+            elif left > right and j < len(target):
+                right, j = right * target[j], j + 1
+            else:
+                raise ArithmeticError
+        if j == len(target):
+            i = len(before)
+        yield from _divided(sizes, multiply(1, *data[start:i]), target[first:j])
+
+
+def _divided(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> Sequence[Dim]:
+    """Divide a product among axes: one axis takes all growth, or each is a size that was met before.
+
+    If neither divides exactly, the first axis takes the quotient, which must be whole where the model runs.
+    """
+    if not sizes.is_free(whole):
+        return target
+    for taken, others in ((n, prod(target) // target[n]) for n in range(len(target))):
+        quotient = exact_quotient((whole,), (others,))
+        if quotient is not None:
+            return (*target[:taken], quotient, *target[taken + 1 :])
+    factored = _factored(sizes, whole, target)
+    return factored or (floor_divide(whole, prod(target[1:])), *target[1:])
+
+
+def _factored(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> tuple[Dim, ...] | None:
+    """Return sizes with the target's numbers whose product is ``whole``, from those that were met before."""
+    if len(target) == 1:
+        return (whole,) if sizes.old(whole) == target[0] else None
+    for size in (*sizes.sizes_with(target[0]), target[0]):
+        rest = exact_quotient((whole,), (size,))
+        after = None if rest is None else _factored(sizes, rest, target[1:])
+        if after is not None:
+            return (size, *after)
+    return None
+
+
+def _written(wanted: Sequence[int], data: Dims, result: Dims, keeps_zeros: bool) -> Dims:
+    """Return the list of a Reshape: 0 for an axis of the data, -1 for one other size, else sizes to compute."""
+    dims: list[Dim] = [
+        0 if not isinstance(d, int) and not keeps_zeros and n < len(data) and data[n] == d else d
+        for n, d in enumerate(result)
+    ]
+    open_ = [n for n, d in enumerate(dims) if not isinstance(d, int)]
+    if open_:
+        inferred = next((n for n in open_ if wanted[n] == -1), max(open_, key=lambda n: (len(str(dims[n])), -n)))
+        dims[inferred] = -1
+    elif -1 in wanted and isinstance(dims[wanted.index(-1)], int) and dims[wanted.index(-1)] != 0:
+        dims[wanted.index(-1)] = -1
+    return tuple(dims)
+
+
+# Other operators.
+
+
+def _expand(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    wanted, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    if wanted is None:
+        return
+    lead = len(wanted) - len(data)
+    pairs = [(w, data[n - lead] if n >= lead else 1) for n, w in enumerate(wanted)]
+    dims = tuple(1 if sizes.is_free(d) and sizes.old(d) == w else w for w, d in pairs)
+    if dims != wanted:
+        yield Proposal({1: dims}, "1 keeps the size of the data")
+
+
+def _slice(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    """Positions near the end of a free axis are counted from its end; an end at the old size is the end of the axis."""
+    starts, ends, data = _numbers(inputs, 1), _numbers(inputs, 2), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    if starts is None or ends is None:
+        return
+    axes = _numbers(inputs, 3) or tuple(range(len(starts)))
+    steps = _numbers(inputs, 4) or (1,) * len(starts)
+    new: list[tuple[int, int]] = []
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        size = data[axis] if -len(data) <= axis < len(data) else 0
+        old = sizes.old(size) if sizes.is_free(size) else None
+        if old is None or step < 1:
+            new.append((start, end))
+            continue
+        new.append((start - old if old / 2 < start < old else start, _end(end, old)))
+    lists = {1: tuple(s for s, _ in new), 2: tuple(e for _, e in new)}
+    before: dict[int, Dims] = {1: starts, 2: ends}
+    changed: dict[int, Dims] = {n: dims for n, dims in lists.items() if dims != before[n]}
+    if changed:
+        yield Proposal(changed, "a position near the end of an axis is counted from its end")
+
+
+def _end(end: int, old: int) -> int:
+    if old <= end < _TO_THE_END >> 33:
+        return _TO_THE_END
+    return end - old if old / 2 < end < old else end
+
+
+def _split(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    lengths, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    axis = int(node.attributes.get("axis", 0))
+    if lengths is None or not -len(data) <= axis < len(data):
+        return
+    whole = data[axis]
+    if not sizes.is_free(whole) or sizes.old(whole) != sum(lengths) or not original.required:
+        return
+    if len(set(lengths)) == 1:
+        part = floor_divide(whole, len(lengths))
+        yield Proposal({1: (part,) * len(lengths)}, "equal parts stay equal")
+    for n in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
+        rest = subtract(whole, sum(lengths) - lengths[n])
+        yield Proposal({1: (*lengths[:n], rest, *lengths[n + 1 :])}, "one part takes what the others leave")
+
+
+def _top_k(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    count, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    axis = int(node.attributes.get("axis", -1))
+    if count and -len(data) <= axis < len(data) and sizes.is_free(data[axis]) and count == (sizes.old(data[axis]),):
+        yield Proposal({1: (data[axis],)}, "all elements of the axis")
+
+
+def _gather(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    """Indices that take every element of a free axis in order only reshape it; the last index becomes -1."""
+    places, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    axis = int(node.attributes.get("axis", 0))
+    if not places or not -len(data) <= axis < len(data) or not sizes.is_free(data[axis]):
+        return
+    old, layout = sizes.old(data[axis]), inputs[1].shape  # type: ignore[union-attr]
+    if layout and places == tuple(range(old or 0)):
+        yield from _as_reshape(sizes, data, (*data[:axis], *layout, *data[axis % len(data) + 1 :]))
+    elif old is not None and len(places) == 1 and 0 < places[0] == old - 1:
+        yield Proposal({1: (-1,)}, "the last element of the axis")
+
+
+def _gather_nd(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    """Indices that take every element of the first axes in order only reshape these axes."""
+    places, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    layout = inputs[1].shape if inputs[1] is not None else None
+    assert data is not None
+    if not places or not layout or node.attributes.get("batch_dims", 0) or not isinstance(layout[-1], int):
+        return
+    known = _known(sizes, data[: layout[-1]])
+    if known and any(map(sizes.is_free, data[: len(known)])):
+        every = tuple(n for index in product(*map(range, known)) for n in index)
+        if places == every:
+            yield from _as_reshape(sizes, data, (*layout[:-1], *data[len(known) :]))
+
+
+def _as_reshape(sizes: OldSizes, data: Dims, target: Dims) -> Iterator[Proposal]:
+    known, numbers = _known(sizes, data), _known(sizes, target)
+    if known is not None and numbers is not None:
+        result = tuple(reshaped_axes(sizes, data, known, numbers))
+        why = "the indices take every element in order, so the data is only reshaped"
+        yield Proposal({}, why, reshape=_written(numbers, data, result, False))
+
+
+def _resize(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    wanted, data = _numbers(inputs, 3), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    axes = node.attributes.get("axes") or list(range(len(data)))
+    if wanted is None or len(wanted) != len(axes):
+        return
+    dims = tuple(_resized(sizes, data[axis], w) for axis, w in zip(axes, wanted, strict=True))
+    if dims != wanted:
+        yield Proposal({3: dims}, "sizes that follow those of the data")
+
+
+def _resized(sizes: OldSizes, data: Dim, wanted: int) -> Dim:
+    """Return the size of a resized axis: that of the data, one that was met before, or a multiple of the data's."""
+    old = sizes.old(data) if sizes.is_free(data) else None
+    if not old:
+        return wanted
+    if old == wanted:
+        return data
+    own = [d for d in sizes.sizes_with(wanted) if _same_symbols(d, data)]
+    if own:
+        return own[0]
+    return multiply(data, wanted // old) if wanted % old == 0 else wanted
+
+
+def _same_symbols(one: Dim, other: Dim) -> bool:
+    return not isinstance(one, int) and not isinstance(other, int) and one.symbols().keys() == other.symbols().keys()
+
+
+def _lengths(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    lengths, data = _numbers(inputs, 4), inputs[0].shape  # type: ignore[union-attr]
+    assert data is not None
+    axis = 1 if node.attributes.get("layout", 0) else 0
+    if lengths and len(data) == 3 and set(lengths) == {sizes.old(data[axis])}:
+        yield Proposal({}, "all sequences have the whole length", dropped=(4,))
+
+
+_LOCAL: Mapping[str, Local] = {
+    "Reshape": _reshape,
+    "Expand": _expand,
+    "Slice": _slice,
+    "Split": _split,
+    "TopK": _top_k,
+    "Gather": _gather,
+    "GatherND": _gather_nd,
+    "Resize": _resize,
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), _lengths),
+}
+
+
+def _list(dims: Sequence[Dim]) -> str:
+    return f"[{', '.join(map(str, dims))}]"

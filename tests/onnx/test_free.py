@@ -1,0 +1,154 @@
+"""Models that were exported for one size take every size after `free`, and give the same at the old one."""
+
+from __future__ import annotations
+
+import pytest
+
+import symbcast as sb
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]> '
+
+
+def model_of(text):
+    return onnx.parser.parse_model(HEAD + text)
+
+
+def freed(text, axes, condition="True"):
+    """Free a model, and hold the answer against ONNX Runtime at the old sizes and at others."""
+    answer = sb.onnx.free(model_of(text), axes)
+    assert str(answer.report.condition) == condition
+    assert answer.report.guard()(**answer.sizes)
+    runs = answer.confirm()
+    assert runs[0].happened == "bit-equal"
+    assert [run.agrees for run in runs] == [True] * len(runs)
+    onnx.checker.check_model(answer.model)
+    return answer
+
+
+RESHAPES = [
+    ("8, 196, 768", "8, 196, 12, 64", "[0, 196, 12, 64]"),
+    ("8, 196, 768", "1568, 768", "[-1, 768]"),
+    ("1568, 768", "8, 196, 768", "[-1, 196, 768]"),
+    ("1, 196, 768", "1, -1, 768", "[0, -1, 768]"),
+]
+
+
+@pytest.mark.parametrize(("shape", "wanted", "new"), RESHAPES)
+def test_the_list_of_a_reshape_follows_the_batch(shape, wanted, new):
+    count = wanted.count(",") + 1
+    text = f"g (float[{shape}] x) => (float y) <int64[{count}] s = {{{wanted}}}> {{ y = Reshape(x, s) }}"
+    size = "196*N" if shape.startswith("1568") else "N"
+    if size == "N":
+        (edit,) = freed(text, "N").edits
+        assert (edit.node, edit.tensor, edit.new) == ("y", "s", new)
+    else:
+        assert str(sb.onnx.free(model_of(text), "M").report.condition) == "M % 196 == 0"
+
+
+def test_an_image_is_folded_back_into_its_height_and_width():
+    text = """g (float[2, 3, 14, 14] x) => (float y) <int64[3] s = {2, 3, 196}, int64[4] t = {2, 3, 14, 14}> {
+      a = Reshape(x, s)  y = Reshape(a, t) }"""
+    answer = freed(text, "N, H, W")
+    assert str(answer.report.shapes["y"]) == "(N, 3, H, W)"
+
+
+def test_a_token_that_was_expanded_to_the_batch_is_expanded_to_the_new_one():
+    text = """g (float[8, 16, 4] x, float[1, 1, 4] token) => (float y) <int64[3] s = {8, 1, 4}> {
+      t = Expand(token, s)  y = Concat<axis = 1>(t, x) }"""
+    answer = freed(text, {"x": "N, T, 4"})
+    assert str(answer.report.shapes["y"]) == "(N, T + 1, 4)"
+    assert [edit.new for edit in answer.edits] == ["[N, 1, 1]"] or [edit.new for edit in answer.edits] == ["[N, 1, 4]"]
+
+
+def test_rows_that_are_equal_become_one_row():
+    rows = ", ".join(["0.5, 0.25"] * 6)
+    answer = freed(f"g (float[6, 2] x) => (float y) <float[6, 2] b = {{{rows}}}> {{ y = Add(x, b) }}", "N")
+    assert answer.edits[0].new.startswith("one row")
+
+
+def test_positions_are_counted_and_a_table_limits_them():
+    ids, table = ", ".join(map(str, range(5))), ", ".join(str(n / 8) for n in range(16))
+    text = f"""g (float[1, 5, 2] x) => (float y) <int64[5] ids = {{{ids}}}, float[8, 2] table = {{{table}}}> {{
+      p = Gather(table, ids)  y = Add(x, p) }}"""
+    freed(text, {"x": {1: "T"}}, "T <= 8")
+
+
+def test_a_learned_table_is_cut_and_named():
+    table = ", ".join(str(n * n / 8) for n in range(10))
+    text = f"g (float[1, 5, 2] x) => (float y) <float[1, 5, 2] table = {{{table}}}> {{ y = Add(x, table) }}"
+    answer = freed(text, {"x": {1: "T"}}, "T <= 5")
+    (left,) = answer.fixed
+    assert left.why == "a table of 5 rows: it cannot be longer"
+
+
+def test_a_causal_mask_is_computed():
+    mask = ", ".join("1" if j > i else "0" for i in range(4) for j in range(4))
+    text = f"""g (float[2, 4, 4] x) => (float y) <bool[4, 4] m = {{{mask}}}, float low = {{-1000.0}}> {{
+      y = Where(m, low, x) }}"""
+    freed(text, {"x": "N, T, T"})
+
+
+def test_two_meanings_of_one_constant_are_kept_apart():
+    text = """g (float[2, 2, 8] x) => (float y, float z) <int64[3] s = {2, 2, 8}> {
+      a = Transpose<perm = [1, 0, 2]>(x)  y = Reshape(x, s)  z = Reshape(a, s) }"""
+    answer = freed(text, {"x": {0: "N"}})
+    assert [str(answer.report.shapes[name]) for name in "yz"] == ["(N, 2, 8)", "(2, N, 8)"]
+
+
+def test_indices_that_take_every_element_in_order_are_a_reshape():
+    text = """g (float[1, 6] mask, float[1, 2, 6, 6] x) => (float y) <int64[1, 1, 1, 6] places = {0, 1, 2, 3, 4, 5}> {
+      f = Flatten<axis = 2>(mask)  g = Transpose(f)  h = Squeeze(g)  m = Gather(h, places)  y = Add(x, m) }"""
+    model = model_of(text.replace("h = Squeeze(g)", "h = Reshape(mask, all)").replace(
+        "<int64", "<int64[1] all = {-1}, int64"))  # fmt: skip
+    answer = sb.onnx.free(model, "N")
+    assert str(answer.report.shapes["m"]) == "(N, 1, 1, 6)"
+
+
+def test_an_initial_state_follows_the_batch():
+    state = ", ".join(["0"] * 12)
+    text = f"""g (float[5, 3, 2] x, float[1, 16, 2] w, float[1, 16, 4] r) => (float y)
+      <float[1, 3, 4] h = {{{state}}}, float[1, 3, 4] c = {{{state}}}> {{
+      y = LSTM<hidden_size = 4>(x, w, r, , , h, c) }}"""
+    answer = freed(text, {"x": "T, N, 2"})
+    assert str(answer.report.shapes["y"]) == "(T, 1, N, 4)"
+
+
+def test_numbers_that_a_loop_counts_are_no_constants():
+    text = """g (float[3, 2] x) => (float y) <int64 turns = {3}, bool yes = {1}> {
+      first = Constant<value = float[2] {0, 0}>()
+      y = Loop(turns, yes, first) <body = b (int64 i, bool c, float[2] s) => (bool d, float[2] t) {
+        row = Gather(x, i)  t = Add(s, row)  d = Identity(c) }> }"""
+    answer = sb.onnx.free(model_of(text), {"x": {0: "T"}})
+    assert not answer.edits
+    assert str(answer.report.condition) == "T >= 3"
+
+
+def test_a_model_is_never_written_over_itself(tmp_path):
+    path = tmp_path / "a model.onnx"
+    onnx.save(model_of("g (float[2, 3] x) => (float[6] y) <int64[1] s = {6}> { y = Reshape(x, s) }"), path)
+    answer = sb.onnx.free(path, "N")
+    before = path.read_bytes()
+    with pytest.raises(sb.BindingError, match="is the model that was read"):
+        answer.save(path)
+    answer.save(tmp_path / "free.onnx")
+    assert path.read_bytes() == before
+    assert str(sb.onnx.check(tmp_path / "free.onnx").condition) == "True"
+
+
+BAD_AXES = [
+    ({"y": "N, 3"}, "the model has no input 'y'"),
+    ({"x": {4: "N"}}, "x has no axis 4"),
+    ({"x": "N, N"}, "N is 2 on an axis before, and axis 1 of x is 3"),
+    ({"x": "2*N, 3"}, "no axis of an input is N alone"),
+    ({"x": "N, 4"}, "axis 1 of x is 3, not 4"),
+    (None, "no axis is free"),
+]
+
+
+@pytest.mark.parametrize(("axes", "problem"), BAD_AXES)
+def test_axes_that_cannot_be_freed_are_refused(axes, problem):
+    with pytest.raises(sb.BindingError, match=problem):
+        sb.onnx.free(model_of("g (float[2, 3] x) => (float y) { y = Relu(x) }"), axes)
