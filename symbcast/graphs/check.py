@@ -7,7 +7,7 @@ come with that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -253,6 +253,7 @@ def check_graph(front_end: FrontEnd, model: Model, question: ModelQuestion) -> C
 
     again = _Again(front_end, model, question)
     said = (text for _, text in model.said(walked.inputs, question.min_size) if text)
+    stated, known = (*(a.text for a in walked.assumptions), *said), question.known_inputs.texts()
     return CheckedModel(
         model.source,
         model,
@@ -261,13 +262,22 @@ def check_graph(front_end: FrontEnd, model: Model, question: ModelQuestion) -> C
         asker,
         walked.walk,
         walked.inputs,
-        (*(a.text for a in walked.assumptions), *said, *question.known_inputs.texts()),
+        tuple(dict.fromkeys((*stated, *_named_numbers(question.known_inputs, walked.inputs), *known))),
         question.min_size,
         walked.inputs.known_inputs,
         again,
         front_end.runtimes.get(question.runtime, ""),
         aliases,
     )
+
+
+def _named_numbers(known_inputs: KnownInputs, inputs: ModelInputs) -> Iterator[str]:
+    """Yield what a given name of an axis means where the model has a number there: the name does not free the axis."""
+    for name, given in known_inputs.shapes.items():
+        own = inputs.values[name].shape or ()
+        if len(own) == len(given.dims):
+            pairs = zip(given.dims, own, strict=True)
+            yield from (f"{d.name} == {n}" for d, n in pairs if type(d) is Symbol and isinstance(n, int))
 
 
 @dataclass(frozen=True)

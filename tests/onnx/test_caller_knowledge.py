@@ -262,3 +262,11 @@ def test_no_axis_of_a_given_shape_is_negative(shape):
         sizes = dict(zip(names, point, strict=True))
         assert guard(**sizes) is (eval(size, {}, sizes) >= 0), sizes
     assert eval(size, {}, report.witness()) >= 0
+
+
+def test_a_name_for_a_number_of_the_model_is_an_assumption():
+    model = "g (float[4, K] x) => (float[] y) { y = Relu(x) }"
+    report = check(model, shapes={"x": "N, K"})
+    assert report.assumptions == ("N == 4", "x of shape (N, K)")
+    assert check(model, shapes={"x": "N, K"}, bind={"N": 4}).assumptions == ("N == 4", "x of shape (N, K)")
+    assert not report.guard()(N=5)
