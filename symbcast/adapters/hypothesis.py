@@ -29,11 +29,11 @@ if find_spec("hypothesis") is None:
 from hypothesis import strategies as st
 
 from symbcast.core.advice import missing_name_advice, with_advice
+from symbcast.core.algebra.terms import Symbol
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from symbcast.core.algebra.terms import Symbol
 
 __all__ = ["arrays", "failing_arrays", "failing_sizes", "sizes"]
 __getattr__ = missing_name_advice(

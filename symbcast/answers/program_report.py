@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from symbcast.answers.data import FindingData, ReportData
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Finding, findings_of
-from symbcast.answers.outcomes import CheckOutcome, Level, Notice, NoticeKind, kind_of, lines
+from symbcast.answers.outcomes import (
+    CheckOutcome,
+    Level,
+    Notice,
+    NoticeKind,
+    compiler_messages,
+    github_commands,
+    kind_of,
+    lines,
+    sarif_document,
+)
 from symbcast.answers.show.json import condition_text
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.algebra.terms import Dim
@@ -146,16 +156,10 @@ def formatted(format: Format, outcome: Callable[[], CheckOutcome], data: Callabl
     """
     match format:
         case "text":
-            from symbcast.answers.outcomes import compiler_messages
-
             return "\n".join(compiler_messages(outcome()))
         case "github":
-            from symbcast.answers.outcomes import github_commands
-
             return "\n".join(github_commands(outcome()))
         case "sarif":
-            from symbcast.answers.outcomes import sarif_document
-
             return _dumped(sarif_document([outcome()]))
         case "json":
             return _dumped(data())

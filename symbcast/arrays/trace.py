@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.answers.outcomes import CheckOutcome, CodeLine, Level, Notice, NoticeKind
-from symbcast.answers.program_report import Format
+from symbcast.answers.program_report import Format, formatted
 from symbcast.arrays.arguments import WITHOUT_CHECKS, ArrayArgument, TraceArguments, check_call, check_dtypes, is_shape
 from symbcast.arrays.functions import replacements  # noqa: F401 - it registers stand-ins
 from symbcast.arrays.functions.packages import NumbaFunction, without_numba
@@ -159,8 +159,6 @@ class TraceReport(TraceAnswer):
 
         Raises `ShapeTypeError` for any other format.
         """
-        from symbcast.answers.program_report import formatted
-
         return formatted(format, lambda: outcome_of(self), self.to_dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,19 +9,19 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.cli.command import lines_by_word, load_command
 from symbcast.cli.model_files import path_exists
 from symbcast.cli.terminal import argument_text, command_line, is_shape, print_wrapped
 from symbcast.core.advice import AXIS_NAMES
+from symbcast.core.algebra.formulas import dims_of
+from symbcast.core.algebra.symbols import SequenceSymbol
+from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.characters import closest, elided, prose_list, quoted_name
+from symbcast.core.shapes import ShapeLike, shape
 from symbcast.core.verdicts import Verdict
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.shapes import ShapeLike
-
+from symbcast.graphs.registry import front_end_of
 
 # Arguments that are files: the one place that knows which, and the command for each kind.
 
@@ -34,8 +34,6 @@ _WEIGHTS = (".pt", ".pth", ".ckpt", ".safetensors", ".pb", ".tflite", ".h5", ".k
 
 def is_model(argument: str) -> bool:
     """Return whether an argument has the ending of a model's file."""
-    from symbcast.graphs.registry import front_end_of
-
     return argument.lower().endswith(_WEIGHTS) or front_end_of(argument) is not None
 
 
@@ -315,9 +313,9 @@ def call_fault(function: Callable[..., Any], text: str, arguments: Sequence[str]
             shapes = [part.strip("()[] ") for part in parts]
             own = [shape for a in arguments for shape in (shapes if a == argument else [a])]
             return f"{argument_text(argument)} is one argument: quote each shape: {command_line('trace', text, own)}"
-    for kind, shape in pairwise(arguments):
-        if re.fullmatch(r"(?:u?int|float|complex)\d*|bool", kind) and not re.match(r"[^\W\d]\w*[:=]|=", shape):
-            return f"{kind} belongs to the shape after it; write one argument: {argument_text(f'{kind}:{shape}')}"
+    for kind, following in pairwise(arguments):
+        if re.fullmatch(r"(?:u?int|float|complex)\d*|bool", kind) and not re.match(r"[^\W\d]\w*[:=]|=", following):
+            return f"{kind} belongs to the shape after it; write one argument: {argument_text(f'{kind}:{following}')}"
     try:
         taken = inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -388,10 +386,7 @@ def note_unknown_names(assume: Sequence[str] | None, shapes: Iterable[ShapeLike]
     """Say on standard error which names in assumptions are no sizes of some shapes."""
     if not assume:
         return
-    from symbcast.core.algebra.formulas import dims_of
-    from symbcast.core.algebra.terms import symbols_of
     from symbcast.core.programs.arguments import read_assumptions
-    from symbcast.core.shapes import shape
 
     own = _names_of(symbols_of(d for s in shapes for d in shape(s).dims))
     named = _names_of(symbols_of(d for a in read_assumptions(list(assume)) for d in dims_of(a.formula)))
@@ -415,6 +410,4 @@ def _notes(named: Iterable[str], own: Sequence[str]) -> Iterator[str]:
 
 def _names_of(symbols: Iterable[Symbol]) -> list[str]:
     """Return the names of sizes and of sequences of axes, each once."""
-    from symbcast.core.algebra.symbols import SequenceSymbol
-
     return list(dict.fromkeys(s.sequence.name if isinstance(s, SequenceSymbol) else s.name for s in symbols))

@@ -13,19 +13,22 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from symbcast.answers.outcomes import Notice, Problem
+from symbcast.answers.show.document import Shortener
 from symbcast.cli.model_files import check_readable, front_end_for
 from symbcast.cli.model_outcomes import NO_NAMES, FileOutcome, ModelNames, RuntimeRun
 from symbcast.cli.options import guard_text
 from symbcast.core.characters import prose_list
 from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.core.isolation import Ending
+from symbcast.core.programs.program import Program
 from symbcast.errors import MissingExtraError, ModelError, SymbcastError
+from symbcast.graphs.check import FrontEnd, check_graph, names_in, read_question
+from symbcast.graphs.inputs import read_known_inputs
 from symbcast.graphs.jobs import Stamp, Status
+from symbcast.graphs.model import Model
 from symbcast.graphs.report.answer import under_name
 
 if TYPE_CHECKING:
-    from symbcast.core.isolation import Ending
-    from symbcast.graphs.check import FrontEnd
-    from symbcast.graphs.model import Model
     from symbcast.graphs.report.graph_report import GraphReport
     from symbcast.onnx.report import Confirmation
 
@@ -103,7 +106,6 @@ def _fault(error: Exception) -> Problem:
 
 
 def _names_in(assumption: str) -> set[str]:
-    from symbcast.core.programs.program import Program
 
     return {*Program(assumption).shown.values()}
 
@@ -117,8 +119,6 @@ class _Opened(NamedTuple):
 
     def check(self, **question_options: Any) -> GraphReport:
         """Return the answer about the model."""
-        from symbcast.graphs.check import check_graph, read_question
-
         question = read_question(self.front_end, runtime=self.runtime, **question_options)
         return self.front_end.report(check_graph(self.front_end, self.model, question))
 
@@ -126,8 +126,6 @@ class _Opened(NamedTuple):
         """Return the names in the model that a caller may use, if the job mentions any."""
         if not (job.bound or job.assume or job.shapes or job.values):
             return NO_NAMES
-        from symbcast.graphs.check import names_in
-        from symbcast.graphs.inputs import read_known_inputs
 
         inputs = self.model.input_names
         known = read_known_inputs(shapes=_of(job.shapes, inputs), values=_of(job.values, inputs))
@@ -241,7 +239,6 @@ def _of(pairs: Iterable[tuple[str, T]], names: Collection[str]) -> dict[str, T]:
 
 
 def _runtime_run(run: Confirmation, report: GraphReport) -> RuntimeRun:
-    from symbcast.answers.show.document import Shortener
 
     text = Shortener(report.aliases).text(str(run))
     return RuntimeRun(run.sizes, run.expected, run.happened, run.agrees, run.reason, text)

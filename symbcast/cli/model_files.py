@@ -10,17 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from symbcast.cli.terminal import STDIN, UsageError, argument_text, is_shape, read_stdin
 from symbcast.core.characters import closest
 from symbcast.core.interrupts import CleanupOnInterrupt
 from symbcast.errors import ModelError
-from symbcast.graphs.registry import front_end_of, front_ends
-
-if TYPE_CHECKING:
-    from symbcast.graphs.registry import Registered
-
+from symbcast.graphs.registry import Registered, front_end_of, front_ends
 
 # The model files that a command reads, and the paths that it writes to.
 

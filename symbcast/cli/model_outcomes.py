@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from symbcast.answers.guards.languages import LANGUAGES
-from symbcast.answers.outcomes import CheckOutcome
+from symbcast.answers.outcomes import CheckOutcome, github_commands, sarif_document
 from symbcast.answers.show.document import Document, Fields, Lines, Part, Row, Span, Table, Tone, field, words
 from symbcast.cli.terminal import harmless, print_json, print_text, print_wrapped, show
 from symbcast.core.characters import shorten_middle
@@ -133,8 +133,6 @@ class SarifWriter(OutcomeWriter):
 
     def end(self, outcomes: Sequence[FileOutcome]) -> None:
         """Print the log."""
-        from symbcast.answers.outcomes import sarif_document
-
         print_json(sarif_document(outcomes))
 
 
@@ -143,8 +141,6 @@ class GitHubWriter(OutcomeWriter):
 
     def tell(self, outcome: FileOutcome) -> None:
         """Print the commands for a file."""
-        from symbcast.answers.outcomes import github_commands
-
         for command in github_commands(outcome):
             print_text(command)
         remark(outcome)

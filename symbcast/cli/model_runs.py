@@ -17,7 +17,7 @@ from symbcast.cli.terminal import Bar, UsageError, harmless, print_text, print_w
 from symbcast.core import __version__
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.interrupts import RaiseFirstInterrupt
-from symbcast.core.isolation import Ending
+from symbcast.core.isolation import Ending, load_nothing
 from symbcast.errors import MissingExtraError
 from symbcast.graphs.jobs import FileResult, Journal, Stamp, run_jobs
 
@@ -103,7 +103,6 @@ def outcomes_of(
             advance()
             yield outcome
         return
-    from symbcast.core.isolation import load_nothing
 
     processes = max(1, min(means.processes, len(jobs)))
     prepare = front_end_for(jobs[0].path).load().prepare if jobs else load_nothing

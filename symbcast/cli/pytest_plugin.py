@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from symbcast.errors import SymbcastError
+
 if TYPE_CHECKING:
     from symbcast.core.isolation import ChildProcess
     from symbcast.linting.sources import LintConfig, SourceFile, SourceFunction
@@ -44,7 +46,6 @@ class AnnotatedFile(pytest.File):
 
     def collect(self) -> Iterator[AnnotatedFunction]:
         """Yield an item for each function. Raises `CollectError` if the file cannot be imported."""
-        from symbcast.errors import SymbcastError
         from symbcast.linting.running import shaped_functions
         from symbcast.linting.sources import read_config, read_source
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
 
 from symbcast.core.characters import closest, shorten_end, visible
 from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.core.text import parse_shape
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError, ShapeTypeError, SymbcastError
 
@@ -271,8 +272,6 @@ def is_shapes_alone(arguments: Sequence[str]) -> bool:
 
 def is_shape(argument: str) -> bool:
     """Return whether an argument can be read as a shape."""
-    from symbcast.core.text import parse_shape
-
     try:
         return bool(parse_shape(argument))
     except SymbcastError:

@@ -10,6 +10,7 @@ from symbcast.cli.command import Option
 from symbcast.cli.model_files import path_exists
 from symbcast.cli.terminal import EQUALS, SIGNS, argument_text, command_line, is_number, repeated_option
 from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
+from symbcast.core.text import parse_formula
 from symbcast.errors import ShapeSyntaxError, SymbcastError
 
 RELATIONS = ("--assume", "--that")
@@ -30,8 +31,6 @@ _DIMENSION = re.compile(r"[\w?*+/.-]+[,\])]*|[\])]")
 
 def is_relation(text: str) -> bool:
     """Return whether a text is a complete assumption: a type in MLIR also has angle brackets."""
-    from symbcast.core.text import parse_formula
-
     try:
         return parse_formula(text) is not None
     except SymbcastError:
@@ -40,8 +39,6 @@ def is_relation(text: str) -> bool:
 
 def meant_relation(text: str) -> str:
     """Return a text that is an assumption, or the one that its error suggests; empty if there is none."""
-    from symbcast.core.text import parse_formula
-
     try:
         parse_formula(text)
     except ShapeSyntaxError as error:

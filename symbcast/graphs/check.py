@@ -22,6 +22,7 @@ from symbcast.core.effort import check_budget, within_optional
 from symbcast.core.isolation import load_nothing
 from symbcast.core.programs.arguments import Assumption, Assumptions, check_min_size, read_assumptions
 from symbcast.core.programs.program import Program
+from symbcast.core.shapes import ShapeLike
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import AssumptionError, ShapeTypeError
@@ -41,17 +42,13 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.requirements import Requirements, learn_from_refuted
 from symbcast.graphs.walking.unknown_ranks import Reaches, none_of, padded
 from symbcast.graphs.walking.walk import Walk
+from symbcast.operators.operator import Dims
+from symbcast.operators.reach import Reach
 from symbcast.operators.values.value import Decider, OptionalValue, Value, decider_of_content
 
 if TYPE_CHECKING:
-    from symbcast.core.shapes import ShapeLike
     from symbcast.graphs.graph import Node
-    from symbcast.graphs.model import Model
     from symbcast.graphs.report.graph_report import GraphReport
-    from symbcast.graphs.walking.requirements import Requirements
-    from symbcast.graphs.walking.walk import Walk
-    from symbcast.operators.operator import Dims
-    from symbcast.operators.reach import Reach
 
 
 # Front ends.

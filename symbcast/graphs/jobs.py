@@ -17,7 +17,17 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias, TypedDict
 
 from symbcast.core.interrupts import BlockInterrupts, CleanupOnInterrupt
-from symbcast.core.isolation import Answer, DiedError, Ending, Job, Prepare, TimedOutError, ended_with, load_nothing
+from symbcast.core.isolation import (
+    Answer,
+    DiedError,
+    Ending,
+    IsolatedFunction,
+    Job,
+    Prepare,
+    TimedOutError,
+    ended_with,
+    load_nothing,
+)
 from symbcast.errors import ExchangeError, MissingExtraError, SymbcastError
 from symbcast.graphs.check import FrontEnd, ModelQuestion, check_graph, names_in
 from symbcast.graphs.inputs import NOTHING
@@ -104,7 +114,6 @@ def _submitted(
 ) -> Submit[Job, Answer]:
     if timeout is None:
         return lambda job: executor.submit(function, job)
-    from symbcast.core.isolation import IsolatedFunction
 
     isolated = IsolatedFunction(function, timeout, prepare)
     return lambda job: executor.submit(isolated, job)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symbcast.arrays.arguments import ArrayArgument, BuiltArgument, SizeArgument
+from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
-from symbcast.core.algebra.terms import Dim
+from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.shapes import Shape, shape
 from symbcast.errors import SymbcastError
 from symbcast.linting.annotations import (
@@ -267,10 +268,6 @@ class SizesOfAxes:
 
     def term(self, text: str) -> Dim | None:
         """Return the value of an expression; None if it mentions a name without a size."""
-        from symbcast.core.algebra.arithmetic import replace_symbols
-        from symbcast.core.algebra.terms import symbols_of
-        from symbcast.core.shapes import shape
-
         substituted = term_text(text, self.form)
         if substituted is None:
             return None

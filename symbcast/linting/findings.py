@@ -6,15 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from symbcast.answers.outcomes import CheckOutcome, CodeLine, Level, Notice, NoticeKind, github_commands, sarif_document
+from symbcast.answers.program_report import Format
 from symbcast.core.advice import Guessable
 from symbcast.errors import ShapeTypeError
-
-if TYPE_CHECKING:
-    from symbcast.answers.outcomes import CheckOutcome, Level
-    from symbcast.answers.program_report import Format
-
 
 # Codes of findings; each has a section in the README of this folder.
 
@@ -174,12 +171,8 @@ class LintReport(Guessable):
             case "json":
                 return json.dumps(self.to_dict(), indent=2)
             case "sarif":
-                from symbcast.answers.outcomes import sarif_document
-
                 return json.dumps(sarif_document(list(self._outcomes())), indent=2)
             case "github":
-                from symbcast.answers.outcomes import github_commands
-
                 return "\n".join(line for outcome in self._outcomes() for line in github_commands(outcome))
         raise ShapeTypeError(format, "a format", "write one of text, json, sarif, github")
 
@@ -195,7 +188,6 @@ class LintReport(Guessable):
         }
 
     def _outcomes(self) -> list[CheckOutcome]:
-        from symbcast.answers.outcomes import CheckOutcome, CodeLine, Notice, NoticeKind
 
         levels = {c.id: c.level for c in CODES}
         kinds = {c.id: NoticeKind(c.id, c.description, c.level) for c in CODES}

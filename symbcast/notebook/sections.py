@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
-from symbcast.core.algebra.terms import symbols_of
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.arguments import own_set
+from symbcast.core.rules import OutputDim
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.solver.evaluation import (
     UndefinedError,
@@ -25,9 +26,6 @@ from symbcast.core.solver.evaluation import (
 from symbcast.core.solver.f3_linear.equations import solved_for
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.rules import OutputDim
     from symbcast.notebook.subjects import SurveySubject
 
 

@@ -12,9 +12,13 @@ from symbcast.answers.public.env import ShapeEnv, program_of
 from symbcast.answers.public.result import Result, call_of
 from symbcast.core.algebra.formulas import FALSE, Formula, any_of, dims_of, equal, negate
 from symbcast.core.algebra.symbols import Unknown
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.programs.arguments import own_set
+from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.operations import operation_requirements
-from symbcast.core.rules.declaration import SIZE
+from symbcast.core.programs.program import Program
+from symbcast.core.rules import OutputDim
+from symbcast.core.rules.declaration import SIZE, Constraint
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import predicate, replace_in_formula, symbols_in
@@ -23,11 +27,6 @@ from symbcast.errors import BindingError, ShapeTypeError
 from symbcast.paths.answer import PathsAnswer, conclusions_of
 
 if TYPE_CHECKING:
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.programs.broadcast_call import BroadcastCall
-    from symbcast.core.programs.program import Program
-    from symbcast.core.rules import OutputDim
-    from symbcast.core.rules.declaration import Constraint
     from symbcast.onnx.report import ModelReport
 
 

@@ -10,19 +10,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.words import Namer
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.answers.public.result import Result
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.arithmetic import check_size
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.programs.arguments import Sizes, read_given_size, read_given_sizes
 from symbcast.errors import BindingError
 from symbcast.notebook.sections import Ranges, Section, SurveyGrid, Values, section
 from symbcast.notebook.subjects import FailureSource, SurveySubject, subject_of
+from symbcast.paths.answer import PathsAnswer
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.env import ShapeEnv
-    from symbcast.answers.public.result import Result
-    from symbcast.core.algebra.terms import Symbol
     from symbcast.onnx.report import ModelReport
-    from symbcast.paths.answer import PathsAnswer
 
 __all__ = ["MAX_CELLS", "Cell", "FailureSource", "Outcome", "Survey", "survey", "survey_of"]
 

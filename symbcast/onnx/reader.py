@@ -18,6 +18,7 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.program import Program
 from symbcast.core.solver.evaluation import evaluated
+from symbcast.core.text import parse_notation
 from symbcast.errors import ModelError, ShapeTypeError, SymbcastError
 from symbcast.graphs.inputs import NOTHING, KnownInputs, ModelInputs, free_name, identifier, inputs_of, place_name
 from symbcast.graphs.model import Model, import_library
@@ -185,8 +186,6 @@ def _read(dim: Any, name: str, axis: int, taken: set[str]) -> Dim:
 
 def _expression(text: str) -> Dim:
     """Return a dimension that the model gives as an expression, or by a text that is not a valid name."""
-    from symbcast.core.text import parse_notation
-
     try:
         (dim,) = parse_notation(text)
     except (SymbcastError, ValueError):

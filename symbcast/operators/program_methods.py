@@ -8,8 +8,10 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, TypeAlias
 
 from symbcast.core.advice import same_parameter
+from symbcast.core.programs.arguments import Assumptions, OneOrShape
 from symbcast.core.programs.operations import operation_key
-from symbcast.core.programs.program import Program
+from symbcast.core.programs.program import OnConflict, Program
+from symbcast.core.rules import AttributeLike, Rule
 from symbcast.core.shapes import Shape, ShapeLike, is_open, shape
 from symbcast.errors import CallError, OperatorError, ShapeTypeError
 from symbcast.operators.attributes import as_list, check_equation, positive, read_target, references, several
@@ -18,10 +20,6 @@ from symbcast.operators.reshaping import NO_ZERO
 
 if TYPE_CHECKING:
     import sympy
-
-    from symbcast.core.programs.arguments import Assumptions, OneOrShape
-    from symbcast.core.programs.program import OnConflict
-    from symbcast.core.rules import AttributeLike, Rule
 
 
 class ProgramFunctions:

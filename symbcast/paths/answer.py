@@ -13,7 +13,7 @@ from symbcast.answers.findings import shape_at
 from symbcast.answers.guards.stablehlo import CheckedRequirement
 from symbcast.answers.program_report import dims_data
 from symbcast.answers.public.answer import Answer, ModuleAnswer
-from symbcast.answers.public.conditions import Condition, GenericAnswer
+from symbcast.answers.public.conditions import Condition, GenericAnswer, generic_of
 from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, clauses, negate
@@ -254,8 +254,6 @@ class PathsAnswer(ModuleAnswer):
 
         It is None too if not all paths were followed.
         """
-        from symbcast.answers.public.conditions import generic_of
-
         return generic_of(self._subject) if self.complete else None
 
     @property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from symbcast.answers.show.document import Document, Room
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import with_advice
 from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
@@ -19,9 +20,6 @@ from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, lasting_value
 from symbcast.paths.steps import home_of
 
-if TYPE_CHECKING:
-    from symbcast.answers.show.document import Document, Room
-
 
 class Paths(Explained, PathsAnswer):
     """The sizes at which a run works, its behaviour in each case, and the line behind each requirement."""
@@ -33,7 +31,6 @@ class Paths(Explained, PathsAnswer):
         return paths_to_dict(self)
 
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show.document import Room
 
         return self._in_latex(Room.PAGE)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
-from symbcast.answers.show.document import Document, Room
+from symbcast.answers.show.document import Document, Room, field, fields, words
 from symbcast.core.algebra.formulas import Formula, equal
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.core.characters import sizes_text
@@ -196,7 +196,6 @@ class HloReport(GraphReport):
         return tuple(gaps_of(walked[0]._checked, operations, walked[1]._checked, assertions))
 
     def _document(self, *room: Room) -> Document:
-        from symbcast.answers.show.document import field, fields, words
 
         document = super()._document(*room)
         gaps = self.gaps if cast("HloWalker", self._checked.walk).is_asserting else ()

@@ -11,6 +11,7 @@ from symbcast.core.account import Account, OpenPart
 from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, Formula, expand, with_leaves
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end
+from symbcast.core.solver.evaluation import formula_source
 from symbcast.graphs.inputs import NOTHING
 from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.graph_report import GraphReport
@@ -140,8 +141,6 @@ class TorchReport(GraphReport):
         If a condition has alternatives, torch takes the alternative that holds at the example's sizes, and adds a guard
         for it.
         """
-        from symbcast.core.solver.evaluation import formula_source
-
         texts: dict[Symbol, str] = {}
         for axis in self._model.declared.axes:
             if isinstance(axis.size, Symbol):

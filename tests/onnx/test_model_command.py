@@ -227,7 +227,7 @@ def test_a_fault_of_its_own_stops_nothing(models, monkeypatch, capsys):
     def check(front_end, model, asked):
         return check_graph(front_end, model, asked) if "always" not in model.source else {}["key"]
 
-    monkeypatch.setattr("symbcast.graphs.check.check_graph", check)
+    monkeypatch.setattr("symbcast.cli.model_examination.check_graph", check)
     assert run(["model", "always.onnx", "never.onnx", "--format", "json"]) == Exit.USAGE
     data = json.loads(capsys.readouterr().out)
     assert [m["verdict"] for m in data["models"]] == ["never"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from symbcast.answers.cases.choices import CaseLayout
-from symbcast.answers.cases.division import Case, CaseDivision
+from symbcast.answers.cases.division import Case, CaseDivision, certify_cases
 from symbcast.answers.data import CasesData, LayoutData
 from symbcast.answers.explanation.evidence import Alignment, constraint_conflict_lines
 from symbcast.answers.explanation.words import Namer
@@ -256,8 +256,6 @@ class Cases(Explained, CaseDivision):
     @one_call
     def certify(self) -> Certificate:
         """Return what z3 proves about the cases: no two overlap, and together they cover exactly the condition."""
-        from symbcast.answers.cases.division import certify_cases
-
         return certify_cases(self)
 
     @one_call

@@ -379,8 +379,6 @@ class Contract(Guessable, HasVerdict):
         >>> check.verdict, check.ends_work, check.failures[0].sizes
         (<Verdict.SOMETIMES: 'sometimes'>, True, {'H': 65})
         """
-        from symbcast.answers.contracts.check import Check
-
         checked = WantedRanges.read(self.question.names, self._own({**(ranges or {}), **more}), {})
         return Check(
             self.question,
@@ -537,8 +535,6 @@ class Contract(Guessable, HasVerdict):
         Raises `ExchangeError` for text that is no JSON too.
         """
         import json
-
-        from symbcast.errors import ExchangeError
 
         try:
             data = json.loads(text)

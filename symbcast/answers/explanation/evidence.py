@@ -28,10 +28,14 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.symbols import Rank, Rest, axis_of, is_sequence, rank_of
 from symbcast.core.algebra.terms import Dim, lazy_property, symbols_of
 from symbcast.core.characters import prose_list
+from symbcast.core.programs.arguments import own_set
 from symbcast.core.programs.bindings import RankedSizes, bind, operands_at
 from symbcast.core.rules.declaration import PAST_END, SIZE, Constraint
 from symbcast.core.rules.placement import Places
 from symbcast.core.shapes import is_open
+from symbcast.core.solver.decision import Decision
+from symbcast.core.solver.evaluation import predicate, symbols_in
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.structs import Struct
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError
@@ -206,7 +210,6 @@ class Alignment:
         requirements = [c.requirement for c in constraints]
         if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
             return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
-        from symbcast.core.solver.decision import Decision
 
         decided = set(requirements)
         if all(c.requirement in decided or self._is_no_question(c) for c in self.result.constraints):
@@ -302,7 +305,6 @@ def clashing_pair(cells: Sequence[tuple[int, Dim]]) -> tuple[tuple[int, Dim], tu
 
 
 def _no_size(aligned: Alignment, sizes: Mapping[str, int]) -> str:
-    from symbcast.core.solver.evaluation import predicate
 
     result = aligned.result
     assert result.scope is not None
@@ -368,8 +370,6 @@ def _differ(*sizes: Dim) -> bool:
 
 def _narrowed(cells: Sequence[tuple[int, Dim]], result: BroadcastCall) -> Sequence[tuple[int, Dim]]:
     """Return two sizes of an axis that never broadcast together; all sizes if there is no such pair."""
-    from symbcast.core.solver.decision import Decision
-
     assert result.scope is not None and result.scope.assumption_set is not None
     distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
     for pair in islice(combinations(distinct, 2), PAIRS_TRIED):
@@ -381,8 +381,6 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: BroadcastCall) -> Sequen
 
 def _needed(requirement: Formula, aligned: Alignment) -> str:
     """Return a constraint's requirement in words: its own reduced form if it can hold at all."""
-    from symbcast.core.solver.decision import Decision
-
     result = aligned.result
     assert result.scope is not None and result.scope.assumption_set is not None
     conjuncts: list[Formula] = list(clauses(requirement))
@@ -396,10 +394,6 @@ def _needed(requirement: Formula, aligned: Alignment) -> str:
 
 def _known(aligned: Alignment, requirements: Sequence[Formula]) -> str:
     """Return the known bounds and assumptions about the symbols in some formulas, in words."""
-    from symbcast.core.programs.arguments import own_set
-    from symbcast.core.solver.evaluation import symbols_in
-    from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-
     result, namer = aligned.result, aligned.namer
     concerned = list(dict.fromkeys(s for r in requirements for s in symbols_in(r)))
     said: list[str] = []
@@ -608,21 +602,15 @@ class _ValidSizes:
         self._result = result
         self._ranked: RankedSizes | None = None
         if result.is_open:
-            from symbcast.core.programs.bindings import RankedSizes
-
             self._ranked = RankedSizes.of_call("surprises", result, mentioned)
 
     def smallest(self, formulas: Sequence[Formula]) -> dict[str, int] | None:
         """Return the smallest valid sizes at which formulas hold; None if there are none."""
-        from symbcast.core.solver.decision import Decision
-
         result, ranked = self._result, self._ranked
         if ranked is not None:
             sizes = Decision(ranked.assumption_set, [*ranked.required, *formulas]).witness()
             return None if sizes is None else ranked.named(sizes)
         if result.scope is None:
-            from symbcast.core.algebra.formulas import holds
-
             return {} if all(map(holds, formulas)) else None
         required = [c.requirement for c in result.constraints]
         sizes = Decision(result.scope.assumption_set, [*required, *formulas]).witness()

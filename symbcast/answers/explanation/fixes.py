@@ -10,15 +10,16 @@ from weakref import WeakKeyDictionary
 from symbcast.answers.explanation.evidence import Alignment, AxisMark
 from symbcast.answers.explanation.words import Namer, axis_text
 from symbcast.core.algebra.arithmetic import replace_symbols
-from symbcast.core.algebra.formulas import Comparison, Compatible, Formula, dims_of, equal, literals
+from symbcast.core.algebra.formulas import Comparison, Compatible, Formula, dims_of, equal, literals, with_values
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import prose_list, shorten_end
-from symbcast.core.programs.arguments import Assumption
+from symbcast.core.programs.arguments import Assumption, assumed_formulas
 from symbcast.core.programs.broadcast_call import NOTHING, ZERO, BroadcastCall
 from symbcast.core.rules import AtRight, AttributeValue, Rule, find_rule
 from symbcast.core.rules.declaration import Remedy
 from symbcast.core.shapes import Shape, shape_of
+from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in, value_at
 from symbcast.core.text.notation import labels_of
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
@@ -197,8 +198,6 @@ def _is_refuted(result: BroadcastCall, equality: Formula) -> bool:
     """Return whether the counterexample, with one size changed, shows that an equality does not imply the condition."""
     if result.is_plain or result.is_open or not isinstance(equality, Comparison):
         return False
-    from symbcast.core.programs.arguments import assumed_formulas
-    from symbcast.core.solver.evaluation import holds_at, value_at
 
     # Most equalities suffice for one clause only: one changed size shows it in microseconds, without a solver.
     at = result.counterexample()
@@ -217,10 +216,6 @@ def _is_refuted(result: BroadcastCall, equality: Formula) -> bool:
 
 def _assumption(namer: Namer, formula: Formula) -> Assumption:
     """Return the assumption that a formula's text would parse to."""
-    from symbcast.core.algebra.formulas import with_values
-    from symbcast.core.programs.arguments import Assumption
-    from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
-
     shown = namer.renamed_formula(formula)
     labels = labels_of(dims_of(shown))
     sizes = [s for s in symbols_in(shown) if not isinstance(s, SequenceSymbol)]

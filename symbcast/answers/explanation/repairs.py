@@ -19,6 +19,7 @@ from symbcast.core.programs.arguments import Assumption, check_limit
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape, any_shape_of, is_open
+from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.structs import Struct
 from symbcast.core.text.notation import dim_text
 from symbcast.core.verdicts import Verdict
@@ -451,8 +452,6 @@ def _pair(fix: Fix, code: Mapping[str, str], _: Sequence[Framework]) -> tuple[Fi
 
 def _is_of_axes(assumption: Assumption) -> bool:
     """Return whether an assumption is about sequences of axes, which no variable of a program holds."""
-    from symbcast.core.solver.evaluation import symbols_in
-
     return any(isinstance(s, SequenceSymbol) for s in symbols_in(assumption.formula))
 
 

@@ -13,6 +13,7 @@ from symbcast.core.algebra.terms import Dim, Operation, Symbol, lazy_property
 from symbcast.core.characters import prose_list
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape
+from symbcast.core.solver.evaluation import replace_in_formula
 from symbcast.core.text.notation import dim_text, formula_text, labelled_text, write_formula
 
 if TYPE_CHECKING:
@@ -123,7 +124,6 @@ class Namer:
         """Return a formula over symbols with their display names."""
         if not self._renamed:
             return formula
-        from symbcast.core.solver.evaluation import replace_in_formula
 
         return replace_in_formula(formula, self._renamed)
 

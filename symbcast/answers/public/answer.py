@@ -15,7 +15,9 @@ from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import Formula, all_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import one_call
-from symbcast.core.programs.broadcast_call import PublicAnswer
+from symbcast.core.programs.arguments import Assumption
+from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape
 from symbcast.core.verdicts import AnswerLike, Verdict
 
@@ -25,12 +27,9 @@ if TYPE_CHECKING:
     from symbcast.answers.guards.stablehlo import CheckedRequirement
     from symbcast.answers.public.bounds import SizeBounds
     from symbcast.answers.public.conditions import Condition
-    from symbcast.core.programs.arguments import Assumption
-    from symbcast.core.programs.broadcast_call import BroadcastCall
     from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.programs.program import Program
-    from symbcast.core.rules.declaration import Constraint
 
 
 class Known(AnswerLike, Protocol):

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from symbcast.core.effort import Tier
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
     from symbcast.answers.show.document import Document, Room
-    from symbcast.core.effort import Tier
 
 
 class Documented(ABC):

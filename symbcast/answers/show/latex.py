@@ -47,10 +47,12 @@ from symbcast.core.algebra.symbols import (
     Rank,
     SequenceSymbol,
     TermWriter,
+    Unknown,
     mentions_rest,
 )
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term
 from symbcast.core.characters import name_latex, telling_sizes, text_latex, visible
+from symbcast.core.text.notation import dim_text, formula_text, labels_of
 
 # Building blocks of LaTeX formulas and answers: brackets, dots, rows of arrays, delimiters.
 
@@ -222,7 +224,6 @@ def shape_latex(dims: Sequence[Dim]) -> str:
     """
     if all(isinstance(d, int) for d in dims):
         return _in_brackets(some(dims, str))
-    from symbcast.core.text.notation import dim_text, labels_of
 
     labels = labels_of(dims)
     uses: Counter[Any] = Counter(s for d in dims if not isinstance(d, int) for s in d.symbols())
@@ -240,7 +241,6 @@ def pieces_latex(pieces: Sequence[Dim | str]) -> str:
     >>> print(pieces_latex(["2..5", 3]), pieces_latex(["..."]))
     {\text{2..5}}\ \&\ 3 \cdots
     """
-    from symbcast.core.text.notation import labels_of
 
     def write(piece: Dim | str) -> str:
         if isinstance(piece, str):
@@ -260,8 +260,6 @@ def clause_lines(clauses: Sequence[Formula]) -> list[str]:
     >>> print(clause_lines([parse_formula("2 <= N and (N == M or M % 8 == 0)")])[0])
     N \ge 2 \land (N = M \lor M \bmod 8 = 0)
     """
-    from symbcast.core.text.notation import labels_of
-
     labels = labels_of(d for c in clauses for d in dims_of(c))
     within = AllOf if len(clauses) > 1 else None
     lines: list[str] = []
@@ -277,7 +275,6 @@ def _clause_lines(clause: Formula, labels: Mapping[Symbol, str], within: _Kind) 
     is_joined = within is not None and kind not in (None, within)
     if len(latex) <= _LONGEST and OMITTED not in latex:
         return [brackets(latex) if is_joined else latex]
-    from symbcast.core.text.notation import formula_text
 
     text = formula_text(clause, labels or None)
     parts = wrap(visible(f"({text})" if is_joined else text), _WIDTH, break_on_hyphens=False)
@@ -306,7 +303,6 @@ def _dim(dim: Dim, labels: Mapping[Symbol, str]) -> str:
 def _is_unknown(dim: Dim) -> bool:
     if isinstance(dim, int):
         return False
-    from symbcast.core.algebra.symbols import Unknown
 
     return isinstance(dim, Unknown)
 

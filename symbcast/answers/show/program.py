@@ -34,6 +34,7 @@ from symbcast.core.algebra.symbols import sizes_and_sequences_of
 from symbcast.core.characters import prose_list, shorten_end, sizes_text, visible
 from symbcast.core.programs.operations import Op
 from symbcast.core.rules.declaration import Constraint
+from symbcast.core.solver.evaluation import holds_at, normal_conjuncts
 from symbcast.core.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -180,8 +181,6 @@ def _op_kind(op: Op, namer: Namer) -> str:
 
 def _asks(op: Op, namer: Namer) -> str:
     """Return that an operation requires something, or why it is impossible."""
-    from symbcast.core.solver.evaluation import normal_conjuncts
-
     for constraint in op.constraints:
         if FALSE in normal_conjuncts([constraint.requirement]):
             origin = constraint.origin
@@ -264,8 +263,6 @@ def _fields(env: Program, namer: Namer) -> Iterator[Field]:
 
 def _failure(env: Program, sizes: Mapping[str, int]) -> str:
     """Return the first reported operation that is not valid at some sizes, and its axis."""
-    from symbcast.core.solver.evaluation import holds_at
-
     bound = env.symbol_sizes(sizes)
     failed = [r for r in env.requirements() if not holds_at(r.condition, bound)]
     asking = {op.number: op for r in failed for op in (r.origins[:1] if r.is_direct else r.origins)}

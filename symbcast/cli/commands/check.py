@@ -9,6 +9,7 @@ from symbcast.cli.command import command
 from symbcast.cli.options import AttributeText, GuardIn, MinSize, TextOrJson, guard_text, rule_of, shapes_of
 from symbcast.cli.terminal import checked, print_text, show_result, status_of
 from symbcast.core.programs.arguments import check_min_size
+from symbcast.core.shapes import from_text
 
 Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]
 # The dialects in which blank text is the only way to write rank 0.
@@ -55,7 +56,6 @@ def check(  # noqa: PLR0913 - each is an option
         The rule's own attributes; each is an option.
     """
     from symbcast.answers.public.result import broadcast as ask
-    from symbcast.core.shapes import from_text
 
     texts = shapes_of(shapes, "check", dialect in _SPACED)
     checked("--min-size", check_min_size, min_size)

@@ -13,13 +13,14 @@ from symbcast.answers.show.document import Shortener
 from symbcast.cli.argument_advice import several_models
 from symbcast.cli.command import Meaning, command
 from symbcast.cli.commands.model import check_front_ends
-from symbcast.cli.model_files import bound_sizes, model_on_stdin
+from symbcast.cli.model_files import bound_sizes, check_readable, front_end_for, model_on_stdin
 from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_text, status_of
 from symbcast.core.characters import closest
 from symbcast.core.effort import counted_call
 from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError, TargetError
+from symbcast.graphs.check import check_graph, read_question
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
@@ -184,8 +185,6 @@ def _typical(text: str) -> tuple[str, list[int]]:
 def _report(
     path: str, assume: Sequence[str], bind: Mapping[str, int], min_size: int, runtime: str | None
 ) -> GraphReport:
-    from symbcast.cli.model_files import check_readable, front_end_for
-    from symbcast.graphs.check import check_graph, read_question
 
     check_readable(path)
     check_front_ends([path], runtime, confirm=False)

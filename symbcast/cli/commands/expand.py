@@ -7,6 +7,7 @@ from typing import Literal
 from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, AttributeText, MinSize, RuleName, result_for_shapes
 from symbcast.cli.terminal import Exit, print_json, print_text, show
+from symbcast.core.verdicts import Verdict
 
 EPILOGUE = """Example: symbcast expand "n, 4" "2, 4"
 
@@ -35,7 +36,6 @@ def expand(
     """
     from symbcast.answers.public.consequences import all_expansions, expansion_document
     from symbcast.answers.public.result import call_of
-    from symbcast.core.verdicts import Verdict
 
     result = result_for_shapes("expand", shapes, rule, assume, min_size, attributes)
     never = result.verdict is Verdict.NEVER

@@ -14,23 +14,25 @@ from symbcast.cli.command import Meaning, command
 from symbcast.cli.model_files import (
     bound_sizes,
     check_named,
+    front_end_for,
     inputs_given,
+    is_readable,
     model_files,
     model_on_stdin,
     output_paths,
     path_exists,
 )
-from symbcast.cli.model_outcomes import ModelNames
-from symbcast.cli.model_runs import Workers, known_outcomes, outcomes_of
+from symbcast.cli.model_outcomes import OUTCOME_WRITERS, FileOutcome, ModelNames
+from symbcast.cli.model_runs import Workers, known_outcomes, outcomes_of, recorded
 from symbcast.cli.options import GuardIn
-from symbcast.cli.terminal import STDIN, Exit, UsageError, checked, meant_choice, status_of
+from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, checked, meant_choice, status_of
 from symbcast.core.programs.arguments import check_min_size
+from symbcast.core.programs.program import Program
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
 
 if TYPE_CHECKING:
     from symbcast.cli.model_examination import CheckJob
-    from symbcast.cli.model_outcomes import FileOutcome
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
@@ -159,7 +161,6 @@ def model(  # noqa: PLR0913 - each is an option
         jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)
-        from symbcast.cli.model_runs import recorded
 
         return _status(recorded(jobs_to_run, means, names, Path(results), resume), fail_on)
 
@@ -194,8 +195,6 @@ def check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -
     """Raise `UsageError` for a runtime unknown to the files' front ends, and `MissingExtraError` for missing extras."""
     from importlib.util import find_spec
 
-    from symbcast.cli.model_files import front_end_for, is_readable
-
     registered = dict.fromkeys(front_end_for(file) for file in files if is_readable(file))
     for front_end in registered:
         front_end.check()
@@ -221,16 +220,11 @@ def _processes(jobs: int | None, files: Sequence[str]) -> int:
 
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     """Yield the names in assumptions; raise the error of an invalid one."""
-    from symbcast.core.programs.program import Program
-
     yield from Program(list(texts), min_size).shown.values()
 
 
 def _report_outcomes(jobs: Sequence[CheckJob], means: Workers, names: ModelNames, format: str) -> list[FileOutcome]:
     """Check the files and report their outcomes in order, each as it comes if the format allows."""
-    from symbcast.cli.model_outcomes import OUTCOME_WRITERS
-    from symbcast.cli.terminal import Bar
-
     teller = OUTCOME_WRITERS[format](len(jobs))
     done = []
     with Bar(len(jobs), "checking") as bar, closing(outcomes_of(jobs, means, bar.advance)) as outcomes:
@@ -254,8 +248,6 @@ def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
 
 def _inputs_of(files: Sequence[str]) -> Sequence[str]:
     """Return the names of the inputs of the only model; none if there are several, or if it cannot be read."""
-    from symbcast.cli.model_files import front_end_for, is_readable
-
     if len(files) != 1 or not is_readable(files[0]):
         return ()
     try:

@@ -6,6 +6,7 @@ from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, AttributeText, MinSize, RuleName, TextOrJson, result_for_shapes
 from symbcast.cli.terminal import Exit, checked, print_json, show
 from symbcast.core.programs.arguments import check_limit
+from symbcast.core.verdicts import Verdict
 
 EPILOGUE = """Example: symbcast repair "batch, heads, T, S" "batch, S"
 
@@ -35,7 +36,6 @@ def repair(
         The rule's own attributes; each is an option.
     """
     from symbcast.answers.public.result import call_of
-    from symbcast.core.verdicts import Verdict
 
     checked("--limit", check_limit, limit)
     result = result_for_shapes("repair", shapes, rule, assume, min_size, attributes)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbcast.cli.command import command
 from symbcast.cli.terminal import Exit, Format, print_json, print_text, print_wrapped
-from symbcast.core.rules import REQUIRED
-
-if TYPE_CHECKING:
-    from symbcast.core.rules import RuleInfo
-    from symbcast.core.rules.declaration import Alias
-
+from symbcast.core.rules import REQUIRED, RuleInfo
+from symbcast.core.rules.declaration import Alias
+from symbcast.core.rules.registry import listed_rules, plugin_problems
 
 EPILOGUE = """Example: symbcast rules --format json
 
@@ -29,8 +26,6 @@ def rules(*, format: Format = "text") -> int:
     format
         Text to read, or JSON.
     """
-    from symbcast.core.rules.registry import listed_rules, plugin_problems
-
     for problem in plugin_problems():
         print_text(f"symbcast: {problem}", sys.stderr)
     listed = listed_rules()

@@ -26,6 +26,7 @@ from symbcast.cli.terminal import (
     status_of,
 )
 from symbcast.core.characters import closest, prose_list
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from symbcast.answers.show.document import Document
     from symbcast.arrays.child_process import TraceCall
     from symbcast.arrays.trace import TraceReport
-    from symbcast.core.verdicts import Verdict
 
     Answer: TypeAlias = tuple[Verdict, Document | str]
 

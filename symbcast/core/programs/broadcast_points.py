@@ -16,6 +16,7 @@ from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.rules import Dims, Rule
 from symbcast.core.rules.broadcast_rule import EQUALS, JOINS, Relation
+from symbcast.core.solver.evaluation import holds_at, size_at, value_at
 from symbcast.core.solver.f1_names.one_broadcast import separate_joins
 from symbcast.core.verdicts import Verdict
 
@@ -169,7 +170,6 @@ class PointVerdict:
         """Return a point with the names that are assumed to equal other sizes put to these, as far as they go."""
         if not self._equal:
             return point
-        from symbcast.core.solver.evaluation import value_at
 
         # An equality may use a name that another one determines, so a round for each.
         for _ in self._equal:
@@ -205,8 +205,6 @@ class PointVerdict:
         """Return whether all sizes exist at a point and satisfy the requirements."""
         values: Mapping[Any, int] = point
         if self._terms:
-            from symbcast.core.solver.evaluation import size_at
-
             values = at_terms = dict(point)
             for term in self._terms:
                 at_terms[term] = size = size_at(term, point)
@@ -232,7 +230,6 @@ def _solved(difference: Term) -> Iterator[tuple[Symbol, Dim]]:
 
 
 def _all_hold(formulas: Iterable[Formula], point: Mapping[Any, int]) -> bool:
-    from symbcast.core.solver.evaluation import holds_at
 
     return all(holds_at(f, point) for f in formulas)
 

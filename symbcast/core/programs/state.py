@@ -23,6 +23,7 @@ from symbcast.core.programs.scope import NameTable
 from symbcast.core.rules import Demand, Joined, OutputDim
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.shapes import Shape, any_shape_of, is_open, shape_of
+from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import as_relation, holds_at, normal_conjuncts, symbols_in, value_at
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
@@ -133,8 +134,6 @@ class RequirementGroups:
 
         ``order`` is that of all sizes: where effort runs out must not depend on their names.
         """
-        from symbcast.core.solver.decision import AssumptionSet, Decision
-
         if self._growing is None or len(self._growing) > _FEW:
             return None
         tied = self._growing.sizes

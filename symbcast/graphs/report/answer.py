@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 from symbcast.answers.contracts.question import ELEMENT_TYPES, Tensor
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.public.answer import Answer, ModuleAnswer
+from symbcast.answers.public.conditions import Condition, GenericAnswer, generic_of
 from symbcast.core.account import Account, OpenPart, Sizes, distinct_points
 from symbcast.core.advice import guessed_meanings
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, clauses, equal, negate
 from symbcast.core.algebra.symbols import mentions_rest, sequences_of
 from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.characters import prose_list
-from symbcast.core.effort import one_call
+from symbcast.core.effort import answer_within_budget, one_call
 from symbcast.core.programs.arguments import assumed_formulas
 from symbcast.core.programs.certificates import (
     Certificate,
@@ -27,6 +28,8 @@ from symbcast.core.programs.certificates import (
     further_claims,
     raw_constraints,
 )
+from symbcast.core.programs.conditions import ConditionLike
+from symbcast.core.programs.program import Program
 from symbcast.core.shapes import Shape
 from symbcast.core.solver.evaluation import holds_at, replace_in_formula, symbols_in
 from symbcast.core.text.notation import shape_text
@@ -36,16 +39,13 @@ from symbcast.graphs.inputs import with_own_names
 from symbcast.graphs.model import CheckedModel
 from symbcast.graphs.report.blame import OptionalShape, SequenceShape, optional_shapes, sequence_shapes
 from symbcast.graphs.walking.walk import Unanalysed, shapes_of
+from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value, sizes_in
 
 if TYPE_CHECKING:
     from symbcast.answers.public.bounds import SizeBounds
-    from symbcast.answers.public.conditions import Condition, GenericAnswer
-    from symbcast.core.programs.conditions import ConditionLike
-    from symbcast.core.programs.program import Program
     from symbcast.graphs.report.bounds import ModelBounds
     from symbcast.graphs.report.findings import Finding
-    from symbcast.operators.operator import Dims
 
 
 # The account of a model: proved requirements, nodes that may be open, and points that walks at single sizes decide.
@@ -316,8 +316,6 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
 
     def _with_own_names(self, relation: ConditionLike) -> ConditionLike:
         """Return a relation over the model's own names of sizes."""
-        from symbcast.answers.public.conditions import Condition
-
         aliases = self._checked.aliases
         return Condition(with_own_names(Condition(relation).formula, aliases)) if aliases else relation
 
@@ -420,8 +418,6 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
 
         It is None too if the conditions of some nodes are not known.
         """
-        from symbcast.answers.public.conditions import generic_of
-
         return None if self._partial_reason else generic_of(self._env)
 
     @property
@@ -440,7 +436,6 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
 
         Findings about sizes that data decide come last.
         """
-        from symbcast.core.effort import answer_within_budget
         from symbcast.graphs.report.findings import model_findings
 
         if self._findings is None:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Sizes, failing_constraint, shape_at, texts_at
 from symbcast.answers.program_report import dims_data
 from symbcast.answers.public.conditions import Condition
@@ -38,6 +39,8 @@ from symbcast.core.characters import shorten_middle
 from symbcast.core.effort import CALL, EffortSpentError, share
 from symbcast.core.programs.arguments import Assumption, own_set
 from symbcast.core.programs.operations import Op, operation_requirements
+from symbcast.core.programs.program import Program
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import AxisSizes, holds_at, replace_in_formula, symbols_in
@@ -57,9 +60,6 @@ from symbcast.operators.values.value import (
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.answers.explanation.words import Namer
-    from symbcast.core.programs.program import Program
-    from symbcast.core.rules.declaration import Constraint
     from symbcast.graphs.model import CheckedModel
 
 
@@ -88,8 +88,6 @@ def complete_sizes(
 
 def _completed_axes(checked: CheckedModel, known_sizes: Mapping[str, Any], clauses: Iterable[Formula]) -> Sizes | None:
     """Do what `complete_sizes` does if some of the given sizes are sizes of axes in sequences."""
-    from symbcast.core.programs.program import Program
-
     names, sizes = checked.env.shown, dict(known_sizes)
     sequences = sequences_of(names)
     plain = {s: name for s, name in names.items() if not isinstance(s, SequenceSymbol)}

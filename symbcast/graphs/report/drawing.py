@@ -20,13 +20,13 @@ from symbcast.answers.show.document import Shortener
 from symbcast.core.characters import prose_list, shorten_middle, sizes_text, visible
 from symbcast.core.shapes import any_shape_of
 from symbcast.graphs.graph import NOTHING, Graph, Node
+from symbcast.graphs.report.answer import GraphAnswer
 from symbcast.graphs.report.blame import describe_value
 from symbcast.graphs.report.presentation import condition_text, model_verdict_words
 from symbcast.graphs.walking.walk import CalledBody
 from symbcast.operators.values.value import Value, known_dims
 
 if TYPE_CHECKING:
-    from symbcast.graphs.report.answer import GraphAnswer
     from symbcast.graphs.report.findings import Finding
 
 

@@ -17,7 +17,9 @@ from symbcast.core.algebra.symbols import SequenceSymbol
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import prose_list
 from symbcast.core.effort import EffortSpentError, share
+from symbcast.core.programs.answers import ProgramRequirement
 from symbcast.core.programs.arguments import own_set
+from symbcast.core.programs.operations import Op
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.size_sets import SizeSet
@@ -35,13 +37,11 @@ from symbcast.graphs.report.blame import (
     shapes_at,
 )
 from symbcast.graphs.report.model_fixes import SIZE_LISTS, FixSuggestions
+from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
-    from symbcast.core.programs.answers import ProgramRequirement
-    from symbcast.core.programs.operations import Op
     from symbcast.graphs.graph import Node
     from symbcast.graphs.model import CheckedModel
-    from symbcast.operators.values.value import Value
 
 
 class JointShare(NamedTuple):

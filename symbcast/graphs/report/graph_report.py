@@ -17,16 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.show import html
+from symbcast.answers.show.document import Document, Room
 from symbcast.answers.show.documented import Explained
 from symbcast.core.algebra.formulas import TRUE
 from symbcast.core.characters import visible
+from symbcast.core.shapes import Shape
 from symbcast.graphs.report.answer import GraphAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-    from symbcast.answers.show.document import Document, Room
-    from symbcast.core.shapes import Shape
 
 
 _HERE = Path(__file__).parent
@@ -180,8 +179,6 @@ class GraphReport(Explained, GraphAnswer):
 
         A notebook shows it; ``save("model.html")`` writes it as a page that opens in any browser.
         """
-        from symbcast.answers.show.document import Room
-
         return ModelPicture(self, lambda: self._document(Room.PAGE))
 
     def to_dict(self) -> dict[str, Any]:
@@ -211,7 +208,6 @@ class GraphReport(Explained, GraphAnswer):
         return f"<{type(self).__name__} of {model_summary(self)}>"
 
     def _repr_latex_(self) -> str:
-        from symbcast.answers.show.document import Room
 
         return self._in_latex(Room.PAGE)
 

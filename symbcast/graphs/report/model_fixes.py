@@ -14,6 +14,7 @@ from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of, term
 from symbcast.core.characters import prose_list, sizes_text
 from symbcast.core.programs.arguments import own_set
+from symbcast.core.programs.program import Program
 from symbcast.core.solver.decision import AssumptionSet, ContradictionError, Decision
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
@@ -21,12 +22,11 @@ from symbcast.core.solver.residues import PeriodTooLongError, divisors
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import NodeBlame, assumptions_with, content_of
+from symbcast.operators.operator import Dims
 
 if TYPE_CHECKING:
-    from symbcast.core.programs.program import Program
     from symbcast.graphs.graph import Graph, Node
     from symbcast.graphs.model import CheckedModel
-    from symbcast.operators.operator import Dims
 
 
 # How many nodes before a node are searched for the constant that fixes a size.

@@ -42,14 +42,13 @@ from symbcast.answers.show.program import generic_field
 from symbcast.core.algebra.formulas import FALSE, TRUE, all_of
 from symbcast.core.characters import prose_list, shorten_end, shorten_middle, sizes_text, visible
 from symbcast.core.verdicts import Verdict
-from symbcast.graphs.report.answer import input_size_names
+from symbcast.graphs.report.answer import GraphAnswer, input_size_names
 from symbcast.graphs.report.blame import optional_to_dict, sequence_to_dict
+from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.operators.values.value import OptionalValue, SequenceValue, is_of_unknown_rank
 
 if TYPE_CHECKING:
-    from symbcast.graphs.report.answer import GraphAnswer
     from symbcast.graphs.report.findings import Finding, JointShare
-    from symbcast.graphs.walking.walk import Unanalysed
 
 
 WIDTH = 100

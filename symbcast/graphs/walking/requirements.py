@@ -33,6 +33,7 @@ from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.operations import emission_of
 from symbcast.core.programs.program import Program
 from symbcast.core.rules import Joined, find_rule
+from symbcast.core.rules.declaration import Constraint
 from symbcast.core.shapes import Shape, any_shape_of
 from symbcast.core.solver.evaluation import evaluated, replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.decided_terms import is_greatest
@@ -53,7 +54,6 @@ from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value, known_dims
 
 if TYPE_CHECKING:
-    from symbcast.core.rules.declaration import Constraint
     from symbcast.graphs.graph import Node
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.verdicts import Verdict
-from symbcast.paths.answer import PathsAnswer, conclusions_of
+from symbcast.paths.answer import PathFinding, PathsAnswer, conclusions_of
 from symbcast.paths.steps import CodePlace
-
-if TYPE_CHECKING:
-    from symbcast.paths.answer import PathFinding
 
 RealResults: TypeAlias = "Callable[[Mapping[str, int]], Iterator[Any]]"
 """Calls a function at sizes, by name, and yields its results, or `Raised`."""

@@ -13,10 +13,14 @@ from symbcast.core.advice import with_advice
 from symbcast.core.algebra.arithmetic import replace_symbols
 from symbcast.core.algebra.formulas import AnyOf, Formula
 from symbcast.core.algebra.symbols import Unknown, symbol
-from symbcast.core.algebra.terms import symbols_of
-from symbcast.core.programs.arguments import Assumptions, Sizes, linked_sizes, read_given_size
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.programs.arguments import Assumptions, Sizes, linked_sizes, own_set, read_given_size
+from symbcast.core.programs.scope import Scope
 from symbcast.core.rules import AttributeLike, Rule, find_rule
 from symbcast.core.shapes import ShapeLike
+from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.size_sets import ALL
 from symbcast.core.text.notation import formula_text, labelled_text
 from symbcast.errors import BindingError, MissingExtraError
 from symbcast.notebook.explorer.question import LARGEST_MAP, LARGEST_SIZE, ExplorerQuestion
@@ -24,8 +28,6 @@ from symbcast.notebook.explorer.question import LARGEST_MAP, LARGEST_SIZE, Explo
 if TYPE_CHECKING:
     import sympy
 
-    from symbcast.core.algebra.terms import Dim, Symbol
-    from symbcast.core.programs.scope import Scope
     from symbcast.notebook.explorer.widget import Explorer
 
 _EXAMPLE = ("N, 3", "M, 1")
@@ -135,11 +137,6 @@ def _assumed(scope: Scope, renamed: Mapping[Symbol, Symbol]) -> Iterator[str]:
 
     Facts about sizes that are not in the shapes are left out: they have no effect, and would be rejected as text.
     """
-    from symbcast.core.programs.arguments import own_set
-    from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
-    from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-    from symbcast.core.solver.size_sets import ALL
-
     known: list[Formula] = [set_formula(s, own_set(s, 0)) for s in scope.symbols if own_set(s, 0) is not ALL]
     formulas = [*known, *(a.formula for a in scope.assumptions)]
     groups = [frozenset(symbols_in(formula)) for formula in formulas]

@@ -6,22 +6,25 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from symbcast.answers.comparison import Comparison
 from symbcast.answers.comparison.comparison_document import comparison_document
-from symbcast.answers.public.result import call_of
+from symbcast.answers.public.result import Result, call_of
 from symbcast.answers.show import axis_steps as working
 from symbcast.answers.show import broadcast, html
 from symbcast.answers.show.axis_steps import axis_steps_at
 from symbcast.answers.show.document import Room
 from symbcast.answers.show.html import FAILURES, FINE, IMPOSSIBLE, channels
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end, shorten_middle, sizes_text, visible
+from symbcast.core.programs.scope import Scope
 from symbcast.core.rules import REQUIRED, Parameter
 from symbcast.core.rules.registry import listed_rules
 from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError
-from symbcast.notebook.explorer.question import MAP_UP_TO, MOST_SIZES, quoted
+from symbcast.notebook.explorer.question import MAP_UP_TO, MOST_SIZES, ExplorerQuestion, FieldError, quoted
 from symbcast.notebook.sections import Ranges, Section, informative_axis, plain_section, section, stepped
-from symbcast.notebook.subjects import subject_of
+from symbcast.notebook.subjects import SurveySubject, subject_of
 from symbcast.notebook.surveys import Cell, Outcome, Survey, survey_of
 from symbcast.notebook.words import (
     FailureCategory,
@@ -36,13 +39,7 @@ from symbcast.notebook.words import (
 )
 
 if TYPE_CHECKING:
-    from symbcast.answers.comparison import Comparison
-    from symbcast.answers.public.result import Result
-    from symbcast.core.algebra.terms import Symbol
-    from symbcast.core.programs.scope import Scope
-    from symbcast.notebook.explorer.question import ExplorerQuestion, FieldError
     from symbcast.notebook.figures.layout import Picture
-    from symbcast.notebook.subjects import SurveySubject
 
 
 # How many characters of a symbol's name are shown.

@@ -7,22 +7,22 @@ from itertools import product
 from operator import index
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from symbcast.answers.public.env import ShapeEnv
+from symbcast.answers.public.result import Result
 from symbcast.core.advice import with_advice
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.programs.arguments import Sizes, read_given_size, read_given_sizes
 from symbcast.errors import BindingError, MissingExtraError, ShapeTypeError
 from symbcast.notebook.sections import informative_axis
 from symbcast.notebook.subjects import subject_of
 from symbcast.notebook.surveys import Survey, survey
+from symbcast.paths.answer import PathsAnswer
 
 if TYPE_CHECKING:
     import sympy
     from matplotlib.axes import Axes
 
-    from symbcast.answers.public.env import ShapeEnv
-    from symbcast.answers.public.result import Result
-    from symbcast.core.algebra.terms import Symbol
     from symbcast.onnx.report import ModelReport
-    from symbcast.paths.answer import PathsAnswer
 
 # The most plots in one figure.
 MOST_PANELS = 36

@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, minimum, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Dim
+from symbcast.core.text.notation import formula_text
 from symbcast.operators.values.contents import SizeRatio
 from symbcast.torch.calls import is_exact
 from symbcast.torch.library import load_torch
@@ -126,7 +127,6 @@ class TruthNode(NumberNode):
         self.formula = formula
 
     def str(self) -> builtins.str:
-        from symbcast.core.text.notation import formula_text
 
         return formula_text(self.formula)
 

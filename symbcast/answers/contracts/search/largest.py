@@ -23,6 +23,7 @@ from symbcast.answers.contracts.search.space import (
     longest_progression,
     longest_run,
     progression,
+    runs,
     space_of,
     table_weight,
 )
@@ -296,8 +297,6 @@ def _box_formula(ranges: Mapping[Symbol, range]) -> Formula:
 
 def _members(group: SizeGroup) -> Iterator[Formula]:
     """Yield, for each size with gaps, that it is in one of its runs."""
-    from symbcast.answers.contracts.search.space import runs
-
     for s, axis in group.axes.items():
         if not axis.is_whole:
             yield any_of(_box_formula({s: axis.sizes(*run)}) for run in runs(axis.mask))

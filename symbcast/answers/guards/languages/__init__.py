@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from symbcast.core.algebra.formulas import Formula
+from symbcast.core.algebra.terms import Symbol
 from symbcast.core.hooks import files_beside
-
-if TYPE_CHECKING:
-    from symbcast.core.algebra.formulas import Formula
-    from symbcast.core.algebra.terms import Symbol
 
 Writer: TypeAlias = "Callable[[Formula, Mapping[Symbol, str], str], str]"
 """Writes a condition, given the names of its sizes and its own."""
