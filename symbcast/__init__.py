@@ -251,17 +251,7 @@ hooks.readers.update({name: _reader(name) for name in ("jax", "onnx_ir", "openvi
 if not TYPE_CHECKING:  # so that a type checker sees the names above and rejects others
 
     def __getattr__(name: str) -> object:
-        if name in (
-            "adapters",
-            "broadcasting",
-            "jax",
-            "litert",
-            "notebook",
-            "onnx",
-            "openvino",
-            "stablehlo",
-            "torch",
-        ):
+        if name in ("adapters", "broadcasting", "jax", "litert", "notebook", "onnx", "openvino", "stablehlo", "torch"):
             return import_module(f"symbcast.{name}")
         if name == "strategies":
             return import_module("symbcast.adapters.hypothesis")

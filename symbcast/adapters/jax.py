@@ -18,16 +18,8 @@ from typing import Any
 
 import sympy
 
-from symbcast.adapters.conversion import (
-    ResolvedShapes,
-    Scopes,
-    cannot_join,
-    fold,
-    identifiers,
-    load,
-    resolve_shapes,
-    sizes_of,
-)
+from symbcast.adapters import conversion
+from symbcast.adapters.conversion import ResolvedShapes, Scopes
 from symbcast.core.algebra.arithmetic import check_size, replace_symbols
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula, at_most, dims_of
 from symbcast.core.algebra.sympy_conversion import formula_to_sympy
@@ -83,9 +75,9 @@ def write(shape: ShapeLike, *, assume: Assumptions = (), min_size: int = 0) -> t
 
 def write_all(shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0) -> list[tuple[Any, ...]]:
     """Return several shapes in one new scope: a computation can only mix dimensions of one scope."""
-    export = load("jax.export", "jax")
-    resolved = resolve_shapes(shapes, assume, min_size)
-    names = identifiers(resolved.names, "jax", _RESERVED)
+    export = conversion.load("jax.export", "jax")
+    resolved = conversion.resolve_shapes(shapes, assume, min_size)
+    names = conversion.identifiers(resolved.names, "jax", _RESERVED)
     texts = [", ".join(_text(d, names) for d in s.dims) for s in resolved.shapes]
     constraints = list(_written_constraints(resolved, names))
     try:
@@ -120,7 +112,7 @@ def _dims(value: Any) -> tuple[Any, ...]:
     dims = getattr(value, "shape", value)
     if _is_symbolic(dims):
         return (dims,)
-    return sizes_of(dims, value, "a shape of jax", "pass an array, a ShapeDtypeStruct or a tuple")
+    return conversion.sizes_of(dims, value, "a shape of jax", "pass an array, a ShapeDtypeStruct or a tuple")
 
 
 def _size(value: Any) -> Any:
@@ -129,7 +121,7 @@ def _size(value: Any) -> Any:
 
 
 def _is_symbolic(value: Any) -> bool:
-    return bool(load("jax.export", "jax").is_symbolic_dim(value))
+    return bool(conversion.load("jax.export", "jax").is_symbolic_dim(value))
 
 
 def _quoted(text: str) -> str:
@@ -149,7 +141,7 @@ def _constraints(scope: Any) -> Iterator[sympy.Basic]:
 
 
 def _text(dim: Dim, names: dict[Any, str]) -> str:
-    return fold(term(dim), names.__getitem__, partial(_operation, dim), _total)
+    return conversion.fold(term(dim), names.__getitem__, partial(_operation, dim), _total)
 
 
 def _total(parts: Sequence[tuple[int, list[str]]]) -> str:
@@ -163,7 +155,7 @@ def _product(number: int, factors: list[str]) -> str:
 
 def _operation(dim: Dim, kind: Kind, args: list[str]) -> str:
     if kind == "join":
-        raise cannot_join(dim, "jax")
+        raise conversion.cannot_join(dim, "jax")
     function = {"//": "floordiv", "%": "mod", "min": "min", "max": "max"}[kind]
     return reduce(lambda left, right: f"{function}({left}, {right})", args)
 

@@ -18,16 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy
 
-from symbcast.adapters.conversion import (
-    ResolvedShapes,
-    Scopes,
-    cannot_join,
-    identifiers,
-    load,
-    operations,
-    resolve_shapes,
-    sizes_of,
-)
+from symbcast.adapters import conversion
+from symbcast.adapters.conversion import ResolvedShapes, Scopes
 from symbcast.adapters.torch_operations import OPERATIONS
 from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, operate
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, at_most, negate
@@ -164,7 +156,7 @@ def read_inputs(program: torch.export.ExportedProgram) -> dict[str, Shape]:
 
 def read_dim(value: Any, unknowns: int = 0) -> Dim | None:
     """Return a `SymInt` or `torch.export.Dim` as a dimension, or None for anything else."""
-    if isinstance(value, load("torch", "torch").SymInt):
+    if isinstance(value, conversion.load("torch", "torch").SymInt):
         return _read_symint(value)
     if type(value).__name__ == "_DimHint":
         if getattr(value, "type", value).name == "STATIC":
@@ -183,7 +175,7 @@ def assumptions(*values: object) -> list[sympy.Basic]:
 
     Facts that are not comparisons of sizes are left out: the answer then covers more sizes, and is still right.
     """
-    program = load("torch.export", "torch").ExportedProgram
+    program = conversion.load("torch.export", "torch").ExportedProgram
     shapes = [_inputs(v).values() if isinstance(v, program) else (v,) for v in values]
     dims = [d for tensors in shapes for tensor in tensors for d in _dims(tensor)]
     facts: dict[sympy.Basic, None] = {}
@@ -215,19 +207,19 @@ def write_all(
     shapes: Iterable[ShapeLike], *, assume: Assumptions = (), min_size: int = 0
 ) -> list[tuple[int | torch.export.Dim, ...]]:
     """Return several shapes in which one symbol is one `torch.export.Dim`."""
-    export = load("torch.export", "torch")
-    resolved = resolve_shapes(shapes, assume, min_size)
+    export = conversion.load("torch.export", "torch")
+    resolved = conversion.resolve_shapes(shapes, assume, min_size)
     resolved.refuse_others("torch.export")
-    names = identifiers(resolved.names, "torch.export")
+    names = conversion.identifiers(resolved.names, "torch.export")
     dims = {s: _written_symbol(export, resolved, s, names[s]) for s in resolved.domains}
     return [tuple(_written(d, dims) for d in s.dims) for s in resolved.shapes]
 
 
 def _dims(value: Any) -> tuple[Any, ...]:
     dims = getattr(value, "shape", value)
-    if isinstance(dims, load("torch", "torch").SymInt) or _is_export_dim(dims):
+    if isinstance(dims, conversion.load("torch", "torch").SymInt) or _is_export_dim(dims):
         return (dims,)
-    return sizes_of(dims, value, "a shape of torch", "pass a tensor, a torch.Size or a tuple of dims")
+    return conversion.sizes_of(dims, value, "a shape of torch", "pass a tensor, a torch.Size or a tuple of dims")
 
 
 def _dim(value: Any, unknowns: int) -> Dim:
@@ -245,7 +237,7 @@ def _is_export_dim(value: Any) -> bool:
 
 
 def _has_symbol(value: Any) -> bool:
-    is_symint = isinstance(value, load("torch", "torch").SymInt)
+    is_symint = isinstance(value, conversion.load("torch", "torch").SymInt)
     return is_symint and value.node.maybe_as_int() is None and hasattr(value.node, "shape_env")
 
 
@@ -342,8 +334,8 @@ def _written(dim: Dim, dims: dict[Symbol, Any]) -> Any:
 
 def _linear(value: Term) -> tuple[int, Symbol, int]:
     """Return ``a, s, b`` of a term ``a*s + b``."""
-    if any(o.kind == "join" for o in operations(value)):
-        raise cannot_join(value, "torch.export")
+    if any(o.kind == "join" for o in conversion.operations(value)):
+        raise conversion.cannot_join(value, "torch.export")
     monomials = [(m, c) for m, c in value.coefficients.items() if m]
     if len(monomials) == 1:
         (atoms, factor) = monomials[0]

@@ -7,20 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from symbcast.answers import outcomes
 from symbcast.answers.data import FindingData, ReportData
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Finding, findings_of
-from symbcast.answers.outcomes import (
-    CheckOutcome,
-    Level,
-    Notice,
-    NoticeKind,
-    compiler_messages,
-    github_commands,
-    kind_of,
-    lines,
-    sarif_document,
-)
+from symbcast.answers.outcomes import CheckOutcome, Level, Notice, NoticeKind
 from symbcast.answers.show.json import condition_text
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.algebra.terms import Dim
@@ -108,9 +99,9 @@ def outcome_of(program: Program, source: str = "") -> CheckOutcome:
 def _notices(program: Program, findings: Sequence[Finding]) -> Iterator[Notice]:
     namer = Namer.of(program.shown)
     for finding in findings:
-        lines_of_finding = lines(finding, _required(finding, findings), _operands(finding, namer))
+        lines_of_finding = outcomes.lines(finding, _required(finding, findings), _operands(finding, namer))
         level = _LEVELS.get(finding.verdict, "note")
-        kind = kind_of(finding, BROADCAST, UNDECIDED)
+        kind = outcomes.kind_of(finding, BROADCAST, UNDECIDED)
         yield Notice(kind, level, finding.operation, finding.rule or finding.kind, "\n".join(lines_of_finding))
     if program.verdict is Verdict.UNKNOWN:
         text = f"whether the program is valid for all sizes is not decided: {program.reason}"
@@ -156,11 +147,11 @@ def formatted(format: Format, outcome: Callable[[], CheckOutcome], data: Callabl
     """
     match format:
         case "text":
-            return "\n".join(compiler_messages(outcome()))
+            return "\n".join(outcomes.compiler_messages(outcome()))
         case "github":
-            return "\n".join(github_commands(outcome()))
+            return "\n".join(outcomes.github_commands(outcome()))
         case "sarif":
-            return _dumped(sarif_document([outcome()]))
+            return _dumped(outcomes.sarif_document([outcome()]))
         case "json":
             return _dumped(data())
     raise ShapeTypeError(format, "a format", f"write one of {', '.join(get_args(Format))}")

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 
 from symbcast.answers.explanation.words import Namer
+from symbcast.arrays import child_process
 from symbcast.arrays.arguments import (
     TRACED,
     WITHOUT_CHECKS,
@@ -21,13 +22,7 @@ from symbcast.arrays.arguments import (
     check_call,
     confirming,
 )
-from symbcast.arrays.child_process import (
-    FunctionNotFoundError,
-    FunctionPlace,
-    TraceCall,
-    import_function,
-    trace_in_child,
-)
+from symbcast.arrays.child_process import FunctionNotFoundError, FunctionPlace, TraceCall
 from symbcast.arrays.trace import TraceReport
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.arithmetic import replace_symbols
@@ -380,7 +375,7 @@ def _report(function: Any, promise: Promise, named: FunctionPlace | None, child:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     if named is not None:
         with suppress(FunctionNotFoundError):
-            return trace_in_child(child, import_function, named, promise.call, name)
+            return child_process.trace_in_child(child, child_process.import_function, named, promise.call, name)
     return promise.call.of(function)
 
 

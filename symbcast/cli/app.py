@@ -10,20 +10,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NoReturn
 
-from symbcast.cli.terminal import (
-    LEAST_WIDTH,
-    MOST_WIDTH,
-    Exit,
-    UsageError,
-    answer_for_shapes,
-    are_clear,
-    argument_text,
-    columns,
-    is_shape,
-    is_shapes_alone,
-    print_text,
-    print_wrapped,
-)
+from symbcast.cli import terminal
+from symbcast.cli.terminal import LEAST_WIDTH, MOST_WIDTH, Exit, UsageError
 from symbcast.core.interrupts import leave
 from symbcast.errors import ShapeSyntaxError, ShapeTypeError, SymbcastError
 
@@ -67,12 +55,12 @@ def run(arguments: Sequence[str]) -> int:
             os.environ["COLUMNS"] = str(min(max(int(said), LEAST_WIDTH), MOST_WIDTH)) if int(said) else ""
         is_help = arguments[:1] == ["help"] or (arguments[:1] in (["--help"], ["-h"]) and len(arguments) == 2)
         typed = [*arguments[1:2], "--help"] if is_help else arguments
-        if is_shapes_alone(typed):
-            if not are_clear(typed[1:]):
+        if terminal.is_shapes_alone(typed):
+            if not terminal.are_clear(typed[1:]):
                 from symbcast.cli.arguments import check_shapes  # loads all advice on arguments
 
                 check_shapes("check", typed[1:])
-            status = answer_for_shapes(typed[1:])
+            status = terminal.answer_for_shapes(typed[1:])
         else:
             from symbcast.cli.arguments import answer
 
@@ -81,7 +69,7 @@ def run(arguments: Sequence[str]) -> int:
         return int(status)
     except ShapeSyntaxError as error:
         return _refuse(
-            error.message() + _several(error.source, arguments), error.pointer(columns(sys.stderr) or _POINTED)
+            error.message() + _several(error.source, arguments), error.pointer(terminal.columns(sys.stderr) or _POINTED)
         )
     except ShapeTypeError as error:
         return _refuse(_plain(error))
@@ -104,7 +92,7 @@ def _plain(error: ShapeTypeError) -> str:
     """Return an error without Python's types: whoever types a command writes text."""
     if not isinstance(error.value, str | int):
         return str(error)
-    text = f"{argument_text(str(error.value))} is not {error.wanted}"
+    text = f"{terminal.argument_text(str(error.value))} is not {error.wanted}"
     return f"{text}; {error.hint}" if error.hint else text
 
 
@@ -118,7 +106,7 @@ def _several(text: str, arguments: Sequence[str]) -> str:
         is_cut = options[0] in RELATIONS and re.fullmatch(r"[^\W\d][\w.]*", text)
         return f'. Quote it whole, as in {options[0]} "{text} >= 2": the shell reads > and < itself' if is_cut else ""
     parts = [part.strip() for part in _BETWEEN.split(text)]
-    if len(parts) < 2 or not _WORDS.isdisjoint(parts) or not all(map(is_shape, parts)):
+    if len(parts) < 2 or not _WORDS.isdisjoint(parts) or not all(map(terminal.is_shape, parts)):
         return ""
     quoted = " ".join(f'"{part}"' for part in parts)
     return f". If these are {len(parts)} shapes, quote each: {quoted}"
@@ -133,7 +121,7 @@ def _discard_output() -> None:
 def _refuse(message: str, pointer: str = "") -> int:
     """Print an error; a pointer to a position in a text is not wrapped."""
     with suppress(OSError):  # nobody is left to read the error
-        print_wrapped(f"symbcast: {message}", sys.stderr)
+        terminal.print_wrapped(f"symbcast: {message}", sys.stderr)
         if pointer:
-            print_text(pointer, sys.stderr)
+            terminal.print_text(pointer, sys.stderr)
     return Exit.USAGE

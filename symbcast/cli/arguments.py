@@ -8,20 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from symbcast.cli.argument_advice import instead_of_shapes, unknown_command
+from symbcast.cli import argument_advice, model_files, value_advice
 from symbcast.cli.command import Command, Option, Options, OptionsByCommand, command_names, load_command
-from symbcast.cli.model_files import path_exists
 from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, command_line, meant_choice
-from symbcast.cli.value_advice import (
-    attributes_among,
-    meant_relation,
-    misplaced_binding,
-    number_fault,
-    rule_among,
-    sign_among,
-    split_value_fault,
-    unquoted_shapes,
-)
 from symbcast.core import __version__
 from symbcast.core.characters import prose_list
 from symbcast.core.rules.registry import is_own_rule, takers_of
@@ -71,7 +60,7 @@ def answer(arguments: Sequence[str]) -> int:
     try:
         command = load_command(name)
     except KeyError:
-        raise UsageError(unknown_command(name, rest, command_names())) from None
+        raise UsageError(argument_advice.unknown_command(name, rest, command_names())) from None
     with_plugins = _needs_plugins(command, rest)
     if asks_for(HELP, rest):
         from symbcast.cli.help import print_help
@@ -118,7 +107,9 @@ def read_arguments(
         _check_quoted(command.name, positional)
     # A shell that divided a value at its spaces explains whatever else is wrong, so this is checked first.
     for option, value in pairs:
-        fault = split_value_fault(option, value, _following(option, value, before), command.name, positional)
+        fault = value_advice.split_value_fault(
+            option, value, _following(option, value, before), command.name, positional
+        )
         if fault:
             raise UsageError(fault)
         _check(option, value, options)
@@ -246,12 +237,16 @@ def _check_others(command: Command, others: Sequence[str], pairs: Sequence[tuple
         raise UsageError(f"{command.name} takes only options; {argument_text(others[0])} is not one")
     fault = ""
     if command.subject == "models":
-        fault = misplaced_binding(others, "--range" in known)
+        fault = value_advice.misplaced_binding(others, "--range" in known)
     if command.subject == "shapes":
         rules = [value for option, value in pairs if option.names[0] == "--rule"]
         is_comparison = any(option.repeats for option in own if option.parameter == "rule")
-        fault = rule_among(others, rules) if is_comparison else ""
-        fault = fault or attributes_among(others, rules) or sign_among(command.name, others, options)
+        fault = value_advice.rule_among(others, rules) if is_comparison else ""
+        fault = (
+            fault
+            or value_advice.attributes_among(others, rules)
+            or value_advice.sign_among(command.name, others, options)
+        )
     if command.fault is not None:
         fault = fault or command.fault(others, options)
     if fault:
@@ -264,13 +259,13 @@ def _check_others(command: Command, others: Sequence[str], pairs: Sequence[tuple
 def check_shapes(command: str, shapes: Sequence[str]) -> None:
     """Raise `UsageError` if arguments without options are files, parts of shapes, or signs between shapes."""
     _check_quoted(command, shapes)
-    fault = sign_among(command, shapes, ())
+    fault = value_advice.sign_among(command, shapes, ())
     if fault:
         raise UsageError(fault)
 
 
 def _check_quoted(command: str, shapes: Sequence[str]) -> None:
-    fault = instead_of_shapes(command, shapes) or unquoted_shapes(command, shapes)
+    fault = argument_advice.instead_of_shapes(command, shapes) or value_advice.unquoted_shapes(command, shapes)
     if fault:
         raise UsageError(fault)
 
@@ -284,8 +279,10 @@ def _is_equation(text: str) -> bool:
 def _check_no_relation(others: Iterable[str], equations: Sequence[str], is_to_prove: bool) -> None:
     """Raise `UsageError` for a relation without its option, such as a second one after ``--assume``."""
     for text in others:
-        may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not path_exists(text)
-        relation = meant_relation(text) if may_be else ""
+        may_be = (text in equations or (_RELATION.search(text) and "," not in text)) and not model_files.path_exists(
+            text
+        )
+        relation = value_advice.meant_relation(text) if may_be else ""
         if relation:
             said = argument_text(relation)
             if is_to_prove:
@@ -332,7 +329,7 @@ def _check(option: Option, value: str, options: Options) -> None:
         )
     if option.number is not None and not _is_number(value, option.number):
         kind = "a whole number" if option.number is int else "a number"
-        raise UsageError(number_fault(name, value, _example(option), kind))
+        raise UsageError(value_advice.number_fault(name, value, _example(option), kind))
 
 
 def _is_number(value: str, kind: type[int] | type[float]) -> bool:

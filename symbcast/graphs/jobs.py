@@ -16,18 +16,9 @@ from time import perf_counter
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, TextIO, TypeAlias, TypedDict
 
+from symbcast.core import isolation
 from symbcast.core.interrupts import BlockInterrupts, CleanupOnInterrupt
-from symbcast.core.isolation import (
-    Answer,
-    DiedError,
-    Ending,
-    IsolatedFunction,
-    Job,
-    Prepare,
-    TimedOutError,
-    ended_with,
-    load_nothing,
-)
+from symbcast.core.isolation import Answer, DiedError, Ending, IsolatedFunction, Job, Prepare, TimedOutError
 from symbcast.errors import ExchangeError, MissingExtraError, SymbcastError
 from symbcast.graphs.check import FrontEnd, ModelQuestion, check_graph, names_in
 from symbcast.graphs.inputs import NOTHING
@@ -49,7 +40,7 @@ def run_jobs(  # noqa: PLR0913 - by what, for how long, on how many
     timeout: float | None = None,
     *,
     processes: int = 0,
-    prepare: Prepare = load_nothing,
+    prepare: Prepare = isolation.load_nothing,
 ) -> Generator[Ending[Job, Answer], None, None]:
     """Call a function on each job, and yield how the jobs ended, in the order in which they finish.
 
@@ -70,7 +61,10 @@ def run_jobs(  # noqa: PLR0913 - by what, for how long, on how many
 
 @contextmanager
 def process_pool(
-    function: Callable[[Job], Answer], processes: int, timeout: float | None = None, prepare: Prepare = load_nothing
+    function: Callable[[Job], Answer],
+    processes: int,
+    timeout: float | None = None,
+    prepare: Prepare = isolation.load_nothing,
 ) -> Generator[Callable[[Job], Future[Answer]], None, None]:
     """Yield a function that submits a job to one of several processes; they are stopped at the end.
 
@@ -155,7 +149,7 @@ def _ending(job: Job, future: Future[Answer]) -> Ending[Job, Answer]:
     except Exception as error:
         status = getattr(error, "exitcode", None)  # on pebble's ProcessExpired, without loading pebble
         if status is not None:
-            return Ending(job, "died", status=status, text=ended_with(status))
+            return Ending(job, "died", status=status, text=isolation.ended_with(status))
         if isinstance(error, BrokenExecutor) or type(error).__name__ in _LOST:
             return Ending(job, "died", text=f"{type(error).__name__}")
         raise

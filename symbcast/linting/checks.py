@@ -24,14 +24,8 @@ from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeSyntaxError, SymbcastError
-from symbcast.linting.annotation_meaning import (
-    ArgumentForm,
-    NoArgumentError,
-    SizesOfAxes,
-    dims_in,
-    forms_of,
-    promise_condition,
-)
+from symbcast.linting import annotation_meaning
+from symbcast.linting.annotation_meaning import ArgumentForm, NoArgumentError, SizesOfAxes
 from symbcast.linting.annotations import ArraySpec, Spec, TupleSpec, UnionSpec, ValueSpec, arrays_in, split_expression
 from symbcast.linting.findings import Checked, CheckStatus, Code, Finding, declare_code
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
@@ -178,7 +172,7 @@ class _AnnotationCheck:
         at: dict[str, Dim] = {name: symbol for symbol, name in self.traced.names.items()}
         has_numbers = self.signature.numbers is not None
         for when, value in self.traced.cases:
-            formula = promise_condition(value, returns, SizesOfAxes(self.form, at))
+            formula = annotation_meaning.promise_condition(value, returns, SizesOfAxes(self.form, at))
             decided = Decision(self.traced.assumptions, [any_of([negate(when), formula])])
             if decided.verdict is Verdict.ALWAYS:
                 continue
@@ -220,7 +214,8 @@ class _AnnotationCheck:
         for real in self.traced.real(at):
             if (
                 not isinstance(real, RaisedError)
-                and promise_condition(lasting_result(real), returns, SizesOfAxes(self.form, known)) == FALSE
+                and annotation_meaning.promise_condition(lasting_result(real), returns, SizesOfAxes(self.form, known))
+                == FALSE
             ):
                 return value_text(lasting_result(real), Namer.of({}))
         return None
@@ -280,7 +275,7 @@ def value_text(value: Any, namer: Namer) -> str:
         return f"[{', '.join(value_text(v, namer) for v in value)}]"
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{k}: {value_text(v, namer)}' for k, v in value.items())}}}"
-    dims = dims_in(value)
+    dims = annotation_meaning.dims_in(value)
     return (repr(value) if value is None else f"a {type(value).__name__}") if dims is None else shape_text(dims, namer)
 
 
@@ -414,7 +409,7 @@ def _checked(
 def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
     library: Any = import_module(f"symbcast.linting.libraries.{signature.library}")
     try:
-        forms, is_all = forms_of(signature.parameters, library.dtype, signature.numbers)
+        forms, is_all = annotation_meaning.forms_of(signature.parameters, library.dtype, signature.numbers)
     except NoArgumentError as error:
         return _checked(request, "skipped", f"no argument can be made for {error}")
     drafts: list[tuple[ArgumentForm, FindingDraft]] = []

@@ -24,19 +24,10 @@ from typing import Any, Protocol
 
 from symbcast.core import __version__
 from symbcast.core.isolation import ChildProcess, DiedError, TimedOutError
+from symbcast.linting import sources
 from symbcast.linting.checks import FunctionToCheck, check_function, finding_without_sizes, has_shapes
 from symbcast.linting.findings import CODES, Checked, CheckStatus, Finding, LintReport, declare_code
-from symbcast.linting.sources import (
-    LintConfig,
-    Position,
-    SourceFile,
-    SourceFunction,
-    changed_lines,
-    module_name,
-    python_files,
-    read_source,
-    root_of,
-)
+from symbcast.linting.sources import LintConfig, Position, SourceFile, SourceFunction
 
 DIED = declare_code("SYM201", "killed-process", "A function must not kill the process that runs it.")
 IMPORT = declare_code("SYM202", "not-imported", "A file with annotated functions must be importable.")
@@ -277,8 +268,8 @@ def run(
 
     ``is_wanted`` selects functions by file and qualified name.
     """
-    changes = None if since is None else changed_lines(since)
-    files = python_files(config.paths, config.exclude)
+    changes = None if since is None else sources.changed_lines(since)
+    files = sources.python_files(config.paths, config.exclude)
     if changes is not None:
         files = [f for f in files if str(Path(f).resolve()) in changes]
     cache = ResultCache(Path(FOLDER) if config.cache and changes is None else None, (config.min_size,))
@@ -399,7 +390,7 @@ def _of_file(
     children: _Children,
 ) -> list[Checked]:
     try:
-        source = read_source(path)
+        source = sources.read_source(path)
     except (SyntaxError, ValueError, TokenError, OSError, RecursionError, MemoryError) as error:
         return [_unread(path, error)]
     functions = selected(source)
@@ -411,7 +402,7 @@ def _of_file(
         return [_in_source(c, source) for c in known]
     results: list[Checked] = []
     for number, function in enumerate(functions):
-        child = children.of(root_of(path))
+        child = children.of(sources.root_of(path))
         request = function_to_check(path, function, config)
         stop = _not_imported(child, request, config.timeout)
         if stop is not None:
@@ -424,7 +415,7 @@ def _of_file(
         results += [] if result is None else [result]
     if len(functions) == len(source.functions) and not any(_is_by_clock(c) for c in results):
         # Except those that a clock decided: a faster machine may find something.
-        cache.put(path, children.of(root_of(path)).ask(imported_files, root_of(path)), results)
+        cache.put(path, children.of(sources.root_of(path)).ask(imported_files, sources.root_of(path)), results)
     return [_in_source(c, source) for c in results]
 
 
@@ -438,7 +429,7 @@ def _unread(path: str, error: Exception) -> Checked:
 
 def function_to_check(path: str, function: SourceFunction, config: LintConfig) -> FunctionToCheck:
     """Return the question about a function of a file."""
-    return FunctionToCheck(path, module_name(path), function, config.min_size)
+    return FunctionToCheck(path, sources.module_name(path), function, config.min_size)
 
 
 def check_one_function(
@@ -452,7 +443,7 @@ def check_one_function(
 
 def shaped_functions(child: ChildProcess, source: SourceFile, config: LintConfig) -> list[SourceFunction]:
     """Return the functions of a file with shapes in their annotations. Raises `worker.NotImportedError`."""
-    name = module_name(source.path)
+    name = sources.module_name(source.path)
     return [
         f
         for f in source.functions

@@ -14,15 +14,8 @@ from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.programs.arguments import own_set
 from symbcast.core.rules import OutputDim
 from symbcast.core.rules.broadcast_rule import members_of
-from symbcast.core.solver.evaluation import (
-    UndefinedError,
-    join_sizes,
-    normal_conjuncts,
-    predicate,
-    replace_in_formula,
-    symbols_in,
-    value_function,
-)
+from symbcast.core.solver import evaluation
+from symbcast.core.solver.evaluation import UndefinedError
 from symbcast.core.solver.f3_linear.equations import solved_for
 
 if TYPE_CHECKING:
@@ -60,7 +53,7 @@ def _pairs(place: Mapping[Symbol, int], condition: Sequence[Formula]) -> Iterato
             first, second = (_ordered(symbols_of((d,)), place) for d in (left, right))
             # A symbol that is on both sides shows less about where the sides are equal.
             yield from product([s for s in first if s not in second], [s for s in second if s not in first])
-    within = [_ordered(symbols_in(clause), place) for clause in condition]
+    within = [_ordered(evaluation.symbols_in(clause), place) for clause in condition]
     for symbols in within:
         yield from combinations(symbols, 2)
     yield from combinations(dict.fromkeys([*(s for symbols in within for s in symbols), *place]), 2)
@@ -149,8 +142,8 @@ class SurveyGrid:
 
     def where(self, formula: Formula) -> Values:
         """Return, for every point, whether a formula holds."""
-        formula = replace_in_formula(formula, self.following) if self.following else formula
-        return self.values(symbols_in(formula), lambda order: predicate(formula, order))
+        formula = evaluation.replace_in_formula(formula, self.following) if self.following else formula
+        return self.values(evaluation.symbols_in(formula), lambda order: evaluation.predicate(formula, order))
 
     def allowed(self, s: Symbol, min_size: int) -> Values:
         """Return, for every point, whether the symbol's own bounds allow its size."""
@@ -175,10 +168,10 @@ def _value(function: Callable[..., Any], *sizes: int) -> Any:
 
 
 def _join_function(members: Sequence[Dim], order: tuple[Symbol, ...]) -> Callable[..., int]:
-    functions = [value_function(d, order) for d in members]
+    functions = [evaluation.value_function(d, order) for d in members]
     if len(functions) == 1:
         return functions[0]
-    return lambda *sizes: join_sizes(*(function(*sizes) for function in functions))
+    return lambda *sizes: evaluation.join_sizes(*(function(*sizes) for function in functions))
 
 
 # Default sizes of a picture: symbols, ranges and fixed sizes that show working and failing cells.
@@ -258,13 +251,13 @@ class _Search:
         self._works, self._fails = subject.evidence(fixed) if decided else (None, None)
         self._least = self._works or subject.least(fixed)
         self._equations = [
-            f for f in normal_conjuncts(subject.assumed) if isinstance(f, Comparison) and f.operator == "=="
+            f for f in evaluation.normal_conjuncts(subject.assumed) if isinstance(f, Comparison) and f.operator == "=="
         ]
         self._unmet: list[Formula] | None = None
         self._users = {s: [] for s in subject.names}  # type: dict[Symbol, list[tuple[bool, Formula]]]
         for is_required, formulas in ((True, subject.requirements), (False, subject.assumed)):
             for formula in formulas:
-                for s in symbols_in(formula):
+                for s in evaluation.symbols_in(formula):
                     if s in self._users:
                         self._users[s].append((is_required, formula))
 
@@ -333,8 +326,8 @@ class _Search:
         values: dict[Symbol, Dim] = {}
         others = [s for s in self._subject.names if s not in group and s not in self._fixed]
         for equation in self._equations:
-            formula = replace_in_formula(equation, values) if values else equation
-            mentioned = symbols_in(formula)
+            formula = evaluation.replace_in_formula(equation, values) if values else equation
+            mentioned = evaluation.symbols_in(formula)
             for s in reversed(others):
                 value = solved_for(formula, s) if s in mentioned and s not in values else None
                 if value is not None:

@@ -12,20 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.errors import ModelError
 from symbcast.onnx.protobuf import EXTERNAL
-from symbcast.operators.values.contents import (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    FLOAT16,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    UINT8,
-    UINT16,
-    UINT32,
-    UINT64,
-)
+from symbcast.operators.values import contents
 
 # The largest size of a protobuf message.
 MAX_BYTES = (1 << 31) - 1
@@ -187,8 +174,18 @@ MAX_EXTERNAL_BYTES = 1 << 20
 # How many real numbers are read: the scales of a few axes decide shapes; longer tensors are weights.
 MAX_REALS = 1024
 
-_BYTES_OF_WHOLE = {UINT8: 1, INT8: 1, UINT16: 2, INT16: 2, INT32: 4, INT64: 8, BOOL: 1, UINT32: 4, UINT64: 8}
-_BYTES_OF_REAL = {FLOAT: 4, FLOAT16: 2, DOUBLE: 8}
+_BYTES_OF_WHOLE = {
+    contents.UINT8: 1,
+    contents.INT8: 1,
+    contents.UINT16: 2,
+    contents.INT16: 2,
+    contents.INT32: 4,
+    contents.INT64: 8,
+    contents.BOOL: 1,
+    contents.UINT32: 4,
+    contents.UINT64: 8,
+}
+_BYTES_OF_REAL = {contents.FLOAT: 4, contents.FLOAT16: 2, contents.DOUBLE: 8}
 
 
 def read_external_data(tensors: Iterator[Any], folders: Sequence[Path]) -> None:

@@ -13,19 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from symbcast.core.algebra.formulas import FALSE, Formula
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.graph import Graph, Node, module_path
-from symbcast.operators.values.contents import (
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    FLOAT16,
-    INT32,
-    INT64,
-    INTEGERS,
-    MAX_ELEMENTS,
-    Content,
-    from_array,
-    from_numbers,
-)
+from symbcast.operators.values import contents
 from symbcast.operators.values.value import CommonShape, Constant, OptionalValue, SequenceValue, Value, whole_shape
 
 TENSORS = ("tensor_type", "sparse_tensor_type")
@@ -76,10 +64,10 @@ EXTERNAL = 1
 # Largest number of elements to read without numpy; importing numpy takes longer than reading them.
 _SHORT = 16
 # Element types used in shape computations, with their `struct` format letters.
-_CODES = {FLOAT: "f", INT32: "i", INT64: "q", BOOL: "?", DOUBLE: "d"}
+_CODES = {contents.FLOAT: "f", contents.INT32: "i", contents.INT64: "q", contents.BOOL: "?", contents.DOUBLE: "d"}
 
-_WHOLE = INTEGERS | {BOOL}
-_REALS = frozenset({FLOAT, FLOAT16, DOUBLE})
+_WHOLE = contents.INTEGERS | {contents.BOOL}
+_REALS = frozenset({contents.FLOAT, contents.FLOAT16, contents.DOUBLE})
 
 
 class StoredTensor:
@@ -96,7 +84,7 @@ class StoredTensor:
         self.raw = tensor
         self.shape: tuple[int, ...] = tuple(tensor.dims[:])  # a list takes half the time of the container
         self.dtype: int = tensor.data_type
-        self.is_long = prod(self.shape) > MAX_ELEMENTS
+        self.is_long = prod(self.shape) > contents.MAX_ELEMENTS
         self._facts = facts
         self._written: bytes | None = None
 
@@ -128,11 +116,11 @@ class TensorPool:
         kind = tensor.data_type, *tensor.dims[:]
         is_short = self._short.get(kind)
         if is_short is None:
-            is_short = self._short[kind] = prod(kind[1:]) <= MAX_ELEMENTS
+            is_short = self._short[kind] = prod(kind[1:]) <= contents.MAX_ELEMENTS
         if not is_short or tensor.data_location:
             return StoredTensor(tensor)
         data = tensor.raw_data
-        if not data and kind[0] == INT64 and not tensor.HasField("raw_data"):
+        if not data and kind[0] == contents.INT64 and not tensor.HasField("raw_data"):
             data = tuple(tensor.int64_data[:])
         if not data:
             return StoredTensor(tensor)
@@ -176,17 +164,17 @@ class TensorConstant(Constant):
         self._stored = stored = StoredTensor(tensor) if stored is None else stored
         super().__init__(tensor, stored.shape, stored.dtype)
 
-    def read(self) -> Content | None:
+    def read(self) -> contents.Content | None:
         """Return the content, for integers, truth values and real numbers that are short fractions."""
         tensor = self.raw
-        is_short_real = tensor.data_type in _REALS and prod(tensor.dims) <= MAX_ELEMENTS
+        is_short_real = tensor.data_type in _REALS and prod(tensor.dims) <= contents.MAX_ELEMENTS
         if tensor.data_type not in _WHOLE and not is_short_real:
             return None
         numbers = read_short(tensor)
         if numbers is not None:
-            return from_numbers(numbers)
+            return contents.from_numbers(numbers)
         array = self.array
-        return None if array is None else from_array(array)
+        return None if array is None else contents.from_array(array)
 
     @property
     def array(self) -> Any:
@@ -203,8 +191,8 @@ def unnamed(tensor: Any) -> bytes:
     """Return a tensor as bytes that do not depend on its name."""
     if tensor.HasField("raw_data"):
         return b"%d %r " % (tensor.data_type, list(tensor.dims)) + bytes(tensor.raw_data)
-    if tensor.data_type == INT64:
-        return b"%d %r of %r" % (INT64, list(tensor.dims), list(tensor.int64_data))
+    if tensor.data_type == contents.INT64:
+        return b"%d %r of %r" % (contents.INT64, list(tensor.dims), list(tensor.int64_data))
     copy = type(tensor)()
     copy.CopyFrom(tensor)
     copy.ClearField("name")
@@ -218,7 +206,7 @@ def read_short(tensor: Any) -> list[Any] | None:
     if code is None or not 0 < count <= _SHORT or tensor.data_location == EXTERNAL:
         return None
     raw = tensor.raw_data
-    if not raw and tensor.data_type == INT64:
+    if not raw and tensor.data_type == contents.INT64:
         numbers = tensor.int64_data[:]
         return numbers if len(numbers) == count else None
     layout = f"<{count}{code}"

@@ -24,17 +24,8 @@ from symbcast.graphs.inputs import NOTHING, KnownInputs, ModelInputs, free_name,
 from symbcast.graphs.model import Model, import_library
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.walk import Walk
-from symbcast.onnx.files import read_external_data
-from symbcast.onnx.protobuf import (
-    TENSORS,
-    OnnxGraph,
-    OnnxNode,
-    canonical_domain,
-    declared_value,
-    graphs_in,
-    number,
-    walkable_nodes,
-)
+from symbcast.onnx import files, protobuf
+from symbcast.onnx.protobuf import TENSORS, OnnxGraph, OnnxNode
 from symbcast.onnx.schemas import IR_WITH_OPSETS, KNOWN_DOMAINS, Runtime, check_types, other_outputs
 from symbcast.onnx.session.initialization import session_refusal
 from symbcast.onnx.session.types import SessionRefusal, value_of_type
@@ -66,7 +57,7 @@ def _from_file(source: str) -> tuple[str, Any]:
 
     model = _checked(source, read_file(source))
     # Download caches link to files in another folder: external data next to the link's target belong to it too.
-    read_external_data(_tensors(model[1].graph), (Path(source).parent, Path(source).resolve().parent))
+    files.read_external_data(_tensors(model[1].graph), (Path(source).parent, Path(source).resolve().parent))
     return model
 
 
@@ -79,7 +70,7 @@ def _from_onnx_ir(model: Any) -> tuple[str, Any]:
     folders = {os.fspath(t.base_dir) for t in tensors if isinstance(t, onnx_ir.ExternalTensor)}
     # Tensors in several folders would each need their own: their data stay unread.
     if len(folders) == 1:
-        read_external_data(_tensors(proto.graph), (Path(folders.pop()),))
+        files.read_external_data(_tensors(proto.graph), (Path(folders.pop()),))
     return named
 
 
@@ -149,7 +140,7 @@ def _declared(declared: Any, env: Program, taken: set[str], flags: dict[Symbol, 
         flag = env.named(free_name(f"{identifier(name)}_given", taken))
         flags[flag] = f"1 where the input {name} is given, 0 where it is not"
         is_there = equal(flag, 1)
-    return declared_value(kind, read, length, is_there)
+    return protobuf.declared_value(kind, read, length, is_there)
 
 
 def _holds(kind: Any, which: str) -> bool:
@@ -169,11 +160,11 @@ def _dims(kind: Any) -> Iterator[Any]:
 
 def _is_unnamed(dim: Any) -> bool:
     text = dim.dim_param.strip()
-    return number(dim) is None and (text in UNNAMED or text.startswith("unk__"))
+    return protobuf.number(dim) is None and (text in UNNAMED or text.startswith("unk__"))
 
 
 def _read(dim: Any, name: str, axis: int, taken: set[str]) -> Dim:
-    size = number(dim)
+    size = protobuf.number(dim)
     if size is not None:
         return size
     if _is_unnamed(dim):
@@ -200,7 +191,7 @@ def graphs_of(graph: Any) -> Iterator[Any]:
         inner = pending.pop()
         yield inner
         for node in inner.node:
-            pending.extend(graphs_in(node))
+            pending.extend(protobuf.graphs_in(node))
 
 
 # The element types of the values of a model, as onnx infers them.
@@ -302,7 +293,7 @@ class OnnxModel(Model):
             self._open(walk)
 
     def _node(self, proto: Any) -> OnnxNode:
-        (node,) = walkable_nodes([proto], self.examined.versions)
+        (node,) = protobuf.walkable_nodes([proto], self.examined.versions)
         return node
 
     def _open(self, walk: Walk) -> None:
@@ -312,7 +303,7 @@ class OnnxModel(Model):
             walk.refuse(self._node(refusal.node), reason, [value_of_type(t) for t in refusal.types])
         elif refusal is not None:
             walk.doubt(self._node(refusal.node), f"ONNX Runtime may not open the model: {refusal.text}")
-        elif any(canonical_domain(o.domain) not in KNOWN_DOMAINS for o in self.raw.opset_import):
+        elif any(protobuf.canonical_domain(o.domain) not in KNOWN_DOMAINS for o in self.raw.opset_import):
             doubt = session_refusal(self.examined, walk.found)
             if doubt is not None:
                 walk.doubt(self._node(doubt.node), f"ONNX Runtime may not open the model: {doubt.text}")
@@ -344,4 +335,4 @@ def read(model: Any, runtime: str) -> OnnxModel:
     source, loaded = load_model(model)
     path = Path(fspath(model)) if isinstance(model, (str, PathLike)) else None
     question = cast("Runtime", runtime)
-    return OnnxModel(source, path, validated(source, loaded, question, walkable_nodes), question)
+    return OnnxModel(source, path, validated(source, loaded, question, protobuf.walkable_nodes), question)

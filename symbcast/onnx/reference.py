@@ -13,20 +13,8 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import GraphScope, NodeCall, UnknownShapeError
 from symbcast.onnx.protobuf import definition_of, with_defaults
 from symbcast.onnx.schemas import onnx_schema
-from symbcast.operators.values.contents import (
-    BOOL,
-    FLOATS,
-    INT32,
-    INT64,
-    INTEGERS,
-    MAX_ELEMENTS,
-    Element,
-    Elements,
-    as_represented,
-    from_array,
-    listed,
-    sizes_of,
-)
+from symbcast.operators.values import contents
+from symbcast.operators.values.contents import BOOL, FLOATS, INT32, INT64, INTEGERS, MAX_ELEMENTS, Element, Elements
 from symbcast.operators.values.elements import BINARY, UNARY, KnownSizes, truth
 from symbcast.operators.values.value import NEVER, UNKNOWN, Constant, OpenValue, Value
 
@@ -130,7 +118,7 @@ def _tensor_of(value: Value | None) -> Any:
         return None
     if isinstance(value, Constant):
         return value.raw
-    items = numbers_of(sizes_of(value.content, shape)) if value.dtype in (INT32, INT64) else None
+    items = numbers_of(contents.sizes_of(value.content, shape)) if value.dtype in (INT32, INT64) else None
     return None if items is None else helper.make_tensor("", value.dtype, shape, items)
 
 
@@ -250,7 +238,7 @@ def _read(number: object) -> Element:
     """Return a plain number as an element; raises `UnfollowedError` for one that is not exact."""
     import numpy as np
 
-    content = from_array(np.asarray(number))
+    content = contents.from_array(np.asarray(number))
     if not isinstance(content, Elements) or len(content.items) != 1 or content.items[0] is None:
         raise UnfollowedError
     return content.items[0]
@@ -287,7 +275,7 @@ def _arrays(call: NodeCall) -> list[Any] | None:
             lists.append(None)
             continue
         sizes = numbers_of(value.shape) if value.content is not None else None
-        items = None if sizes is None else listed(value.content, sizes)
+        items = None if sizes is None else contents.listed(value.content, sizes)
         if sizes is None or items is None or None in items or value.dtype not in _FOLLOWED:
             return None
         lists.append((value, sizes, items))
@@ -370,4 +358,4 @@ def _element(call: NodeCall, dtype: int, item: object) -> Element:
     if dtype == BOOL:
         formula = truth(element)
         return int(formula == TRUE) if formula in (TRUE, FALSE) else formula
-    return as_represented(element, dtype, call.bounds) if not isinstance(element, FORMULA_KINDS) else None
+    return contents.as_represented(element, dtype, call.bounds) if not isinstance(element, FORMULA_KINDS) else None

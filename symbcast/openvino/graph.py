@@ -15,32 +15,14 @@ from symbcast.graphs.graph import NOTHING, Graph, Node
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.unknown_ranks import Reaches
 from symbcast.operators.operator import Dims
-from symbcast.operators.values.contents import (
-    BFLOAT16,
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    FLOAT16,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    INTEGERS,
-    MAX_ELEMENTS,
-    STRING,
-    UINT8,
-    UINT16,
-    UINT32,
-    UINT64,
-    Content,
-    from_array,
-    is_size,
-)
+from symbcast.operators.values import contents
 from symbcast.operators.values.value import Constant, ElementSource, Value
 
 NUMBERS = {
-    "f32": FLOAT, "u8": UINT8, "i8": INT8, "u16": UINT16, "i16": INT16, "i32": INT32, "i64": INT64, "string": STRING,
-    "boolean": BOOL, "f16": FLOAT16, "f64": DOUBLE, "u32": UINT32, "u64": UINT64, "bf16": BFLOAT16,
+    "f32": contents.FLOAT, "u8": contents.UINT8, "i8": contents.INT8, "u16": contents.UINT16, "i16": contents.INT16,
+    "i32": contents.INT32, "i64": contents.INT64, "string": contents.STRING, "boolean": contents.BOOL,
+    "f16": contents.FLOAT16, "f64": contents.DOUBLE, "u32": contents.UINT32, "u64": contents.UINT64,
+    "bf16": contents.BFLOAT16,
 }  # fmt: skip
 
 
@@ -49,8 +31,8 @@ def element_type_number(element_type: Any) -> int:
     return NUMBERS.get(element_type.get_type_name(), 0)
 
 
-_REALS = frozenset({FLOAT, FLOAT16, DOUBLE})
-_READ = INTEGERS | _REALS | {BOOL}
+_REALS = frozenset({contents.FLOAT, contents.FLOAT16, contents.DOUBLE})
+_READ = contents.INTEGERS | _REALS | {contents.BOOL}
 
 
 def static_shape(op: Any) -> tuple[int, ...]:
@@ -65,14 +47,14 @@ class OpenVinoConstant(Constant):
     def __init__(self, op: Any) -> None:
         shape = static_shape(op)
         super().__init__(op, shape, element_type_number(op.get_output_element_type(0)))
-        self._is_long = prod(shape) > MAX_ELEMENTS
+        self._is_long = prod(shape) > contents.MAX_ELEMENTS
 
-    def read(self) -> Content | None:
+    def read(self) -> contents.Content | None:
         """Return the elements of short tensors, and of long integer tensors."""
-        is_whole = self.dtype in INTEGERS or self.dtype == BOOL
+        is_whole = self.dtype in contents.INTEGERS or self.dtype == contents.BOOL
         if not is_whole and (self.dtype not in _REALS or self._is_long):
             return None
-        return from_array(self.array)
+        return contents.from_array(self.array)
 
     def facts(self) -> Hashable | None:
         """Return the shape and type, and the data of a constant that is short enough to be listed."""
@@ -280,7 +262,7 @@ class OpenVinoCall(NodeCall):
 
     # Outputs.
 
-    def output(self, shape: Dims | None, content: Content | None = None, position: int = 0) -> Value:
+    def output(self, shape: Dims | None, content: contents.Content | None = None, position: int = 0) -> Value:
         """Return an output with OpenVINO's element type."""
         return Value(shape, element_type_number(self.node.raw.get_output_element_type(position)), content)
 
@@ -313,7 +295,7 @@ class OpenVinoCall(NodeCall):
         name = self.input_name(position)
         dims: list[Dim] = []
         for n, item in enumerate(items):
-            if is_size(item):
+            if contents.is_size(item):
                 if least >= 0:
                     self.is_size(item, "a size must not be negative")
                 dims.append(item)

@@ -12,21 +12,10 @@ from importlib import import_module
 from itertools import chain
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeAlias, TypeVar, cast
 
+from symbcast.core.algebra import formulas, symbols
 from symbcast.core.algebra.arithmetic import floor_divide, join, join_members, modulo
 from symbcast.core.algebra.bounds import Bounds
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Compatible,
-    Formula,
-    all_of,
-    any_of,
-    at_most,
-    clauses,
-    definedness,
-    equal,
-)
-from symbcast.core.algebra.symbols import is_sequence
+from symbcast.core.algebra.formulas import FALSE, TRUE, Compatible, Formula
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules import AttributeValue, Demand, Emission, Joined, Kind, OutputDim, Parameter, Rule, find_rule
 from symbcast.core.rules.declaration import Constraint, Origin, Reason
@@ -77,20 +66,20 @@ class Context(ABC):
     def equal(self, left: Dim, right: Dim, reason: str) -> None:
         """Require that two sizes be equal."""
         if left is not right and left != right:
-            self.require(equal(left, right), reason)
+            self.require(formulas.equal(left, right), reason)
 
     def at_most(self, left: Dim, right: Dim, reason: str) -> None:
         """Require that one size be at most another."""
         if not self.bounds.is_at_most(left, right):
-            self.require(at_most(left, right), reason)
+            self.require(formulas.at_most(left, right), reason)
 
     def one_of(self, size: Dim, allowed: Iterable[Dim], reason: str) -> None:
         """Require that a size be one of the allowed ones."""
-        self.require(any_of(equal(size, a) for a in allowed), reason)
+        self.require(formulas.any_of(formulas.equal(size, a) for a in allowed), reason)
 
     def divide(self, size: Dim, count: Dim, reason: str) -> Dim:
         """Require that a size be a multiple of a count, and return the quotient."""
-        self.require(equal(modulo(size, count), 0), reason)
+        self.require(formulas.equal(modulo(size, count), 0), reason)
         return floor_divide(size, count)
 
     def same_shape(self, dims: Dims, expected: Dims, reason: str) -> None:
@@ -102,7 +91,7 @@ class Context(ABC):
 
     def is_size(self, dim: Dim, reason: str) -> None:
         """Require that a dimension be defined and not negative."""
-        needs = ([] if dim >= 0 else [FALSE]) if isinstance(dim, int) else definedness(dim)
+        needs = ([] if dim >= 0 else [FALSE]) if isinstance(dim, int) else formulas.definedness(dim)
         for need in needs:
             self.require(need, reason)
 
@@ -127,7 +116,7 @@ class Context(ABC):
 
     def empty(self, dims: Iterable[Dim]) -> Formula:
         """Return the condition that one of the given sizes is 0."""
-        return any_of(equal(d, 0) for d in dims if not self.bounds.is_at_least(d, 1))
+        return formulas.any_of(formulas.equal(d, 0) for d in dims if not self.bounds.is_at_least(d, 1))
 
     def axis(self, axis: int, rank: int) -> int:
         """Return an axis counted from the front; refuse one that is out of range."""
@@ -173,7 +162,7 @@ def expect_one_of(context: Context, what: str, dims: Dims | None, allowed: Seque
     if not shapes:
         ranks = ", ".join(str(n) for n in sorted({len(shape) for shape in allowed}))
         context.refuse(f"the rank of {what} must be one of {ranks}, and is {len(dims)}")
-    context.require(any_of(all_of(map(equal, dims, shape)) for shape in shapes), reason)
+    context.require(formulas.any_of(formulas.all_of(map(formulas.equal, dims, shape)) for shape in shapes), reason)
 
 
 # Operators: shape functions, recorded and found by name.
@@ -330,7 +319,7 @@ class Operator(Rule):
 
     def check_operands(self, shapes: Sequence[Sequence[Any]]) -> Demand | None:
         """Check as `check_shapes` does, for shapes that may have unknown rank."""
-        if any(map(is_sequence, chain.from_iterable(shapes))):
+        if any(map(symbols.is_sequence, chain.from_iterable(shapes))):
             self.emit_open(shapes)
             return None
         self._check_count(shapes)
@@ -380,7 +369,7 @@ class _OneOperation(Context):
     def emission(self, shapes: Sequence[Dims], rule: str, attributes: Mapping[str, Any]) -> Emission:
         """Return the emission of a rule that the operator applies."""
         applied = find_rule(rule, attributes)
-        is_of_any_rank = any(map(is_sequence, chain.from_iterable(shapes)))
+        is_of_any_rank = any(map(symbols.is_sequence, chain.from_iterable(shapes)))
         try:
             return applied.emit_open(shapes) if is_of_any_rank else applied.emit(shapes)
         except RuleArgumentError as error:
@@ -395,14 +384,14 @@ class _Demanding(_OneOperation):
         self.requirements: list[Formula] = []
 
     def require(self, formula: Formula, reason: str) -> None:
-        self.requirements += clauses(formula)
+        self.requirements += formulas.clauses(formula)
 
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         # The usual rule without a rule: a program asks it for each operation.
         if rule == "numpy" and not attributes:
             return tuple([self._join(sizes) for sizes in _right_aligned(shapes)])
         constraints, output = self.emission(shapes, rule, attributes)
-        self.requirements += [part for c in constraints for part in clauses(c.requirement)]
+        self.requirements += [part for c in constraints for part in formulas.clauses(c.requirement)]
         return tuple([join(d) if isinstance(d, Joined) else d for d in output])
 
     def _join(self, sizes: Sequence[Dim]) -> Dim:
@@ -433,7 +422,7 @@ class _Collector(_OneOperation):
         self._origin = Origin(operator.name, tuple(range(count)))
 
     def require(self, formula: Formula, reason: str) -> None:
-        for part in clauses(formula):
+        for part in formulas.clauses(formula):
             if not is_of_each_axis(part):
                 self.refuse(f"whether {reason} depends on an unknown number of elements")
             self.constraints.append(Constraint(part, self._origin, Reason(self.operator.name, reason)))
@@ -441,7 +430,7 @@ class _Collector(_OneOperation):
     def broadcast(self, *shapes: Dims, rule: str = "numpy", **attributes: Any) -> Dims:
         emission = self.emission(shapes, rule, attributes)
         for constraint in emission.constraints:
-            parts = clauses(constraint.requirement)
+            parts = formulas.clauses(constraint.requirement)
             self.constraints += [Constraint(part, self._origin, constraint.why, constraint.details) for part in parts]
         return tuple(join(d) if isinstance(d, Joined) else d for d in emission.output)
 

@@ -19,16 +19,8 @@ from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, clauses, negate
 from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.effort import counted_call, one_call
-from symbcast.core.programs.arguments import assumed_formulas
-from symbcast.core.programs.certificates import (
-    Certificate,
-    Claim,
-    Proof,
-    ProofQuestion,
-    answer_claims,
-    evidence_claims,
-    further_claims,
-)
+from symbcast.core.programs import arguments, certificates
+from symbcast.core.programs.certificates import Certificate, Claim, Proof, ProofQuestion
 from symbcast.core.programs.conditions import Statement, condition_about, condition_of_answer, public_condition
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope
@@ -440,18 +432,18 @@ def certify_run(conclusions: Conclusions, verdict: Verdict, left_open: str) -> C
     exploration = conclusions.exploration
     returning = any_of(all_of(step.formula for step in o.steps) for o in exploration.outcomes if o.works)
     least = conclusions.scope.min_size
-    known = assumed_formulas(conclusions.names, conclusions.scope.assumptions, 0 if exploration.data else least)
+    known = arguments.assumed_formulas(
+        conclusions.names, conclusions.scope.assumptions, 0 if exploration.data else least
+    )
     question = ProofQuestion(
-        conclusions.names,
-        [*known, *(at_most(least, s) for s in conclusions.scope.names if least)],
-        [returning],
+        conclusions.names, [*known, *(at_most(least, s) for s in conclusions.scope.names if least)], [returning]
     )
     is_exact = exploration.is_complete and not exploration.data
-    claims = answer_claims(question, clauses(conclusions.formula), verdict, is_sufficient=is_exact)
+    claims = certificates.answer_claims(question, clauses(conclusions.formula), verdict, is_sufficient=is_exact)
     if exploration.data:
         claims.append(Claim("wherever the condition holds, suitable data exist", Proof.UNDECIDED, _DATA))
     elif is_exact:
-        claims += evidence_claims(question, verdict, (conclusions.witness(), conclusions.counterexample()))
+        claims += certificates.evidence_claims(question, verdict, (conclusions.witness(), conclusions.counterexample()))
         claims += _of_results(conclusions, question)
     else:
         claims += _of_followed(conclusions, question, returning)
@@ -470,7 +462,7 @@ def _of_results(conclusions: Conclusions, question: ProofQuestion) -> list[Claim
         paths = conclusions.paths_to(end)
         differ = any_of([all_of([where, negate(paths)]), all_of([paths, negate(where)])])
         questions[f"{end.value} is returned where it is said to be, and nowhere else"] = [differ]
-    return further_claims(question, questions)
+    return certificates.further_claims(question, questions)
 
 
 def _of_followed(conclusions: Conclusions, question: ProofQuestion, returning: Formula) -> list[Claim]:
@@ -481,7 +473,7 @@ def _of_followed(conclusions: Conclusions, question: ProofQuestion, returning: F
         "at the sizes proved to work, a path returns": [works, negate(returning)],
         "where the condition does not hold, a path fails": [negate(needed), negate(failing)],
     }
-    return further_claims(question, questions)
+    return certificates.further_claims(question, questions)
 
 
 def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:

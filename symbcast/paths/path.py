@@ -241,8 +241,8 @@ class Path(Context):
         if self._refused > MAX_REFUSED:
             self.fail_to_trace(f"more than {MAX_REFUSED} turns of a loop over a size are not followed one by one")
         turned = (*self.questions, question._replace(answer=not answer))
-        steps = (*self.steps, PathStep("decide", other, self.place()))
-        self.alternatives.append(Alternative(turned, sizes or dict(self.growing.sizes), steps))
+        so_far = (*self.steps, PathStep("decide", other, self.place()))
+        self.alternatives.append(Alternative(turned, sizes or dict(self.growing.sizes), so_far))
         return question
 
     def _checked(self, other: Formula) -> tuple[Satisfiability, dict[Symbol, int]]:

@@ -33,16 +33,8 @@ from symbcast.core.solver.f2_one_size.univariate import solution_set
 from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.residues import PeriodTooLongError
-from symbcast.core.solver.simplification.simplify import simplified
-from symbcast.core.solver.simplification.two_level import (
-    LITERAL_COST,
-    Cube,
-    LiteralTable,
-    grown_from,
-    least_cover,
-    single_bits,
-    without_staircases,
-)
+from symbcast.core.solver.simplification import simplify, two_level
+from symbcast.core.solver.simplification.two_level import LITERAL_COST, Cube, LiteralTable
 from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.paths.steps import CodePlace, PathStep
 
@@ -221,7 +213,7 @@ class PathRegions:
             for literal in self._cubes[number]:
                 shared &= self.beside.masks[literal]
             left &= ~shared
-            for cell in single_bits(shared):
+            for cell in two_level.single_bits(shared):
                 ahead.append(cell.bit_length() - 1)
                 self._ends[ahead[-1]] = self._ends[number]
 
@@ -245,11 +237,11 @@ class PathRegions:
         """Return conjunctions that together cover the wanted paths and hold at no size of the others."""
         cubes: list[Cube] = []
         left = chosen
-        for cell in single_bits(chosen):
+        for cell in two_level.single_bits(chosen):
             if cell & left:
-                cubes.append(grown_from(self.beside, self._cubes[cell.bit_length() - 1], left, others))
+                cubes.append(two_level.grown_from(self.beside, self._cubes[cell.bit_length() - 1], left, others))
                 left &= ~self.within.mask(cubes[-1])
-        return least_cover(self.within, cubes, chosen)
+        return two_level.least_cover(self.within, cubes, chosen)
 
 
 # Short conditions for regions of runs: conjuncts that share sizes are simplified together, each group once.
@@ -280,11 +272,11 @@ class ShortConditions:
 
     def _group(self, formula: Formula) -> Formula:
         if formula in (TRUE, FALSE) or literal_count(formula) > MAX_SIMPLIFIED:
-            return without_staircases(formula)
+            return two_level.without_staircases(formula)
         known = self._known.get(formula)
         if known is not None and known.pay():
             return known.value
-        short, is_kept = compute_costed(lambda: without_staircases(self._shorter(formula)))
+        short, is_kept = compute_costed(lambda: two_level.without_staircases(self._shorter(formula)))
         if is_kept:
             self._known[formula] = short
         return short.value
@@ -313,7 +305,7 @@ class ShortConditions:
 
     def _shortened(self, formula: Formula) -> Formula:
         chain = None if self.assumptions.others else _of_differences(formula, self.assumptions)
-        return chain or simplified(formula, self.assumptions)
+        return chain or simplify.simplified(formula, self.assumptions)
 
 
 def _place(clause: Formula, parts: Sequence[Formula], places: Mapping[Formula, int]) -> int:

@@ -11,27 +11,7 @@ from typing import Any, NamedTuple
 
 from symbcast.graphs.model import import_library
 from symbcast.graphs.walking.reshaping import filled
-from symbcast.operators.values.contents import (
-    BFLOAT16,
-    BOOL,
-    DOUBLE,
-    FLOAT,
-    FLOAT16,
-    INT8,
-    INT16,
-    INT32,
-    INT64,
-    INTEGERS,
-    MAX_ELEMENTS,
-    UINT8,
-    UINT16,
-    UINT32,
-    UINT64,
-    Content,
-    Elements,
-    from_array,
-    from_numbers,
-)
+from symbcast.operators.values import contents
 from symbcast.operators.values.value import Constant
 
 # The dialects outside MLIR's own registry, each with the infix of the function that registers it.
@@ -104,8 +84,10 @@ def _first_error(message: str) -> str:
 
 # Element types as the numbers of ``TensorProto.DataType``; other types, such as complex ones, are 0.
 ELEMENT_TYPES = {
-    "f32": FLOAT, "ui8": UINT8, "i8": INT8, "ui16": UINT16, "i16": INT16, "i32": INT32, "i64": INT64, "index": INT64,
-    "i1": BOOL, "f16": FLOAT16, "f64": DOUBLE, "ui32": UINT32, "ui64": UINT64, "bf16": BFLOAT16,
+    "f32": contents.FLOAT, "ui8": contents.UINT8, "i8": contents.INT8, "ui16": contents.UINT16,
+    "i16": contents.INT16, "i32": contents.INT32, "i64": contents.INT64, "index": contents.INT64,
+    "i1": contents.BOOL, "f16": contents.FLOAT16, "f64": contents.DOUBLE, "ui32": contents.UINT32,
+    "ui64": contents.UINT64, "bf16": contents.BFLOAT16,
 }  # fmt: skip
 
 
@@ -218,15 +200,17 @@ class HloConstant(Constant):
         except TypeError:  # the bindings have no class for it
             return None
 
-    def read(self) -> Content | None:
+    def read(self) -> contents.Content | None:
         """Return the elements of short tensors, of long ones of integers, and of those with one number everywhere."""
         import numpy as np
 
         dims, number = self.shape or (), splat_of(self.raw, "value")
         count = prod(n for n in dims if isinstance(n, int))
         if number is not None:
-            (item,) = from_numbers([number]).items
-            return Elements((item,) * count) if count <= _FEW else filled(item, dims)
-        is_read = count <= (_LONGEST if self.dtype in INTEGERS or self.dtype == BOOL else MAX_ELEMENTS)
+            (item,) = contents.from_numbers([number]).items
+            return contents.Elements((item,) * count) if count <= _FEW else filled(item, dims)
+        is_read = count <= (
+            _LONGEST if self.dtype in contents.INTEGERS or self.dtype == contents.BOOL else contents.MAX_ELEMENTS
+        )
         array = attribute_of(self.raw, "value") if is_read else None  # a resource stays an attribute
-        return from_array(array) if isinstance(array, np.ndarray) else None
+        return contents.from_array(array) if isinstance(array, np.ndarray) else None

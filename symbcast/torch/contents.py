@@ -18,18 +18,7 @@ from symbcast.errors import DimensionError
 from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.operators.indexing import meet, within
 from symbcast.operators.operator import Dims
-from symbcast.operators.values import intervals
-from symbcast.operators.values.contents import (
-    BOOL,
-    INTEGERS,
-    Bands,
-    Content,
-    DistinctPlaces,
-    Elements,
-    IndexRamp,
-    Interval,
-    RampStack,
-)
+from symbcast.operators.values import contents, intervals
 from symbcast.operators.values.elements import BINARY, UNARY
 from symbcast.operators.values.intervals import Estimate, interval_of, places, some_of, with_estimate
 from symbcast.operators.values.tensors import cast, of_each, of_several
@@ -37,7 +26,7 @@ from symbcast.operators.values.value import UNNUMBERED, Decider, Value, join_dec
 from symbcast.torch.calls import TorchCall, element_of, shape_of_value
 from symbcast.torch.library import INT64, onnx_type_number
 
-Translation = Callable[["TorchCall", Value], "Content | None"]
+Translation = Callable[["TorchCall", Value], "contents.Content | None"]
 
 
 _SEARCHES = frozenset(f"aten.{n}" for n in ("topk", "kthvalue", "mode", "median", "max", "min", "cummax", "cummin"))
@@ -53,11 +42,11 @@ def with_positions(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]
         return outputs
     dims, axis = call.dims("self"), call.number("dim", -1)
     if not dims:
-        return [outputs[0], Value((), INT64, Interval(0, 0, True))]
+        return [outputs[0], Value((), INT64, contents.Interval(0, 0, True))]
     size, axis = dims[axis], axis % len(dims)
     positions = places(size)
     if kind in ("aten.sort", "aten.topk"):
-        positions = DistinctPlaces(0, subtract(size, 1), axis, kind == "aten.sort")
+        positions = contents.DistinctPlaces(0, subtract(size, 1), axis, kind == "aten.sort")
     return [outputs[0], Value(outputs[1].shape, INT64, positions)]
 
 
@@ -70,7 +59,7 @@ def _with_groups(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     return [first, Value(others[0].shape, INT64, places(first.shape[axis])), *others[1:]]
 
 
-_EXACT = INTEGERS | {BOOL}
+_EXACT = contents.INTEGERS | {contents.BOOL}
 _TRANSLATIONS: dict[str, Translation] = {}
 
 
@@ -99,7 +88,7 @@ def with_contents(call: TorchCall, outputs: Sequence[Value]) -> Sequence[Value]:
     return outputs if content is None else [Value(first.shape, first.dtype, content), *outputs[1:]]
 
 
-def _content(call: TorchCall, output: Value, translate: Translation) -> Content | None:
+def _content(call: TorchCall, output: Value, translate: Translation) -> contents.Content | None:
     """Return the elements that a translation computes; None if they depend on a size that it creates."""
     asker = call.asker
     before = asker.origins.keys()
@@ -115,17 +104,17 @@ def _content(call: TorchCall, output: Value, translate: Translation) -> Content 
     return None if content is None or not created.isdisjoint(_symbols(content)) else content
 
 
-def _symbols(content: Content) -> Iterator[Symbol]:
+def _symbols(content: contents.Content) -> Iterator[Symbol]:
     """Yield the symbols in a content."""
     match content:
-        case Elements(items):
+        case contents.Elements(items):
             for item in items:
                 yield from symbols_of_element(item)
-        case IndexRamp(start, strides):
+        case contents.IndexRamp(start, strides):
             yield from symbols_of((start, *strides))
-        case Interval(low, high):
+        case contents.Interval(low, high):
             yield from symbols_of([d for d in (low, high) if d is not None])
-        case RampStack(parts) | Bands(_, parts):
+        case contents.RampStack(parts) | contents.Bands(_, parts):
             for part in parts:
                 yield from _symbols(part)
 
@@ -140,7 +129,9 @@ def translation(*names: str) -> Callable[[Translation], Translation]:
     return offer
 
 
-def estimated(output: Value, exact: Content | None, estimate: Callable[[], Estimate]) -> Content | None:
+def estimated(
+    output: Value, exact: contents.Content | None, estimate: Callable[[], Estimate]
+) -> contents.Content | None:
     """Return exact elements, or the bounds of integers if the elements are unknown."""
     return with_estimate(Value(output.shape, output.dtype, exact), estimate).content
 
@@ -149,11 +140,11 @@ def operand_as(call: TorchCall, name: str, dtype: int) -> Value:
     """Return a tensor or number argument as a tensor of an element type; raises `LookupError` for others."""
     argument = call.argument(name)
     value = argument if isinstance(argument, Value) else None
-    if value is None or (value.shape == () and isinstance(value.content, Elements)):
+    if value is None or (value.shape == () and isinstance(value.content, contents.Elements)):
         element = int(argument) if isinstance(argument, bool) else element_of(argument)
         if element is None:
             raise LookupError(name)
-        return Value((), dtype, Elements((element,)))
+        return Value((), dtype, contents.Elements((element,)))
     if value.shape is None or value.dtype not in _EXACT:
         raise LookupError(name)
     if value.dtype == dtype:
@@ -175,7 +166,7 @@ def computed(call: TorchCall, name: str, *operands: Value) -> Value:
 
 
 @translation("split", "split_with_sizes", "chunk", "unbind", "index", "take", "sort", "topk", "diagonal", "unfold")
-def some_contents(call: TorchCall, output: Value) -> Content:
+def some_contents(call: TorchCall, output: Value) -> contents.Content:
     return some_of(interval_of(call.value_of("self"), call.bounds))
 
 
@@ -191,7 +182,7 @@ def indexed_by(call: TorchCall, index: Value, size: Dim, shape: Dims, *, from_en
     meet(call, bounds.low, bounds.high, size, shape, from_end=from_end)
     nothing = call.empty(shape)
     # Positions that differ need as many places.
-    if isinstance(index.content, DistinctPlaces) and index.shape:
+    if isinstance(index.content, contents.DistinctPlaces) and index.shape:
         count = index.shape[index.content.axis]
         if not call.bounds.is_at_most(count, size):
             call.require(any_of([nothing, at_most(count, size)]), "indices that differ must be within the axis")

@@ -22,10 +22,7 @@ def with_symbol(held, *bounds):
     return dimension
 
 
-dims = st.one_of(
-    st.integers(0, 9),
-    st.sampled_from(["N", "M", "?", "?a", "2..5", "3..", "..7"]),
-)
+dims = st.one_of(st.integers(0, 9), st.sampled_from(["N", "M", "?", "?a", "2..5", "3..", "..7"]))
 
 
 @given(st.lists(dims, max_size=5))

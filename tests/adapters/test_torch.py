@@ -38,10 +38,7 @@ def unbacked(env, least=0):
 ENV = shapes.ShapeEnv()
 SIZES = fake(ENV, 4, 5, 6).shape
 OURS = adapter.read(SIZES).dims
-FUNCTIONS = {
-    "min": lambda *sizes: reduce(torch.sym_min, sizes),
-    "max": lambda *sizes: reduce(torch.sym_max, sizes),
-}
+FUNCTIONS = {"min": lambda *sizes: reduce(torch.sym_min, sizes), "max": lambda *sizes: reduce(torch.sym_max, sizes)}
 
 
 @given(

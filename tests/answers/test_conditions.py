@@ -6,18 +6,7 @@ import pytest
 import sympy
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from solver.expressions import (
-    NAMES,
-    SYMBOLS,
-    binary,
-    expressions,
-    integer,
-    name,
-    of_dims,
-    of_parts,
-    points,
-    statements,
-)
+from solver.expressions import NAMES, SYMBOLS, binary, expressions, integer, name, of_dims, of_parts, points, statements
 
 import symbcast as sb
 from symbcast.core.algebra.formulas import all_of, literals, negate

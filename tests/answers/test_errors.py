@@ -87,11 +87,7 @@ BAD_CALLS = [
         ["there is no rule 'nmpy'", "did you mean 'numpy'?", "The rules are numpy"],
     ),
     ({"rule": None}, sb.UnknownRuleError, ["there is no rule None"]),
-    (
-        {"rule": "numpy", "axis": 1},
-        sb.RuleArgumentError,
-        ["no attribute 'axis'; axis= is for pdpd and onnx-legacy"],
-    ),
+    ({"rule": "numpy", "axis": 1}, sb.RuleArgumentError, ["no attribute 'axis'; axis= is for pdpd and onnx-legacy"]),
     (
         {"rule": "pdpd(axis=1)"},
         sb.RuleArgumentError,

@@ -151,9 +151,7 @@ COMPARED = [
         {"numpy": (NUMPY, 1), "jax": ("integers, by jax", 1), "openvino": ("integers, by openvino", 1)},
     ),
     Compared(
-        "`(N, 3)` and `(M, 1)`, the condition, new names each time",
-        [("a pair over new names, text: condition", 1)],
-        {},
+        "`(N, 3)` and `(M, 1)`, the condition, new names each time", [("a pair over new names, text: condition", 1)], {}
     ),
     Compared(
         "a matmul in a program of 100; with the condition",

@@ -51,8 +51,7 @@ def test_what_is_not_installed_has_no_speed():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(9.126e-7, "0.91 µs"), (3.456e-4, "346 µs"), (0.0534, "53 ms"), (2.04, "2 s")],
+    ("seconds", "text"), [(9.126e-7, "0.91 µs"), (3.456e-4, "346 µs"), (0.0534, "53 ms"), (2.04, "2 s")]
 )
 def test_times_have_two_or_three_digits(seconds, text):
     assert speeds.duration(seconds) == text

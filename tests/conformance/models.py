@@ -10,11 +10,7 @@ from conformance.runner import Case
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper, numpy_helper, parser
 
 OPSET = 17
-_KINDS = {
-    TensorProto.FLOAT: "float32",
-    TensorProto.INT64: "int64",
-    TensorProto.BOOL: "bool",
-}
+_KINDS = {TensorProto.FLOAT: "float32", TensorProto.INT64: "int64", TensorProto.BOOL: "bool"}
 _HEAD = f'<ir_version: 8, opset_import: ["" : {OPSET}]> graph '
 
 

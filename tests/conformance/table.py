@@ -18,12 +18,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "conformance.md"
 ANSWERS = Path(__file__).with_name("answers.json")
 ENGINES = {
     "onnx": ("onnx_engines", "OnnxInference", "onnx", "`onnx.shape_inference`, strict, with data propagation"),
-    "onnx_shape_inference": (
-        "onnx_engines",
-        "OnnxShapeInference",
-        "onnx-shape-inference",
-        "`infer_symbolic_shapes`",
-    ),
+    "onnx_shape_inference": ("onnx_engines", "OnnxShapeInference", "onnx-shape-inference", "`infer_symbolic_shapes`"),
     "onnxruntime": ("onnx_engines", "OnnxRuntimeTool", "onnxruntime", "`symbolic_shape_infer` with `auto_merge`"),
     "tvm": ("tvm_engine", "Tvm", "apache-tvm", "Relax, imported from ONNX"),
     "jax": ("jax_engine", "Jax", "jax", "`jax.eval_shape` over symbolic dimensions"),

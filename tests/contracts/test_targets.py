@@ -109,11 +109,7 @@ def shapes_of(spec):
 
 def test_options_of_trtexec_have_the_documented_grammar(report):
     (profile,) = profiles_of(contract(report, "box").to("trtexec"))
-    assert profile == {
-        "min": [("x", (1, 3, 64, 64))],
-        "opt": [("x", (16, 3, 64, 64))],
-        "max": [("x", (16, 3, 64, 64))],
-    }
+    assert profile == {"min": [("x", (1, 3, 64, 64))], "opt": [("x", (16, 3, 64, 64))], "max": [("x", (16, 3, 64, 64))]}
     several = contract(report, "profiles", H="64..72", W=64)
     found = profiles_of(several.to("trtexec"))
     assert [p["min"][0][1][2] for p in found] == [box["H"][0] for box in several.boxes]

@@ -24,11 +24,7 @@ from symbcast.core.algebra.formulas import (
     with_values,
 )
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.sympy_conversion import (
-    compatible,
-    formula_from_sympy,
-    formula_to_sympy,
-)
+from symbcast.core.algebra.sympy_conversion import compatible, formula_from_sympy, formula_to_sympy
 from symbcast.core.algebra.sympy_conversion import to_sympy as to_sympy_dim
 from symbcast.core.solver.evaluation import predicate
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError

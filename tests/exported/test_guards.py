@@ -152,8 +152,7 @@ def test_texts_mean_what_python_makes_of_them(text, holds):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["L['z'].size()[0] == 1", "f(L['n']) == 1", "L['n']", "L['n'] in (1, 2)", "L['n' ==", "1.5 == L['n']"],
+    "text", ["L['z'].size()[0] == 1", "f(L['n']) == 1", "L['n']", "L['n'] in (1, 2)", "L['n' ==", "1.5 == L['n']"]
 )
 def test_other_texts_are_refused(text):
     with pytest.raises(sb.DimensionError):

@@ -29,10 +29,7 @@ class Map(torch.nn.Module):
         return mapped(lambda v, w: v @ w, x, y)
 
 
-CASES = {
-    "scan": (Scan(), {"state": "a", "x": "ba", "y": "bad"}),
-    "map": (Map(), {"x": "abc", "y": "cd"}),
-}
+CASES = {"scan": (Scan(), {"state": "a", "x": "ba", "y": "bad"}), "map": (Map(), {"x": "abc", "y": "cd"})}
 
 
 def program(case):

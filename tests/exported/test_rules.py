@@ -66,9 +66,7 @@ EMPTY = {
 }
 """Operators that are held at sizes from 1 on, and why."""
 
-DECOMPOSED = TRUSTED | {
-    "_weight_norm_interface",
-}
+DECOMPOSED = TRUSTED | {"_weight_norm_interface"}
 """Operators without a rule: `test_decompositions.py` holds their decompositions."""
 
 

@@ -137,11 +137,7 @@ def test_what_is_not_followed_leaves_the_verdict_open(nodes):
 
 
 @pytest.mark.parametrize(
-    "nodes",
-    [
-        "i = Cast<to = 7>(x)  y = Gather(t, i)",
-        "i = ArgMax(x)  k = Add(i, two)  y = Gather(t, k)",
-    ],
+    "nodes", ["i = Cast<to = 7>(x)  y = Gather(t, i)", "i = ArgMax(x)  k = Add(i, two)  y = Gather(t, k)"]
 )
 def test_what_data_decide_is_left_to_data(nodes):
     assert sb.onnx.check(parsed(of_nodes(nodes)), runtime="onnxruntime").verdict is Verdict.ALWAYS
@@ -160,8 +156,7 @@ def test_evidence_about_data_is_reachable():
 
 
 @pytest.mark.parametrize(
-    ("step", "condition"),
-    [("1e-30", "N <= 3"), ("-1e-30", "N >= 4"), ("0.1", "True"), ("0", "False")],
+    ("step", "condition"), [("1e-30", "N <= 3"), ("-1e-30", "N >= 4"), ("0.1", "True"), ("0", "False")]
 )
 def test_a_range_has_room(step, condition):
     """A float range of a length that is not known; ONNX Runtime fails where it has more than 2**47 elements."""
@@ -182,10 +177,7 @@ def test_a_range_has_room(step, condition):
         assert runs == sb.Condition(condition).guard()({"N": size} if "N" in condition else {})
 
 
-@pytest.mark.parametrize(
-    ("given", "verdict"),
-    [("float d", Verdict.ALWAYS), ("float[N] d", Verdict.UNKNOWN)],
-)
+@pytest.mark.parametrize(("given", "verdict"), [("float d", Verdict.ALWAYS), ("float[N] d", Verdict.UNKNOWN)])
 def test_the_step_of_a_range_is_checked_or_left_open(given, verdict):
     """A step that data decide alone is left to data; one that sizes decide too leaves the verdict open."""
     step = "e = Mul(d, third)" if given == "float d" else "k = Sqrt(f)  e = Mul(k, third)"

@@ -26,9 +26,7 @@ COARSER = {
 }
 """Tests of onnx that infer more than is said here, and why."""
 
-DIFFERENT = {
-    "test_stft_reals": "onesided is 1 where it is not given: half of the frequencies are left out",
-}
+DIFFERENT = {"test_stft_reals": "onesided is 1 where it is not given: half of the frequencies are left out"}
 """Tests of onnx that infer something else; the reference evaluator sides with what is said here."""
 
 

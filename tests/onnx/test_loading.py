@@ -129,10 +129,7 @@ BAD_PATHS = [
     ("text.onnx.gz", "is not gzip-compressed, although its name says so"),
     ("cut.onnx.gz", "is truncated or damaged: it cannot be unzipped"),
     ("damaged.onnx.gz", "is truncated or damaged: it cannot be unzipped"),
-    (
-        "large.onnx",
-        "has 2 GB or more, which an ONNX file cannot hold; export it with its weights in a file",
-    ),
+    ("large.onnx", "has 2 GB or more, which an ONNX file cannot hold; export it with its weights in a file"),
     ("other.json", "is not a model in the format of .json: "),
     ("broken.onnxtxt", "is not a model in the format of .onnxtxt: "),
     ("broken.textproto", "is not a model in the format of .textproto: "),

@@ -45,7 +45,7 @@ def test_there_are_many_cases():
 
 LOADS_ALL_THE_SAME = {
     # It fails later, when it is run.
-    "order of too few axes",
+    "order of too few axes"
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from onnx import helper, parser
 
 import symbcast as sb
-from symbcast.onnx.session import folding, initialization, kernels
+from symbcast.onnx.session import folding, kernels
 from symbcast.onnx.session import kernels as signatures
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -168,7 +168,7 @@ def test_nodes_are_inferred_alike_from_bytes_and_from_messages(name, monkeypatch
 
     assert folding.inference() is folding._by_bytes
     expected = found()
-    monkeypatch.setattr(initialization, "inference", lambda: folding._by_messages)
+    monkeypatch.setattr(folding, "inference", lambda: folding._by_messages)
     assert found() == expected
 
 

@@ -83,11 +83,7 @@ def test_the_ends_of_values_of_unknown_rank_are_known():
 @pytest.mark.parametrize("n", [1, 4])
 def test_they_are_what_onnx_runtime_makes_of_inputs_of_any_rank(shape, n):
     session = ort.InferenceSession(model().SerializeToString(), providers=["CPUExecutionProvider"])
-    feeds = {
-        "x": np.ones(shape, np.float32),
-        "z": np.ones((n, 3), np.float32),
-        "weights": np.ones((3, 5), np.float32),
-    }
+    feeds = {"x": np.ones(shape, np.float32), "z": np.ones((n, 3), np.float32), "weights": np.ones((3, 5), np.float32)}
     if shape[-2:-1] not in ((), (1,), (n,)) and n != 1:
         with pytest.raises(Exception, match=r"."):
             session.run(None, feeds)

@@ -154,10 +154,7 @@ ARGUMENTS = ("N, 3", "M")
 
 def cases():
     """All calls: the text, and how its generator is made."""
-    made = {
-        "default_rng(0)": [*BOTH, *GENERATOR],
-        "RandomState(0)": [*BOTH, *STATE],
-    }
+    made = {"default_rng(0)": [*BOTH, *GENERATOR], "RandomState(0)": [*BOTH, *STATE]}
     for maker, texts in made.items():
         for text in texts:
             yield text, f"np.random.{maker}"

@@ -152,10 +152,7 @@ CASES = {
     "einsum_incompatible_contractions_error": (lambda x, y: jnp.einsum("ab,cb->ac", x, y), ["2, b0", "2, b1"]),
     "eye_poly_poly": (lambda x: jnp.eye(x.shape[0], x.shape[0] + 2) + x, ["b, c"]),
     "full": (lambda x: lax.full((x.shape[0], 2), 3.0) + x, ["b, c"]),
-    "image_resize": (
-        lambda x: jax.image.resize(x, (x.shape[0], 2 * x.shape[1], x.shape[2]), "linear"),
-        ["a, b, c"],
-    ),
+    "image_resize": (lambda x: jax.image.resize(x, (x.shape[0], 2 * x.shape[1], x.shape[2]), "linear"), ["a, b, c"]),
     "index_in_dim_last": (lambda x: lax.index_in_dim(x, x.shape[0] - 1, 0, False), ["b, c"]),
     "iota": (lambda x: x + lax.iota(jnp.float32, x.shape[0]), ["b"]),
     "linspace_num_poly": (lambda x: jnp.linspace(0, 100, x.shape[0]), ["b"]),
@@ -164,10 +161,7 @@ CASES = {
     "nonzero_size=poly": (lambda x: jnp.nonzero(x % 3, size=x.shape[0] * 2, fill_value=100), [i32("b, c")]),
     "one_hot": (lambda x, y: jax.nn.one_hot(x, y.shape[0]), [i32("a"), "b"]),
     "ones": (lambda x: jnp.ones(x.shape) + x, ["b, c"]),
-    "pad_poly_padding_config": (
-        lambda x: lax.pad(x, 0.0, ((x.shape[0], x.shape[1], x.shape[0]), (0, 0, 0))),
-        ["b, c"],
-    ),
+    "pad_poly_padding_config": (lambda x: lax.pad(x, 0.0, ((x.shape[0], x.shape[1], x.shape[0]), (0, 0, 0))), ["b, c"]),
     "pad_constant_bminus1": (lambda x: jnp.pad(x[1:], ((x.shape[0], 0), (x.shape[1], 1))), ["b, c"]),
     "pad_edge": (lambda x: jnp.pad(x, ((x.shape[0], 0), (1, 1)), mode="edge"), ["b, c"]),
     "pad_maximum_stat_length=b": (

@@ -107,10 +107,7 @@ FAULTS = {
         ADDED,
         wrong_requirement(compatible(lambda d: any_of([equal(*d), equal(d[1], 1)]))),
     ),
-    "no empty broadcasts": (
-        ADDED,
-        wrong_requirement(compatible(lambda d: all_of([Compatible(d), at_most(1, d[0])]))),
-    ),
+    "no empty broadcasts": (ADDED, wrong_requirement(compatible(lambda d: all_of([Compatible(d), at_most(1, d[0])])))),
     "eighths": (QUARTERS, wrong_requirement(lambda f: all_of([f, equal(rest(f, 8), 0)]))),
     "not 0": (QUARTERS, wrong_requirement(lambda f: all_of([f, at_most(1, symbol_of(f))]))),
     "a row more": (THIRD, wrong_requirement(lambda f: all_of([f, at_most(4, symbol_of(f))]))),
@@ -118,20 +115,14 @@ FAULTS = {
     "never": (PRODUCT, wrong_requirement(compared("==", lambda f: all_of([f, at_most(100, f.left)])))),
     # Requirements that are too weak.
     "any broadcast": (ADDED, wrong_requirement(compatible(lambda d: TRUE))),
-    "a size of 0 too": (
-        ADDED,
-        wrong_requirement(compatible(lambda d: any_of([Compatible(d), equal(d[0], 0)]))),
-    ),
+    "a size of 0 too": (ADDED, wrong_requirement(compatible(lambda d: any_of([Compatible(d), equal(d[0], 0)])))),
     "the larger size": (ADDED, wrong_requirement(compatible(lambda d: at_most(d[0], d[1])))),
     "halves": (QUARTERS, wrong_requirement(lambda f: equal(rest(f, 2), 0))),
     "any size": (QUARTERS, wrong_requirement(lambda f: TRUE)),
     "a row less": (THIRD, wrong_requirement(lambda f: at_most(2, symbol_of(f)))),
     "any row": (THIRD, wrong_requirement(lambda f: TRUE)),
     "a product of any rows": (PRODUCT, wrong_requirement(compared("==", lambda f: TRUE))),
-    "a product that broadcasts": (
-        PRODUCT,
-        wrong_requirement(compared("==", lambda f: Compatible((f.left, f.right)))),
-    ),
+    "a product that broadcasts": (PRODUCT, wrong_requirement(compared("==", lambda f: Compatible((f.left, f.right))))),
     "the opposite": (PRODUCT, wrong_requirement(compared("==", negate))),
 }
 

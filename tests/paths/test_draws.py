@@ -7,11 +7,7 @@ from paths.held import held
 import symbcast as sb
 from symbcast.core.isolation import ChildProcess
 
-OPEN = {
-    "np.frombuffer(r.bytes(n), np.uint8)",
-    "x[r.integers(0, 5, size=len(y))]",
-    "x[r.poisson(3.0, size=len(y))]",
-}
+OPEN = {"np.frombuffer(r.bytes(n), np.uint8)", "x[r.integers(0, 5, size=len(y))]", "x[r.poisson(3.0, size=len(y))]"}
 """What is not known for all sizes: as many bytes as a number says, and indices that may lie beyond an axis."""
 
 

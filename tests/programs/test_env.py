@@ -188,11 +188,7 @@ BAD_CALLS = [
     (lambda e: e.require("Q = 2"), sb.ShapeSyntaxError, ["expected '=='"]),
     (lambda e: e.require("?q >= 2"), sb.AssumptionError, ["no size here is named ?q", "no unknown size yet"]),
     (lambda e: e.require(3), sb.ShapeTypeError, ["3 (int) is not an assumption"]),
-    (
-        lambda e: e.assume("Q == 2", "Q <= 1 and R == 1"),
-        sb.AssumptionError,
-        ["Q == 2, Q <= 1 and R == 1"],
-    ),
+    (lambda e: e.assume("Q == 2", "Q <= 1 and R == 1"), sb.AssumptionError, ["Q == 2, Q <= 1 and R == 1"]),
     (
         lambda e: e.assume("Q == 2 and N == 4"),
         sb.IncompatibleProgramError,

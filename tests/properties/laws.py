@@ -46,10 +46,7 @@ def check_verdict(asked: Asked, verdict: sb.Verdict, reason: str, outcomes: list
 
 def check_evidence(asked: Asked, answer: Any, order: list[str], outcomes: list[Any]) -> None:
     """Witness and counterexample are there when they should be, are what they say, and none of the sizes is smaller."""
-    for found, is_valid, nowhere in (
-        (answer.witness(), True, V.NEVER),
-        (answer.counterexample(), False, V.ALWAYS),
-    ):
+    for found, is_valid, nowhere in ((answer.witness(), True, V.NEVER), (answer.counterexample(), False, V.ALWAYS)):
         if found is None:
             # No size is above 2**63 - 1, and z3 may give up on products.
             excused = max(numbers_in(asked.text), default=0) > MAX_SIZE // 16 or not asked.is_linear

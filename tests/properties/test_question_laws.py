@@ -92,10 +92,7 @@ def test_a_program_of_one_operation_answers_as_the_call(kind, data):
     names = result.to_dict()["symbols"]
     order = list(env.names.values())
     if [name for name in order if name in names] == names:
-        for found, expected in (
-            (env.witness(), result.witness()),
-            (env.counterexample(), result.counterexample()),
-        ):
+        for found, expected in ((env.witness(), result.witness()), (env.counterexample(), result.counterexample())):
             assert found == (None if expected is None else {**dict.fromkeys(order, 1), **expected})
     else:
         # A program meets its assumptions first, so its sizes appear in another order.

@@ -40,13 +40,7 @@ FAMILIES: dict[str, list[Step]] = {
     "sequences": sequences.STEPS,
 }
 MAX_STEPS = 8
-_RANKS = {
-    "windows": (3, 4),
-    "normalization": (2, 4),
-    "quantized": (2, 4),
-    "fused": (2, 3),
-    "vision": (2, 4),
-}
+_RANKS = {"windows": (3, 4), "normalization": (2, 4), "quantized": (2, 4), "fused": (2, 3), "vision": (2, 4)}
 """From which rank to which the inputs are."""
 
 

@@ -83,13 +83,7 @@ def name(letter: str) -> Expression:
     return Expression(letter, symbol(letter))
 
 
-BUILDERS = {
-    "+": add,
-    "-": lambda a, b: add(a, multiply(-1, b)),
-    "*": multiply,
-    "//": floor_divide,
-    "%": modulo,
-}
+BUILDERS = {"+": add, "-": lambda a, b: add(a, multiply(-1, b)), "*": multiply, "//": floor_divide, "%": modulo}
 
 
 def binary(operator: str, left: Expression, right: Expression) -> Expression:

@@ -23,12 +23,7 @@ from symbcast.core.solver.size_sets import SizeSet
 
 V = sb.Verdict
 a = symbol("a")
-TESTS = {
-    "==": lambda x, y: x == y,
-    "!=": lambda x, y: x != y,
-    "<=": lambda x, y: x <= y,
-    "<": lambda x, y: x < y,
-}
+TESTS = {"==": lambda x, y: x == y, "!=": lambda x, y: x != y, "<=": lambda x, y: x <= y, "<": lambda x, y: x < y}
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 19)
 
 

@@ -6,17 +6,7 @@ import pytest
 import sympy
 from hypothesis import example, given
 from hypothesis import strategies as st
-from solver.expressions import (
-    NAMES,
-    SYMBOLS,
-    broadcast,
-    expressions,
-    integer,
-    name,
-    of_dims,
-    points,
-    statements,
-)
+from solver.expressions import NAMES, SYMBOLS, broadcast, expressions, integer, name, of_dims, points, statements
 
 from symbcast.core.algebra.arithmetic import floor_divide, join, modulo, replace_symbols
 from symbcast.core.algebra.formulas import (

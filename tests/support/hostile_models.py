@@ -79,10 +79,7 @@ def loops(depth):
 
 def repeated(op, count, *more, **attributes):
     """Return nodes that each take what the one before made, twice."""
-    return [
-        *(node(op, [f"k{n}", f"k{n}"], [f"k{n + 1}"], **attributes) for n in range(count)),
-        *more,
-    ]
+    return [*(node(op, [f"k{n}", f"k{n}"], [f"k{n + 1}"], **attributes) for n in range(count)), *more]
 
 
 def chain(count) -> Any:
@@ -219,15 +216,12 @@ CASES = {
     ),
     "size of rank 10,000": Case(
         lambda: of(
-            node("Size", ["x"], ["n"]),
-            node("Neg", ["x"], ["y"]),
-            inputs={"x": tuple(f"d{n}" for n in range(10_000))},
+            node("Size", ["x"], ["n"]), node("Neg", ["x"], ["y"]), inputs={"x": tuple(f"d{n}" for n in range(10_000))}
         ),
         "multiplies more than 4096 sizes",
     ),
     "a thousand inputs": Case(
-        lambda: of(node("Identity", ["x7"], ["y"]), inputs={f"x{n}": (f"N{n}", f"M{n}") for n in range(1000)}),
-        "always",
+        lambda: of(node("Identity", ["x7"], ["y"]), inputs={f"x{n}": (f"N{n}", f"M{n}") for n in range(1000)}), "always"
     ),
     "Concat of 20,000": Case(lambda: of(node("Concat", ["x"] * 20_000, ["y"], axis=0)), "always"),
     "Transpose of 10**6 axes": Case(lambda: of(node("Transpose", ["x"], ["y"], perm=list(range(10**6)))), "never"),

@@ -188,9 +188,7 @@ CASES = {
         lambda: text("g (int32[N] x) => (int32[N] y) { y = Relu(x) }", 13), "takes 'x' of type int32 as input 0"
     ),
     "output declared of another type": Case(
-        lambda: text("g (float[N] x) => (int64[N] y) { y = Relu(x) }"),
-        RUNS,
-        "'y' is declared as int64, but is float",
+        lambda: text("g (float[N] x) => (int64[N] y) { y = Relu(x) }"), RUNS, "'y' is declared as int64, but is float"
     ),
     "input of no element type": Case(lambda: of(RELU, dtype=0), "the input 'x' has the unknown element type 0"),
     "input of no type": Case(

@@ -30,7 +30,7 @@ pure_dims = st.one_of(st.integers(0, 4).map(str), names)
 dims = st.one_of(st.integers(0, 4).map(str), names, compound)
 
 about_one = st.one_of(
-    st.tuples(names, st.sampled_from(["{} >= 2", "{} != 1", "{} % 2 == 0", "1 <= {} <= 4", "{} % 3 == 1", "{} <= 3"])),
+    st.tuples(names, st.sampled_from(["{} >= 2", "{} != 1", "{} % 2 == 0", "1 <= {} <= 4", "{} % 3 == 1", "{} <= 3"]))
 ).map(lambda p: p[1].format(p[0]))
 about_two = st.tuples(
     names,

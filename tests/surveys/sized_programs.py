@@ -176,10 +176,7 @@ def _step(operations, shape, seen, kind, first, second, numbers, chance):
         merged = shape[axis] * shape[axis + 1]
         return operations.reshape(shape, (*shape[:axis], merged, *shape[axis + 2 :]))
     if kind == "infer":
-        return operations.reshape(
-            shape,
-            (shape[axis] // k if chance < 0.4 else k, -1),
-        )
+        return operations.reshape(shape, (shape[axis] // k if chance < 0.4 else k, -1))
     if kind == "window":
         few = 1 + second % min(2, rank)
         padding = (numbers["s"] % 3) % ((k + 1) // 2 + 1) if k > 1 else 0

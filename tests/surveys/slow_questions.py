@@ -437,10 +437,7 @@ def _asked(
         yield from (f"implies, but not at {p}" for p in some if found and not holds(given, p) and recorded.holds(p))
 
     return {
-        "verdict": (
-            lambda: env.verdict,
-            lambda v: [*verdict_faults(v.value, recorded.holds, some), *refusals(v)],
-        ),
+        "verdict": (lambda: env.verdict, lambda v: [*verdict_faults(v.value, recorded.holds, some), *refusals(v)]),
         "clauses": (lambda: env.clauses, lambda _: ()),
         "witness": (env.witness, lambda w: evidence_faults(w, True, recorded.holds)),
         "counterexample": (env.counterexample, lambda w: evidence_faults(w, False, recorded.holds)),

@@ -10,30 +10,10 @@ from symbcast.answers.data import CasesData, LayoutData
 from symbcast.answers.explanation.evidence import Alignment, constraint_conflict_lines
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.guards.clauses import guarded_clauses, renamed_sizes
+from symbcast.answers.guards.languages import python
 from symbcast.answers.guards.languages.cpp import cpp_file, cpp_parameters, expressions
-from symbcast.answers.guards.languages.python import (
-    check_function_name,
-    helper_sources,
-    is_axes,
-    parameter_names,
-    source_of_axes,
-)
-from symbcast.answers.show.document import (
-    Dims,
-    Document,
-    JointFormulas,
-    NamedSizes,
-    Part,
-    Room,
-    Row,
-    Span,
-    Table,
-    Tone,
-    field,
-    fields,
-    whole,
-    words,
-)
+from symbcast.answers.show import document
+from symbcast.answers.show.document import Dims, Document, JointFormulas, NamedSizes, Part, Room, Row, Span, Table, Tone
 from symbcast.answers.show.documented import Explained
 from symbcast.answers.show.program import operation_conflict_lines as operations_of_conflict
 from symbcast.core.algebra.formulas import Formula
@@ -77,17 +57,21 @@ def python_dispatch(
             return 1
         return -1
     """
-    check_function_name(name)
-    parameters = parameter_names(names, name)
+    python.check_function_name(name)
+    parameters = python.parameter_names(names, name)
     parts = [guarded_clauses(case, names) for case in cases]
-    tests = [" and ".join(source_of_axes(c, parameters) for c in clauses) or "True" for clauses in parts]
+    tests = [" and ".join(python.source_of_axes(c, parameters) for c in clauses) or "True" for clauses in parts]
     body = "".join(f"    if {test}:\n        return {n}\n" for n, test in enumerate(tests))
-    below = " or ".join(f"any(_size < 0 for _size in {p})" if is_axes(s) else f"{p} < 0" for s, p in parameters.items())
+    below = " or ".join(
+        f"any(_size < 0 for _size in {p})" if python.is_axes(s) else f"{p} < 0" for s, p in parameters.items()
+    )
     refused = f"    if {below}:\n        return -1\n" if below else ""
     lines = "".join(f"    {n}: {text}\n" for n, text in enumerate(descriptions))
     said = lines.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     head = f'def {name}({", ".join(parameters.values())}):\n    """Return {_SAYS}.\n\n{said}    """\n'
-    return f"{helper_sources(tests, [c for clauses in parts for c in clauses])}{head}{refused}{body}    return -1\n"
+    return (
+        f"{python.helper_sources(tests, [c for clauses in parts for c in clauses])}{head}{refused}{body}    return -1\n"
+    )
 
 
 def cpp_dispatch(
@@ -152,10 +136,15 @@ def cases_document(cases: CaseDivision, room: Room = Room.SCREEN) -> Document:
     said = f"; if nothing were known about the sizes, there would be {naive}" if is_fewer else ""
     more = f"{len(cases) - len(rows) + 1} more cases" if len(cases) >= len(rows) else ""
     left = "" if cases.is_complete else "there may be others; raise the limit to see more"
-    joint = [field("and", words(more), words(left)), field("together", whole(str(cases.condition)))]
-    block = fields(joint if len(cases) else [field("impossible", *map(words, _clashes(cases, namer)))])
+    joint = [
+        document.field("and", document.words(more), document.words(left)),
+        document.field("together", document.whole(str(cases.condition))),
+    ]
+    block = document.fields(
+        joint if len(cases) else [document.field("impossible", *map(document.words, _clashes(cases, namer)))]
+    )
     table = (Table("cases", tuple(rows), align="l" * len(columns)),) if len(cases) else ()
-    return Document(words(f"{count}{said}"), Tone.FINE if len(cases) else Tone.IMPOSSIBLE, (*table, block))
+    return Document(document.words(f"{count}{said}"), Tone.FINE if len(cases) else Tone.IMPOSSIBLE, (*table, block))
 
 
 def _guard(case: Case, _: Namer) -> Span:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NoReturn
 
+from symbcast.answers.comparison import regions
 from symbcast.answers.comparison.comparison_document import (
     comparison_document,
     comparison_schema,
@@ -13,15 +14,7 @@ from symbcast.answers.comparison.comparison_document import (
     relation_document,
     relation_to_dict,
 )
-from symbcast.answers.comparison.regions import (
-    Order,
-    Pair,
-    PairRegions,
-    RankRelation,
-    RuleAnswers,
-    Separation,
-    order_of,
-)
+from symbcast.answers.comparison.regions import Order, Pair, PairRegions, RankRelation, RuleAnswers, Separation
 from symbcast.answers.comparison.rule_answers import ComparisonQuestion, answer_of, read_rule
 from symbcast.answers.data import ComparisonData, RelationData
 from symbcast.answers.explanation.words import rule_text
@@ -148,7 +141,7 @@ def _related(rules: tuple[Rule, Rule], rank: int) -> Relation:
             for way, example in zip(_WAYS, (apart, pair.only_first.example, pair.only_second.example), strict=True):
                 if example is not None:
                     seen.setdefault(way, Separation(example.shapes, example.first, example.second))
-        order = order_of("first" not in seen, "second" not in seen, "differ" not in seen)
+        order = regions.order_of("first" not in seen, "second" not in seen, "differ" not in seen)
         # Separations are only added: no further ranks change this order.
         if order is Order.NEITHER:
             break

@@ -598,11 +598,7 @@ def own_names(question: ContractQuestion, ranges: Mapping[str, Any]) -> dict[str
 
 
 def contract_of(
-    question: ContractQuestion,
-    form: str,
-    ranges: Mapping[str, RangeLike],
-    typical: Mapping[str, Any],
-    most: int | None,
+    question: ContractQuestion, form: str, ranges: Mapping[str, RangeLike], typical: Mapping[str, Any], most: int | None
 ) -> Contract:
     """Return the contract for a question; raise `ShapeTypeError` for a wrong form or number of boxes."""
     if form not in MOST:

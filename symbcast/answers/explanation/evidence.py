@@ -12,19 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from symbcast.answers.data import SurpriseData
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Compatible,
-    Formula,
-    all_of,
-    at_most,
-    clauses,
-    different,
-    dims_of,
-    equal,
-    holds,
-)
+from symbcast.core.algebra import formulas
+from symbcast.core.algebra.formulas import FALSE, TRUE, Compatible, Formula
 from symbcast.core.algebra.symbols import Rank, Rest, axis_of, is_sequence, rank_of
 from symbcast.core.algebra.terms import Dim, lazy_property, symbols_of
 from symbcast.core.characters import prose_list
@@ -203,13 +192,13 @@ class Alignment:
     @staticmethod
     def _is_no_question(constraint: Constraint) -> bool:
         requirement = constraint.requirement
-        return all(isinstance(d, int) for d in dims_of(requirement)) and holds(requirement)
+        return all(isinstance(d, int) for d in formulas.dims_of(requirement)) and formulas.holds(requirement)
 
     def _decided(self, constraints: Sequence[Constraint]) -> Verdict:
         """Return the verdict on only some of the result's constraints."""
         requirements = [c.requirement for c in constraints]
-        if all(isinstance(d, int) for r in requirements for d in dims_of(r)):
-            return Verdict.ALWAYS if all(map(holds, requirements)) else Verdict.NEVER
+        if all(isinstance(d, int) for r in requirements for d in formulas.dims_of(r)):
+            return Verdict.ALWAYS if all(map(formulas.holds, requirements)) else Verdict.NEVER
 
         decided = set(requirements)
         if all(c.requirement in decided or self._is_no_question(c) for c in self.result.constraints):
@@ -265,7 +254,7 @@ def failure_at(aligned: Alignment, sizes: Mapping[str, int], shown: int = 1) -> 
 
 def failures(aligned: Alignment, verb: str = "has") -> list[str]:
     """Return for each broken constraint of integer shapes the sizes that clash."""
-    return [_failure(c, aligned, verb) for c in aligned.result.constraints if not holds(c.requirement)]
+    return [_failure(c, aligned, verb) for c in aligned.result.constraints if not formulas.holds(c.requirement)]
 
 
 def _failure(constraint: Constraint, aligned: Alignment, verb: str) -> str:
@@ -347,7 +336,7 @@ def _conflict_line(constraint: Constraint, aligned: Alignment) -> tuple[str, boo
         where = f"{axis_text(origin.axis, origin.rank)} of {names[origin.operands[0]]}"
         return f"{where} must be a size: {_needed(constraint.requirement, aligned)}", True
     if origin.axis is None or origin.rank is None:
-        if all(isinstance(d, int) for d in dims_of(constraint.requirement)):
+        if all(isinstance(d, int) for d in formulas.dims_of(constraint.requirement)):
             return constraint.reason, False
         return f"{constraint.reason}: {_needed(constraint.requirement, aligned)}", True
     where = aligned.axis_text(origin.axis)
@@ -383,11 +372,11 @@ def _needed(requirement: Formula, aligned: Alignment) -> str:
     """Return a constraint's requirement in words: its own reduced form if it can hold at all."""
     result = aligned.result
     assert result.scope is not None and result.scope.assumption_set is not None
-    conjuncts: list[Formula] = list(clauses(requirement))
+    conjuncts: list[Formula] = list(formulas.clauses(requirement))
     reduced = Decision(result.scope.assumption_set, [requirement]).clauses
     if reduced and reduced != [FALSE]:
         conjuncts = reduced
-    namer, needed = aligned.namer, all_of(conjuncts)
+    namer, needed = aligned.namer, formulas.all_of(conjuncts)
     text = in_words(needed, namer)
     return text if len(text) <= _LONGEST else namer.formula(needed)
 
@@ -488,14 +477,14 @@ def outer_products(aligned: Alignment) -> Iterator[Surprise]:
         twice = next((d for d in own if d != 1 and d in result.operands[short].dims), None)
         if axis is None or twice is None:
             continue
-        happens = [different(d, 1) for d in (twice, _size(aligned, short, axis))]
+        happens = [formulas.different(d, 1) for d in (twice, _size(aligned, short, axis))]
         sizes = valid.smallest(happens)
         if sizes is not None and result.shape is not None:
             pair = tuple(sorted((long, short)))
             shown = " and ".join(f"{names[n]} {namer.shape(result.operands[n])}" for n in pair)
             text = f"{shown} make an outer product: {namer.dim(twice)} of both is on two axes of the output"
             text = f"{text} {namer.shape(result.shape)}"
-            yield Surprise("outer-product", text, pair, aligned.counted(axis), sizes, all_of(happens))
+            yield Surprise("outer-product", text, pair, aligned.counted(axis), sizes, formulas.all_of(happens))
 
 
 def _of_unlike_ranks(aligned: Alignment) -> list[tuple[int, int]]:
@@ -551,7 +540,7 @@ def _stretches(aligned: Alignment) -> Iterator[Surprise]:
             onto = f"{other.sequence or namer.dim(other.size)} of {names[other.operand]}"
             text = f"where {where} is stretched onto {onto}"
             pair = cell.operand, other.operand
-            yield Surprise("stretch", text, pair, aligned.counted(axis) - back, sizes, all_of(happens))
+            yield Surprise("stretch", text, pair, aligned.counted(axis) - back, sizes, formulas.all_of(happens))
 
 
 def _stretch(
@@ -562,7 +551,7 @@ def _stretch(
     other = next((c for c in cells if c.size != cell.size), None)
     if other is None:
         return None
-    happens = [*cell.is_there, equal(cell.size, 1), different(other.size, 1)]
+    happens = [*cell.is_there, formulas.equal(cell.size, 1), formulas.different(other.size, 1)]
     sizes = valid.smallest(happens)
     return None if sizes is None else (cell, other, happens, sizes)
 
@@ -590,8 +579,8 @@ def _cell(aligned: Alignment, place: tuple[int, int, Dim], back: int) -> _Cell:
     if index < start or from_end < 1:
         return _Cell(operand, dim)
     if not is_sequence(dim):
-        return _Cell(operand, dim, (at_most(from_end, rank_of(own[start])),))
-    is_there = at_most(from_end + back - 1, rank_of(own[start]))
+        return _Cell(operand, dim, (formulas.at_most(from_end, rank_of(own[start])),))
+    is_there = formulas.at_most(from_end + back - 1, rank_of(own[start]))
     return _Cell(operand, axis_of(dim, back), (is_there,), aligned.namer.dim(dim))
 
 
@@ -604,14 +593,14 @@ class _ValidSizes:
         if result.is_open:
             self._ranked = RankedSizes.of_call("surprises", result, mentioned)
 
-    def smallest(self, formulas: Sequence[Formula]) -> dict[str, int] | None:
-        """Return the smallest valid sizes at which formulas hold; None if there are none."""
+    def smallest(self, more: Sequence[Formula]) -> dict[str, int] | None:
+        """Return the smallest valid sizes at which ``more`` holds too; None if there are none."""
         result, ranked = self._result, self._ranked
         if ranked is not None:
-            sizes = Decision(ranked.assumption_set, [*ranked.required, *formulas]).witness()
+            sizes = Decision(ranked.assumption_set, [*ranked.required, *more]).witness()
             return None if sizes is None else ranked.named(sizes)
         if result.scope is None:
-            return {} if all(map(holds, formulas)) else None
+            return {} if all(map(formulas.holds, more)) else None
         required = [c.requirement for c in result.constraints]
-        sizes = Decision(result.scope.assumption_set, [*required, *formulas]).witness()
+        sizes = Decision(result.scope.assumption_set, [*required, *more]).witness()
         return None if sizes is None else result.scope.named(sizes)

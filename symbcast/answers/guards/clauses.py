@@ -12,19 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count
 
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Comparison,
-    Compatible,
-    Formula,
-    Leaf,
-    clauses,
-    dims_of,
-    holds,
-    with_leaves,
-    with_values,
-)
+from symbcast.core.algebra import formulas
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Compatible, Formula, Leaf
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, sequences_of, symbol
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
@@ -112,7 +101,7 @@ def guarded_clauses(condition: Formula, names: Mapping[Symbol, str]) -> tuple[Fo
     (Comparison('!=', N, 0), Comparison('==', 7//N, M))
     """
     check_named(condition, names)
-    return clauses(with_leaves(with_values(condition), _without_trivial_comparisons))
+    return formulas.clauses(formulas.with_leaves(formulas.with_values(condition), _without_trivial_comparisons))
 
 
 def check_named(condition: Formula, names: Mapping[Symbol, str]) -> None:
@@ -135,7 +124,9 @@ def condition_texts(condition: Formula, names: Mapping[Symbol, str]) -> list[str
     ['batch == 2*M', 'M >= 1']
     """
     renamed = {s: _called(s, name) for s, name in names.items() if s.name != name}
-    return [formula_text(replace_in_formula(c, renamed) if renamed else c) for c in clauses(condition)] or ["True"]
+    return [formula_text(replace_in_formula(c, renamed) if renamed else c) for c in formulas.clauses(condition)] or [
+        "True"
+    ]
 
 
 def renamed_sizes(called: Mapping[Symbol, str], names: Mapping[Symbol, str], sign: str = "") -> list[str]:
@@ -145,7 +136,7 @@ def renamed_sizes(called: Mapping[Symbol, str], names: Mapping[Symbol, str], sig
 
 def operation_kinds(parts: tuple[Formula, ...]) -> set[str]:
     """Return the kinds of operations in some formulas."""
-    return {o.kind for part in parts for dim in dims_of(part) for o in term(dim).all_operations()}
+    return {o.kind for part in parts for dim in formulas.dims_of(part) for o in term(dim).all_operations()}
 
 
 @lru_cache(maxsize=4096)
@@ -191,7 +182,9 @@ def _without_trivial_comparisons(leaf: Leaf) -> Formula:
         case Comparison(operator, left, right):
             if term(left) == term(right):
                 return TRUE if operator in ("==", "<=") else FALSE
-            return (TRUE if holds(leaf) else FALSE) if isinstance(left, int) and isinstance(right, int) else leaf
+            return (
+                (TRUE if formulas.holds(leaf) else FALSE) if isinstance(left, int) and isinstance(right, int) else leaf
+            )
         case _:
             # Members that are 1, or duplicates, require nothing.
             members = tuple(dict.fromkeys(d for d in leaf.dims if d != 1))

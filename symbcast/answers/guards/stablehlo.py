@@ -15,23 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.answers.explanation.words import Namer, operand_names, rule_text
 from symbcast.answers.guards.clauses import check_known_ranks, condition_texts, guarded_clauses, identifiers, magnitude
 from symbcast.answers.guards.languages.mlir import escaped, spelled
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    AllOf,
-    AnyOf,
-    Clashing,
-    Comparison,
-    Compatible,
-    Formula,
-    Leaf,
-    all_of,
-    clauses,
-    definedness,
-    dims_of,
-    holds,
-    with_leaves,
-)
+from symbcast.core.algebra import formulas
+from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, Leaf
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.characters import visible
 from symbcast.core.rules.broadcast_rule import members_of, same_size
@@ -109,7 +94,7 @@ class ScalarWriter:
 
     def fits_formula(self, formula: Formula) -> str | None:
         """Return whether 64 bits hold all values in a formula; None if they do at all sizes."""
-        return self.fits(list(dims_of(formula)))
+        return self.fits(list(formulas.dims_of(formula)))
 
     # Formulas.
 
@@ -295,7 +280,7 @@ def stablehlo_source(
     """
     check_known_ranks("StableHLO", names)
     module = _ConditionModule(names)
-    parts = with_leaves(all_of(guarded_clauses(condition, names)), _range_settled)
+    parts = formulas.with_leaves(formulas.all_of(guarded_clauses(condition, names)), _range_settled)
     checked = [*module.relevant(requirements, condition), *module.rest(condition, requirements)]
     lines = [*module.condition(parts), *module.check(checked)]
     left_out = []
@@ -326,7 +311,7 @@ class _ConditionModule:
 
     def relevant(self, requirements: Iterable[CheckedRequirement], condition: Formula) -> Iterator[CheckedRequirement]:
         """Yield the requirements that the condition implies: its own parts; any over its sizes if it never holds."""
-        own = clauses(condition)
+        own = formulas.clauses(condition)
         for requirement in requirements:
             if requirement.formula in own or (
                 condition == FALSE and symbols_in(requirement.formula).keys() <= self._names.keys()
@@ -336,7 +321,7 @@ class _ConditionModule:
     def rest(self, condition: Formula, requirements: Iterable[CheckedRequirement]) -> Iterator[CheckedRequirement]:
         """Yield the parts of the condition that no requirement covers."""
         covered = {requirement.formula for requirement in requirements}
-        for clause in clauses(condition):
+        for clause in formulas.clauses(condition):
             if clause not in covered:
                 text = " and ".join(condition_texts(clause, self._names))
                 message = "no sizes meet the condition" if clause == FALSE else f"the condition requires {text}"
@@ -357,7 +342,7 @@ class _ConditionModule:
         """Return the function of the condition."""
         writer = ScalarWriter(self._called)
         tests = [self._is_size(writer, s) for s in self._called]
-        value = writer.all_of([*tests, *(writer.formula(c) for c in clauses(formula))])
+        value = writer.all_of([*tests, *(writer.formula(c) for c in formulas.clauses(formula))])
         return self._function("condition", writer, value, "tensor<i1>")
 
     def check(self, requirements: Iterable[CheckedRequirement]) -> list[str]:
@@ -366,7 +351,9 @@ class _ConditionModule:
         for symbol in self._called:
             self._assert(writer, self._is_size(writer, symbol), "a size is not negative", [symbol])
         for requirement in requirements:
-            formula = with_leaves(all_of(guarded_clauses(requirement.formula, self._names)), _range_settled)
+            formula = formulas.with_leaves(
+                formulas.all_of(guarded_clauses(requirement.formula, self._names)), _range_settled
+            )
             sizes, test = symbols_in(requirement.formula), writer.formula(formula)
             fits = writer.fits_formula(formula)
             if fits is not None:
@@ -393,7 +380,7 @@ class _ConditionModule:
 
     def _dimension(self, writer: ScalarWriter, dim: Dim) -> str:
         """Return a dimension; -1 where it is no size, or too large to be computed."""
-        needs = [writer.formula(c) for need in definedness(dim) for c in guarded_clauses(need, self._names)]
+        needs = [writer.formula(c) for need in formulas.definedness(dim) for c in guarded_clauses(need, self._names)]
         fits = writer.fits([dim])
         tests = needs if fits is None else [fits, *needs]
         value = writer.value(dim)
@@ -439,7 +426,7 @@ def _range_settled(leaf: Leaf) -> Formula:
             if abs(number) <= magnitude(term(other), LARGEST_DIMENSION):
                 return leaf
             sides = (number, 0) if number is left else (0, number)
-            return TRUE if holds(Comparison(operator, *sides)) else FALSE
+            return TRUE if formulas.holds(Comparison(operator, *sides)) else FALSE
     return leaf
 
 
@@ -496,7 +483,7 @@ def _comment(call: BroadcastCall) -> Iterator[str]:
     shapes = (f"{n} {namer.shape(s)}" for n, s in zip(operand_names(call), call.operands, strict=True))
     yield visible(f"// {rule_text(call.rule)} of {', '.join(shapes)}")
     if call.clauses:
-        yield visible(f"// valid when {namer.formula(all_of(call.clauses))}")
+        yield visible(f"// valid when {namer.formula(formulas.all_of(call.clauses))}")
 
 
 class _BroadcastModule:

@@ -17,16 +17,10 @@ from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import prose_list, sizes_text, visible
 from symbcast.core.effort import check_budget, one_call, within_optional
+from symbcast.core.programs import certificates, conditions
 from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions, unknown_name_error
 from symbcast.core.programs.broadcast_call import BroadcastCall
-from symbcast.core.programs.certificates import known_of
-from symbcast.core.programs.conditions import (
-    Statement,
-    condition_about,
-    condition_of_answer,
-    named_sizes,
-    size_extremes,
-)
+from symbcast.core.programs.conditions import Statement
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import from_dim
 from symbcast.core.solver.extremes import Extreme
@@ -223,7 +217,9 @@ def bounds(size: object, assume: Assumptions = (), min_size: int = 0, budget: fl
     read = _expression(size)
     known, order = read_assumptions(assume), symbols_as_written((read,), (size,))
     with within_optional(check_budget(budget)):
-        found, names = size_extremes(condition_about(Statement, TRUE, order), read, known, check_min_size(min_size))
+        found, names = conditions.size_extremes(
+            conditions.condition_about(Statement, TRUE, order), read, known, check_min_size(min_size)
+        )
     least = [f"all sizes >= {min_size}"] if min_size else []
     return size_bounds(_text(size, read), found, names, (*(a.text for a in known), *least))
 
@@ -237,7 +233,7 @@ def bounds_where_valid(
     ``account`` is that of the answer, and ``aliases`` are short names of its sizes. If sizes are open, only limits are
     proved. Raises `BindingError` for names that the answer does not have, and otherwise what `bounds` raises.
     """
-    read, own = _expression(size), named_sizes(answer)
+    read, own = _expression(size), conditions.named_sizes(answer)
     read = replace_symbols(read, {symbol(alias): symbol(name) for alias, name in aliases.items()})
     named = {**{shown.name: s for s, shown in own.items()}, **{s.name: s for s in own}}
     for s in symbols_of((read,)):
@@ -245,8 +241,8 @@ def bounds_where_valid(
             raise unknown_name_error(s.name, [s.name for s in own.values()])
     # A label, such as ?a, is read as a new size each time: here it is that of the answer.
     read = replace_symbols(read, {s: named[s.name] for s in symbols_of((read,)) if isinstance(s, Unknown)})
-    where = condition_of_answer(Statement, account.needed, answer)
-    found, shown = size_extremes(where, read, known_of(answer), 0, answer.min_size)
+    where = conditions.condition_of_answer(Statement, account.needed, answer)
+    found, shown = conditions.size_extremes(where, read, certificates.known_of(answer), 0, answer.min_size)
     result = size_bounds(_text(size, read), found, shown, (a.text for a in answer.assumptions))
     return opened(result, account.reason or "some sizes are open") if account.is_open else result
 

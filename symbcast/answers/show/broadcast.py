@@ -7,18 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from symbcast.answers.data import RepairsData
-from symbcast.answers.explanation.evidence import (
-    Alignment,
-    AxisMark,
-    at_evidence,
-    at_sizes,
-    clashing_pair,
-    constraint_conflict_lines,
-    failure_at,
-    outer_products,
-    surprises,
-)
-from symbcast.answers.explanation.fixes import fix
+from symbcast.answers.explanation import evidence, fixes
+from symbcast.answers.explanation.evidence import Alignment, AxisMark
 from symbcast.answers.explanation.repairs import Repair, best_edit
 from symbcast.answers.explanation.words import Namer, in_words, rule_text, statement_of
 from symbcast.answers.show.document import (
@@ -306,7 +296,7 @@ class _Operands:
 
     def _differing(self, axis: int) -> list[tuple[int, Dim]]:
         cells = self._aligned.cells(axis)
-        return list(clashing_pair(cells)) if len(cells) > 1 else cells
+        return list(evidence.clashing_pair(cells)) if len(cells) > 1 else cells
 
 
 @lru_cache(maxsize=256)
@@ -396,7 +386,7 @@ VERDICTS = {
 
 def _fields(aligned: Alignment) -> Iterator[Field]:
     yield from answer_fields(aligned)
-    yield field("surprise", *(words(s.text) for s in outer_products(aligned)))
+    yield field("surprise", *(words(s.text) for s in evidence.outer_products(aligned)))
     yield field("fix", words(_fix(aligned)))
 
 
@@ -406,7 +396,7 @@ def _fix(aligned: Alignment) -> str:
     if edit is not None:
         change, code = edit
         return f"{change.text}: {code['numpy']}"
-    repair = fix(aligned)
+    repair = fixes.fix(aligned)
     return repair.text if repair is not None else ""
 
 
@@ -421,7 +411,7 @@ def answer_fields(aligned: Alignment) -> Iterator[Field]:
         yield field("assuming", whole(_assumed(result)))
         yield field("unproven", words(_unproven(result)))
     if never:
-        yield field("impossible", *map(words, constraint_conflict_lines(aligned)))
+        yield field("impossible", *map(words, evidence.constraint_conflict_lines(aligned)))
     elif counterexample:
         yield field("fails at", _failure_fields(aligned, counterexample))
     if witness:
@@ -468,11 +458,11 @@ def _unproven(result: BroadcastCall) -> str:
 
 
 def _failure_fields(aligned: Alignment, sizes: Mapping[str, int]) -> Line:
-    return Span(sizes_text(sizes), True, math=NamedSizes(sizes)), Span(f": {failure_at(aligned, sizes)}")
+    return Span(sizes_text(sizes), True, math=NamedSizes(sizes)), Span(f": {evidence.failure_at(aligned, sizes)}")
 
 
 def _example_fields(result: BroadcastCall, sizes: Mapping[str, int]) -> Line:
-    concrete = at_evidence(result, sizes)
+    concrete = evidence.at_evidence(result, sizes)
     if concrete is None or concrete.shape is None:
         return ()
     shape = concrete.shape
@@ -482,7 +472,7 @@ def _example_fields(result: BroadcastCall, sizes: Mapping[str, int]) -> Line:
 
 def headline(result: BroadcastCall, binding: Mapping[str, int] | None = None) -> Document:
     """Return the answer in the few lines of an exception's message; with ``binding``, why it fails at those sizes."""
-    concrete = at_sizes(result, binding) if binding else None
+    concrete = evidence.at_sizes(result, binding) if binding else None
     aligned = Alignment(result)
     table = brief_table(aligned if concrete is None else Alignment(concrete), 4)
     lines = Lines(tuple(words(text) for text in _headlines(aligned, binding) if text))
@@ -492,15 +482,15 @@ def headline(result: BroadcastCall, binding: Mapping[str, int] | None = None) ->
 def _headlines(aligned: Alignment, binding: Mapping[str, int] | None) -> Iterator[str]:
     result = aligned.result
     if binding:
-        yield failure_at(aligned, binding, 3)
+        yield evidence.failure_at(aligned, binding, 3)
     elif result.verdict is Verdict.NEVER:
-        yield from constraint_conflict_lines(aligned, 3)
+        yield from evidence.constraint_conflict_lines(aligned, 3)
     condition = _formula(result, aligned.namer)
     yield f"valid when {condition}" if condition else ""
     yield f"open: {result.reason}" if result.reason else ""
     counterexample = result.counterexample()
     if not binding and result.verdict is Verdict.SOMETIMES and counterexample:
-        yield f"fails at {sizes_text(counterexample)}: {failure_at(aligned, counterexample)}"
+        yield f"fails at {sizes_text(counterexample)}: {evidence.failure_at(aligned, counterexample)}"
     change = _fix(aligned)
     yield f"fix: {change}" if change else ""
 
@@ -602,7 +592,7 @@ def repairs_document(result: BroadcastCall, repairs: Sequence[Repair]) -> Docume
 def repairs_data(result: BroadcastCall, repairs: Sequence[Repair]) -> RepairsData:
     """Return repairs and surprises as data that `json.dumps` accepts."""
     try:
-        surprising = [s.to_dict() for s in surprises(result)]
+        surprising = [s.to_dict() for s in evidence.surprises(result)]
     except UnknownRankError:
         surprising = None
     return {"version": VERSION, "repairs": [r.to_dict() for r in repairs], "surprises": surprising}
@@ -614,7 +604,7 @@ def _repair_fields(result: BroadcastCall, repairs: Sequence[Repair]) -> Iterator
         yield field("valid when", whole(namer.formula(all_of(result.clauses))))
     yield field("undecided", words(result.reason if result.verdict is Verdict.UNKNOWN else ""))
     try:
-        yield field("surprise", *(words(s.text) for s in surprises(result)))
+        yield field("surprise", *(words(s.text) for s in evidence.surprises(result)))
     except UnknownRankError as error:
         yield field("not told", words(str(error)))
     for number, repair in enumerate(repairs, 1):

@@ -36,12 +36,7 @@ UNDECIDED = "#7F7F7F"
 # The colours of different failures in pictures: neighbours are as distinct as possible.
 FAILURES = (IMPOSSIBLE, "#0072B2", "#F0E442", "#CC79A7", CONDITIONAL, "#56B4E9")
 
-COLOURS = {
-    Tone.FINE: FINE,
-    Tone.CONDITIONAL: CONDITIONAL,
-    Tone.IMPOSSIBLE: IMPOSSIBLE,
-    Tone.UNDECIDED: UNDECIDED,
-}
+COLOURS = {Tone.FINE: FINE, Tone.CONDITIONAL: CONDITIONAL, Tone.IMPOSSIBLE: IMPOSSIBLE, Tone.UNDECIDED: UNDECIDED}
 
 
 def tint(colour: str, opacity: float) -> str:

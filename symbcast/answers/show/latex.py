@@ -26,17 +26,8 @@ from symbcast.answers.show.document import (
     Table,
     plain,
 )
-from symbcast.core.algebra.formulas import (
-    AllOf,
-    AnyOf,
-    Clashing,
-    Comparison,
-    Compatible,
-    Formula,
-    different,
-    dims_of,
-    equal,
-)
+from symbcast.core.algebra import formulas
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.core.algebra.symbols import (
     ATOM,
     POWER,
@@ -260,7 +251,7 @@ def clause_lines(clauses: Sequence[Formula]) -> list[str]:
     >>> print(clause_lines([parse_formula("2 <= N and (N == M or M % 8 == 0)")])[0])
     N \ge 2 \land (N = M \lor M \bmod 8 = 0)
     """
-    labels = labels_of(d for c in clauses for d in dims_of(c))
+    labels = labels_of(d for c in clauses for d in formulas.dims_of(c))
     within = AllOf if len(clauses) > 1 else None
     lines: list[str] = []
     for n, clause in enumerate(clauses):
@@ -318,7 +309,7 @@ def _formula(formula: Formula, labels: Mapping[Symbol, str], is_within: bool = F
             return _comparison(operator, left, right, labels), None
         # Alternatives over sequences may differ from axis to axis: without this mark, all axes would seem to choose
         # alike. It stands on the outermost of them.
-        case AnyOf(parts) if not is_within and any(map(mentions_rest, dims_of(formula))):
+        case AnyOf(parts) if not is_within and any(map(mentions_rest, formulas.dims_of(formula))):
             return call("each", [_joined(parts, AnyOf, labels, True)[0]]), None
         case AllOf(parts) | AnyOf(parts):
             if not parts:
@@ -358,7 +349,7 @@ def _compatibility(formula: Compatible | Clashing, labels: Mapping[Symbol, str])
         return f"{sign}{call('compatible', some(dims, lambda d: _dim(d, labels)))}", None
     left, right = dims[::-1] if isinstance(dims[0], int) else dims
     pairs = [(left, right), (left, 1), *([] if isinstance(right, int) else [(right, 1)])]
-    parts = tuple((equal if is_valid else different)(a, b) for a, b in pairs)
+    parts = tuple((formulas.equal if is_valid else formulas.different)(a, b) for a, b in pairs)
     return _formula(AnyOf(parts) if is_valid else AllOf(parts), labels)
 
 

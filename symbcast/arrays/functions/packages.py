@@ -257,10 +257,7 @@ _BY_NAME: dict[str, Mapping[str, Callable[..., Any]]] = {
     "scipy.spatial.distance": {"pdist": _between_each, "cdist": _between_both},
     "scipy.linalg": DECOMPOSITIONS,
     # The correlation fills a given output, the filter keeps the shape.
-    "scipy.signal._sigtools": {
-        "_correlateND": lambda real, left, right, out, *args: out,
-        "_linear_filter": _filtered,
-    },
+    "scipy.signal._sigtools": {"_correlateND": lambda real, left, right, out, *args: out, "_linear_filter": _filtered},
     # SciPy puts shapes into a set here, or converts a size to a number.
     "scipy._lib._array_api": {"xp_promote": _promoted, "_length_nonmasked": _length},
     # It broadcasts shapes as integer arrays.

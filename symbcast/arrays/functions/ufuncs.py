@@ -8,17 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from symbcast.arrays import symbolic_array
 from symbcast.arrays.array_facts import ArrayContents, IntegerSpan, axes_of, broadcast_together, dims_of, dtype_of, here
 from symbcast.arrays.functions.linear_algebra import generalized
 from symbcast.arrays.indexing import assign_out, check_indices, ramp_contents, whole_indices, write_at, write_out
-from symbcast.arrays.symbolic_array import (
-    SymbolicArray,
-    contents_of,
-    decided_by,
-    is_of_data,
-    outputs_or_results,
-    result_dtypes,
-)
+from symbcast.arrays.symbolic_array import SymbolicArray
 from symbcast.core.algebra.arithmetic import add, floor_divide, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
@@ -32,16 +26,18 @@ from symbcast.paths.sizes import dim_of, greatest, is_whole, smallest
 def contents_after(ufunc: Any, inputs: Sequence[Any]) -> ArrayContents:
     """Return the facts about the elements of a ufunc's result."""
     name = ufunc.__name__
-    contents = _of_ramp(name, inputs) or ArrayContents(span=_span_after(name, inputs), is_data=is_of_data(*inputs))
+    contents = _of_ramp(name, inputs) or ArrayContents(
+        span=_span_after(name, inputs), is_data=symbolic_array.is_of_data(*inputs)
+    )
     contents.pattern = _pattern_after(name, inputs)
     if name in ("logical_not", "invert") and len(inputs) == 1:
-        contents.false_count = contents_of(inputs[0]).true_count
+        contents.false_count = symbolic_array.contents_of(inputs[0]).true_count
     return contents
 
 
 def _of_ramp(name: str, inputs: Sequence[Any]) -> ArrayContents | None:
     """Return the ramp that results from a ramp and a single number; None for anything else."""
-    ramps = [v for v in inputs if contents_of(v).ramp is not None]
+    ramps = [v for v in inputs if symbolic_array.contents_of(v).ramp is not None]
     if len(ramps) != 1 or not all(v is ramps[0] or is_whole(v) for v in inputs):
         return None
     ramp, (count,) = ramps[0].contents.ramp, ramps[0].dims
@@ -62,7 +58,7 @@ def _of_ramp(name: str, inputs: Sequence[Any]) -> ArrayContents | None:
 
 
 def _pattern_after(name: str, inputs: Sequence[Any]) -> Any:
-    first = contents_of(inputs[0])
+    first = symbolic_array.contents_of(inputs[0])
     if first.pattern is None:
         return None
     if name in ("logical_not", "invert") and len(inputs) == 1:
@@ -94,7 +90,7 @@ def _span_of(value: Any) -> IntegerSpan | None:
         return IntegerSpan(dim, dim, "all")
     if isinstance(value, np.ndarray) and not hasattr(type(value), "dims") and value.dtype.kind not in "iu":
         return None
-    return contents_of(value).span
+    return symbolic_array.contents_of(value).span
 
 
 def _are_independent(shapes: Sequence[Dims]) -> bool:
@@ -215,7 +211,7 @@ def apply(ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
     if method == "__call__" and not outs and _are_objects(inputs):
         return ufunc(*map(_as_object, inputs), **options)
     with here().doing(ufunc.__name__, [dims_of(v) for v in inputs]):
-        return decided_by(_apply(ufunc, method, inputs, outs, options), *inputs, *options.values())
+        return symbolic_array.decided_by(_apply(ufunc, method, inputs, outs, options), *inputs, *options.values())
 
 
 def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -226,7 +222,7 @@ def _apply(ufunc: Any, method: str, inputs: Sequence[Any], outs: tuple[Any, ...]
             return _elementwise(ufunc, inputs, outs, options)
         case "outer":
             left, right = (dims_of(v) for v in inputs)
-            kind, contents = np.dtype(dtype_of(inputs[0])), contents_of(inputs[0]).spread
+            kind, contents = np.dtype(dtype_of(inputs[0])), symbolic_array.contents_of(inputs[0]).spread
             spread = SymbolicArray((*left, *(1,) * len(right)), kind, contents=contents)
             return _elementwise(ufunc, (spread, inputs[1]), outs, options)
         case "reduce":
@@ -302,7 +298,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
     if where is not True:
         shapes.append(dims_of(where))
     dims = broadcast_together(shapes)
-    dtypes = result_dtypes(ufunc, tuple(dtype_of(v) for v in inputs), dtype)
+    dtypes = symbolic_array.result_dtypes(ufunc, tuple(dtype_of(v) for v in inputs), dtype)
     for out, kind in zip(outs, dtypes, strict=False):
         if out is not None:
             # The output is no operand: the result may be stretched to it, not the other way round.
@@ -310,7 +306,7 @@ def _elementwise(ufunc: Any, inputs: Sequence[Any], outs: tuple[Any, ...], optio
             dims = dims_of(out)
             write_out(out, kind, casting)
     results = [SymbolicArray(dims, kind, contents=_contents(ufunc, inputs, where)) for kind in dtypes]
-    return outputs_or_results(outs, *results)
+    return symbolic_array.outputs_or_results(outs, *results)
 
 
 def _options(  # noqa: PLR0913 - as NumPy has them
@@ -328,11 +324,13 @@ def _options(  # noqa: PLR0913 - as NumPy has them
 
 def _contents(ufunc: Any, inputs: Sequence[Any], where: Any) -> ArrayContents:
     if where is not True:
-        return ArrayContents(is_data=is_of_data(*inputs, where))
+        return ArrayContents(is_data=symbolic_array.is_of_data(*inputs, where))
     truth = TRUE_OF_FINITE.get(ufunc.__name__)
     if truth is None or not all(map(_is_finite, inputs)):
         truth = _truth(ufunc, inputs)
-    contents = contents_after(ufunc, inputs) if ufunc.nout == 1 else ArrayContents(is_data=is_of_data(*inputs))
+    contents = (
+        contents_after(ufunc, inputs) if ufunc.nout == 1 else ArrayContents(is_data=symbolic_array.is_of_data(*inputs))
+    )
     contents.truth = truth
     if ufunc.__name__ in ("divide", "floor_divide", "remainder"):
         contents.divisors = _divisors(inputs[1])
@@ -409,8 +407,8 @@ def reduced(  # noqa: PLR0913, PLR0917 - as NumPy has them
         if output is not None:
             assign_out(output, result_dims, kind)
     truth = _reduced_truth(ufunc, data, [dims[n] for n in axes]) if where is True and not result_dims else None
-    contents = ArrayContents(truth, _reduced_span(ufunc, data, axes), is_data=is_of_data(data, where))
-    return outputs_or_results(outs, SymbolicArray(result_dims, kind, contents=contents))
+    contents = ArrayContents(truth, _reduced_span(ufunc, data, axes), is_data=symbolic_array.is_of_data(data, where))
+    return symbolic_array.outputs_or_results(outs, SymbolicArray(result_dims, kind, contents=contents))
 
 
 def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
@@ -426,7 +424,7 @@ def _reduced_truth(ufunc: Any, data: Any, dims: Sequence[Any]) -> bool | None:
 
 def _reduced_span(ufunc: Any, data: Any, axes: Sequence[int]) -> IntegerSpan | None:
     """Return the bounds of the maximum or minimum of the elements."""
-    span = contents_of(data).span
+    span = symbolic_array.contents_of(data).span
     if span is None or ufunc.__name__ not in ("maximum", "minimum"):
         return None
     # Only the maximum of all elements is sure to be the upper end: a part may not have it.
@@ -453,7 +451,9 @@ def accumulated(  # noqa: PLR0913 - as NumPy has them
             if not is_known and (len(dims) > 1 or here().ask(here().empty((*dims, *dims_of(output))))):
                 here().fail_to_trace(f"{ufunc.__name__}.accumulate with an output of another shape is not supported")
             assign_out(output, dims, kind)
-    return outputs_or_results(outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data)))
+    return symbolic_array.outputs_or_results(
+        outs, SymbolicArray(dims, kind, contents=_accumulated_contents(ufunc, data))
+    )
 
 
 def _is_same(left: Any, right: Any) -> bool:
@@ -462,7 +462,7 @@ def _is_same(left: Any, right: Any) -> bool:
 
 def _accumulated_contents(ufunc: Any, data: Any) -> ArrayContents:
     """Return the facts about cumulative sums: the sums of a constant are a ramp."""
-    contents = contents_of(data)
+    contents = symbolic_array.contents_of(data)
     if ufunc.__name__ == "add" and len(data.dims) == 1 and contents.span is not None:
         low, high, _ = contents.span
         if low == high and isinstance(low, int) and low:
@@ -491,7 +491,7 @@ def _reduced_at(  # noqa: PLR0913, PLR0917 - as NumPy has them
     outs = outs or ((out,) if out is not None else ())
     if any(o is not None for o in outs):
         here().fail_to_trace("reduceat with an output is not supported")
-    return SymbolicArray(result_dims, kind, contents=ArrayContents(is_data=is_of_data(data, indices)))
+    return SymbolicArray(result_dims, kind, contents=ArrayContents(is_data=symbolic_array.is_of_data(data, indices)))
 
 
 @lru_cache(maxsize=1024)

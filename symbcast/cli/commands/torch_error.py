@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from symbcast.cli.argument_advice import is_model
+from symbcast.cli import argument_advice, model_files, terminal
 from symbcast.cli.command import command
-from symbcast.cli.model_files import path_exists
 from symbcast.cli.options import TextOrJson
-from symbcast.cli.terminal import (
-    STDIN,
-    Exit,
-    UsageError,
-    argument_text,
-    command_line,
-    harmless,
-    print_json,
-    print_wrapped,
-    read_stdin,
-)
+from symbcast.cli.terminal import STDIN, Exit, UsageError
 
 EPILOGUE = """Example: python export.py 2>&1 | symbcast torch-error
 
@@ -43,17 +32,17 @@ def torch_error(log: str = STDIN, /, *, format: TextOrJson = "text") -> int:
     is_read = any(error.messages for error in reading.errors) or bool(reading.recompiles.recompilations)
     if format == "json":
         recompiled = {"recompiles": reading.recompiles.explain()} if reading.recompiles.recompilations else {}
-        print_json(
+        terminal.print_json(
             [*(error.to_dict() for error in reading.errors if error.messages), *([recompiled] if recompiled else [])]
         )
     else:
-        print_wrapped(harmless(reading.explain()), indent=4)
+        terminal.print_wrapped(terminal.harmless(reading.explain()), indent=4)
     return Exit.ALWAYS if is_read else Exit.FAILS
 
 
 def _text(log: str) -> str:
     if log == STDIN:
-        data = read_stdin()
+        data = terminal.read_stdin()
         if not data.strip():
             raise UsageError("- reads a log from standard input, which is empty")
     elif not log:
@@ -65,16 +54,18 @@ def _text(log: str) -> str:
 
 def _file(log: str) -> bytes:
     """Return the content of a log; raise `UsageError` for a message instead of a file, and for a file of data."""
-    if not path_exists(log) and (" " in log or "(" in log):
+    if not model_files.path_exists(log) and (" " in log or "(" in log):
         raise UsageError(
-            f"{argument_text(log)} is not a file; to explain a message, give it on standard input: "
+            f"{terminal.argument_text(log)} is not a file; to explain a message, give it on standard input: "
             "python export.py 2>&1 | symbcast torch-error"
         )
     if log.endswith(".py"):
-        run = f"python {argument_text(log)} 2>&1 | symbcast torch-error"
-        raise UsageError(f"{argument_text(log)} is Python source, not a log; run it, and read what it prints: {run}")
+        run = f"python {terminal.argument_text(log)} 2>&1 | symbcast torch-error"
+        raise UsageError(
+            f"{terminal.argument_text(log)} is Python source, not a log; run it, and read what it prints: {run}"
+        )
     data = Path(log).read_bytes()
     if b"\0" in data[:4096]:
-        hint = f"; did you mean {command_line('model', log)}?" if is_model(log) else ""
+        hint = f"; did you mean {terminal.command_line('model', log)}?" if argument_advice.is_model(log) else ""
         raise UsageError(f"{log}: is not a log{hint}")
     return data

@@ -13,18 +13,11 @@ from inspect import isclass, isfunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from symbcast.cli import terminal
 from symbcast.cli.argument_advice import call_fault, function_fault, is_method, note_unknown_names, notes
 from symbcast.cli.command import command
 from symbcast.cli.options import GuardIn, guard_text
-from symbcast.cli.terminal import (
-    UsageError,
-    argument_text,
-    is_shape,
-    print_text,
-    print_wrapped,
-    show,
-    status_of,
-)
+from symbcast.cli.terminal import UsageError
 from symbcast.core.characters import closest, prose_list
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError
@@ -109,10 +102,10 @@ def trace(  # noqa: PLR0913 - each is an option
 
             verdict, answer = _answer(report_of_crash(request.call(), request.function, error), request)
     if isinstance(answer, str):
-        print_text(answer)
+        terminal.print_text(answer)
     else:
-        show(answer)
-    return status_of(verdict, fail_on)
+        terminal.show(answer)
+    return terminal.status_of(verdict, fail_on)
 
 
 # A Python literal that no shape is: the argument of a function that takes a number or a flag.
@@ -156,7 +149,7 @@ def answer_in_child(request: TraceRequest) -> Answer:
             raise UsageError(call_fault(function, request.function, request.arguments) or str(error)) from error
         note_unknown_names(request.assume, _shapes(call))
         for note in notes(request.arguments, function, report.verdict):
-            print_wrapped(f"symbcast: {note}", sys.stderr)
+            terminal.print_wrapped(f"symbcast: {note}", sys.stderr)
         return _answer(report, request)
 
 
@@ -237,7 +230,7 @@ def _argument(text: str) -> Any:
         np.dtype(kind.strip())
     except TypeError as error:
         raise UsageError(
-            f"{argument_text(text)}: {kind.strip()} is not a type; write {_in_order(kind, rest)}"
+            f"{terminal.argument_text(text)}: {kind.strip()} is not a type; write {_in_order(kind, rest)}"
         ) from error
     return array(rest, kind.strip())
 
@@ -248,12 +241,12 @@ def _in_order(kind: str, rest: str) -> str:
 
     names = [np.dtype(code).name for code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"]]
     known = [*names, "bool", "size"]
-    if rest.strip() in known and is_shape(kind):
-        return argument_text(f"{rest.strip()}:{kind.strip()}")
+    if rest.strip() in known and terminal.is_shape(kind):
+        return terminal.argument_text(f"{rest.strip()}:{kind.strip()}")
     close = closest(kind.strip(), known)
     if close:
-        return argument_text(f"{close}:{rest.strip()}")
-    named = f", or {argument_text(f'{kind.strip()}={rest.strip()}')} for an argument of this name"
+        return terminal.argument_text(f"{close}:{rest.strip()}")
+    named = f", or {terminal.argument_text(f'{kind.strip()}={rest.strip()}')} for an argument of this name"
     return f"{_TYPES}{named if kind.strip().isidentifier() else ''}"
 
 

@@ -28,16 +28,7 @@ from symbcast.core.algebra.arithmetic import (
     sides_of,
     subtract,
 )
-from symbcast.core.algebra.formulas import (
-    Comparison,
-    Formula,
-    Operator,
-    all_of,
-    any_of,
-    at_most,
-    different,
-    equal,
-)
+from symbcast.core.algebra.formulas import Comparison, Formula, Operator, all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
 from symbcast.core.effort import cached_uncounted, charge, remembered
 

@@ -19,15 +19,7 @@ from sympy.core.relational import Relational
 from sympy.core.sorting import default_sort_key
 from sympy.logic.boolalg import Boolean, BooleanFunction
 
-from symbcast.core.algebra.arithmetic import (
-    check_size,
-    extremum_terms,
-    floordiv_terms,
-    join_terms,
-    mention,
-    mentioning,
-    modulo_terms,
-)
+from symbcast.core.algebra import arithmetic, sympy_functions, terms
 from symbcast.core.algebra.formulas import (
     FALSE,
     TRUE,
@@ -46,32 +38,9 @@ from symbcast.core.algebra.formulas import (
     negate,
 )
 from symbcast.core.algebra.symbols import Dummy, SequenceSymbol, Unknown, UserSymbol, name_text, symbol
-from symbcast.core.algebra.sympy_functions import (
-    GUARDED,
-    Coded,
-    QuotedSymbol,
-    SizeOfAxes,
-    SympyDim,
-    broadcast,
-    floordiv,
-    guarded_broadcast,
-    guarded_floordiv,
-    guarded_mod,
-    mod,
-)
+from symbcast.core.algebra.sympy_functions import GUARDED, Coded, QuotedSymbol, SizeOfAxes, SympyDim
 from symbcast.core.algebra.sympy_functions import Unknown as SympyUnknown
-from symbcast.core.algebra.terms import (
-    Atom,
-    Dim,
-    Operation,
-    Symbol,
-    Term,
-    collect,
-    constant,
-    interned,
-    made_symbol,
-    term,
-)
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term
 from symbcast.core.effort import cached_uncounted
 from symbcast.errors import AssumptionError, DimensionError, ShapeTypeError
 
@@ -101,7 +70,7 @@ def check_dim(value: Any) -> Dim:
     if not isinstance(value, sympy.Expr):
         raise ShapeTypeError(value, "a dimension", "write an int, a name such as 'N', a sympy expression or None")
     if isinstance(value, sympy.Integer):
-        return check_size(int(value))
+        return arithmetic.check_size(int(value))
     _check_depth(value)
     for part in value.free_symbols:
         _check_symbol(part, value)
@@ -149,13 +118,15 @@ def _with_names(expr: Any) -> Term:
     """Return an expression as a term that mentions each of its symbols, also where the term is simpler."""
     simplified = _read(expr)
     lost = [s for s in map(read_symbol, expr.free_symbols) if s not in simplified.symbols()]
-    return term(mentioning(simplified.dim(), sorted(lost, key=lambda s: s.key))) if lost else simplified
+    return (
+        terms.term(arithmetic.mentioning(simplified.dim(), sorted(lost, key=lambda s: s.key))) if lost else simplified
+    )
 
 
 @cached_uncounted(4096)
 def _read(expr: Any) -> Term:
     if isinstance(expr, int):
-        return constant(expr)
+        return terms.constant(expr)
     return _READERS.get(expr.func, _read_other)(expr)
 
 
@@ -168,7 +139,7 @@ def read_symbol(written: sympy.Symbol) -> Symbol:
     if not written.is_Dummy and written == sympy.Symbol(written.name, integer=True, nonnegative=True):
         return symbol(written.name)
     _check_symbol(written, written)
-    size = interned(("sympy", written), _outside, written)
+    size = terms.interned(("sympy", written), _outside, written)
     assert isinstance(size, Symbol)
     return size
 
@@ -177,7 +148,7 @@ def _outside(written: Any) -> Symbol:
     lower = 1 if written.is_positive or written.is_nonzero else 0
     parity = 0 if written.is_even else 1 if written.is_odd else None
     kind, number = (Dummy, written.dummy_index) if written.is_Dummy else (UserSymbol, 0)
-    size = made_symbol(kind, written.name, number, lower, 0 if written.is_nonpositive else None, parity)
+    size = terms.made_symbol(kind, written.name, number, lower, 0 if written.is_nonpositive else None, parity)
     size.outside = written
     return size
 
@@ -195,7 +166,7 @@ def _read_power(expr: Any) -> Term:
     base, exponent = expr.args
     if not (exponent.is_Integer and 0 <= exponent <= MAX_POWER):
         raise DimensionError(expr, f"the exponent {exponent} is not an integer from 0 to {MAX_POWER}")
-    result = constant(1)
+    result = terms.constant(1)
     for _ in range(int(exponent)):
         result = result * _read(base)
     return result
@@ -205,8 +176,8 @@ def _read_product(expr: Any) -> Term:
     number = expr.args[0]
     if number.is_Rational and not number.is_Integer and expr.is_integer:
         # An integer to sympy, such as half of an even size e: sympy simplifies floor(e/2) to this.
-        return floordiv_terms(_read(expr * number.q), constant(int(number.q)))
-    result = constant(1)
+        return arithmetic.floordiv_terms(_read(expr * number.q), terms.constant(int(number.q)))
+    result = terms.constant(1)
     for factor in expr.args:
         result = result * _read(factor)
     return result
@@ -216,10 +187,10 @@ def _read_floor(expr: Any) -> Term:
     parts = [part.as_coeff_Mul() for part in sympy.Add.make_args(expr.args[0])]
     if all(coefficient.is_Rational and not _divides(rest) for coefficient, rest in parts):
         common = lcm(*(int(coefficient.q) for coefficient, _ in parts))
-        numerator = collect((_read(rest), int(coefficient * common)) for coefficient, rest in parts)
-        return floordiv_terms(numerator, constant(common))
+        numerator = terms.collect((_read(rest), int(coefficient * common)) for coefficient, rest in parts)
+        return arithmetic.floordiv_terms(numerator, terms.constant(common))
     numerator, denominator = sympy.fraction(sympy.together(expr.args[0]))
-    return floordiv_terms(_read(sympy.expand(numerator)), _read(denominator))
+    return arithmetic.floordiv_terms(_read(sympy.expand(numerator)), _read(denominator))
 
 
 def _divides(factor: Any) -> bool:
@@ -230,38 +201,38 @@ def _divides(factor: Any) -> bool:
 def _read_mod(expr: Any) -> Term:
     dividend, divisor = map(_read, expr.args)
     # sympy itself simplifies a remainder by 1 to 0; if one remains, it was written for a mention.
-    return mention(dividend) if divisor is constant(1) else modulo_terms(dividend, divisor)
+    return arithmetic.mention(dividend) if divisor is terms.constant(1) else arithmetic.modulo_terms(dividend, divisor)
 
 
 def _read_join(expr: Any) -> Term:
-    return join_terms(map(_read, expr.args))
+    return arithmetic.join_terms(map(_read, expr.args))
 
 
 def _read_other(expr: Any) -> Term:
     if isinstance(expr, sympy.Symbol):
         return read_symbol(expr)
     if isinstance(expr, sympy.Integer):
-        return constant(int(expr))
+        return terms.constant(int(expr))
     called = getattr(expr.func, "__name__", None) or str(expr.func)
     hint = "write // for a quotient rounded down" if expr.is_number or expr.is_Pow else ""
     raise DimensionError(expr, f"{called} is not part of a dimension", hint)
 
 
 _READERS: dict[Any, Callable[[Any], Term]] = {
-    sympy.Add: lambda e: collect((_read(a), 1) for a in e.args),
+    sympy.Add: lambda e: terms.collect((_read(a), 1) for a in e.args),
     sympy.Mul: _read_product,
     sympy.Pow: _read_power,
     sympy.floor: _read_floor,
     sympy.ceiling: lambda e: -_read_floor(sympy.floor(-e.args[0], evaluate=False)),
     sympy.Mod: _read_mod,
-    mod: _read_mod,
-    floordiv: lambda e: floordiv_terms(*map(_read, e.args)),
-    sympy.Min: lambda e: extremum_terms("min", map(_read, e.args)),
-    sympy.Max: lambda e: extremum_terms("max", map(_read, e.args)),
-    broadcast: _read_join,
-    guarded_broadcast: _read_join,
-    guarded_floordiv: lambda e: floordiv_terms(*map(_read, e.args)),
-    guarded_mod: _read_mod,
+    sympy_functions.mod: _read_mod,
+    sympy_functions.floordiv: lambda e: arithmetic.floordiv_terms(*map(_read, e.args)),
+    sympy.Min: lambda e: arithmetic.extremum_terms("min", map(_read, e.args)),
+    sympy.Max: lambda e: arithmetic.extremum_terms("max", map(_read, e.args)),
+    sympy_functions.broadcast: _read_join,
+    sympy_functions.guarded_broadcast: _read_join,
+    sympy_functions.guarded_floordiv: lambda e: arithmetic.floordiv_terms(*map(_read, e.args)),
+    sympy_functions.guarded_mod: _read_mod,
 }
 
 
@@ -325,7 +296,7 @@ def _operation_written(operation: Operation) -> sympy.Expr:
     args = [sympy.sympify(to_sympy(a.dim())) for a in operation.args]
     if operation.kind == "join":
         undefined = sum(a.is_constant for a in operation.args) > 1
-        return broadcast(*args, evaluate=not undefined)
+        return sympy_functions.broadcast(*args, evaluate=not undefined)
     # sympy compares every member with every other (seconds for a long list), and in factoring `min` out of `max`
     # it leaves Max(2, 3) unevaluated: the remaining members need no evaluation.
     return (sympy.Min if operation.kind == "min" else sympy.Max)(*args, evaluate=False)
@@ -335,7 +306,7 @@ def _division_written(operation: Operation) -> sympy.Expr:
     dividend, divisor = operation.args
     above, below = (sympy.sympify(to_sympy(a.dim())) for a in operation.args)
     if not _sympy_is_exact(dividend, divisor):
-        return (floordiv if operation.kind == "//" else mod)(above, below)
+        return (sympy_functions.floordiv if operation.kind == "//" else sympy_functions.mod)(above, below)
     if operation.kind == "%":
         # For a symbol, sympy would search for two milliseconds and find nothing.
         return _unevaluated(sympy.Mod, above, below) if dividend.is_Symbol else sympy.Mod(above, below)
@@ -457,14 +428,14 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
     return term
 
 
-def _lattice(kind: Any, formulas: Iterable[Formula]) -> Boolean:
+def _lattice(kind: Any, parts: Iterable[Formula]) -> Boolean:
     """Return a conjunction or disjunction as sympy would make it, without sympy's search for implied parts.
 
     There is nothing to find: implied parts were dropped beforehand. sympy negates each relation and compares it
     with every other one, which takes most of the time spent on a condition.
     """
     distinct: dict[Boolean, None] = {}
-    for part in map(formula_to_sympy, formulas):
+    for part in map(formula_to_sympy, parts):
         if part is kind.zero:
             return part
         if isinstance(part, kind):

@@ -6,20 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
+from symbcast.core import effort
 from symbcast.core.algebra.formulas import AnyOf, Comparison, Compatible, Formula, all_of, at_most, dims_of, literals
 from symbcast.core.algebra.symbols import SequenceSymbol, sequences_of
 from symbcast.core.algebra.terms import Operation, Symbol, symbols_of
-from symbcast.core.effort import (
-    CALL,
-    CostedValue,
-    Effort,
-    EffortSpentError,
-    budget_share,
-    compute_once,
-    counting,
-    is_spent,
-    within_optional,
-)
+from symbcast.core.effort import CALL, CostedValue, Effort, EffortSpentError
 from symbcast.core.programs.arguments import LONG_TEXT, Assumption, Assumptions, assumption_set, own_set
 from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import in_normal_form, symbols_in
@@ -116,7 +107,7 @@ def large_sizes(program: DividedProgram, ask: AnswerUnder | None = None) -> Larg
         ask or (lambda assumptions: _under(program, assumptions)), max(LONG_TEXT, length // _SHORTER)
     )
     order = list(program.shown)
-    with counting(Effort(CALL, is_call=True)):
+    with effort.counting(Effort(CALL, is_call=True)):
         for candidate in _candidates(program.clauses):
             # Axes of unknown number have no names here, so that nothing can be assumed of them.
             least = {size: candidate[size] for size in order if size in candidate}
@@ -310,7 +301,7 @@ def small_sizes(subject: PartQuestion, least: Mapping[Symbol, int]) -> SmallSize
     if sequences_of(subject.symbols):
         return SmallSizes((), tuple(at_most(size, low - 1) for size, low in least.items()))
     search = _BandSearch(subject, list(least.items()), [], [])
-    with counting(Effort(_EFFORT, is_call=True)):
+    with effort.counting(Effort(_EFFORT, is_call=True)):
         search.divide((), 0, is_large=True)
     return SmallSizes(tuple(search.cases), tuple(search.unanalysed))
 
@@ -377,7 +368,7 @@ class _BandSearch(NamedTuple):
         # A long answer for a band may only list its values: divided, each part can be short.
         if band is not None and (low == high or band.length <= _SHORT):
             return [band]
-        if is_spent():
+        if effort.is_spent():
             if band is None:
                 self.unanalysed.append(all_of((*region, *here)))
             return [band] if band else []
@@ -401,7 +392,7 @@ class _BandSearch(NamedTuple):
         starts = [low, *_middles(low, high)]
         parts: list[_Band] = []
         for first, after in pairwise([*starts, high + 1]):
-            if is_spent() and band is None:
+            if effort.is_spent() and band is None:
                 size = self.bounds[position][0]
                 left = set_formula(size, SizeSet.interval(first, high), self.subject.domain(size))
                 self.unanalysed.append(all_of((left, *region)))
@@ -418,9 +409,9 @@ class _BandSearch(NamedTuple):
 
     def _decided(self, region: Iterable[Formula]) -> _RegionAnswer:
         """Return what is decided about a region within its share of effort."""
-        if not is_spent():
+        if not effort.is_spent():
             try:
-                with budget_share(_BAND):
+                with effort.budget_share(_BAND):
                     decision = self.subject.decided(region)
                     if decision is None or _is_decided(decision):
                         return _RegionAnswer(decision, is_decided=True)
@@ -492,8 +483,8 @@ class AnswerParts(HasVerdict):
         """The answers for smaller sizes, as far as effort sufficed."""
         program = self._program
         subject = PartQuestion(program.clauses, tuple(program.shown), program.assumptions, program.min_size)
-        with within_optional(program.budget):
-            small, self._small = compute_once(self._small, lambda: small_sizes(subject, self.large.least))
+        with effort.within_optional(program.budget):
+            small, self._small = effort.compute_once(self._small, lambda: small_sizes(subject, self.large.least))
         return small
 
     @property

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.core.algebra.formulas import Compatible, Formula
 from symbcast.core.algebra.symbols import AxisSequence, Rest, SequenceSymbol, axis_of, is_sequence, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.arguments import (
-    Assumption,
-    GivenSizes,
-    Sizes,
-    assumption_set,
-    check_all_sizes,
-    example_sizes,
-    own_set,
-    read_given_sizes,
-)
+from symbcast.core.programs import arguments
+from symbcast.core.programs.arguments import Assumption, GivenSizes, Sizes
 from symbcast.core.programs.unknown_rank import UnrolledSequences, sizes_at
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.decision import AssumptionSet
@@ -47,8 +39,8 @@ def bind(result: BroadcastCall, by_key: Sizes | None, named: Mapping[str, int]) 
         assert result.scope is not None
         return _bind_open(result, result.scope, by_key, named)
     names = result.shown
-    sizes = read_given_sizes(names, by_key, named)
-    check_all_sizes([names[s] for s in symbols_of(chain.from_iterable(result.dims))], sizes, "evaluate")
+    sizes = arguments.read_given_sizes(names, by_key, named)
+    arguments.check_all_sizes([names[s] for s in symbols_of(chain.from_iterable(result.dims))], sizes, "evaluate")
     if not result.is_plain:
         _check_assumptions(result, sizes)
     return BoundOperands(operands_at(result, sizes), sizes)
@@ -67,7 +59,7 @@ def operands_at(result: BroadcastCall, sizes: Mapping[str, int]) -> tuple[Shape,
 def _bind_open(result: BroadcastCall, scope: Scope, by_key: Sizes | None, named: Mapping[str, int]) -> BoundOperands:
     """Return operands, some of unknown rank, at given sizes of the axes of their sequences and of all other symbols."""
     read = GivenSizes.read(scope.names, by_key, named)
-    check_all_sizes(example_sizes(scope.names), read.by_name, "evaluate")
+    arguments.check_all_sizes(arguments.example_sizes(scope.names), read.by_name, "evaluate")
     sizes, axes, whole = read.sizes, read.axes, read.by_name
     for sequence, there in axes.items():
         if any(size < scope.min_size for size in there):
@@ -93,7 +85,7 @@ def read_needed(
     """
     read = GivenSizes.read(names, by_key, named)
     needed_names = {s: names.get(s, s.name) for s in needed}
-    check_all_sizes(example_sizes(needed_names), read.by_name, call)
+    arguments.check_all_sizes(arguments.example_sizes(needed_names), read.by_name, call)
     sizes = {s: read.sizes[name] for s, name in names.items() if name in read.sizes}
     return AxisSizes(sizes, read.axes) if sequences_of(names) else sizes
 
@@ -143,7 +135,7 @@ def _check_assumptions(result: BroadcastCall, sizes: Mapping[str, int]) -> None:
 def _check_bounds(scope: Scope, sizes: Mapping[str, int]) -> None:
     """Raise `BindingError` for a size outside the bounds of its symbol."""
     for symbol, name in scope.names.items():
-        if name in sizes and sizes[name] not in own_set(symbol, scope.min_size):
+        if name in sizes and sizes[name] not in arguments.own_set(symbol, scope.min_size):
             raise BindingError(f"{name}={sizes[name]} is outside the bounds of {name}", "see .assumptions and min_size")
 
 
@@ -230,7 +222,7 @@ class RankedSizes:
 
     def _known(self, unrolled: UnrolledSequences) -> AssumptionSet:
         symbols = (*unrolled.symbols(self._names), *unrolled.hidden)
-        return assumption_set(symbols, unrolled.known(self._assumptions), self._min_size)
+        return arguments.assumption_set(symbols, unrolled.known(self._assumptions), self._min_size)
 
 
 def check_cuts(question: str, unrolled: UnrolledSequences) -> None:

@@ -6,30 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
+from symbcast.core import effort
 from symbcast.core.algebra.arithmetic import join, value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, definedness, holds
 from symbcast.core.algebra.symbols import sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.effort import (
-    CALL,
-    CostedValue,
-    Effort,
-    Tier,
-    answer_within_budget,
-    compute_once,
-    counted_call,
-    counting,
-    current_budget,
-    one_call,
-)
-from symbcast.core.programs.arguments import (
-    Assumption,
-    Assumptions,
-    assumed_formulas,
-    check_min_size,
-    plain_dims,
-    read_assumptions,
-)
+from symbcast.core.effort import CALL, CostedValue, Effort, Tier
+from symbcast.core.programs import arguments
+from symbcast.core.programs.arguments import Assumption, Assumptions
 from symbcast.core.programs.broadcast_points import PointVerdict, point_verdict
 from symbcast.core.rules import AttributeLike, Emission, Rule, find_rule
 from symbcast.core.rules.broadcast_rule import members_of
@@ -73,7 +57,7 @@ SIZES, JOINS, GENERAL = range(3)
 
 
 def _assumptions(assume: Assumptions, min_size: int) -> tuple[list[Assumption], int]:
-    return read_assumptions(assume), check_min_size(min_size)
+    return arguments.read_assumptions(assume), arguments.check_min_size(min_size)
 
 
 def _scope_of(shapes: Sequence[ShapeLike], operands: tuple[Shape, ...], assumed: list[Assumption], least: int) -> Scope:
@@ -136,7 +120,7 @@ class BroadcastCall(LazyAccount):
         """Read the question in full if that was put off."""
         if self._later is not None:
             # It counts for no call, as if it were done when the question was put.
-            with counted_call() if self._is_within else counting(Effort(CALL, is_call=True)):
+            with effort.counted_call() if self._is_within else effort.counting(Effort(CALL, is_call=True)):
                 read, question = self._later
                 scope = read(*question)
                 self._read(scope, scope.shapes)
@@ -168,7 +152,7 @@ class BroadcastCall(LazyAccount):
         if call is not None:
             if all(s.is_concrete for s in operands):
                 return call
-            if all(plain_dims(s) is not None for s in operands) and rule_read.is_join(call._dims):
+            if all(arguments.plain_dims(s) is not None for s in operands) and rule_read.is_join(call._dims):
                 call._tier = JOINS
                 return call
         dims = [s.dims for s in operands] if call is None else call._dims
@@ -179,7 +163,7 @@ class BroadcastCall(LazyAccount):
             return cls(rule_read, scope.shapes, scope)
         call = cls(rule_read, operands, None) if call is None else call
         call._tier, call._points, call._later = GENERAL, points, later
-        call._is_within = current_budget() is not None
+        call._is_within = effort.current_budget() is not None
         return call
 
     @property
@@ -300,7 +284,7 @@ class BroadcastCall(LazyAccount):
         shape = self.shape
         return self._aligned_output if self._open is not None or shape is None else shape.dims
 
-    @one_call
+    @effort.one_call
     def _collapse(self) -> bool:
         if self.verdict is Verdict.NEVER:
             return False
@@ -318,7 +302,7 @@ class BroadcastCall(LazyAccount):
     def _ask(self, question: Callable[[Decision], T]) -> T:
         """Return an answer of the decision; an answer that the caller's clock stopped is computed again next time."""
         self._stopped = ""
-        return answer_within_budget(self.budget, lambda: question(self.decision), self._forget)
+        return effort.answer_within_budget(self.budget, lambda: question(self.decision), self._forget)
 
     def _forget(self, reason: str) -> None:
         self._decision, self._stopped = None, reason
@@ -394,7 +378,7 @@ class BroadcastCall(LazyAccount):
             return TRUE
         assert self.scope is not None
 
-        known = assumed_formulas(self.shown, self.assumptions, self.min_size)
+        known = arguments.assumed_formulas(self.shown, self.assumptions, self.min_size)
         if self.scope.unrolled is not None:
             # The other links are about sequences that the question does not have: the longer one of two at some place.
             own = set(sequences_of(self.shown))
@@ -409,7 +393,7 @@ class BroadcastCall(LazyAccount):
     @property
     def decision(self) -> Decision:
         """The decision behind the answer; only for symbolic shapes."""
-        decision, self._decision = compute_once(self._decision, self._decide)
+        decision, self._decision = effort.compute_once(self._decision, self._decide)
         return decision
 
     def _decide(self) -> Decision:
@@ -466,7 +450,7 @@ class BroadcastCall(LazyAccount):
 
         return self._ask(lambda decision: samples_of(decision)[kind])
 
-    @one_call
+    @effort.one_call
     def stretch(self, operand: int, axis: int) -> AxisStretch:
         """Return where an operand is stretched on an output axis; only for shapes that can broadcast."""
         self._read_in_full()
@@ -483,13 +467,13 @@ class BroadcastCall(LazyAccount):
         return ValidSizes(scope.symbols, scope.min_size, formulas, self.decision)
 
     @property
-    @one_call
+    @effort.one_call
     def conflict(self) -> tuple[Constraint, ...]:
         """The fewest constraints that cannot hold together under the assumptions; empty unless the verdict is never."""
         self._stopped = ""
         if self.verdict is not Verdict.NEVER:
             return ()
-        return answer_within_budget(self.budget, self._clash_once, self._forget)
+        return effort.answer_within_budget(self.budget, self._clash_once, self._forget)
 
     def _question(self) -> tuple[Any, ...]:
         """Return the question: rule, operands, assumptions, minimum size and budget."""
@@ -539,7 +523,7 @@ class BroadcastCall(LazyAccount):
         return [Constraint(f, c.origin, SIZE) for c in constraints for f in unrolled.formulas(c.requirement)]
 
     def _clash_once(self) -> tuple[Constraint, ...]:
-        clash, self._conflict = compute_once(self._conflict, self._clash)
+        clash, self._conflict = effort.compute_once(self._conflict, self._clash)
         return clash
 
     def _clash(self) -> tuple[Constraint, ...]:

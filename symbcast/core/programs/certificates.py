@@ -33,27 +33,10 @@ from symbcast.core.algebra.formulas import (
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, mentions_rest, sequences_of, symbol, without_clashes
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
 from symbcast.core.effort import QUICK_LIMIT, SHORT_LIMIT, Satisfiability, call_about, one_call
-from symbcast.core.programs.arguments import (
-    Assumption,
-    Assumptions,
-    assumed_formulas,
-    assumption_set,
-    check_min_size,
-    own_set,
-    read_assumptions,
-)
+from symbcast.core.programs import arguments, conditions
+from symbcast.core.programs.arguments import Assumption, Assumptions
 from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer
-from symbcast.core.programs.conditions import (
-    ConditionLike,
-    ConditionSizes,
-    QuestionFormulas,
-    Refutation,
-    Statement,
-    condition_names,
-    named_sizes,
-    plain_answer,
-    refuting_sizes,
-)
+from symbcast.core.programs.conditions import ConditionLike, ConditionSizes, QuestionFormulas, Refutation, Statement
 from symbcast.core.programs.operations import Op, emission_of
 from symbcast.core.programs.program import Program
 from symbcast.core.rules import OutputDim
@@ -101,7 +84,7 @@ def counterexample(answer: Answer, relation: ConditionLike) -> dict[str, int] | 
 def _beyond(answer: Answer, relation: ConditionLike) -> tuple[Refutation, Mapping[Symbol, str]]:
     """Return where an answer is valid and a relation does not hold, and the names of sizes there."""
     # Of sizes that the answer does not know, nothing is known; axes of sequences have its least size.
-    return refuting_sizes(Statement(answer), relation, known_of(answer), 0, answer.min_size)
+    return conditions.refuting_sizes(Statement(answer), relation, known_of(answer), 0, answer.min_size)
 
 
 @one_call
@@ -126,7 +109,7 @@ def equivalent(first: Answer | PublicAnswer, second: Answer | PublicAnswer) -> b
     >>> equivalent(by_numpy, BroadcastCall.of(["N", "M"], "pdpd", {}, (), 0))
     True
     """
-    left, right = plain_answer(first), plain_answer(second)
+    left, right = conditions.plain_answer(first), conditions.plain_answer(second)
     for answer in (left, right):
         if not isinstance(answer, (BroadcastCall, Program)):
             hint = "pass the result of sb.broadcast or a ShapeEnv; for conditions use sb.Condition(...).equivalent(...)"
@@ -136,8 +119,8 @@ def equivalent(first: Answer | PublicAnswer, second: Answer | PublicAnswer) -> b
 
 
 def _equivalent(first: Answer, second: Answer) -> bool:
-    ours = named_sizes(first)
-    theirs = _beside(named_sizes(second), ours)
+    ours = conditions.named_sizes(first)
+    theirs = _beside(conditions.named_sizes(second), ours)
     known = [Assumption(f) for f in (*_assumed(first, ours), *_assumed(second, theirs))]
     order = dict.fromkeys((*ours.values(), *theirs.values()))
     left, right = (_put(all_of(answer.clauses), names) for answer, names in ((first, ours), (second, theirs)))
@@ -149,7 +132,7 @@ def _equivalent(first: Answer, second: Answer) -> bool:
         of_both = ConditionSizes(order, formulas, 0, _least_of_both(first, second))
         ways = ((left, right), (right, left), (left, outputs))
         return all(Refutation(of_both, holds, fails).is_impossible for holds, fails in ways)
-    sizes = assumption_set(order, known, 0)
+    sizes = arguments.assumption_set(order, known, 0)
     for asked_for in ([left, negate(right)], [right, negate(left)]):
         if not _never(Decision(sizes, asked_for)):
             return False
@@ -186,13 +169,14 @@ def _assumed(answer: Answer, names: Names) -> Sequence[Formula]:
     """Return all assumptions of an answer: those implied for each size, and the explicit ones."""
     renamed = _renamed(names)
     return [
-        replace_in_formula(formula, renamed) for formula in assumed_formulas(names, answer.assumptions, answer.min_size)
+        replace_in_formula(formula, renamed)
+        for formula in arguments.assumed_formulas(names, answer.assumptions, answer.min_size)
     ]
 
 
 def known_of(answer: Answer) -> list[Statement]:
     """Return all assumptions of an answer as conditions on the sizes that their names refer to."""
-    return list(map(Statement, _assumed(answer, named_sizes(answer))))
+    return list(map(Statement, _assumed(answer, conditions.named_sizes(answer))))
 
 
 def _put(formula: Formula, names: Names) -> Formula:
@@ -309,7 +293,7 @@ def is_other(dim: Dim, emitted: OutputDim) -> Formula:
 
 def _own_bounds(result: BroadcastCall) -> list[Formula]:
     assert result.scope is not None
-    return [set_formula(s, own_set(s, result.scope.min_size)) for s in result.scope.symbols]
+    return [set_formula(s, arguments.own_set(s, result.scope.min_size)) for s in result.scope.symbols]
 
 
 class Prover:
@@ -482,7 +466,7 @@ def certify_program(program: Program) -> Certificate:
 
 def proof_question(program: Program) -> ProofQuestion:
     """Return what z3 proves the claims of a program from."""
-    known = assumed_formulas(program.shown, program.assumptions, program.min_size)
+    known = arguments.assumed_formulas(program.shown, program.assumptions, program.min_size)
     return ProofQuestion(program.shown, known, raw_constraints(program))
 
 
@@ -600,15 +584,18 @@ def evidence_claims(
 
 def certify_condition(statement: Statement, assume: Assumptions, min_size: int) -> Certificate:
     """Return z3's verdict on what is said of a condition, from its formula as it was read."""
-    assumptions = read_assumptions(assume)
+    assumptions = arguments.read_assumptions(assume)
     known = [s for a in assumptions for s in symbols_in(a.formula)]
-    names = {s: condition_names(statement).get(s, s.name) for s in (*condition_names(statement), *known)}
+    names = {
+        s: conditions.condition_names(statement).get(s, s.name)
+        for s in (*conditions.condition_names(statement), *known)
+    }
     if any(isinstance(s, SequenceSymbol) for s in names):
         reason = "the condition is about sequences of axes"
         return Certificate((Claim("the simplified condition is the same", Proof.UNDECIDED, reason),))
     question = ProofQuestion(
         names,
-        assumed_formulas(names, assumptions, check_min_size(min_size)),
+        arguments.assumed_formulas(names, assumptions, arguments.check_min_size(min_size)),
         clauses(statement.formula),
     )
     verdict = statement.verdict_under(assume, min_size)

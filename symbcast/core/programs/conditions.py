@@ -35,14 +35,8 @@ from symbcast.core.algebra.symbols import (
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
 from symbcast.core.effort import Tier, one_call, stop_reason
 from symbcast.core.hooks import hooks
-from symbcast.core.programs.arguments import (
-    Assumption,
-    Assumptions,
-    assumed_formulas,
-    check_min_size,
-    own_set,
-    read_assumptions,
-)
+from symbcast.core.programs import arguments
+from symbcast.core.programs.arguments import Assumption, Assumptions
 from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import Scope, formula_symbols
@@ -94,13 +88,7 @@ class ConditionSizes:
     do not exist are.
     """
 
-    def __init__(
-        self,
-        order: Iterable[Symbol],
-        formulas: QuestionFormulas,
-        min_size: int,
-        min_axis: int,
-    ) -> None:
+    def __init__(self, order: Iterable[Symbol], formulas: QuestionFormulas, min_size: int, min_axis: int) -> None:
         assumed = formulas.assumed
         written = [c for formula in formulas.written for c in clauses(formula)]
         conjuncts = [*(c for formula in formulas.required for c in clauses(formula)), *written]
@@ -115,7 +103,7 @@ class ConditionSizes:
             self.unrolled = UnrolledSequences([*conjuncts, *assumed], sequences_of(symbols), min_axis)
             assumed = [a.formula for a in self.unrolled.known(map(Assumption, assumed))]
             symbols = (*self.unrolled.symbols(symbols), *self.unrolled.hidden)
-        own = {s: own_set(s, min_axis if isinstance(s, SequenceSymbol) else min_size) for s in symbols}
+        own = {s: arguments.own_set(s, min_axis if isinstance(s, SequenceSymbol) else min_size) for s in symbols}
         try:
             self.assumptions = AssumptionSet(symbols, own, assumed)
         except ContradictionError:
@@ -336,7 +324,7 @@ class Statement:
     @property
     def _assumed(self) -> Formula:
         """The bounds of each size: a condition has no other assumptions."""
-        return all_of(assumed_formulas(self._order, (), 0))
+        return all_of(arguments.assumed_formulas(self._order, (), 0))
 
     @property
     def _symbols(self) -> tuple[Symbol, ...]:
@@ -512,7 +500,7 @@ class Statement:
 
         ``required`` are the formulas that rules require.
         """
-        assumptions = read_assumptions(assume)
+        assumptions = arguments.read_assumptions(assume)
         labels = set(self._shown.values())
         # An unknown size in an answer's assumptions is known, whether or not the condition mentions it.
         theirs = (
@@ -524,7 +512,7 @@ class Statement:
         brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
         unknown = tuple(dict.fromkeys(s for s in (*self._order, *brought) if isinstance(s, Unknown)))
         sequences = tuple(sequence.rank for sequence in sequences_of(self._order))
-        scope = Scope((shape_of((*unknown, *sequences)),), (True,), assumptions, check_min_size(min_size))
+        scope = Scope((shape_of((*unknown, *sequences)),), (True,), assumptions, arguments.check_min_size(min_size))
         assumed = [_by_name(a.formula) for a in scope.assumptions]
         least = min_size if min_axis is None else min_axis
         return ConditionSizes(self._order, QuestionFormulas(said, required, assumed), min_size, least)

@@ -16,25 +16,11 @@ from symbcast.core.algebra.arithmetic import join_members, join_with, replace_sy
 from symbcast.core.algebra.formulas import FALSE, Compatible, Formula
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
 from symbcast.core.programs.arguments import own_set
-from symbcast.core.solver.evaluation import (
-    as_relation_of_terms,
-    normal_conjuncts,
-    replace_in_formula,
-    symbols_in,
-    value_at,
-)
-from symbcast.core.solver.f1_names.relations import (
-    EqualityClasses,
-    InSet,
-    Joinable,
-    OneWay,
-    SizeKey,
-    is_violable,
-    nodes_of,
-)
+from symbcast.core.solver import evaluation, points
+from symbcast.core.solver.f1_names import relations
+from symbcast.core.solver.f1_names.relations import EqualityClasses, InSet, Joinable, OneWay, SizeKey
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.points import least_size
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.size_sets import ALL, SizeSet
 
@@ -208,7 +194,7 @@ class Facts:
         while pending:
             known = [self._known(f) for f in pending]
             is_normal = pending is formulas and all(a is b for a, b in zip(known, formulas, strict=True))
-            for clause in known if is_normal else normal_conjuncts(known):
+            for clause in known if is_normal else evaluation.normal_conjuncts(known):
                 if clause == FALSE:
                     return False
                 self._take(clause)
@@ -223,7 +209,7 @@ class Facts:
         number = self._axis_of.get(before)
         new = members if number is None else (added,)
         if not all(map(_is_size, new)) or self._values(new):
-            return self.add(normal_conjuncts([Compatible(members)]))
+            return self.add(evaluation.normal_conjuncts([Compatible(members)]))
         try:
             for member in new:
                 self._introduce(member)
@@ -237,7 +223,7 @@ class Facts:
                 self._islands.link((join_members(before)[0], added))
         except PeriodTooLongError:
             self._axis_of.clear()
-            return self.add(normal_conjuncts([Compatible(members)]))
+            return self.add(evaluation.normal_conjuncts([Compatible(members)]))
         self._axis_of[after] = number
         return self._classes.consistent and self.add(self._woken())
 
@@ -306,7 +292,7 @@ class Facts:
 
     def least_sizes(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
         """Return the least possible value of each symbol, with 0 last: they satisfy all relations of plain sizes."""
-        return {s: least_size(self._classes.set_of(s)) or 0 for s in symbols}
+        return {s: points.least_size(self._classes.set_of(s)) or 0 for s in symbols}
 
     def least(self, size: Symbol) -> int:
         """Return the least value of a symbol, as far as the sets of sizes determine it."""
@@ -314,7 +300,7 @@ class Facts:
 
     def decides(self, formula: Formula) -> bool | None:
         """Return whether a formula about one symbol holds at all of its sizes or at none; None if neither is known."""
-        symbols = symbols_in(formula)
+        symbols = evaluation.symbols_in(formula)
         if len(symbols) != 1:
             return None
         possible = self._classes.set_of(*symbols)
@@ -330,7 +316,7 @@ class Facts:
         """Return whether a size over one symbol may have a value alone; most differ among the least sizes of that."""
         symbol, *others = dict.fromkeys(symbols_of((dim,)))
         least = self._classes.set_of(symbol).first(_PROBED)
-        return not others and all(value_at(dim, {symbol: n}) in (size, None) for n in least)
+        return not others and all(evaluation.value_at(dim, {symbol: n}) in (size, None) for n in least)
 
     def _is_one(self, dim: SizeKey) -> bool:
         classes = self._classes
@@ -345,7 +331,7 @@ class Facts:
             if self._islands.is_loose(member):
                 continue
             others = [m for m in needed if m is not member]
-            if any(not is_violable(OneWay(member, other), self._classes, {}) for other in others):
+            if any(not relations.is_violable(OneWay(member, other), self._classes, {}) for other in others):
                 needed = others
         return needed
 
@@ -358,12 +344,12 @@ class Facts:
         return {s: v for s, v in values.items() if v is not s}
 
     def _known(self, formula: Formula) -> Formula:
-        values = {s: v for s in symbols_in(formula) if (v := self._value(s)) is not s}
-        return replace_in_formula(formula, values) if values else formula
+        values = {s: v for s in evaluation.symbols_in(formula) if (v := self._value(s)) is not s}
+        return evaluation.replace_in_formula(formula, values) if values else formula
 
     def _take(self, clause: Formula) -> None:
         """Add one clause: to a set, to the graph, and, if it contains terms, to the formulas to be revisited."""
-        symbols = symbols_in(clause)
+        symbols = evaluation.symbols_in(clause)
         for symbol in symbols:
             self._introduce(symbol)
         mark = self.mark()
@@ -372,21 +358,21 @@ class Facts:
                 (symbol,) = symbols
                 self._within(symbol, solution_set(clause))
                 return
-            relation = as_relation_of_terms(clause)
-            if relation is not None and not all(map(_is_size, nodes_of(relation))):
+            relation = evaluation.as_relation_of_terms(clause)
+            if relation is not None and not all(map(_is_size, relations.nodes_of(relation))):
                 relation = None
             if relation is not None:
-                for dim in nodes_of(relation):
+                for dim in relations.nodes_of(relation):
                     self._introduce(dim)
                 self._classes.add(relation)
-                self._islands.link(nodes_of(relation))
+                self._islands.link(relations.nodes_of(relation))
                 if isinstance(relation, OneWay):
                     self._islands.tighten(relation.data)
                     self.version += 1
         except (NotPeriodicError, PeriodTooLongError):
             self._undo_classes(mark)
             relation = None
-        if relation is None or not all(d.is_Symbol for d in nodes_of(relation)):
+        if relation is None or not all(d.is_Symbol for d in relations.nodes_of(relation)):
             for symbol in symbols:
                 watching = self._watching.setdefault(symbol, [])
                 self._trail.append((watching, len(watching)))

@@ -9,19 +9,9 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join_members
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    AnyOf,
-    Comparison,
-    Compatible,
-    Formula,
-    all_of,
-    clauses,
-    definedness,
-    equal,
-    one_or_equal,
-)
+from symbcast.core.algebra.formulas import FALSE, AnyOf, Comparison, Compatible, Formula
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.characters import visible
@@ -50,7 +40,7 @@ def joins_spelled_out(formula: Formula) -> Formula:
             return Compatible(tuple(dict.fromkeys(m for d in dims for m in join_members(d))))
         case AnyOf((Comparison("==", data, 1), Comparison("==", same, target))) if data == same:
             members = join_members(data)
-            return all_of(one_or_equal(m, target) for m in members) if len(members) > 1 else formula
+            return formulas.all_of(formulas.one_or_equal(m, target) for m in members) if len(members) > 1 else formula
         case _:
             return formula
 
@@ -59,7 +49,7 @@ def equalities(left: Shape, right: Shape) -> list[Formula]:
     """Return the equalities that make two shapes equal."""
     if left.rank != right.rank:
         return [FALSE]
-    return [equal(a, b) for a, b in zip(left.values, right.values, strict=True)]
+    return [formulas.equal(a, b) for a, b in zip(left.values, right.values, strict=True)]
 
 
 def size_requirements(dims: Iterable[Dim]) -> list[Formula]:
@@ -77,7 +67,7 @@ def size_requirements(dims: Iterable[Dim]) -> list[Formula]:
             requirements[Compatible(members)] = None
             requirements.update(dict.fromkeys(size_requirements(members)))
         else:
-            requirements.update(dict.fromkeys(definedness(dim)))
+            requirements.update(dict.fromkeys(formulas.definedness(dim)))
     return list(requirements)
 
 
@@ -154,7 +144,7 @@ class Op(NamedTuple):
                 origin = constraint.origin._replace(rule="equal", operation=self.name)
                 yield Constraint(constraint.requirement, origin, constraint.why, constraint.details)
         elif self.kind == "require" and self.formula is not None:
-            for clause in clauses(self.formula):
+            for clause in formulas.clauses(self.formula):
                 yield Constraint(clause, Origin("require", (), operation=self.name), REQUIRED_FORMULA)
 
     def __repr__(self) -> str:
@@ -202,7 +192,7 @@ def columns_and_requirements(op: Op, demand: Demand | None = None) -> tuple[Sequ
     """
     if op.kind in ("require", "assume"):
         assert op.formula is not None
-        return (), list(clauses(op.formula))
+        return (), list(formulas.clauses(op.formula))
     is_of_any_rank = any(map(is_open, op.operands))
     if op.rule is None and not is_of_any_rank:
         left, right = op.operands
@@ -211,7 +201,7 @@ def columns_and_requirements(op: Op, demand: Demand | None = None) -> tuple[Sequ
     if not is_of_any_rank and rule.is_join([s.dims for s in op.operands]):
         return [Joined(size for _, size in column) for column in right_aligned([s.values for s in op.operands])], []
     output, required = demand_of(rule, op.operands) if demand is None else demand
-    return output, [f for formula in required for f in clauses(joins_spelled_out(formula))]
+    return output, [f for formula in required for f in formulas.clauses(joins_spelled_out(formula))]
 
 
 # Operations of a program that occurred before: recognised by what the caller wrote, without reading it again.

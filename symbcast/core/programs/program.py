@@ -15,18 +15,12 @@ from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
+from symbcast.core import effort
 from symbcast.core.algebra.formulas import Formula, all_of, dims_of
 from symbcast.core.algebra.symbols import LABEL, SequenceSymbol, Unknown, mentions_rest, sequences_of, symbol
 from symbcast.core.algebra.terms import Symbol, symbols_of
-from symbcast.core.effort import (
-    REASON,
-    Tier,
-    answer_within_budget,
-    check_budget,
-    counted_call,
-    was_stopped,
-    within_optional,
-)
+from symbcast.core.effort import REASON, Tier
+from symbcast.core.programs import arguments, operations
 from symbcast.core.programs.answers import (
     ProgramAnswers,
     ProgramRequirement,
@@ -34,29 +28,9 @@ from symbcast.core.programs.answers import (
     check_sizes,
     program_extent,
 )
-from symbcast.core.programs.arguments import (
-    Assumption,
-    Assumptions,
-    OneOrShape,
-    SizesBySymbol,
-    as_bound,
-    as_shape,
-    assumed_formulas,
-    check_min_size,
-    check_origin,
-    mistyped_assumptions,
-    read_assumptions,
-)
+from symbcast.core.programs.arguments import Assumption, Assumptions, OneOrShape, SizesBySymbol
 from symbcast.core.programs.names_state import NamesState
-from symbcast.core.programs.operations import (
-    IncompatibleProgramError,
-    Key,
-    Kind,
-    Op,
-    emission_of,
-    is_repeatable,
-    operation_key,
-)
+from symbcast.core.programs.operations import IncompatibleProgramError, Key, Kind, Op
 from symbcast.core.programs.scope import NameTable
 from symbcast.core.programs.state import ProgramState, needed_assumptions
 from symbcast.core.programs.stretching import AxisStretch
@@ -233,7 +207,7 @@ class ProgramRecord:
     def _ask(self, question: Callable[[], T]) -> T:
         with self._lock:
             self._stopped = ""
-            return answer_within_budget(self.budget, question, self._forget, self.length)
+            return effort.answer_within_budget(self.budget, question, self._forget, self.length)
 
     def _forget(self, reason: str) -> None:
         self._stopped = reason
@@ -264,7 +238,7 @@ class ProgramRecord:
                 self.end()
             if output is not None:
                 return output
-        if key is not None and not all(is_repeatable(*operand) for operand in operands):
+        if key is not None and not all(operations.is_repeatable(*operand) for operand in operands):
             key = None
         with self._all_or_nothing() as state:
             symbols = (s for shape, _ in operands for s in symbols_of(shape.dims))
@@ -379,7 +353,7 @@ class ProgramRecord:
             state = self.state
             mark, length = state.names.mark(), len(state.ops)
             try:
-                with counted_call(), within_optional(self.budget):
+                with effort.counted_call(), effort.within_optional(self.budget):
                     yield state
             except BaseException as error:
                 state.names.undo(mark)
@@ -418,7 +392,7 @@ class Program(ProgramRecord, LazyAccount):
     ) -> None:
         if on_conflict not in ("raise", "record"):
             raise ShapeTypeError(on_conflict, "an answer to conflicts", "write on_conflict='raise' or 'record'")
-        super().__init__(check_min_size(min_size), on_conflict, check_budget(budget))
+        super().__init__(arguments.check_min_size(min_size), on_conflict, effort.check_budget(budget))
         if type(assume) is not tuple or assume:
             self.assume(assume)
 
@@ -437,7 +411,7 @@ class Program(ProgramRecord, LazyAccount):
         it together with the operations so far, and another `SymbcastError` for wrong input.
         """
         if origin is not None:
-            check_origin(origin)
+            arguments.check_origin(origin)
         self.begin()
         try:
             is_numpy = rule == "numpy" and not attributes
@@ -455,7 +429,11 @@ class Program(ProgramRecord, LazyAccount):
                     if output is not None:
                         state.ops.append(Op(len(state.ops), "broadcast", origin, (left, right), read, output=output))
                         return output
-            key = operation_key((type(read), read.called), attributes, shapes) if isinstance(rule, str) else None
+            key = (
+                operations.operation_key((type(read), read.called), attributes, shapes)
+                if isinstance(rule, str)
+                else None
+            )
             output = None if key is None else self.add_repeated(key, origin)
             return self.apply("broadcast", read, shapes, origin, key) if output is None else output
         finally:
@@ -466,7 +444,7 @@ class Program(ProgramRecord, LazyAccount):
 
         ``key`` is what `operation_key` returns for it.
         """
-        check_origin(origin)
+        arguments.check_origin(origin)
         return self.add_repeated(key, origin)
 
     def apply(
@@ -476,7 +454,7 @@ class Program(ProgramRecord, LazyAccount):
 
         ``key`` recognises the operation if it is repeated.
         """
-        check_origin(origin)
+        arguments.check_origin(origin)
         return self.add_shapes(kind, origin, [(s if isinstance(s, Shape) else shape(s), s) for s in shapes], rule, key)
 
     def equal(self, left: OneOrShape, right: OneOrShape, *, origin: str | None = None) -> Shape:
@@ -485,20 +463,20 @@ class Program(ProgramRecord, LazyAccount):
         >>> Program().equal("N, 4", ("M", "K"))
         Shape('(N, 4)')
         """
-        check_origin(origin)
-        key = operation_key("equal", NO_ATTRIBUTES, (left, right))
+        arguments.check_origin(origin)
+        key = operations.operation_key("equal", NO_ATTRIBUTES, (left, right))
         output = None if key is None else self.add_repeated(key, origin)
         if output is not None:
             return output
-        return self.add_shapes("equal", origin, [(as_shape(s), s) for s in (left, right)], None, key)
+        return self.add_shapes("equal", origin, [(arguments.as_shape(s), s) for s in (left, right)], None, key)
 
     def require(self, *requirements: Assumptions, origin: str | None = None) -> None:
         """Require relations between sizes: text such as ``"N % 8 == 0"``, sympy relations or `Condition`.
 
         Unlike an assumption, a requirement is part of the condition.
         """
-        check_origin(origin)
-        for read in [a for item in requirements for a in read_assumptions(item)]:
+        arguments.check_origin(origin)
+        for read in [a for item in requirements for a in arguments.read_assumptions(item)]:
             self.add_formula("require", origin, read)
 
     def assume(self, *assumptions: Assumptions) -> None:
@@ -507,7 +485,7 @@ class Program(ProgramRecord, LazyAccount):
         Raises `AssumptionError` if they contradict earlier assumptions, and `IncompatibleProgramError` if they rule out
         earlier requirements.
         """
-        for read in [a for item in assumptions for a in read_assumptions(item)]:
+        for read in [a for item in assumptions for a in arguments.read_assumptions(item)]:
             self.add_formula("assume", None, read)
 
     def symbol(self, name: str) -> sympy.Symbol:
@@ -524,7 +502,7 @@ class Program(ProgramRecord, LazyAccount):
 
     def fresh(self, lower: int = 0, upper: int | None = None) -> sympy.Symbol:
         """Return a new unknown size, with inclusive bounds."""
-        low, high = as_bound(lower), None if upper is None else as_bound(upper)
+        low, high = arguments.as_bound(lower), None if upper is None else arguments.as_bound(upper)
         if high is not None and low > high:
             raise DimensionError(low, f"the lower bound is above the upper bound {high}")
         from symbcast.core.algebra.sympy_conversion import symbol_to_sympy
@@ -546,7 +524,7 @@ class Program(ProgramRecord, LazyAccount):
             of_answers, account = self._open_account
             if account is None or of_answers is not answers:
                 account = self._account()
-                if not was_stopped():
+                if not effort.was_stopped():
                     self._open_account = answers, account
             return account
 
@@ -579,7 +557,7 @@ class Program(ProgramRecord, LazyAccount):
                 from symbcast.core.programs.answer_parts import answer_parts
 
                 parts = answer_parts(self, self.elsewhere)
-                if was_stopped():
+                if effort.was_stopped():
                     return parts
                 self._parts = answers, parts
             return self._parts[1]
@@ -664,7 +642,7 @@ class Program(ProgramRecord, LazyAccount):
         """Return assumptions that mention no size of the operations, with a size whose name is close."""
         sizes = dict.fromkeys(s for op in self.operations for shape in op.operands for s in symbols_of(shape.dims))
         required = (s for op in self.operations if op.kind == "require" and op.formula for s in symbols_in(op.formula))
-        return dict(mistyped_assumptions(self.assumptions, [*sizes, *required], self.shown)) if sizes else {}
+        return dict(arguments.mistyped_assumptions(self.assumptions, [*sizes, *required], self.shown)) if sizes else {}
 
     def needed_assumptions(self) -> list[Assumption]:
         """Return the assumptions that the conflict needs."""
@@ -698,7 +676,7 @@ class Program(ProgramRecord, LazyAccount):
         if not any(map(is_open, op.operands)):
             return 0
         assert op.rule is not None
-        axes = open_axes(emission_of(op.rule, op.operands).output)
+        axes = open_axes(operations.emission_of(op.rule, op.operands).output)
         if axes is None or self.ask_general(lambda answers: answers.view.bound):
             self.check_ranks("axes counted from the end")
         return axes or 0
@@ -738,4 +716,4 @@ class Program(ProgramRecord, LazyAccount):
     @property
     def assumed(self) -> Formula:
         """All assumptions, with the bounds of each size; with the condition, all that holds where it is valid."""
-        return all_of(assumed_formulas(self.shown, self.assumptions, self.min_size))
+        return all_of(arguments.assumed_formulas(self.shown, self.assumptions, self.min_size))

@@ -23,16 +23,8 @@ from symbcast.core.algebra.symbols import (
 )
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.effort import one_call
-from symbcast.core.programs.arguments import (
-    Assumption,
-    Assumptions,
-    assumption_set,
-    check_links,
-    check_min_size,
-    own_set,
-    read_assumptions,
-    shape_symbols,
-)
+from symbcast.core.programs import arguments
+from symbcast.core.programs.arguments import Assumption, Assumptions
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
 from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
@@ -209,7 +201,7 @@ class NameTable:
         return shape if self._is_known(shape) else self._bind(shape, written)
 
     def _bind(self, shape: Shape, written: object) -> Shape:
-        bound = self._bindings(shape_symbols(shape, written))
+        bound = self._bindings(arguments.shape_symbols(shape, written))
         own = any_shape_of(replace_symbols(d, bound) for d in shape.dims) if bound else shape
         self.sizes.update(dict.fromkeys([d for d in own.dims if type(d) is not int]))
         return own
@@ -257,8 +249,8 @@ class NameTable:
             if own is not s:
                 replaced[s] = own
                 # What was known of the replaced symbol, such as a lower bound, becomes an assumption.
-                if not own_set(own, 0) <= own_set(s, 0):
-                    self.brought.append(set_formula(own, own_set(s, 0)))
+                if not arguments.own_set(own, 0) <= arguments.own_set(s, 0):
+                    self.brought.append(set_formula(own, arguments.own_set(s, 0)))
         return replaced
 
     def _meet(self, s: Symbol) -> Symbol:
@@ -377,7 +369,7 @@ class Scope:
         self.sequences = sequences_of(self.symbols)
         self._known: AssumptionSet | None = None
         if not self.sequences:
-            self._known = assumption_set(self.symbols, self.assumptions, min_size)
+            self._known = arguments.assumption_set(self.symbols, self.assumptions, min_size)
 
     @classmethod
     def of_names(
@@ -390,7 +382,7 @@ class Scope:
         if written is None:
             symbols = symbols_of(d for shape in shapes for d in shape.dims)
         else:
-            each = (shape_symbols(shape, text) for shape, text in zip(shapes, written, strict=True))
+            each = (arguments.shape_symbols(shape, text) for shape, text in zip(shapes, written, strict=True))
             symbols = tuple(dict.fromkeys(s for found in each for s in found))
         if not all(type(s) is Symbol for s in symbols):
             return None
@@ -405,7 +397,7 @@ class Scope:
     def assumption_set(self) -> AssumptionSet:
         """What is known about the symbols."""
         if self._known is None:
-            self._known = assumption_set(self.symbols, self.assumptions, self.min_size)
+            self._known = arguments.assumption_set(self.symbols, self.assumptions, self.min_size)
         return self._known
 
     def unroll(self, formulas: Iterable[Formula]) -> UnrolledSequences:
@@ -419,7 +411,7 @@ class Scope:
         self.symbols = (*self.symbols, *unrolled.hidden)
         self.links = tuple(unrolled.links())
         try:
-            self._known = assumption_set(self.symbols, unrolled.known(self.assumptions), self.min_size)
+            self._known = arguments.assumption_set(self.symbols, unrolled.known(self.assumptions), self.min_size)
         except AssumptionError:
             if not unrolled.mixed:
                 raise
@@ -444,7 +436,7 @@ class Scope:
         unrolled = UnrolledSequences([*required, *assumed], self.sequences, self.min_size)
         known = unrolled.known(self.assumptions)
         symbols = dict.fromkeys((*unrolled.symbols(self.names), *unrolled.hidden))
-        return assumption_set(symbols, known, self.min_size), required
+        return arguments.assumption_set(symbols, known, self.min_size), required
 
     def named(self, sizes: Mapping[Symbol, int]) -> dict[str, int]:
         """Return sizes by name; those of a sequence's axes together, as ``batch=(2, 3)``."""
@@ -470,14 +462,14 @@ class Scope:
 
         With ``is_linked``, raises `AssumptionError` for an assumption that is not about any of their sizes.
         """
-        assumed, least = read_assumptions(assume), check_min_size(min_size)
+        assumed, least = arguments.read_assumptions(assume), arguments.check_min_size(min_size)
         plain = None if assumed else cls.of_names(shapes, least, written)
         if plain is not None:
             return plain
         is_held = [isinstance(s, Shape) for s in written]
         scope = cls(shapes, is_held, assumed, least, written)
         if is_linked:
-            check_links(
+            arguments.check_links(
                 scope.assumptions, (s for operand in scope.shapes for s in symbols_of(operand.dims)), scope.names
             )
         return scope

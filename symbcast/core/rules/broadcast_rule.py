@@ -12,19 +12,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import ClassVar, NamedTuple, TypeAlias
 
-from symbcast.core.algebra.arithmetic import add, maximum
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Compatible,
-    Formula,
-    all_of,
-    any_of,
-    at_most,
-    equal,
-    holds,
-    one_or_equal,
-)
+from symbcast.core.algebra import arithmetic, formulas
+from symbcast.core.algebra.formulas import FALSE, TRUE, Compatible, Formula
 from symbcast.core.algebra.symbols import axis_of, is_sequence, merge_into_sequence, rank_of, without_last
 from symbcast.core.algebra.terms import Dim
 from symbcast.core.rules.declaration import (
@@ -135,7 +124,11 @@ class Law(ABC):
 
         It follows from `asks` and `output`; a law may compute it faster.
         """
-        return integer_output(self.output(column)) if all(holds(a.requirement) for a in self.asks(column)) else None
+        return (
+            integer_output(self.output(column))
+            if all(formulas.holds(a.requirement) for a in self.asks(column))
+            else None
+        )
 
 
 class Join(Law):
@@ -179,7 +172,7 @@ class Equal(Law):
     def asks(self, column: Column) -> Iterator[Ask]:
         first = column.operands[0] if column.base is None else column.base
         for n, size in column.others():
-            yield Ask(equal(column.base_size, size), (min(first, n), max(first, n)), self.why, self.details)
+            yield Ask(formulas.equal(column.base_size, size), (min(first, n), max(first, n)), self.why, self.details)
 
     def output(self, column: Column) -> OutputDim:
         return column.base_size
@@ -208,7 +201,7 @@ class Onto(Law):
     def asks(self, column: Column) -> Iterator[Ask]:
         assert column.base is not None
         for n, size in column.others():
-            requirement = one_or_equal(size, column.base_size)
+            requirement = formulas.one_or_equal(size, column.base_size)
             yield Ask(requirement, (min(n, column.base), max(n, column.base)), self.why)
 
     def output(self, column: Column) -> OutputDim:
@@ -220,7 +213,7 @@ class Onto(Law):
 
     def over(self, operand: int, size: Dim) -> Iterator[Ask]:
         if self.past_end is not None:
-            yield Ask(equal(size, 1), (operand,), self.past_end)
+            yield Ask(formulas.equal(size, 1), (operand,), self.past_end)
 
 
 # The kinds of the relations that laws require. A class derived from one of these laws may require something else.
@@ -243,7 +236,7 @@ class JoinAtMost(Join):
         yield from super().asks(column)
         for n, size in column.others():
             base = column.operands[0] if column.base is None else column.base
-            yield Ask(at_most(size, column.base_size), (min(base, n), max(base, n)), AT_MOST)
+            yield Ask(formulas.at_most(size, column.base_size), (min(base, n), max(base, n)), AT_MOST)
 
 
 def axis_columns(
@@ -299,21 +292,23 @@ def same_size(left: OutputDim, right: OutputDim) -> Formula:
     >>> same_size(Joined((2, 3)), 3)
     AnyOf((Comparison('==', 2, 1), Comparison('==', 2, 3)))
     """
-    return all_of((*_among(members_of(left), members_of(right)), *_among(members_of(right), members_of(left))))
+    return formulas.all_of((*_among(members_of(left), members_of(right)), *_among(members_of(right), members_of(left))))
 
 
 def _among(members: Sequence[Dim], others: Sequence[Dim]) -> Iterator[Formula]:
     """Yield the formulas that each member is 1 or one of the others, except where this is obvious."""
     for member in members:
         if member != 1 and member not in others:
-            yield any_of([equal(member, 1), *(equal(member, other) for other in others if other != 1)])
+            yield formulas.any_of(
+                [formulas.equal(member, 1), *(formulas.equal(member, other) for other in others if other != 1)]
+            )
 
 
 def same_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
     """Return the formula that holds exactly where two outputs are equal, at sizes where all their joins are defined."""
     if len(left) != len(right):
         return FALSE
-    return all_of(same_size(a, b) for a, b in zip(left, right, strict=True))
+    return formulas.all_of(same_size(a, b) for a, b in zip(left, right, strict=True))
 
 
 def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
@@ -331,7 +326,7 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
             raise UnknownRankError("equivalent, where sizes precede a sequence", "an output")
     reach = max(sum(not _is_open(dim) for dim in output) for output in (left, right))
     (here, ours), (there, theirs) = _opened(left, reach), _opened(right, reach)
-    return all_of((_same_rank(left, right), same_size(here, there), *map(same_size, ours, theirs)))
+    return formulas.all_of((_same_rank(left, right), same_size(here, there), *map(same_size, ours, theirs)))
 
 
 def open_axes(output: Sequence[OutputDim]) -> int | None:
@@ -355,7 +350,7 @@ def _opened(output: Sequence[OutputDim], reach: int) -> tuple[OutputDim, list[Ou
 
 def _same_rank(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> Formula:
     ranks = [rank_of_output(left), rank_of_output(right)]
-    return TRUE if ranks[0] == ranks[1] else equal(*ranks)
+    return TRUE if ranks[0] == ranks[1] else formulas.equal(*ranks)
 
 
 def rank_of_output(output: Sequence[OutputDim]) -> Dim:
@@ -363,8 +358,8 @@ def rank_of_output(output: Sequence[OutputDim]) -> Dim:
     known = sum(not _is_open(dim) for dim in output)
     if known == len(output):
         return known
-    ranks = [add(rank_of(m), known) for m in members_of(output[0]) if is_sequence(m)]
-    return ranks[0] if len(ranks) == 1 else maximum(ranks)
+    ranks = [arithmetic.add(rank_of(m), known) for m in members_of(output[0]) if is_sequence(m)]
+    return ranks[0] if len(ranks) == 1 else arithmetic.maximum(ranks)
 
 
 class Emission(NamedTuple):
@@ -544,12 +539,12 @@ class Rule(RuleDeclaration):
         placement, law = self.laid(ranks)
         if law is None or type(self).emit is not Rule.emit:
             emission = self.emit(shapes)
-            valid = all(holds(c.requirement) for c in emission.constraints)
+            valid = all(formulas.holds(c.requirement) for c in emission.constraints)
             return tuple(map(integer_output, emission.output)) if valid else None
         if next(placement.refusals(ranks), None) is not None:
             return None
         columns, over = axis_columns(placement.places(ranks), shapes, placement.base(ranks))
-        if over and not all(holds(ask.requirement) for n, size in over for ask in law.over(n, size)):
+        if over and not all(formulas.holds(ask.requirement) for n, size in over for ask in law.over(n, size)):
             return None
         output: list[int] = []
         for column in columns:
@@ -580,12 +575,7 @@ class Rule(RuleDeclaration):
             return None
         return [(kind, tuple([shapes[n][axis] if n >= 0 else 1 for n, axis in sizes])) for kind, sizes in plan]
 
-    def constraint(
-        self,
-        ask: Ask,
-        axis: int | None = None,
-        rank: int | None = None,
-    ) -> Constraint:
+    def constraint(self, ask: Ask, axis: int | None = None, rank: int | None = None) -> Constraint:
         """Return a constraint of this rule; ``axis`` is one of ``rank`` aligned axes, None for whole shapes."""
         return Constraint(ask.requirement, Origin(self.name, ask.operands, axis, rank), ask.why, ask.details)
 

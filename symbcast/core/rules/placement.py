@@ -106,9 +106,7 @@ class Refusal(NamedTuple):
 
 
 RANK_ABOVE = Reason(
-    "rank-above",
-    "{name}'s rank {rank} must not exceed {base}'s rank {base_rank}",
-    (Remedy.LOWER_RANK, Remedy.SWAP),
+    "rank-above", "{name}'s rank {rank} must not exceed {base}'s rank {base_rank}", (Remedy.LOWER_RANK, Remedy.SWAP)
 )
 RANK_BELOW = Reason("rank-below", "rank {rank} is below min_rank={least}")
 

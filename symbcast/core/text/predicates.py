@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from symbcast.core.text import trees
 from symbcast.core.text.spoken_sizes import BRACKETS, COPULAS, LESS, MODALS, MORE, SizeReader
-from symbcast.core.text.trees import (
-    ExactQuotient,
-    FloorDivision,
-    IntegerLiteral,
-    Name,
-    Sentence,
-    Tree,
-    UnclearError,
-    both,
-    comparison_chain,
-    either,
-    negate_sentence,
-)
+from symbcast.core.text.trees import ExactQuotient, FloorDivision, IntegerLiteral, Name, Sentence, Tree, UnclearError
 
 Predicate: TypeAlias = Callable[[ExactQuotient], Sentence]
 """What a sentence says of its subject."""
@@ -110,7 +99,7 @@ class PredicateReader(SizeReader):
             quality = self._equal(is_negated)
         self.is_denied, self.is_of_all = is_negated, is_of_all
         if is_negated:
-            return lambda subject: negate_sentence(quality(subject))
+            return lambda subject: trees.negate_sentence(quality(subject))
         return quality
 
     def _neither(self) -> Predicate:
@@ -119,7 +108,7 @@ class PredicateReader(SizeReader):
             predicates.append(self._named())
         if len(predicates) == 1:
             raise UnclearError
-        return lambda subject: both(negate_sentence(predicate(subject)) for predicate in predicates)
+        return lambda subject: trees.both(trees.negate_sentence(predicate(subject)) for predicate in predicates)
 
     def _named(self) -> Predicate:
         """Read one of the things that a size is not: a quality, or another size."""
@@ -152,7 +141,7 @@ class PredicateReader(SizeReader):
             return self._alternatives(sizes[0])
         if any(s not in ("==",) for s in signs) and self._continues_with_size():
             raise UnclearError  # `N >= 2 or 3`
-        return lambda subject: comparison_chain(signs, (subject, *sizes))
+        return lambda subject: trees.comparison_chain(signs, (subject, *sizes))
 
     def _continues_with_size(self) -> bool:
         """Return whether ``or`` and a size alone follow."""
@@ -185,8 +174,8 @@ class PredicateReader(SizeReader):
         while (other := self.attempt(self._another)) is not None:
             sizes.append(other)
         if len(sizes) == 1:
-            return lambda subject: comparison_chain(["=="], (subject, first))
-        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in sizes)
+            return lambda subject: trees.comparison_chain(["=="], (subject, first))
+        return lambda subject: trees.either(trees.comparison_chain(["=="], (subject, other)) for other in sizes)
 
     def _listed_sizes(self) -> list[ExactQuotient]:
         sizes = list[ExactQuotient]()
@@ -220,13 +209,13 @@ class PredicateReader(SizeReader):
             return congruent
         for words, sign in ((_OR_MORE, ">="), (_OR_LESS, "<=")):
             if self.take(*words):
-                return lambda subject: comparison_chain([sign], (subject, size))
+                return lambda subject: trees.comparison_chain([sign], (subject, size))
         if _is_negative(size):
             raise UnclearError
         if is_negated:
             if self._continues_with_size() or (self.sees("and") and self._and_size()):
                 raise UnclearError  # `N is not 2 or 3`
-            return lambda subject: comparison_chain(["=="], (subject, size))
+            return lambda subject: trees.comparison_chain(["=="], (subject, size))
         if self.sees("and") and self._and_size():
             raise UnclearError
         return self._alternatives(size)
@@ -269,7 +258,7 @@ class PredicateReader(SizeReader):
                     raise UnclearError  # does it exceed at all?
                 return _opposite(_bounded(sign, size)) if is_negated else _bounded(sign, size)
             sign = ">" if verb in ("exceeds", "exceed") else "!="
-            predicate = lambda subject: comparison_chain([sign], (subject, size))  # noqa: E731
+            predicate = lambda subject: trees.comparison_chain([sign], (subject, size))  # noqa: E731
         return _opposite(predicate) if is_negated else predicate
 
     def _quality(self) -> Predicate:
@@ -281,8 +270,8 @@ class PredicateReader(SizeReader):
             return _leaves(IntegerLiteral(2), IntegerLiteral(1))
         if self.take("positive multiple of"):
             multiple = self._multiple()
-            return lambda subject: both(
-                [comparison_chain([">"], (subject, ExactQuotient(IntegerLiteral(0)))), multiple(subject)]
+            return lambda subject: trees.both(
+                [trees.comparison_chain([">"], (subject, ExactQuotient(IntegerLiteral(0)))), multiple(subject)]
             )
         for words, sign in _ADJECTIVES.items():
             if self.take(*words):
@@ -298,7 +287,7 @@ class PredicateReader(SizeReader):
             return self._equal(False)
         if self.take("different from", "unequal to", "distinct from"):
             size = self.size()
-            return lambda subject: comparison_chain(["!="], (subject, size))
+            return lambda subject: trees.comparison_chain(["!="], (subject, size))
         return self.attempt(self._span_in_words) or self._bound()
 
     def _bound(self) -> Predicate:
@@ -326,8 +315,8 @@ class PredicateReader(SizeReader):
         first = self.size()
         self.need("and")
         second = self.size()
-        return lambda subject: both(
-            [comparison_chain([sign], (subject, first)), comparison_chain([sign], (subject, second))]
+        return lambda subject: trees.both(
+            [trees.comparison_chain([sign], (subject, first)), trees.comparison_chain([sign], (subject, second))]
         )
 
     def _multiple(self) -> Predicate:
@@ -338,7 +327,7 @@ class PredicateReader(SizeReader):
             words.add(more[0])
         if len(words) > 1 or (words and self.is_denied):
             raise UnclearError
-        joined = either if "or" in words else both
+        joined = trees.either if "or" in words else trees.both
         return lambda subject: joined(_leaves(p.whole(), IntegerLiteral(0))(subject) for p in parts)
 
     def _further(self) -> tuple[str, ExactQuotient]:
@@ -411,7 +400,7 @@ class PredicateReader(SizeReader):
         if self.words[self.at - 1].text.startswith(("inclusive", "exclusive")):
             self.take(")")
         sign = "<" if is_strict else "<="
-        return lambda subject: comparison_chain([sign, sign], (first, subject, last))
+        return lambda subject: trees.comparison_chain([sign, sign], (first, subject, last))
 
     def _interval(self) -> Predicate:
         opening = self.need("(", "[")
@@ -419,7 +408,7 @@ class PredicateReader(SizeReader):
         self.need(",")
         last = self.size()
         signs = ["<" if opening == "(" else "<=", "<" if self.need(")", "]") == ")" else "<="]
-        return lambda subject: comparison_chain(signs, (first, subject, last))
+        return lambda subject: trees.comparison_chain(signs, (first, subject, last))
 
     def _half_open(self) -> Predicate:
         """Read an interval with two kinds of brackets; those of one kind may be a list."""
@@ -435,13 +424,13 @@ class PredicateReader(SizeReader):
             raise UnclearError
         first, last = (ExactQuotient(IntegerLiteral(0)), ends[0]) if len(ends) == 1 else ends[:2]
         if len(ends) < 3:
-            return lambda subject: comparison_chain(["<=", "<"], (first, subject, last))
+            return lambda subject: trees.comparison_chain(["<=", "<"], (first, subject, last))
         step = ends[2].whole()
         if not isinstance(step, IntegerLiteral) or step.value < 1:
             raise UnclearError
-        return lambda subject: both(
+        return lambda subject: trees.both(
             [
-                comparison_chain(["<=", "<"], (first, subject, last)),
+                trees.comparison_chain(["<=", "<"], (first, subject, last)),
                 _leaves(step, IntegerLiteral(0))(subject.plus(-first)),
             ]
         )
@@ -457,8 +446,8 @@ class PredicateReader(SizeReader):
         if self.at < len(self.words) and not self.sees("and", "or", ")", ",", "but", "if", "implies"):
             raise UnclearError
         if last is None:
-            return lambda subject: comparison_chain(["<="], (first, subject))
-        return lambda subject: comparison_chain(["<=", "<="], (first, subject, last))
+            return lambda subject: trees.comparison_chain(["<="], (first, subject))
+        return lambda subject: trees.comparison_chain(["<=", "<="], (first, subject, last))
 
     def _is_open_end(self) -> bool:
         return bool(self.take("inf", "infinity")) or self.at == len(self.words) or self.sees("and", "or", ")", ",", "]")
@@ -473,7 +462,7 @@ class PredicateReader(SizeReader):
         self.need(BRACKETS[opening])
         if (is_symbol and opening != "{") or (len(sizes) == 1 and opening == "("):
             raise UnclearError  # an interval or a list; `(2)` is no tuple
-        return lambda subject: either(comparison_chain(["=="], (subject, other)) for other in sizes)
+        return lambda subject: trees.either(trees.comparison_chain(["=="], (subject, other)) for other in sizes)
 
 
 _DENIALS = (
@@ -525,12 +514,12 @@ _OR_LESS = tuple(f"or {word}" for word in (*LESS, "below", "under"))
 
 
 def _bounded(sign: str, size: ExactQuotient) -> Predicate:
-    return lambda subject: comparison_chain([sign], (subject, size))
+    return lambda subject: trees.comparison_chain([sign], (subject, size))
 
 
 def _leaves(number: Tree, rest: Tree) -> Predicate:
     """Return that a size leaves a remainder."""
-    return lambda subject: comparison_chain(
+    return lambda subject: trees.comparison_chain(
         ["=="], (ExactQuotient(FloorDivision("%", subject.whole(), number)), ExactQuotient(rest))
     )
 
@@ -540,7 +529,7 @@ def _divides(size: ExactQuotient) -> Predicate:
 
 
 def _opposite(predicate: Predicate) -> Predicate:
-    return lambda subject: negate_sentence(predicate(subject))
+    return lambda subject: trees.negate_sentence(predicate(subject))
 
 
 def _is_negative(size: ExactQuotient) -> bool:

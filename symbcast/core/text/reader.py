@@ -10,35 +10,13 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import FUNCTIONS, MAX_SIZE, add, floor_divide, modulo, multiply
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Comparison,
-    Compatible,
-    Formula,
-    all_of,
-    any_of,
-    dims_of,
-    negate,
-    with_values,
-)
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Compatible, Formula
 from symbcast.core.algebra.symbols import AxisSequence, Rest, Unknown, is_sequence, mentions_rest
 from symbcast.core.algebra.terms import MAX_BITS, Dim, Operation, Symbol, Term, constant, symbols_of
-from symbcast.core.text.templates import (
-    ANY_REST,
-    NO_SIZE,
-    LabelBounds,
-    MinusOne,
-    Template,
-    check_bounds,
-    checked_dim,
-    checked_shape,
-    labelled_unknowns,
-    mentioned_terms,
-    mentioning_all,
-    placeholder,
-)
+from symbcast.core.text import templates
+from symbcast.core.text.templates import ANY_REST, NO_SIZE, LabelBounds, MinusOne, Template
 from symbcast.core.text.tokens import (
     AFTER_DIM,
     AFTER_PRODUCT,
@@ -79,20 +57,20 @@ def read_shape(text: str, max_size: int | None) -> Template[tuple[Dim, ...]]:
         sizes = [dim for dim in dims if isinstance(dim, int)]
         if not sizes or (min(sizes) >= 0 and max(sizes) <= (1 << MAX_BITS if max_size is None else max_size)):
             return Template(tuple(dims), ())
-    return checked_shape(dims, reader.dim_span, max_size, reader.bounds)
+    return templates.checked_shape(dims, reader.dim_span, max_size, reader.bounds)
 
 
 def read_dim(text: str) -> Template[Dim]:
     """Return the one dimension written in a text, or raise `SyntaxFault`."""
     dim, bounds = read_axis(text)
-    unknowns = labelled_unknowns((dim,), bounds)
+    unknowns = templates.labelled_unknowns((dim,), bounds)
     return Template(dim, unknowns, dim is ANY_REST)
 
 
 def read_expression(text: str) -> Template[Dim]:
     """Return the same for an expression of sizes, which may also be a number below 0."""
     dim, bounds = read_axis(text, may_be_negative=True)
-    return Template(dim, labelled_unknowns((dim,), bounds), dim is ANY_REST)
+    return Template(dim, templates.labelled_unknowns((dim,), bounds), dim is ANY_REST)
 
 
 def read_axis(text: str, *, may_be_negative: bool = False) -> tuple[Dim, list[LabelBounds]]:
@@ -104,8 +82,8 @@ def read_axis(text: str, *, may_be_negative: bool = False) -> tuple[Dim, list[La
         raise _too_deep(text) from None
     if may_be_negative and isinstance(dim, int):
         return int(dim), []
-    dim = checked_dim(dim, reader.dim_span, 0, MAX_SIZE)
-    check_bounds(reader.bounds, reader.dim_span)
+    dim = templates.checked_dim(dim, reader.dim_span, 0, MAX_SIZE)
+    templates.check_bounds(reader.bounds, reader.dim_span)
     return dim, reader.bounds
 
 
@@ -118,12 +96,12 @@ def read_formula(text: str, longest: int = MAX_LENGTH) -> Template[Formula]:
         raise _too_deep(text) from None
     if reader.has_sequences:
         whole = (0, len(text))
-        if any(mentions_rest(dim) and not is_sequence(dim) for dim in dims_of(formula)):
+        if any(mentions_rest(dim) and not is_sequence(dim) for dim in formulas.dims_of(formula)):
             raise SyntaxFault(whole, NO_SIZE)
-        if any(ANY_REST in symbols_of((dim,)) for dim in dims_of(formula)):
+        if any(ANY_REST in symbols_of((dim,)) for dim in formulas.dims_of(formula)):
             expected = "a label, such as '...0', or a name, as '*a'"
             raise SyntaxFault(whole, "'...' names no sequence of axes", expected)
-    unknowns = labelled_unknowns(dims_of(formula)) if reader.has_unknowns else ()
+    unknowns = templates.labelled_unknowns(formulas.dims_of(formula)) if reader.has_unknowns else ()
     lost = reader.names_lost(formula) if "True" in text or "False" in text else ()
     return Template(formula, unknowns, lost=lost)
 
@@ -265,7 +243,7 @@ class Reader(Tokens):
 
     def _bounded(self) -> Unknown:
         """Read a labelled unknown with bounds (``?a:2..5``)."""
-        unknown = placeholder(self.tokens[self.at])
+        unknown = templates.placeholder(self.tokens[self.at])
         self.at += 2
         within = self._range()
         self.bounds.append(LabelBounds(unknown, within.lower, within.upper, len(self.places)))
@@ -287,7 +265,7 @@ class Reader(Tokens):
 
     def names_lost(self, formula: Formula) -> tuple[Symbol, ...]:
         """Return the names in the text that its formula does not mention: parts that True or False decide."""
-        mentioned, lost = set(symbols_of(dims_of(formula))), dict[Symbol, None]()
+        mentioned, lost = set(symbols_of(formulas.dims_of(formula))), dict[Symbol, None]()
         for place, token in enumerate(self.tokens):
             if token[:1] in ("'", '"') and token[-1] in ("'", '"'):
                 lost[Symbol(self.unquoted(token, place))] = None
@@ -300,14 +278,14 @@ class Reader(Tokens):
         while self.tokens[self.at] == "or":
             self.at += 1
             parts.append(self._conjunction())
-        return parts[0] if len(parts) == 1 else any_of(parts)
+        return parts[0] if len(parts) == 1 else formulas.any_of(parts)
 
     def _conjunction(self) -> Formula:
         parts = [self._negation()]
         while self.tokens[self.at] == "and":
             self.at += 1
             parts.append(self._negation())
-        return parts[0] if len(parts) == 1 else all_of(parts)
+        return parts[0] if len(parts) == 1 else formulas.all_of(parts)
 
     def _negation(self) -> Formula:
         tokens, start = self.tokens, self.at
@@ -315,10 +293,10 @@ class Reader(Tokens):
             self.at += 1
         count = self.at - start
         formula = self._relation()
-        if count and self.has_sequences and any(map(mentions_rest, dims_of(formula))):
+        if count and self.has_sequences and any(map(mentions_rest, formulas.dims_of(formula))):
             expected = "a relation that holds on each axis, such as '*a != *b', or of one axis, such as 'a[-1] != 2'"
             self.fault(start, start + count, "a relation of all axes cannot be negated", expected)
-        return negate(with_values(formula)) if count % 2 else formula
+        return formulas.negate(formulas.with_values(formula)) if count % 2 else formula
 
     def _relation(self) -> Formula:
         tokens, start = self.tokens, self.at
@@ -343,8 +321,8 @@ class Reader(Tokens):
         if len(operators) == 1:
             return comparison_of(operators[0], dims[0], dims[1])
         if all(operator == "==" for operator in operators):
-            return all_of(comparison_of("==", dims[0], other) for other in dims[1:])
-        return all_of(comparison_of(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
+            return formulas.all_of(comparison_of("==", dims[0], other) for other in dims[1:])
+        return formulas.all_of(comparison_of(*link) for link in zip(operators, dims[:-1], dims[1:], strict=True))
 
     def _is_of_formulas(self) -> bool:
         """Return whether the bracket here contains a relation: then it is no bracket of a sum."""
@@ -370,7 +348,7 @@ class Reader(Tokens):
     def _each(self, start: int) -> Formula:
         """Read ``each(...)``: a formula about sequences applies to each axis, even without it."""
         inside = self._formula_in_brackets()
-        if not any(map(mentions_rest, dims_of(inside))):
+        if not any(map(mentions_rest, formulas.dims_of(inside))):
             expected = "a sequence such as '*batch' in each(...)"
             self.fault(start, self.at, "this mentions no axes of a sequence", expected)
         return inside
@@ -387,11 +365,11 @@ class Reader(Tokens):
         # `N - N` is 0, and still a question about N; `(M//N)*0` needs an N other than 0.
         if isinstance(dim, int):
             if names:
-                return mentioning_all(dim, (*names, *(self.partial or ())))
+                return templates.mentioning_all(dim, (*names, *(self.partial or ())))
         elif (len(names) > 1 or dim not in names) and not names <= dim.symbols().keys():
-            return mentioning_all(dim, (*names, *(self.partial or ())))
-        if self.partial and not self.partial <= mentioned_terms((dim,)):
-            return mentioning_all(dim, self.partial)
+            return templates.mentioning_all(dim, (*names, *(self.partial or ())))
+        if self.partial and not self.partial <= templates.mentioned_terms((dim,)):
+            return templates.mentioning_all(dim, self.partial)
         return dim
 
     def _sum(self) -> Dim:
@@ -445,7 +423,7 @@ class Reader(Tokens):
         self._step(quotient, start, is_total=False)
         assert self.partial is not None
         # The quotient needs a divisor other than 0, even if it was simplified.
-        if not any(isinstance(t, Operation) and t.args[-1] is right for t in mentioned_terms((quotient,))):
+        if not any(isinstance(t, Operation) and t.args[-1] is right for t in templates.mentioned_terms((quotient,))):
             self.partial.add(Operation("//", (constant(0), right)))
         return quotient
 
@@ -590,7 +568,7 @@ class Reader(Tokens):
         return self.unexpected_operand(place)
 
     def _unknown(self, label: str = "") -> Unknown:
-        unknown = placeholder(f"?{label}") if label else Unknown()
+        unknown = templates.placeholder(f"?{label}") if label else Unknown()
         self.names.add(unknown)
         self.has_unknowns = True
         return unknown
@@ -626,9 +604,9 @@ class Reader(Tokens):
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             self.fault(start, self.at, TOO_LARGE)
         if self.partial is not None:
-            self.partial |= mentioned_terms((value,))
+            self.partial |= templates.mentioned_terms((value,))
         elif not is_total:
-            self.partial = set(mentioned_terms((value,)))
+            self.partial = set(templates.mentioned_terms((value,)))
         return value
 
 

@@ -125,10 +125,7 @@ class LabelBounds(NamedTuple):
 
 
 def checked_shape(
-    dims: Sequence[Dim],
-    span: Callable[[int], tuple[int, int]],
-    max_size: int | None,
-    bounds: Sequence[LabelBounds],
+    dims: Sequence[Dim], span: Callable[[int], tuple[int, int]], max_size: int | None, bounds: Sequence[LabelBounds]
 ) -> Template[tuple[Dim, ...]]:
     """Return a shape whose dimensions are checked."""
     sizes = tuple([checked_dim(dim, span, place, max_size) for place, dim in enumerate(dims)])

@@ -17,17 +17,8 @@ from symbcast.core.algebra.symbols import mentions_rest, sequences_of
 from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.characters import prose_list
 from symbcast.core.effort import answer_within_budget, one_call
-from symbcast.core.programs.arguments import assumed_formulas
-from symbcast.core.programs.certificates import (
-    Certificate,
-    Claim,
-    Proof,
-    ProofQuestion,
-    answer_claims,
-    evidence_claims,
-    further_claims,
-    raw_constraints,
-)
+from symbcast.core.programs import arguments, certificates
+from symbcast.core.programs.certificates import Certificate, Claim, Proof, ProofQuestion
 from symbcast.core.programs.conditions import ConditionLike
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import Shape
@@ -172,19 +163,15 @@ def certify_model(checked: CheckedModel, verdict: Verdict, left_open: str) -> Ce
     env, inputs = checked.env, checked.conditions.inputs
     if sequences_of(env.shown):
         return Certificate((_undecided("the condition of the model", "an input has an unknown rank"),))
-    raw, by_data = raw_constraints(env), checked.asker.origins.keys()
+    raw, by_data = certificates.raw_constraints(env), checked.asker.origins.keys()
     names = {**{s: s.name for f in raw for s in symbols_in(f)}, **env.shown}
-    question = ProofQuestion(
-        names,
-        assumed_formulas(names, env.assumptions, env.min_size),
-        raw,
-    )
+    question = ProofQuestion(names, arguments.assumed_formulas(names, env.assumptions, env.min_size), raw)
     condition = [c for c in clauses(checked.conditions.condition.formula) if by_data.isdisjoint(symbols_in(c))]
     points = inputs.witness(), inputs.counterexample()
     is_of_inputs = not any(by_data & symbols_in(f).keys() for f in raw)
-    claims = answer_claims(question, condition, verdict, is_sufficient=is_of_inputs)
+    claims = certificates.answer_claims(question, condition, verdict, is_sufficient=is_of_inputs)
     if is_of_inputs and names.keys() == inputs.shown.keys():
-        claims += evidence_claims(question, verdict, points)
+        claims += certificates.evidence_claims(question, verdict, points)
     elif not is_of_inputs:
         claims.append(_undecided("wherever the condition holds, suitable data exist", "z3 is not asked about data"))
     if verdict is not Verdict.NEVER:
@@ -205,7 +192,7 @@ def _of_shapes(checked: CheckedModel) -> list[Claim]:
         return [_undecided(text, str(error))]
     if not _has_same_cases(checked, plain):
         return [_undecided(text, "sizes that depend on cases have other names without simplification")]
-    raw, questions, open_ = raw_constraints(plain.env), {}, []
+    raw, questions, open_ = certificates.raw_constraints(plain.env), {}, []
     for name, dims, ruled in _shapes(checked, plain):
         claim = f"{name} is {shape_text(tuple(dims))}"
         if ruled is None or len(ruled) != len(dims):
@@ -214,8 +201,8 @@ def _of_shapes(checked: CheckedModel) -> list[Claim]:
             questions[claim] = [*raw, any_of(negate(equal(a, b)) for a, b in zip(dims, ruled, strict=True))]
     formulas = [*raw, *(f for fs in questions.values() for f in fs), *(a.formula for a in plain.env.assumptions)]
     names = {**{s: s.name for f in formulas for s in symbols_in(f)}, **plain.env.shown}
-    known = assumed_formulas(names, plain.env.assumptions, plain.env.min_size)
-    return [*further_claims(ProofQuestion(names, known, raw), questions), *open_]
+    known = arguments.assumed_formulas(names, plain.env.assumptions, plain.env.min_size)
+    return [*certificates.further_claims(ProofQuestion(names, known, raw), questions), *open_]
 
 
 def _has_same_cases(checked: CheckedModel, plain: CheckedModel) -> bool:

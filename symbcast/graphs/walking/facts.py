@@ -16,17 +16,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import gcd
 
-from symbcast.core.algebra.arithmetic import (
-    Substitution,
-    add,
-    floordiv_terms,
-    modulo,
-    monomial_quotient,
-    multiply,
-    operate,
-    replace_symbols,
-    subtract,
-)
+from symbcast.core.algebra import arithmetic
+from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.bounds import Bounds, clear_quotients, quotient_required_whole
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, at_most, equal
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, collect, constant, term
@@ -116,10 +107,10 @@ def is_convex(formula: Formula, turn: Symbol) -> bool:
     match formula:
         case Comparison("<=" | "<" | "==", left, right):
             # The numbers at which a linear comparison holds are an interval.
-            difference = subtract(right, left)
-            first = replace_symbols(difference, {turn: 0})
-            slope = subtract(replace_symbols(difference, {turn: 1}), first)
-            return add(first, multiply(slope, turn)) == difference
+            difference = arithmetic.subtract(right, left)
+            first = arithmetic.replace_symbols(difference, {turn: 0})
+            slope = arithmetic.subtract(arithmetic.replace_symbols(difference, {turn: 1}), first)
+            return arithmetic.add(first, arithmetic.multiply(slope, turn)) == difference
         case AllOf(parts):
             return all(is_convex(part, turn) for part in parts)
         case AnyOf(parts):
@@ -203,7 +194,7 @@ class SizeFacts:
                     continue
                 plainer = self._multiplied(monomial, factor, atom) if atom in self.whole else None
                 if plainer is None and (inner := self._inside(atom)) is not atom:
-                    plainer = _product(monomial_quotient(monomial, (atom,)), factor, inner)
+                    plainer = _product(arithmetic.monomial_quotient(monomial, (atom,)), factor, inner)
                 if plainer is not None:
                     rest = Term({m: c for m, c in value.coefficients.items() if m != monomial})
                     return self._without_quotients(rest + plainer)
@@ -213,7 +204,7 @@ class SizeFacts:
         plain = self._plain_inside.get(operation)
         if plain is None:
             arguments = tuple(map(self._without_quotients, operation.args))
-            plain = operation if arguments == operation.args else operate(operation.kind, arguments)
+            plain = operation if arguments == operation.args else arithmetic.operate(operation.kind, arguments)
             self._plain_inside[operation] = plain
         return plain
 
@@ -224,10 +215,10 @@ class SizeFacts:
             return None
         ((atoms, number),) = divisor.coefficients.items()
         common = gcd(factor, number)
-        others = monomial_quotient(monomial, (quotient, *atoms))
+        others = arithmetic.monomial_quotient(monomial, (quotient, *atoms))
         if others is None or number < 1 or (common == 1 and not atoms):
             return None
-        smaller = floordiv_terms(dividend, constant(number // common))
+        smaller = arithmetic.floordiv_terms(dividend, constant(number // common))
         if (
             isinstance(smaller, Operation) and smaller.kind == "//"
         ):  # dividing by 1 gives the dividend, which need not be a quotient
@@ -266,7 +257,7 @@ def without_whole_quotients(
             rewritten.append(clause)
             continue
         used = [o.args for o in quotients_of(clause) if o in whole]
-        rewritten += [equal(modulo(above.dim(), below.dim()), 0) for above, below in used]
+        rewritten += [equal(arithmetic.modulo(above.dim(), below.dim()), 0) for above, below in used]
         rewritten.append(clear_quotients(clause, whole, bounds) if used else clause)
     return tuple(dict.fromkeys(rewritten))
 

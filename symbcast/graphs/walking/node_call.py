@@ -8,18 +8,10 @@ from contextlib import AbstractContextManager
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, Self
 
+from symbcast.core.algebra import bounds, symbols
 from symbcast.core.algebra.arithmetic import add, replace_symbols, subtract
-from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, FORMULA_KINDS, TRUE, Formula, all_of, any_of, negate
-from symbcast.core.algebra.symbols import (
-    AxisSequence,
-    SequenceSymbol,
-    Unknown,
-    is_sequence,
-    mentions_rest,
-    rank_of,
-    sequences_of,
-)
+from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.rules.placement import sequence_place
 from symbcast.core.solver.evaluation import evaluated, symbols_in
@@ -227,7 +219,7 @@ class OpenValues:
 
     def opened(self, dims: Dims, dtype: int) -> Value:
         """Return a value of unknown rank; if its shape is only a sequence, values with that sequence share it."""
-        if len(dims) > 1 or not self._asker.sequences.isdisjoint(sequences_of(symbols_of(dims))):
+        if len(dims) > 1 or not self._asker.sequences.isdisjoint(symbols.sequences_of(symbols_of(dims))):
             return OpenValue(dims, dtype)
         value = Value(None, dtype)
         self._open[id(value)] = value, dims
@@ -353,8 +345,8 @@ class NodeCall(Context):
         place = sequence_place(ends)
         if place is None:
             return len(ends)
-        if self.asker.sequences.issuperset(sequences_of(symbols_of((ends[place],)))):
-            return add(rank_of(ends[place]), len(ends) - 1)
+        if self.asker.sequences.issuperset(symbols.sequences_of(symbols_of((ends[place],)))):
+            return add(symbols.rank_of(ends[place]), len(ends) - 1)
         return self.fresh("rank", f"the rank of {self.input_name(position)}")
 
     def dtype(self, position: int = 0) -> int:
@@ -389,7 +381,7 @@ class NodeCall(Context):
 
     def numbers(self, position: int) -> list[int] | None:
         """Return the elements of an input if all are numbers."""
-        numbers = numbers_of(self.sizes(position))
+        numbers = bounds.numbers_of(self.sizes(position))
         return None if numbers is None else list(numbers)
 
     def axes(self, name: str, position: int, since: int) -> list[int] | None:
@@ -438,13 +430,13 @@ class NodeCall(Context):
     def empty(self, dims: Iterable[Dim]) -> Formula:
         """Return the formula that one of some sizes is 0; give up if this depends on an unknown number of axes."""
         may_be_0 = [d for d in dims if not self.bounds.is_at_least(d, 1)]
-        if any(map(mentions_rest, may_be_0)):
+        if any(map(symbols.mentions_rest, may_be_0)):
             self.give_up("whether there are elements depends on an unknown number of axes")
         return super().empty(may_be_0)
 
     def _check_axes(self, *dims: Dim) -> None:
         for dim in dims:
-            if not isinstance(dim, int) and mentions_rest(dim) and not is_sequence(dim):
+            if not isinstance(dim, int) and symbols.mentions_rest(dim) and not symbols.is_sequence(dim):
                 self.give_up("its requirement covers all axes, but the rank is unknown")
 
     def is_known(self, formula: Formula) -> bool | None:

@@ -8,24 +8,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.answers.explanation.words import axis_text
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import defined_join, join_members, subtract
 from symbcast.core.algebra.bounds import Bounds, clear_quotients
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    AllOf,
-    AnyOf,
-    Comparison,
-    Formula,
-    all_of,
-    any_of,
-    at_most,
-    definedness,
-    dims_of,
-    equal,
-    negate,
-    with_dims,
-)
+from symbcast.core.algebra.formulas import FALSE, TRUE, AllOf, AnyOf, Comparison, Formula
 from symbcast.core.algebra.symbols import AxisSequence, mentions_rest, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, Term, symbols_of, term
 from symbcast.core.effort import EffortSpentError, budget_share
@@ -40,16 +26,8 @@ from symbcast.core.solver.f2_one_size.decided_terms import is_greatest
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import DimensionError
-from symbcast.graphs.walking.facts import (
-    NoFacts,
-    SizeFacts,
-    TooLongError,
-    bounded,
-    is_convex,
-    least_sizes,
-    long_ones,
-    positive_sizes,
-)
+from symbcast.graphs.walking import facts
+from symbcast.graphs.walking.facts import NoFacts, SizeFacts, TooLongError
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value, known_dims
 
@@ -222,42 +200,36 @@ class Requirements:
 
         A formula that contains an iteration number must hold in every iteration.
         """
-        if self.turns and not self.turns.keys().isdisjoint(symbols_in(all_of([formula, *self.guards]))):
+        if self.turns and not self.turns.keys().isdisjoint(symbols_in(formulas.all_of([formula, *self.guards]))):
             self._require_in_turns(place, formula, reason, code)
             return
         put = formula
-        formula = evaluated(self._cleared(with_dims(formula, self.facts.multiplied_out)))
+        formula = evaluated(self._cleared(formulas.with_dims(formula, self.facts.multiplied_out)))
         self._settle(formula)
         if formula == TRUE or (formula, self.guards) in self._known:
             return
         self._known.add((formula, self.guards))
-        required = any_of([*map(negate, self.guards), formula]) if self.guards else formula
+        required = formulas.any_of([*map(formulas.negate, self.guards), formula]) if self.guards else formula
         if required == TRUE:
             return
-        self.check_lengths(dims_of(required))
+        self.check_lengths(formulas.dims_of(required))
         self.places[place.name] = place
         self.reasons[place.name, required] = RequirementReason(reason, code, put)
         self.env.require(Assumption(required), origin=place.name)
-        self.learn(place, least_sizes(required, self.bounds), reason, code)
+        self.learn(place, facts.least_sizes(required, self.bounds), reason, code)
         self.learn(place, ((s, self.env.least(s)) for s in symbols_in(required)), reason, code)
 
     def check_lengths(self, dims: Iterable[Dim]) -> None:
         """Raise `TooLongError` if sizes are long, and short ones select cases that have no names."""
-        if self.longest is None or not self.zeros or all(long_ones([size]) for size in self.zeros):
+        if self.longest is None or not self.zeros or all(facts.long_ones([size]) for size in self.zeros):
             return
-        if any(length > self.longest for length in long_ones(dims)):
+        if any(length > self.longest for length in facts.long_ones(dims)):
             raise TooLongError
 
     @property
     def knowledge(self) -> tuple[int, ...]:
         """Counts of what nodes learn here about sizes; while they stay the same, so does the knowledge."""
-        return (
-            self.bounds.revision,
-            len(self.facts.whole),
-            len(self.origins),
-            len(self.undecided),
-            len(self.turns),
-        )
+        return (self.bounds.revision, len(self.facts.whole), len(self.origins), len(self.undecided), len(self.turns))
 
     @property
     def recorded(self) -> tuple[int, ...]:
@@ -276,9 +248,9 @@ class Requirements:
 
     def _require_in_turns(self, place: NodePlace, formula: Formula, reason: str, code: str) -> None:
         """Require a formula in the first and last iteration; note it as unchecked if that does not cover the others."""
-        required = any_of([*map(negate, self.guards), formula])
+        required = formulas.any_of([*map(formulas.negate, self.guards), formula])
         turn = next(s for s in self.turns if s in symbols_in(required))
-        if not is_convex(required, turn):
+        if not facts.is_convex(required, turn):
             self.unfollowed[place.name] = "checked only in the first and last iterations of the loop"
         with self._unguarded():
             for end in (0, self.turns[turn]):
@@ -288,7 +260,9 @@ class Requirements:
         """Record lower bounds that sizes have wherever the model runs."""
         for size, least in lower_bounds:
             if self.bounds.learn(size, least) and size in self.given:
-                self.learned.setdefault(place.name, []).append(LowerBound(place, at_most(least, size), reason, code))
+                self.learned.setdefault(place.name, []).append(
+                    LowerBound(place, formulas.at_most(least, size), reason, code)
+                )
 
     def start(self, inputs: tuple[Symbol, ...], elements: Mapping[Symbol, str], before: Requirements | None) -> None:
         """Record the given sizes, and the bounds that an earlier walk learned for them."""
@@ -362,7 +336,7 @@ class Requirements:
     def equal(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
         """Require that two sizes be equal."""
         if left is not right and left != right:
-            self.require(place, equal(left, right), reason)
+            self.require(place, formulas.equal(left, right), reason)
 
     def at_most(self, place: NodePlace, left: Dim, right: Dim, reason: str) -> None:
         """Require that one size be at most another."""
@@ -370,7 +344,7 @@ class Requirements:
             return
         low = self.bounds.least(subtract(right, left))
         if low is None or low < 0:
-            self.require(place, bounded(left, right), reason)
+            self.require(place, facts.bounded(left, right), reason)
 
     def is_size(self, place: NodePlace, dim: Dim, reason: str) -> None:
         """Require that a dimension be nonnegative."""
@@ -378,8 +352,8 @@ class Requirements:
             return
         low = self.bounds.least(dim)
         if low is None or low < 0:
-            needs = [at_most(0, dim)] if isinstance(dim, int) else definedness(dim)
-            self.require(place, all_of(needs), reason)
+            needs = [formulas.at_most(0, dim)] if isinstance(dim, int) else formulas.definedness(dim)
+            self.require(place, formulas.all_of(needs), reason)
 
     def never(self, place: NodePlace, reason: str) -> None:
         """Record that a node cannot run at any sizes."""
@@ -442,15 +416,15 @@ class Requirements:
             self.undecided.add(size)
         self.bounds.learn(size, least)
         if least:
-            self.assume(at_most(least, size))
+            self.assume(formulas.at_most(least, size))
         return size
 
     def limit(self, size: Symbol, most: Dim) -> None:
         """Assume that a size decided by data is at most a dimension; witnesses and counterexamples respect this."""
         if any(map(mentions_rest, (most,))):
             return
-        elsewhere = [*map(negate, self.guards), *map(negate, definedness(most))]
-        limit = any_of([*elsewhere, at_most(size, most)])
+        elsewhere = [*map(formulas.negate, self.guards), *map(formulas.negate, formulas.definedness(most))]
+        limit = formulas.any_of([*elsewhere, formulas.at_most(size, most)])
         self.limits[size] = limit
         # A product as the limit is used only for witnesses and counterexamples: as an assumption, it would make every
         # question about the size hard.
@@ -484,9 +458,13 @@ class Requirements:
         self.cases[size] = chosen, yes, no
         # Where a guard fails, the dimensions need not be valid sizes; and a dimension without a value, such as the join
         # of conflicting sizes, must not constrain this size.
-        elsewhere = [negate(guard) for guard in self.guards]
-        for other, dim in ((negate(chosen), yes), (chosen, no)):
-            self.assume(any_of([*elsewhere, other, *map(negate, definedness(dim)), equal(size, dim)]))
+        elsewhere = [formulas.negate(guard) for guard in self.guards]
+        for other, dim in ((formulas.negate(chosen), yes), (chosen, no)):
+            self.assume(
+                formulas.any_of(
+                    [*elsewhere, other, *map(formulas.negate, formulas.definedness(dim)), formulas.equal(size, dim)]
+                )
+            )
         return size
 
     @contextmanager
@@ -504,14 +482,14 @@ class Requirements:
     def trying(self, walk: AbstractContextManager[None]) -> Iterator[None]:
         """Discard the requirements made in this context when it ends, along with everything that the walk discards."""
         before = self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases
-        bounds, facts, numbers = self.bounds, self.facts, self._numbers
+        bounds, known, numbers = self.bounds, self.facts, self._numbers
         undecided, limits, turns, unfollowed = self.undecided, self.limits, self.turns, self.unfollowed
         most, self.most = self.most, dict(self.most)
         self.limits, self.turns, self.unfollowed = dict(limits), dict(turns), dict(unfollowed)
         learned, foreknown = self.learned, self.foreknown
         self.learned, self.foreknown = {}, {}  # requirements that are discarded are not repeated either
         self.env = self.env.fork()
-        self.bounds, self.facts, self._numbers = bounds.copy(), facts.copy(), dict(numbers)
+        self.bounds, self.facts, self._numbers = bounds.copy(), known.copy(), dict(numbers)
         self._known, self._joined = set(self._known), dict(self._joined)
         self.places, self.reasons = dict(self.places), dict(self.reasons)
         self.origins, self.cases, self.undecided = dict(self.origins), dict(self.cases), set(undecided)
@@ -520,7 +498,7 @@ class Requirements:
                 yield
         finally:
             self.env, self._known, self._joined, self.places, self.reasons, self.origins, self.cases = before
-            self.bounds, self.facts, self._numbers, self.undecided = bounds, facts, numbers, undecided
+            self.bounds, self.facts, self._numbers, self.undecided = bounds, known, numbers, undecided
             self.limits, self.most, self.turns, self.unfollowed = limits, most, turns, unfollowed
             self.learned, self.foreknown = learned, foreknown
 
@@ -537,7 +515,7 @@ class Requirements:
         simplified = evaluated(formula)
         if simplified == TRUE or simplified in self.guards:
             return True
-        if simplified == FALSE or negate(simplified) in self.guards:
+        if simplified == FALSE or formulas.negate(simplified) in self.guards:
             return False
         if isinstance(simplified, AllOf | AnyOf):
             decides = isinstance(simplified, AnyOf)
@@ -578,7 +556,7 @@ def learn_positive(asker: Requirements, size: Dim, place: NodePlace) -> bool:
         return False
     # At the reshape itself: while the case of size 0 of each level was carried to the end, a chain of seven reshapes by
     # 3 had a condition of 40,100 characters, and the question about all of them was too hard.
-    verdict = _verdict_where(asker, equal(size, 0), _REFUTED_AT_NODE)
+    verdict = _verdict_where(asker, formulas.equal(size, 0), _REFUTED_AT_NODE)
     asker.refutes_zeros = verdict is not Verdict.UNKNOWN
     if verdict is Verdict.NEVER:
         asker.learn(place, bounds, _REASON)
@@ -600,12 +578,16 @@ def learn_from_refuted(asker: Requirements, runs_nowhere: Callable[[Assumption],
     if not cases:
         return
     # One question about all bounds: 28 sizes of a CoAtNet take 1.6 s so, and 4.6 s one by one.
-    match _verdict_where(asker, any_of(at_most(symbol, low - 1) for symbol, (low, _) in cases.items())):
+    match _verdict_where(
+        asker, formulas.any_of(formulas.at_most(symbol, low - 1) for symbol, (low, _) in cases.items())
+    ):
         case Verdict.SOMETIMES | Verdict.ALWAYS:
             _learn_one_by_one(asker)
             return
         case Verdict.UNKNOWN:
-            refuted = {s: case for s, case in cases.items() if runs_nowhere(Assumption(at_most(s, case[0] - 1)))}
+            refuted = {
+                s: case for s, case in cases.items() if runs_nowhere(Assumption(formulas.at_most(s, case[0] - 1)))
+            }
         case Verdict.NEVER:
             refuted = cases
     for symbol, (low, place) in refuted.items():
@@ -617,14 +599,14 @@ def _learn_one_by_one(asker: Requirements) -> None:
     # The last sizes come first: they are usually the smallest, and refute the cases of earlier ones.
     for size, place in reversed(asker.zeros.items()):
         bounds = _open_bounds(asker, size)
-        if bounds and _verdict_where(asker, equal(size, 0)) is not Verdict.NEVER:
+        if bounds and _verdict_where(asker, formulas.equal(size, 0)) is not Verdict.NEVER:
             return
         asker.learn(place, bounds, _REASON)
 
 
 def _open_bounds(asker: Requirements, size: Dim) -> list[tuple[Symbol, int]]:
     """Return the bounds of input sizes where a size is not 0; none if it is known not to be 0."""
-    return [] if asker.bounds.is_at_least(size, 1) else positive_sizes(size, asker.bounds, asker.given)
+    return [] if asker.bounds.is_at_least(size, 1) else facts.positive_sizes(size, asker.bounds, asker.given)
 
 
 def _verdict_where(asker: Requirements, formula: Formula, effort: int = _REFUTED) -> Verdict:

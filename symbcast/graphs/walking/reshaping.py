@@ -21,21 +21,9 @@ from symbcast.operators.joining_and_slicing import Joined, concat
 from symbcast.operators.operator import Context, Dims, expect_shape
 from symbcast.operators.reshaping import copied_size, copied_where_zero, reshape
 from symbcast.operators.resizing import Rounding, Scale, quotient_scale, scale_of
-from symbcast.operators.values.contents import (
-    MAX_ELEMENTS,
-    Content,
-    Element,
-    Elements,
-    IndexRamp,
-    SizeRatio,
-    as_ramp,
-    as_ratio,
-    as_represented,
-    is_rounded,
-    is_size,
-)
+from symbcast.operators.values import contents, intervals
+from symbcast.operators.values.contents import MAX_ELEMENTS, Content, Element, Elements, IndexRamp, SizeRatio
 from symbcast.operators.values.elements import BINARY
-from symbcast.operators.values.intervals import extent
 from symbcast.operators.values.tensors import contents_joined, stretched, transposed, with_axes, without_axes
 from symbcast.operators.values.value import Constant, Value
 
@@ -109,7 +97,7 @@ def expect_number_or_line(call: NodeCall, position: int, what: str, size: Dim) -
 
 def filled(element: object, dims: Dims) -> Content | None:
     """Return the content of a tensor that holds one element everywhere."""
-    if not is_size(element):
+    if not contents.is_size(element):
         return None
     sizes = numbers_of(dims)
     if sizes is not None and 0 <= prod(sizes) <= _LISTED:
@@ -137,7 +125,7 @@ def requested_shape(call: NodeCall, position: int, ignored: Collection[int] = ()
         items = (None,) * int(lengths[0])
     dims = []
     for axis, item in enumerate(items):
-        if is_size(item):
+        if contents.is_size(item):
             if axis not in ignored:
                 call.is_size(item, "a size must not be negative")
             dims.append(item)
@@ -160,7 +148,9 @@ def counted(call: NodeCall) -> Value:
         _check_room(call, limit)
         length = call.fresh("length", "the length of the range")
         return Value((length,), call.dtype())
-    content: Content | None = IndexRamp(start, (delta,)) if is_size(start) and is_size(delta) else None
+    content: Content | None = (
+        IndexRamp(start, (delta,)) if contents.is_size(start) and contents.is_size(delta) else None
+    )
     if isinstance(count, int) and count <= _LISTED:
         step, plus = (partial(BINARY[name], call.asker, call.dtype()) for name in ("Mul", "Add"))
         content = Elements(tuple(plus(start, step(delta, n)) for n in range(count)))
@@ -169,11 +159,11 @@ def counted(call: NodeCall) -> Value:
 
 def _count(call: NodeCall, start: Element, limit: Element, delta: Element) -> Dim | None:
     """Return the length of a range; None if unknown."""
-    step = as_ratio(delta)
-    distance = as_ratio(BINARY["Sub"](call.asker, call.dtype(), limit, start))
+    step = contents.as_ratio(delta)
+    distance = contents.as_ratio(BINARY["Sub"](call.asker, call.dtype(), limit, start))
     # Floats hold the distance exactly if its denominator is a power of two, and then rounding makes their quotient an
     # integer only if it already is one.
-    if step is None or distance is None or is_rounded(distance):
+    if step is None or distance is None or contents.is_rounded(distance):
         return None
     if not (isinstance(step.above, int) and isinstance(step.below, int)):
         return None
@@ -197,7 +187,7 @@ def _check_room(call: NodeCall, limit: Element) -> None:
     call.refuse_if(step == 0, "the step of a range must not be 0")
     if abs(step) * _ROOM >= _USUAL:
         return
-    if start is None or not is_size(limit):
+    if start is None or not contents.is_size(limit):
         call.note("not checked: the range must fit into memory", is_about_data=True)
         return
     end, reason = start + _ROOM * step, f"with a step of {float(step)}, a range would not fit into memory"
@@ -214,7 +204,7 @@ def _number(call: NodeCall, position: int) -> Fraction | None:
     if array is not None:
         number = float(array.ravel()[0])
         return Fraction(number) if isfinite(number) else None
-    item = as_ratio(call.element(position))
+    item = contents.as_ratio(call.element(position))
     if item is None or not isinstance(item.above, int) or not isinstance(item.below, int):
         return None
     return Fraction(item.above, item.below)
@@ -250,10 +240,10 @@ def _of_unknown(call: NodeCall, target: TargetShape) -> Dims:
     least = 1 if target.keeps_zero else 0
     dims: list[Dim] = []
     for axis, item in enumerate(target.sizes):
-        if is_size(item):
+        if contents.is_size(item):
             call.at_most(-1, item, _NOT_NEGATIVE)
-        is_taken = is_size(item) and call.bounds.is_at_least(item, least)
-        dims.append(item if is_size(item) and is_taken else call.fresh(f"size_{axis}", f"axis {axis}"))
+        is_taken = contents.is_size(item) and call.bounds.is_at_least(item, least)
+        dims.append(item if contents.is_size(item) and is_taken else call.fresh(f"size_{axis}", f"axis {axis}"))
     return tuple(dims)
 
 
@@ -266,7 +256,7 @@ def _reshaped_to(call: NodeCall, data: Dims, target: TargetShape, not_inferred: 
     for n, item in enumerate(target.sizes):
         if isinstance(item, int):  # -1 or not, whatever the sizes are
             continue
-        if n not in not_inferred and is_size(item) and not call.bounds.is_at_least(item, 0):
+        if n not in not_inferred and contents.is_size(item) and not call.bounds.is_at_least(item, 0):
             is_unknown = equal(item, -1)
             worked_out = target._replace(sizes=[*target.sizes[:n], -1, *target.sizes[n + 1 :]])
             match call.is_known(is_unknown):
@@ -276,7 +266,7 @@ def _reshaped_to(call: NodeCall, data: Dims, target: TargetShape, not_inferred: 
                     return _by_unknown(call, is_unknown, data, (worked_out, target), not_inferred | {n})
     shape = reshape(call, data, _dims_wanted(call, target, data), target.inferred)
     return tuple(
-        item if is_size(item) and size != item and learn_positive(call.asker, item, call.place) else size
+        item if contents.is_size(item) and size != item and learn_positive(call.asker, item, call.place) else size
         for size, item in zip(shape, target.sizes, strict=True)
     )
 
@@ -311,7 +301,7 @@ def _dims_wanted(call: NodeCall, target: TargetShape, data: Dims) -> list[Dim | 
         if isinstance(item, int) and item in (-1, 0):
             is_kept = item == 0 and target.keeps_zero
             dims.append(None if item else copied_size(call, data, axis) if is_kept else 0)
-        elif not is_size(item):
+        elif not contents.is_size(item):
             call.note_data(f"element {axis} of the shape, which is data, must be valid", 1)
             least = int(call.is_positive(data))
             dims.append(call.fresh(f"size_{axis}", f"element {axis} of the requested shape", least, by=[1]))
@@ -342,7 +332,7 @@ def content_reshaped(data: Value, shape: Dims) -> Content | None:
         return None
     if isinstance(content, Elements):
         return content
-    ramp = as_ramp(content, data.shape)
+    ramp = contents.as_ramp(content, data.shape)
     strides = None if ramp is None else _strides(data.shape, ramp.strides, shape)
     return None if ramp is None or strides is None else IndexRamp(ramp.start, strides)
 
@@ -464,7 +454,7 @@ def summed_along(
 
     ``is_exclusive`` leaves out the element itself; ``is_reversed`` sums from the end.
     """
-    dims, ramp = data.shape or (), as_ramp(data.content, data.shape)
+    dims, ramp = data.shape or (), contents.as_ramp(data.content, data.shape)
     if ramp is None or any(ramp.strides):
         return None
     each, place = ramp.start, axis % len(dims)
@@ -475,10 +465,10 @@ def summed_along(
         start = multiply(each, subtract(dims[place], int(is_exclusive)))
         strides[place] = multiply(-1, each)
     sums = IndexRamp(start, tuple(strides))
-    ends = extent(sums, dims, bounds)
+    ends = intervals.extent(sums, dims, bounds)
     if ends.low is None or ends.high is None:
         return None
-    return None if None in (as_represented(e, data.dtype, bounds) for e in (ends.low, ends.high)) else sums
+    return None if None in (contents.as_represented(e, data.dtype, bounds) for e in (ends.low, ends.high)) else sums
 
 
 def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:
@@ -487,7 +477,7 @@ def read_scale(element: Element | float, rounding: Rounding) -> Scale | None:
         return scale_of(element, rounding)
     if isinstance(element, SizeRatio):
         return quotient_scale(element.above, element.below, rounding)
-    return Scale(element, 1, True) if is_size(element) else None
+    return Scale(element, 1, True) if contents.is_size(element) else None
 
 
 def scaled(call: NodeCall, size: Dim, scale: Scale | None, axis: int) -> Dim:

@@ -12,16 +12,9 @@ from symbcast.core.characters import closest, prose_list
 from symbcast.core.effort import current_budget
 from symbcast.core.shapes import Shape, any_shape_of, shape_of
 from symbcast.errors import DimensionError, SymbcastError
+from symbcast.graphs.walking import node_call
 from symbcast.graphs.walking.facts import long_ones
-from symbcast.graphs.walking.node_call import (
-    Fork,
-    GraphScope,
-    NodeCall,
-    OpenValues,
-    RefusedError,
-    UnknownShapeError,
-    either,
-)
+from symbcast.graphs.walking.node_call import Fork, GraphScope, NodeCall, OpenValues, RefusedError, UnknownShapeError
 from symbcast.graphs.walking.requirements import NodePlace, Requirements
 from symbcast.graphs.walking.unknown_ranks import NodeFunctions, Reaches, outputs_of_given_rank, outputs_of_unknown_rank
 from symbcast.operators.values.contents import Elements
@@ -347,7 +340,7 @@ class Walk:
         for name in yes:
             # A value made in both walks may be one object, as twins share theirs; its elements still differ.
             if name not in before:
-                scope.values[name] = either(self.asker, name, fork.chosen, yes[name], no[name])
+                scope.values[name] = node_call.either(self.asker, name, fork.chosen, yes[name], no[name])
 
     def within(self, graph: Graph, scope: GraphScope, inputs: Sequence[Value]) -> list[Value]:
         """Walk through a graph inside another, such as a branch or a loop body; return its outputs."""
@@ -485,13 +478,7 @@ class Walk:
 
     def marks(self) -> Hashable:
         """Return the same without names and the walk budget, which nodes inside a node use up."""
-        return (
-            len(self.unanalysed),
-            len(self.inner),
-            self._branches_left,
-            self._lengths.left,
-            self.fork is None,
-        )
+        return (len(self.unanalysed), len(self.inner), self._branches_left, self._lengths.left, self.fork is None)
 
     def _outputs(self, place: NodePlace, scope: GraphScope) -> Sequence[Value]:
         node, inputs = place.node, place.inputs

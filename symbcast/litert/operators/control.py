@@ -9,14 +9,7 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import FALSE, TRUE, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import symbols_of
 from symbcast.graphs.graph import Graph, Node
-from symbcast.graphs.walking.control_flow import (
-    GraphLoop,
-    LoopIteration,
-    branched,
-    chosen_of,
-    condition_of,
-    looped,
-)
+from symbcast.graphs.walking.control_flow import GraphLoop, LoopIteration, branched, chosen_of, condition_of, looped
 from symbcast.litert.call import LiteRtCall, operator
 from symbcast.operators.values.value import Decider, Value
 

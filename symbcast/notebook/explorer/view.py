@@ -22,21 +22,12 @@ from symbcast.core.rules.registry import listed_rules
 from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError
+from symbcast.notebook import words
 from symbcast.notebook.explorer.question import MAP_UP_TO, MOST_SIZES, ExplorerQuestion, FieldError, quoted
 from symbcast.notebook.sections import Ranges, Section, informative_axis, plain_section, section, stepped
 from symbcast.notebook.subjects import SurveySubject, subject_of
 from symbcast.notebook.surveys import Cell, Outcome, Survey, survey_of
-from symbcast.notebook.words import (
-    FailureCategory,
-    assumed_text,
-    categories,
-    condition_text,
-    excluded_text,
-    fixed_text,
-    missing_text,
-    sizes_shown,
-    works_text,
-)
+from symbcast.notebook.words import FailureCategory
 
 if TYPE_CHECKING:
     from symbcast.notebook.figures.layout import Picture
@@ -220,21 +211,24 @@ def explorer_call(question: ExplorerQuestion, state: Mapping[str, Any]) -> str:
 def _map(result: Result, survey: Survey, looking: ViewSettings, decided: bool) -> dict[str, Any]:
     rank = len(next(iter(survey.shapes), ()))
     axis = looking.shade if looking.shade in range(rank) else informative_axis([survey.shapes])
-    kinds = categories([survey], survey.blames)
+    kinds = words.categories([survey], survey.blames)
     kind_of = {blamed: n for n, kind in enumerate(kinds) for blamed in kind.blamed}
     return {
         "axes": list(survey.names),
         "sizes": [list(sizes) for sizes in survey.sizes],
         "steps": "; ".join(
-            f"{visible(shorten_middle(n, _NAME))}: {sizes_shown(s)}"
+            f"{visible(shorten_middle(n, _NAME))}: {words.sizes_shown(s)}"
             for n, s in zip(survey.names, survey.sizes, strict=True)
         ),
         "up_to": max(map(max, survey.sizes)),
-        "fixed": visible(fixed_text(survey.fixed, survey.following)),
+        "fixed": visible(words.fixed_text(survey.fixed, survey.following)),
         "note": visible(_note(result, survey)) if decided else "",
         "rows": [[_cell(cell, axis, kind_of) for cell in row] for row in survey.rows],
         "blames": _blames(survey, kinds),
-        "words": {"works": works_text(axis), "excluded": visible(shorten_end(excluded_text(assumed_text(result)), 80))},
+        "words": {
+            "works": words.works_text(axis),
+            "excluded": visible(shorten_end(words.excluded_text(words.assumed_text(result)), 80)),
+        },
         "shade": axis,
         "rank": rank,
     }
@@ -243,8 +237,8 @@ def _map(result: Result, survey: Survey, looking: ViewSettings, decided: bool) -
 def _note(result: Result, survey: Survey) -> str:
     """Return the reason why a map shows only one outcome, if it does."""
     if result.verdict in (Verdict.ALWAYS, Verdict.NEVER):
-        return condition_text(result)
-    return missing_text(result, survey)
+        return words.condition_text(result)
+    return words.missing_text(result, survey)
 
 
 def _cell(cell: Cell, axis: int | None, kind_of: Mapping[tuple[int, ...], int]) -> list[Any]:

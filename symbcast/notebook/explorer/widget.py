@@ -16,18 +16,9 @@ from symbcast.answers.public.result import Result, call_of
 from symbcast.answers.show.broadcast import one_line_summary
 from symbcast.core.characters import shorten_end, visible
 from symbcast.errors import BindingError, MissingExtraError, SymbcastError
+from symbcast.notebook.explorer import view
 from symbcast.notebook.explorer.question import LARGEST_MAP, LARGEST_SIZE, MOST_SIZES, ExplorerQuestion, rule_info
-from symbcast.notebook.explorer.view import (
-    ViewSettings,
-    answer_data,
-    explorer_call,
-    faults_data,
-    page,
-    palette_data,
-    picture_of,
-    rules_data,
-    view_data,
-)
+from symbcast.notebook.explorer.view import ViewSettings
 from symbcast.notebook.sections import Section
 
 if TYPE_CHECKING:
@@ -84,8 +75,8 @@ class Explorer(AnyWidget):
             assume=question.assume,
             min_size=question.min_size,
             compare_with=question.compare_with,
-            rules=rules_data(),
-            page={"colours": palette_data(), "largest_map": LARGEST_MAP, "most_sizes": MOST_SIZES},
+            rules=view.rules_data(),
+            page={"colours": view.palette_data(), "largest_map": LARGEST_MAP, "most_sizes": MOST_SIZES},
             **state,
         )
         self._ask()
@@ -115,7 +106,7 @@ class Explorer(AnyWidget):
         if self._result is None or not self._result.symbols:
             what = "a field is invalid" if self._result is None else "the shapes have no symbols"
             raise BindingError(f"there is no map to save: {what}", "change the shapes")
-        return picture_of(self._result, self._looking())
+        return view.picture_of(self._result, self._looking())
 
     def _answer_page(self, _: Any, content: Any, __: Any) -> None:
         """Send the image that the page asks for, or the reason why there is none."""
@@ -140,12 +131,12 @@ class Explorer(AnyWidget):
         self._sections = {}
         self._result, faults = question.ask()
         if self._result is None:
-            self.checked = {"serial": self._serial, "faults": faults_data(faults)}
+            self.checked = {"serial": self._serial, "faults": view.faults_data(faults)}
             return
         # Everything that needs no decision is sent first, so that it appears at once, even if the question is hard.
         self._look(decided=False)
         self._comparison = question.comparison(self._result)
-        self.answer = {"serial": self._serial, **answer_data(self._result, self._comparison)}
+        self.answer = {"serial": self._serial, **view.answer_data(self._result, self._comparison)}
         self._look()
 
     def _look(self, _: Any = None, decided: bool = True) -> None:
@@ -155,8 +146,8 @@ class Explorer(AnyWidget):
             "serial": self._serial,
             "faults": {},
             "call": self._question.call(),
-            "explorer_call": explorer_call(self._question, self._state()),
-            **view_data(self._result, self._looking(), decided, self._sections),
+            "explorer_call": view.explorer_call(self._question, self._state()),
+            **view.view_data(self._result, self._looking(), decided, self._sections),
         }
 
     def _state(self) -> dict[str, Any]:
@@ -173,7 +164,7 @@ class Explorer(AnyWidget):
         """Return the widget, and static HTML for notebooks that are displayed without running."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is not None and self._result is not None:
-            bundle[0]["text/html"] = page(self._result, self._looking(), self._comparison)
+            bundle[0]["text/html"] = view.page(self._result, self._looking(), self._comparison)
         return bundle
 
     def _looking(self) -> ViewSettings:

@@ -17,18 +17,10 @@ from matplotlib.gridspec import GridSpecFromSubplotSpec
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from symbcast.answers.show.html import element
+from symbcast.notebook import words
 from symbcast.notebook.figures.colours import BLACK, LOWEST, WHITE, AnyPage, Shading, page_of, size_text
 from symbcast.notebook.figures.panel import PanelStyle, draw, draw_legend, fit, handles, points_of
 from symbcast.notebook.surveys import Survey
-from symbcast.notebook.words import (
-    assumed_text,
-    categories,
-    condition_text,
-    description,
-    fixed_text,
-    missing_text,
-    question_text,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +142,7 @@ def draw_one(
     subject: Any, survey: Survey, axis: int | None, ax: Axes | None, make: Callable[..., Any] | None = None
 ) -> Axes:
     """Draw one survey into the given axes, or into a new figure."""
-    beside, assumed = 0.0, assumed_text(subject)
+    beside, assumed = 0.0, words.assumed_text(subject)
     if ax is None:
         ax, inches, room = _new_axes(survey, axis, make or pyplot_picture)
         describe(ax.figure, subject, [survey])
@@ -169,9 +161,9 @@ def draw_one(
         fraction = max(0.06, max(beside, BAR) / (inches[0] + beside))
         aspect = max(4, inches[1] / BAR)
         look.shading.colourbar(ax.figure, ax, inches[1], fraction=fraction, pad=0.02, aspect=aspect)
-    fixed = fixed_text(survey.fixed, survey.following)
-    above = " · ".join(filter(None, (fixed, condition_text(subject))))
-    _write_titles(ax, question_text(subject), above, room, missing_text(subject, survey))
+    fixed = words.fixed_text(survey.fixed, survey.following)
+    above = " · ".join(filter(None, (fixed, words.condition_text(subject))))
+    _write_titles(ax, words.question_text(subject), above, room, words.missing_text(subject, survey))
     patches = handles(look, [survey], assumed, are_written, has_bar and inches[1] >= LOWEST)
     _draw_legend_below(ax, patches, 72 * (inches[0] + beside))
     return ax
@@ -190,9 +182,9 @@ def pyplot_picture(**options: Any) -> Any:
 
 def describe(figure: Any, subject: Any, surveys: Sequence[Survey]) -> None:
     """Set the text description of a picture."""
-    question, condition = question_text(subject), condition_text(subject)
-    texts = [description(question, condition, survey) for survey in surveys[:MOST_DESCRIBED]]
-    missing = [missing_text(subject, surveys[0])] if len(surveys) == 1 else []
+    question, condition = words.question_text(subject), words.condition_text(subject)
+    texts = [words.description(question, condition, survey) for survey in surveys[:MOST_DESCRIBED]]
+    missing = [words.missing_text(subject, surveys[0])] if len(surveys) == 1 else []
     more = [f"and {len(surveys) - MOST_DESCRIBED} more plots"] if len(surveys) > MOST_DESCRIBED else []
     figure.description = " ".join(filter(None, (*texts, *missing, *more)))
 
@@ -286,18 +278,18 @@ def draw_many(
         are_written = draw(ax, survey, look, inches)
         title = ax.set_title("", loc="left", fontsize="medium", parse_math=False, usetex=False)
         own = {n: size for n, size in survey.fixed.items() if n not in rest}
-        fit(title, fixed_text({**panel, **own}), 72 * inches[0])
+        fit(title, words.fixed_text({**panel, **own}), 72 * inches[0])
         _label_outer(ax, is_first=place % columns == 0, is_last=place + columns >= len(surveys))
     for ax in axes[len(surveys) :]:
         ax.remove()
     if _has_bar(look) and not (are_written and len(surveys[0].names) == 1):
         has_bar, high = True, rows * (inches[1] + 0.5)
         look.shading.colourbar(figure, axes[: len(surveys)], high, fraction=0.05, pad=0.015, aspect=high / BAR)
-    above = " · ".join(filter(None, (question_text(subject), fixed_text(rest, surveys[0].following))))
+    above = " · ".join(filter(None, (words.question_text(subject), words.fixed_text(rest, surveys[0].following))))
     title = figure.suptitle("", x=0, ha="left", fontsize="large", parse_math=False, usetex=False)
     room = 72 * (size[0] - _left(surveys[0]) - 0.1)
     fit(title, above, room)
-    patches = handles(look, surveys, assumed_text(subject), are_written, has_bar)
+    patches = handles(look, surveys, words.assumed_text(subject), are_written, has_bar)
     # Title and legend are aligned with the left edge of the first axes, wherever the layout puts them.
     title.set_transform(blended_transform_factory(axes[0].transAxes, figure.transFigure))
     raised = figure.transFigure + ScaledTranslation(0, GAP, figure.dpi_scale_trans)
@@ -320,7 +312,7 @@ def _label_outer(ax: Axes, is_first: bool, is_last: bool) -> None:
 
 def _look(surveys: Sequence[Survey], axis: int | None, ax: Axes) -> PanelStyle:
     page = page_of(ax.get_facecolor(), rcParams["text.color"])
-    return PanelStyle(page, Shading(surveys, axis, page), categories(surveys, surveys[0].blames))
+    return PanelStyle(page, Shading(surveys, axis, page), words.categories(surveys, surveys[0].blames))
 
 
 def _has_bar(look: PanelStyle) -> bool:

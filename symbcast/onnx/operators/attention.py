@@ -12,20 +12,8 @@ from symbcast.graphs.walking.reshaping import expect, known_rank, known_shape
 from symbcast.graphs.walking.unknown_ranks import reaches_ranks
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.reference import infer
-from symbcast.operators.layers import (
-    GATES,
-    RecurrentLayer,
-    RecurrentLayout,
-    Role,
-    attend,
-    cached,
-    check_scores_bias,
-    equal_stack,
-    head_width,
-    in_heads,
-    present,
-    recurrent,
-)
+from symbcast.operators import layers
+from symbcast.operators.layers import GATES, RecurrentLayer, RecurrentLayout, Role
 from symbcast.operators.operator import Dims, OptionalOperand
 from symbcast.operators.values.contents import is_size
 from symbcast.operators.values.value import Value
@@ -43,7 +31,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
     query = _operand(call, 0, "Q", "q_num_heads", rank)
     key = _operand(call, 1, "K", "kv_num_heads", rank)
     value = _operand(call, 2, "V", "kv_num_heads", rank)
-    output = attend(call, query, key, value, equal_stack)
+    output = layers.attend(call, query, key, value, layers.equal_stack)
     # All sizes are now written as those of Q and K where they must be equal.
     key, value = (query[0], *key[1:3], query[3]), (query[0], *key[1:3], value[3])
     if call.does(ATTENTION_EMPTY):
@@ -58,7 +46,7 @@ def attention(call: NodeCall) -> Sequence[Value]:
     if rank == 3:
         # Back to (batch, length, heads * width), as the operands have it.
         output = (output[0], output[2], multiply(output[1], output[3]))
-    caches = [Value(present(dims, before), call.dtype(n)) for n, dims in ((1, key), (2, value))]
+    caches = [Value(layers.present(dims, before), call.dtype(n)) for n, dims in ((1, key), (2, value))]
     return [Value(output, call.dtype()), *caches, Value(scores, call.dtype())]
 
 
@@ -69,7 +57,7 @@ def past_length(call: NodeCall, position: int, key: Dims, value: Dims) -> Dim:
     if not call.has(position):
         return 0
     caches = known_shape(call, position, "past_key"), known_shape(call, position + 1, "past_value")
-    before = cached(call, caches, key, value)
+    before = layers.cached(call, caches, key, value)
     return call.fresh("past", "the number of earlier keys") if before is None else before
 
 
@@ -103,7 +91,7 @@ def _operand(call: NodeCall, position: int, name: str, heads: str, rank: int) ->
     count = call.integer(heads)
     if rank == 3:
         call.refuse_if(count <= 0, f"operands of three axes need the attribute {heads}")
-        return in_heads(call, dims, count, name)
+        return layers.in_heads(call, dims, count, name)
     if call.version >= 25 and call.attribute(heads) is not None:
         call.refuse(f"{heads} must not be given for operands of four axes")
     if count > 0 or (count < 0 and not call.does(ATTENTION_HEADS)):
@@ -120,7 +108,7 @@ def _check_mask(call: NodeCall, scores: Dims) -> None:
     """Require that the mask broadcast onto the scores; in ONNX Runtime only batch and heads broadcast."""
     mask = known_shape(call, _MASK, "attn_mask")
     if mask is None or call.does(ATTENTION_MASK):
-        check_scores_bias(call, "attn_mask", mask, scores, (2, 3, 4))
+        layers.check_scores_bias(call, "attn_mask", mask, scores, (2, 3, 4))
         return
     if call.version >= 24 and mask:
         # From opset 24 on a mask may be shorter than the keys, so that its last axis is not broadcast.
@@ -176,7 +164,7 @@ def _head_width(call: NodeCall, dims: Dims) -> tuple[Dim | None, Dim]:
     if len(dims) == 4:
         return dims[1], dims[3]
     call.refuse_if(heads <= 0, "an input of three axes needs the attribute num_heads")
-    return heads, head_width(call, dims[2], heads, "X")
+    return heads, layers.head_width(call, dims[2], heads, "X")
 
 
 # Operators that carry state from one call to the next: key-value caches, linear attention.
@@ -228,7 +216,7 @@ def linear_attention(call: NodeCall) -> Sequence[Value]:
         if not call.has(n):
             call.refuse(f"the update rule {rule} needs the input {_BY_INPUT[n]}")
     batch, length, hidden = call.rank(0, (3,), "the query")
-    width = head_width(call, hidden, heads, "the query")
+    width = layers.head_width(call, hidden, heads, "the query")
     expect(call, 1, "the key", (batch, length, None))
     shared = [multiply(n, width) for n in range(1, key_heads + 1) if key_heads % n == 0]
     reason = "the key must have a number of heads that divides kv_num_heads, as wide as those of the query"
@@ -237,7 +225,7 @@ def linear_attention(call: NodeCall) -> Sequence[Value]:
     if is_contrib:
         for size, what in ((hidden, "query"), (call.rank(2, (3,), "the value")[2], "value")):
             call.at_most(1, size, f"the last size of the {what} must be at least 1")
-    value_width = head_width(call, call.rank(2, (3,), "the value")[2], key_heads, "the value")
+    value_width = layers.head_width(call, call.rank(2, (3,), "the value")[2], key_heads, "the value")
     state = (*([slots] if slots else []), batch, key_heads, width, value_width)
     expect(call, 3, "past_state", state)
     _check_gate(call, 4, (batch, length), (multiply(key_heads, width), key_heads))
@@ -328,7 +316,7 @@ def quantized_lstm(call: NodeCall) -> Sequence[Value]:
 
 def _run(call: NodeCall, layer: RecurrentLayer) -> Sequence[Value]:
     operands = {role: OptionalOperand(name, known_shape(call, n, name)) for role, (n, name) in _OPERANDS.items()}
-    shapes = recurrent(call, layer, operands)
+    shapes = layers.recurrent(call, layer, operands)
     check_lengths(call, _SEQUENCE_LENGTHS, layer.length)
     return [Value(shape, call.dtype()) for shape in shapes]
 

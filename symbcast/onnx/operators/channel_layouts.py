@@ -15,18 +15,9 @@ from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.check import Operator
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import expect, expect_numbers
-from symbcast.onnx.operators.convolutions import (
-    convolution,
-    global_pool,
-    max_unpool,
-    pool_,
-    quantized_convolution,
-    transposed_convolution,
-)
+from symbcast.onnx.operators import convolutions, layout, signals
 from symbcast.onnx.operators.declarations import MICROSOFT, crashes, operator
-from symbcast.onnx.operators.layout import depth_to_space_, space_to_depth_
 from symbcast.onnx.operators.reductions import batch_normalization, instance_normalization, local_response_normalization
-from symbcast.onnx.operators.signals import grid_sample_, resize
 from symbcast.onnx.protobuf import OnnxNode
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value
@@ -71,22 +62,22 @@ def _all_last(plain: Operator[NodeCall]) -> Operator[NodeCall]:
 
 
 _PLAIN: dict[str, Operator[NodeCall]] = {
-    "Conv": convolution,
-    "ConvTranspose": transposed_convolution,
-    "QLinearConv": quantized_convolution,
-    "MaxPool AveragePool LpPool": pool_,
-    "GlobalAveragePool GlobalMaxPool GlobalLpPool": global_pool,
+    "Conv": convolutions.convolution,
+    "ConvTranspose": convolutions.transposed_convolution,
+    "QLinearConv": convolutions.quantized_convolution,
+    "MaxPool AveragePool LpPool": convolutions.pool_,
+    "GlobalAveragePool GlobalMaxPool GlobalLpPool": convolutions.global_pool,
     "InstanceNormalization": instance_normalization,
     "LRN": local_response_normalization,
-    "DepthToSpace": depth_to_space_,
-    "SpaceToDepth": space_to_depth_,
-    "GridSample": grid_sample_,
+    "DepthToSpace": layout.depth_to_space_,
+    "SpaceToDepth": layout.space_to_depth_,
+    "GridSample": signals.grid_sample_,
 }
 for _names, _plain in _PLAIN.items():
     operator(*_names.split(), domain=NHWC)(_all_last(_plain))
-operator("MaxUnpool", domain=NHWC)(lambda call: with_channels_last(call, max_unpool, 0, 1))
-operator("Resize", domain=NHWC)(lambda call: resize(call.of(call.inputs, _version(call))))
-operator("NhwcMaxPool", domain=MICROSOFT)(_all_last(pool_))
+operator("MaxUnpool", domain=NHWC)(lambda call: with_channels_last(call, convolutions.max_unpool, 0, 1))
+operator("Resize", domain=NHWC)(lambda call: signals.resize(call.of(call.inputs, _version(call))))
+operator("NhwcMaxPool", domain=MICROSOFT)(_all_last(convolutions.pool_))
 
 
 @operator("BatchNormalization", domain=NHWC)
@@ -100,14 +91,14 @@ def batch_normalization_(call: NodeCall) -> Sequence[Value]:
 def quantized_convolution_(call: NodeCall) -> Value | Sequence[Value]:
     """A convolution of quantized numbers; an attribute says where the channels are."""
     if call.integer("channels_last") == 1:
-        return with_channels_last(call, quantized_convolution, 0)
-    return quantized_convolution(call)
+        return with_channels_last(call, convolutions.quantized_convolution, 0)
+    return convolutions.quantized_convolution(call)
 
 
 @operator("NhwcConv", "NhwcFusedConv", domain=MICROSOFT)
 def convolution_with_channels_last(call: NodeCall) -> Sequence[Value]:
     """A convolution, an added tensor, and an activation."""
-    (output,) = with_channels_last(call, convolution, 0)
+    (output,) = with_channels_last(call, convolutions.convolution, 0)
     if output.shape is not None:
         expect(call, 3, "Z", output.shape)
     return [output]
@@ -118,8 +109,8 @@ def quantized_average(call: NodeCall) -> Sequence[Value]:
     """The average of each window of quantized numbers; an attribute says where the channels are."""
     expect_numbers(call, 1, 2, 3, 4)
     if not call.integer("channels_last"):
-        return pool_(call.of(call.inputs, 1))[:1]
-    outputs = with_channels_last(call, pool_, 0)[:1]
+        return convolutions.pool_(call.of(call.inputs, 1))[:1]
+    outputs = with_channels_last(call, convolutions.pool_, 0)[:1]
     batch, *sizes, channels = outputs[0].shape or (1, 1)
     call.filled(sizes, "the output must not be empty")
     call.require(any_of([equal(batch, 0), at_most(1, channels)]), "there must be channels, unless the batch is empty")
@@ -172,7 +163,7 @@ def out_of_blocks(call: NodeCall) -> Value:
 def convolution_of_blocks(call: NodeCall) -> Value:
     """A convolution, an added tensor, and an activation."""
     call.rank(0, (4,), "the input")
-    output = convolution(call)
+    output = convolutions.convolution(call)
     expect(call, 3, "Sum", output.shape or ())
     return output
 
@@ -181,14 +172,14 @@ def convolution_of_blocks(call: NodeCall) -> Value:
 def pool_of_blocks(call: NodeCall) -> Value:
     """One element for each position of a window."""
     crashes(call, at_most(1, _whole_blocks(call)[2]), "an image has no height")
-    return pool_(call)[0]
+    return convolutions.pool_(call)[0]
 
 
 @operator("GlobalMaxPool", "GlobalAveragePool", domain=BLOCKED)
 def global_pool_of_blocks(call: NodeCall) -> Value:
     """Every axis after the channels becomes 1."""
     crashes(call, at_most(1, _whole_blocks(call)[3]), "an image has no width")
-    return global_pool(call)
+    return convolutions.global_pool(call)
 
 
 @operator("Upsample", domain=BLOCKED)

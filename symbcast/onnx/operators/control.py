@@ -7,20 +7,9 @@ from typing import Any
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, at_most
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.walking.control_flow import (
-    GraphLoop,
-    LoopIteration,
-    LoopResult,
-    branched,
-    chosen_of,
-    condition_of,
-    looped,
-    scanned,
-    slices,
-    stacked,
-)
+from symbcast.graphs.walking import control_flow, reshaping
+from symbcast.graphs.walking.control_flow import GraphLoop, LoopIteration, LoopResult
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.reshaping import expect, expect_numbers
 from symbcast.onnx.operators.declarations import RuntimeDifference, operator
 from symbcast.onnx.protobuf import declared_value
 from symbcast.operators.operator import Dims
@@ -32,9 +21,9 @@ from symbcast.operators.values.value import UNKNOWN, OptionalValue, Value
 def if_(call: NodeCall) -> Sequence[Value]:
     """The outputs of either branch; a branch's requirements apply only where it is taken."""
     graphs, within = call.node.graphs, call.walk.within
-    return branched(
+    return control_flow.branched(
         call,
-        chosen_of(call),
+        control_flow.chosen_of(call),
         lambda: within(graphs["then_branch"], call.scope, ()),
         lambda: within(graphs["else_branch"], call.scope, ()),
     )
@@ -48,7 +37,7 @@ _FOREVER = 1 << 31
 def loop(call: NodeCall) -> Sequence[Value]:
     """Run the body repeatedly: carry some values between iterations and stack others."""
     body = call.node.graphs["body"]
-    expect_numbers(call, 0, 1)
+    reshaping.expect_numbers(call, 0, 1)
     initial = [call.value(n) if call.has(n) else UNKNOWN for n in range(2, len(call.inputs))]
 
     def turn(number: Value, carried: Sequence[Value]) -> LoopIteration:
@@ -60,14 +49,14 @@ def loop(call: NodeCall) -> Sequence[Value]:
         initial,
         turn,
         _trip_limit(call),
-        condition_of(call.value(1)) if call.has(1) else TRUE,
+        control_flow.condition_of(call.value(1)) if call.has(1) else TRUE,
         _hands_on(body, body.outputs[0], body.inputs[1]),
         _mentions(body, body.inputs[0]),
         [call.value(n) for n in range(2) if call.has(n)],
         decided_by=(0, 1),
         is_unlimited=_is_unlimited(call),
     )
-    result = looped(call, described)
+    result = control_flow.looped(call, described)
     return [*result.last, *(_stacked_results(call, result, n, v) for n, v in enumerate(result.collected, len(initial)))]
 
 
@@ -109,7 +98,7 @@ def _stacked_results(call: NodeCall, result: LoopResult, position: int, value: V
     result.check_alike(call, position, value)
     if value.shape and call.does(LOOP_NO_TURNS) and call.is_known(at_most(1, result.trips)) is not True:
         value = value.with_sizes(_unless_none(call, position, result.trips, value.shape))
-    return stacked(result.trips, value, 0)
+    return control_flow.stacked(result.trips, value, 0)
 
 
 def _unless_none(call: NodeCall, position: int, trips: Dim, dims: Dims) -> Dims:
@@ -136,23 +125,25 @@ def scan(call: NodeCall) -> Sequence[Value]:
     count = call.integer("num_scan_inputs")
     states = len(call.inputs) - count
     axes = call.integers("scan_input_axes") or [0] * count
-    length, parts = slices(call, [call.value(n) for n in range(states, len(call.inputs))], axes)
+    length, parts = control_flow.slices(call, [call.value(n) for n in range(states, len(call.inputs))], axes)
     states_before = [call.value(n).with_content(None) for n in range(states)]
     last, outputs = _scanned(call, length, states_before, parts)
     places = call.integers("scan_output_axes") or [0] * len(outputs)
-    return [*last, *(stacked(length, v, p) for v, p in zip(outputs, places, strict=True))]
+    return [*last, *(control_flow.stacked(length, v, p) for v, p in zip(outputs, places, strict=True))]
 
 
 def _scan_of_a_batch(call: NodeCall) -> Sequence[Value]:
     """Scan of opset 8: everything has a leading batch axis, and scanned inputs have the length next."""
-    batch, inner = slices(call, [call.value(n) for n in range(1, len(call.inputs))], [0] * (len(call.inputs) - 1))
+    batch, inner = control_flow.slices(
+        call, [call.value(n) for n in range(1, len(call.inputs))], [0] * (len(call.inputs) - 1)
+    )
     states = len(inner) - call.integer("num_scan_inputs")
-    length, parts = slices(call, inner[states:], [0] * (len(inner) - states))
-    expect(call, 0, "sequence_lens", (batch,))
+    length, parts = control_flow.slices(call, inner[states:], [0] * (len(inner) - states))
+    reshaping.expect(call, 0, "sequence_lens", (batch,))
     if call.has(0):
         call.note_data("sequence_lens must not be above the length", 0)
     last, outputs = _scanned(call, length, inner[:states], parts)
-    return [stacked(batch, v, 0) for v in (*last, *(stacked(length, v, 0) for v in outputs))]
+    return [control_flow.stacked(batch, v, 0) for v in (*last, *(control_flow.stacked(length, v, 0) for v in outputs))]
 
 
 SCAN_EMPTY = RuntimeDifference("Scan", "refuses to scan nothing", "there may be no iterations")
@@ -175,7 +166,7 @@ def _scanned(
         call.at_most(1, length, "there must be something to scan")
     runs = TRUE if call.does(SCAN_EMPTY) else at_most(1, length)
     may_change = _is_inferred if call.does(SCAN_STATES) else None
-    last, outputs = scanned(
+    last, outputs = control_flow.scanned(
         call,
         runs,
         states,

@@ -20,17 +20,8 @@ from symbcast.onnx.operators.declarations import (
 from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.operator import Dims
 from symbcast.operators.reach import reach_of
-from symbcast.operators.values import intervals
-from symbcast.operators.values.contents import (
-    BOOL,
-    FLOATS,
-    INT32,
-    INTEGERS,
-    ConstantNumbers,
-    Content,
-    Elements,
-    is_size,
-)
+from symbcast.operators.values import contents, intervals
+from symbcast.operators.values.contents import BOOL, FLOATS, INT32, INTEGERS, ConstantNumbers, Content, Elements
 from symbcast.operators.values.elements import BINARY
 from symbcast.operators.values.intervals import UNBOUNDED, Estimate, interval_of, largest, smallest
 from symbcast.operators.values.tensors import cast, chosen, clipped, of_each, of_several
@@ -205,7 +196,7 @@ def _require_divisor(call: NodeCall, shape: Dims) -> None:
         return
     empty = [equal(d, 0) for d in shape if not call.bounds.is_at_least(d, 1)]
     for item in dict.fromkeys(items):
-        if not is_size(item):
+        if not contents.is_size(item):
             call.note_data(f"{call.input_name(1)}, which is data, must not contain 0", 1)
         elif not call.bounds.is_at_least(item, 1) and not call.bounds.is_at_most(item, -1):
             call.require(any_of([*empty, different(item, 0)]), "no integer may be divided by 0")

@@ -8,18 +8,9 @@ from itertools import product
 from symbcast.core.algebra.arithmetic import add, maximum, modulo, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, numbers_of, reduced_fraction
 from symbcast.core.algebra.formulas import TRUE, all_of, any_of, at_most, equal, negate
+from symbcast.graphs.walking import reshaping, unknown_ranks
 from symbcast.graphs.walking.gathering_and_slicing import check_columns, check_indices, gathered, index_length
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.reshaping import (
-    counted,
-    expect,
-    expect_line,
-    expect_numbers,
-    filled,
-    known_shape,
-    requested_shape,
-)
-from symbcast.graphs.walking.unknown_ranks import reaches_ranks
 from symbcast.onnx.operators.attention import check_lengths
 from symbcast.onnx.operators.declarations import (
     MICROSOFT,
@@ -32,16 +23,7 @@ from symbcast.onnx.operators.declarations import (
 )
 from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.protobuf import TensorConstant
-from symbcast.operators.indexing import (
-    gather,
-    gather_elements,
-    gather_nd,
-    one_hot,
-    same_batches,
-    scatter_elements,
-    scatter_nd,
-    top_k,
-)
+from symbcast.operators import indexing
 from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
 from symbcast.operators.values import intervals
@@ -120,14 +102,16 @@ def constant_of_shape(call: NodeCall) -> Value:
     """One number, everywhere."""
     if call.value(0).shape == ():
         call.refuse(f"{call.input_name(0)} must have an axis")
-    dims = requested_shape(call, 0)
+    dims = reshaping.requested_shape(call, 0)
     tensor = call.attribute("value")
     if tensor is None:
-        return Value(dims, FLOAT, filled(0, dims))
+        return Value(dims, FLOAT, reshaping.filled(0, dims))
     constant = TensorConstant(tensor)
     content = constant.content
     number = content.items[0] if isinstance(content, Elements) and len(content.items) == 1 else None
-    return Value(dims, constant.dtype, filled(number, dims) if constant.dtype != BOOL or number is not None else None)
+    return Value(
+        dims, constant.dtype, reshaping.filled(number, dims) if constant.dtype != BOOL or number is not None else None
+    )
 
 
 def _range_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
@@ -142,7 +126,7 @@ def _range_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> 
 @operator("Range", interval=_range_interval)
 def range_(call: NodeCall) -> Value:
     """Numbers from ``start`` on, before ``limit``, in steps of ``delta``."""
-    return counted(call)
+    return reshaping.counted(call)
 
 
 @operator("RandomNormal", "RandomUniform")
@@ -151,7 +135,7 @@ def random(call: NodeCall) -> Value:
     return Value(tuple(call.integers("shape") or ()), call.integer("dtype", FLOAT))
 
 
-declare("EyeLike", "(N, M) -> (N, M)", "dtype", reaches=reaches_ranks(2))
+declare("EyeLike", "(N, M) -> (N, M)", "dtype", reaches=unknown_ranks.reaches_ranks(2))
 declare("Trilu", "(..., N, M), number? -> (..., N, M)", reaches=lambda call, shapes: [Reach(last=2)])
 declare("Trilu", "(..., N, M), number? -> (..., N, M)", domain=MICROSOFT)
 
@@ -173,7 +157,7 @@ def multinomial(call: NodeCall) -> Value:
 @operator("HannWindow", "HammingWindow", "BlackmanWindow")
 def window(call: NodeCall) -> Value:
     """A window as long as the input says."""
-    length_shape = known_shape(call, 0, call.input_name(0))
+    length_shape = reshaping.known_shape(call, 0, call.input_name(0))
     if length_shape is not None:
         call.equal(multiply(*length_shape), 1, "the length must be one number")
     return Value((call.size_in(0, "length"),), call.integer("output_datatype", FLOAT))
@@ -209,7 +193,7 @@ def gather_(call: NodeCall) -> Value:
     """Slices of the data along ``axis``, selected by indices."""
     data, indices = call.shape(0), call.shape(1)
     axis = call.axis(call.integer("axis"), len(data))
-    shape = gather(call, data, indices, axis)
+    shape = indexing.gather(call, data, indices, axis)
     check_indices(call, 1, call.value(1), data[axis])
     return Value(shape, call.dtype(), gathered(call.value(0), call.value(1), axis, call.bounds))
 
@@ -218,7 +202,7 @@ def gather_(call: NodeCall) -> Value:
 def gather_elements_(call: NodeCall) -> Value:
     """One element of the data for each index."""
     data, indices, axis = call.shape(0), call.shape(1), call.integer("axis")
-    shape = gather_elements(call, data, indices, axis)
+    shape = indexing.gather_elements(call, data, indices, axis)
     check_indices(call, 1, call.value(1), data[axis])
     return Value(shape, call.dtype())
 
@@ -239,8 +223,8 @@ def gather_nd_(call: NodeCall) -> Value:
     if batch < 0 and call.does(GATHER_ND_BATCHES):
         call.give_up("the result of a negative batch_dims is not known")
     length = index_length(call, indices)
-    batches = divided_batches if call.does(GATHER_ND_BATCHES) else same_batches
-    shape = gather_nd(call, data, indices, length, batch, batches)
+    batches = divided_batches if call.does(GATHER_ND_BATCHES) else indexing.same_batches
+    shape = indexing.gather_nd(call, data, indices, length, batch, batches)
     # ONNX Runtime (seen with 1.31) does not check indices of empty slices.
     rest = data[batch + length :]
     is_looked_at = all_of(at_most(1, d) for d in rest) if call.does(GATHER_ND_EMPTY) else TRUE
@@ -261,7 +245,7 @@ def _scatter_interval(call: NodeCall, outputs: Sequence[Value], position: int) -
 def scatter_elements_(call: NodeCall) -> Value:
     """The data with some elements replaced."""
     data, indices, updates, axis = call.shape(0), call.shape(1), call.shape(2), call.integer("axis")
-    shape = scatter_elements(call, data, indices, updates, axis)
+    shape = indexing.scatter_elements(call, data, indices, updates, axis)
     check_indices(call, 1, call.value(1), data[axis])
     return Value(shape, call.dtype())
 
@@ -271,7 +255,7 @@ def scatter_nd_(call: NodeCall) -> Value:
     """The data with some slices replaced."""
     data, indices, updates = call.shape(0), call.shape(1), call.shape(2)
     length = index_length(call, indices)
-    shape = scatter_nd(call, data, indices, updates, length)
+    shape = indexing.scatter_nd(call, data, indices, updates, length)
     check_columns(call, length, data)
     return Value(shape, call.dtype())
 
@@ -366,12 +350,12 @@ ONE_HOT_DEPTH = RuntimeDifference("OneHot", "refuses a depth of 0", "there may b
 def one_hot_(call: NodeCall) -> Value:
     """A new axis for the classes."""
     dims = call.shape(0)
-    expect_numbers(call, 1)
+    reshaping.expect_numbers(call, 1)
     depth = call.size_in(1, "depth")
     if call.does(ONE_HOT_VALUES):
-        expect(call, 2, "the values", (2,))
+        reshaping.expect(call, 2, "the values", (2,))
     least = 1 if call.does(ONE_HOT_DEPTH) else 0
-    return Value(one_hot(call, dims, call.integer("axis", -1), depth, least=least), call.dtype(2))
+    return Value(indexing.one_hot(call, dims, call.integer("axis", -1), depth, least=least), call.dtype(2))
 
 
 def _top_k_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
@@ -385,11 +369,11 @@ def top_k_(call: NodeCall) -> Sequence[Value]:
     """The k greatest along an axis, which must be at least k long."""
     dims = call.shape(0)
     if call.version >= 10:
-        expect_line(call, 1)
-        expect_numbers(call, 1)
+        reshaping.expect_line(call, 1)
+        reshaping.expect_numbers(call, 1)
     # Since version 10 the count is an input.
     count = call.size_in(1, "k") if call.version >= 10 else call.integer("k")
-    shape = top_k(call, dims, call.integer("axis", -1), count)
+    shape = indexing.top_k(call, dims, call.integer("axis", -1), count)
     return Value(shape, call.dtype()), Value(shape, INT64)
 
 
@@ -416,11 +400,13 @@ NMS_THRESHOLDS = RuntimeDifference(
 def suppression(call: NodeCall) -> Value:
     """The batch, class and index of each box that is kept; data decide how many."""
     batch, count, _ = call.rank(0, (3,), "boxes")
-    expect(call, 0, "boxes", (None, None, 4))
-    expect(call, 1, "scores", (batch, None, count))
+    reshaping.expect(call, 0, "boxes", (None, None, 4))
+    reshaping.expect(call, 1, "scores", (batch, None, count))
     if not call.does(NMS_THRESHOLDS):
-        expect_numbers(call, 2, 3, 4)
+        reshaping.expect_numbers(call, 2, 3, 4)
     # ONNX Runtime takes the first of several thresholds.
     for n in (3, 4) if call.does(NMS_THRESHOLDS) else ():
-        call.filled(known_shape(call, n, call.input_name(n)) or (), f"{call.input_name(n)} must have a number")
+        call.filled(
+            reshaping.known_shape(call, n, call.input_name(n)) or (), f"{call.input_name(n)} must have a number"
+        )
     return Value((call.fresh("count", "the number of selected boxes"), 3), INT64)

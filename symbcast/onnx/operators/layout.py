@@ -9,25 +9,10 @@ from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.bounds import numbers_of
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, at_most, equal, negate
 from symbcast.core.algebra.terms import Dim
+from symbcast.graphs.walking import reshaping
 from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_positions, slice_value
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
-from symbcast.graphs.walking.reshaping import (
-    TargetShape,
-    axes_of_size_1,
-    concatenated,
-    content_reshaped,
-    expanded,
-    expect_line,
-    known_rank,
-    known_shape,
-    parted,
-    reordered,
-    requested_shape,
-    reshaped,
-    squeezed,
-    tiled,
-    unsqueezed,
-)
+from symbcast.graphs.walking.reshaping import TargetShape
 from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, reaches_ranks, required_numbers
 from symbcast.onnx.operators.declarations import (
     RuntimeDifference,
@@ -37,19 +22,8 @@ from symbcast.onnx.operators.declarations import (
     reaches_axis,
     reaches_broadcast,
 )
-from symbcast.operators.joining_and_slicing import (
-    MODES,
-    NOT_BELOW,
-    Joined,
-    Padding,
-    has_elements,
-    off_axis_reason,
-    pad,
-    require_elements,
-    split_as,
-    split_evenly,
-    split_rounded_up,
-)
+from symbcast.operators import joining_and_slicing
+from symbcast.operators.joining_and_slicing import MODES, NOT_BELOW, Joined, Padding
 from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import Reach, reach_beside_new, reach_of
 from symbcast.operators.reshaping import (
@@ -85,7 +59,7 @@ def unsqueeze_(call: NodeCall) -> Value:
     """Insert axes of size 1."""
     call.shape(0)  # if it is unknown, nothing else is checked
     call.refuse_if(call.version >= 13 and len(call.value(1).shape or ()) > 1, "axes must have at most one axis")
-    return unsqueezed(call, call.axes("axes", 1, 13) or [])
+    return reshaping.unsqueezed(call, call.axes("axes", 1, 13) or [])
 
 
 SQUEEZE_NO_AXES = RuntimeDifference("Squeeze", "treats an empty list of axes as none given", "no axis is removed")
@@ -102,12 +76,12 @@ def squeeze_(call: NodeCall) -> Value:
     """Remove axes of size 1."""
     rank = len(call.shape(0))
     if call.version >= 13:
-        expect_line(call, 1)
+        reshaping.expect_line(call, 1)
     axes = call.axes("axes", 1, 13)
     # ONNX Runtime treats an empty list of axes as none given.
     if axes is None or (call.does(SQUEEZE_NO_AXES) and not axes):
-        axes = axes_of_size_1(call, range(rank))
-    return squeezed(call, axes)
+        axes = reshaping.axes_of_size_1(call, range(rank))
+    return reshaping.squeezed(call, axes)
 
 
 def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -123,13 +97,13 @@ def _transpose_interval(call: NodeCall, outputs: Sequence[Value], position: int)
 @operator("Transpose", reaches=_transpose_reach, interval=_transpose_interval)
 def transpose_(call: NodeCall) -> Value:
     """The axes in another order."""
-    return reordered(call, call.integers("perm"))
+    return reshaping.reordered(call, call.integers("perm"))
 
 
 @operator("Expand", reaches=reaches_broadcast, interval=interval_of_first)
 def expand_(call: NodeCall) -> Value:
     """The data and a shape, broadcast together both ways."""
-    return expanded(call, requested_shape(call, 1), both_ways=True)
+    return reshaping.expanded(call, reshaping.requested_shape(call, 1), both_ways=True)
 
 
 def _reach_by_length(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -151,8 +125,8 @@ def tile_(call: NodeCall) -> Value:
             call.give_up("the number of repetitions is not known")
         place = call.axis(axes[0], len(dims))
         return Value((*dims[:place], multiply(dims[place], counts[0]), *dims[place + 1 :]), call.dtype())
-    expect_line(call, 1)
-    return tiled(call, dims, requested_shape(call, 1))
+    reshaping.expect_line(call, 1)
+    return reshaping.tiled(call, dims, reshaping.requested_shape(call, 1))
 
 
 @operator("DepthToSpace", reaches=reaches_ranks(4))
@@ -202,7 +176,7 @@ def reshape_(call: NodeCall) -> Value:
     if call.version < 5:
         target: Sequence[Element] = call.integers("shape") or []
     else:
-        expect_line(call, 1)
+        reshaping.expect_line(call, 1)
         elements = call.elements(1)
         if elements is None:
             return _reshape_to_data(call)
@@ -210,12 +184,12 @@ def reshape_(call: NodeCall) -> Value:
     inferred = None
     if call.does(RESHAPE_BESIDE_ZERO) and call.integer("allowzero"):
         inferred = partial(infer_size_beside_zero, call)
-    return reshaped(call, call.value(0), TargetShape(target, not call.integer("allowzero"), inferred))
+    return reshaping.reshaped(call, call.value(0), TargetShape(target, not call.integer("allowzero"), inferred))
 
 
 def _reshape_to_data(call: NodeCall) -> Value:
     """A reshape to a shape that data decide: new sizes whose product is the number of elements."""
-    shape = requested_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
+    shape = reshaping.requested_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
     if call.value(0).shape is not None:
         call.note("the requested shape is data: positions of 0 and -1 in it were not followed")
     return Value(shape, call.dtype())
@@ -235,7 +209,7 @@ def flatten_(call: NodeCall) -> Value:
     call.refuse_if(not -len(dims) <= axis <= len(dims), f"axis {axis} must be at most the rank {len(dims)}")
     place = axis + len(dims) if axis < 0 else axis
     shape = flatten(flatten(dims, place, len(dims)), 0, place)
-    return Value(shape, data.dtype, content_reshaped(data, shape))
+    return Value(shape, data.dtype, reshaping.content_reshaped(data, shape))
 
 
 # How ONNX Runtime concatenates tensors if some are empty (seen with 1.31).
@@ -254,7 +228,7 @@ def join_skipping_empty(call: NodeCall, _: Context, shapes: Sequence[Dims], axis
         for m, other in enumerate(shapes):
             for k in range(m) if empty[chosen] != FALSE else (chosen,):
                 if other[n] != shapes[k][n]:
-                    reason = off_axis_reason(n, axis, len(dims))
+                    reason = joining_and_slicing.off_axis_reason(n, axis, len(dims))
                     call.require(any_of([empty[m], empty[k], equal(other[n], shapes[k][n])]), reason)
         if empty[chosen] == FALSE:
             known = [s[n] for s, e in zip(shapes, empty, strict=True) if e == FALSE and isinstance(s[n], int)]
@@ -292,7 +266,7 @@ def _concat_interval(call: NodeCall, outputs: Sequence[Value], position: int) ->
 @operator("Concat", reaches=reaches_of_joined, interval=_concat_interval)
 def concat_(call: NodeCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes are equal."""
-    return concatenated(call, *joining(call))
+    return reshaping.concatenated(call, *joining(call))
 
 
 CONCAT_EMPTY = RuntimeDifference(
@@ -320,7 +294,7 @@ def split(call: NodeCall) -> Sequence[Value]:
     """A tensor split along ``axis`` into parts of given sizes, or of equal size with a smaller last part."""
     dims = call.shape(0)
     axis = call.axis(call.integer("axis"), len(dims))
-    return parted(call, axis, _part_sizes(call, dims[axis], len(call.node.outputs)))
+    return reshaping.parted(call, axis, _part_sizes(call, dims[axis], len(call.node.outputs)))
 
 
 SPLIT_EMPTY = RuntimeDifference(
@@ -332,7 +306,7 @@ def _open_parts(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     """Return the sizes of parts that an input holds, which must be as many as there are outputs."""
     parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(1)}", by=[1]) for n in range(count)]
     call.equal(add(*parts), size, "the parts must add up to the size")
-    (length,) = known_shape(call, 1, "the sizes of the parts") or (count,)
+    (length,) = reshaping.known_shape(call, 1, "the sizes of the parts") or (count,)
     if call.does(SPLIT_EMPTY):
         even = all_of([equal(length, 0), *(equal(multiply(part, count), size) for part in parts)])
         call.require(any_of([equal(length, count), even]), f"there must be {count} sizes of parts, or none")
@@ -343,7 +317,7 @@ def _open_parts(call: NodeCall, size: Dim, count: int) -> list[Dim]:
 
 def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     if call.version >= 13:
-        expect_line(call, 1)
+        reshaping.expect_line(call, 1)
     if call.version >= 18 and call.has(1) and call.attribute("num_outputs") is not None:
         call.refuse("either the sizes of the parts or num_outputs may be given, not both")
     parts: Sequence[Dim] | None = call.integers("split") if call.version < 13 else call.sizes(1)
@@ -351,13 +325,13 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
         return _open_parts(call, size, count)
     if parts is not None and (parts or not call.does(SPLIT_EMPTY)):
         call.refuse_if(len(parts) != count, f"{len(parts)} parts are requested, but {count} taken")
-        return split_as(call, size, parts)
+        return joining_and_slicing.split_as(call, size, parts)
     # Before opset 18 the parts are equal; with num_outputs, the last one may be smaller.
     if call.version < 18 or call.attribute("num_outputs") is None:
-        return split_evenly(call, size, count)
+        return joining_and_slicing.split_evenly(call, size, count)
     if call.integer("num_outputs") != count:
         call.refuse(f"{call.integer('num_outputs')} parts are requested, but {count} taken")
-    return split_rounded_up(call, size, count)
+    return joining_and_slicing.split_rounded_up(call, size, count)
 
 
 SLICE_GREATEST_END = RuntimeDifference(
@@ -392,7 +366,7 @@ def slice_(call: NodeCall) -> Value:
         ends: Sequence[Dim | None] | None = call.integers("ends")
         axes, steps = call.integers("axes"), None
     else:
-        expect_line(call, 1, 2, 3, 4)
+        reshaping.expect_line(call, 1, 2, 3, 4)
         starts, ends = slice_positions(call, 1), slice_positions(call, 2)
         axes = call.numbers(3)
         steps = call.numbers(4)
@@ -426,10 +400,12 @@ def _require_elements(context: Context, mode: str, paddings: Sequence[Padding]) 
     # accepts an empty tensor whose empty axes stay empty.
     empty = [equal(p.size, 0) for p in paddings if not context.bounds.is_at_least(p.size, 1) and mode != "wrap"]
     for padding in paddings:
-        require_elements(context, any_of([*empty, has_elements(context, mode, padding)]), mode)
+        joining_and_slicing.require_elements(
+            context, any_of([*empty, joining_and_slicing.has_elements(context, mode, padding)]), mode
+        )
         if empty and padding.padded != padding.size:
             stays_empty = any_of([at_most(1, padding.size), equal(padding.padded, 0)])
-            require_elements(context, stays_empty, mode)
+            joining_and_slicing.require_elements(context, stays_empty, mode)
 
 
 # Operators that pad or crop the borders of a tensor.
@@ -454,7 +430,7 @@ def pad_(call: NodeCall) -> Value:
     call.refuse_if(mode not in MODES, f"mode must not be {mode!r}")
     call.refuse_if(call.does(PAD_NUMBER) and not dims, "the input must have an axis")
     if call.version >= 11:
-        for size in known_rank(call, 2, (0, 1), "the number to pad with") or ():
+        for size in reshaping.known_rank(call, 2, (0, 1), "the number to pad with") or ():
             call.equal(size, 1, "there must be one number to pad with")
     axes = _axes(call, len(dims))
     amounts = _amounts(call, 2 * len(axes))
@@ -462,7 +438,11 @@ def pad_(call: NodeCall) -> Value:
         return _padded_by_data(call, dims, axes)
     by_axis = {axis: Padding(dims[axis], amounts[n], amounts[n + len(axes)]) for n, axis in enumerate(axes)}
     paddings = [by_axis.get(axis, Padding(size, 0, 0)) for axis, size in enumerate(dims)]
-    shape = pad_in_runtime(call, paddings, mode) if call.does(PAD_ELEMENTS) else pad(call, paddings, mode)
+    shape = (
+        pad_in_runtime(call, paddings, mode)
+        if call.does(PAD_ELEMENTS)
+        else joining_and_slicing.pad(call, paddings, mode)
+    )
     return Value(shape, call.dtype())
 
 
@@ -509,7 +489,9 @@ def center_crop_pad(call: NodeCall) -> Value:
     )
     known = call.sizes(1) if call.does(CENTER_CROP_SIZES) else None
     # The runtime treats a negative size as 0.
-    sizes = requested_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)
+    sizes = (
+        reshaping.requested_shape(call, 1) if known is None else tuple(call.bounds.larger(size, 0) for size in known)
+    )
     call.refuse_if(len(sizes) != len(axes), f"the shape must be {len(axes)} numbers")
     target = dict(zip(axes, sizes, strict=True))
     return Value(tuple(target.get(n, d) for n, d in enumerate(dims)), call.dtype())

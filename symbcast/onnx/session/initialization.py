@@ -17,40 +17,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from symbcast.onnx.protobuf import (
-    Initializers,
-    OnnxNode,
-    StoredTensor,
-    body_of,
-    canonical_domain,
-    definition_of,
-    walkable_nodes,
-    with_defaults,
-)
+from symbcast.onnx import protobuf
+from symbcast.onnx.protobuf import Initializers, OnnxNode, StoredTensor
 from symbcast.onnx.schemas import Key, function_key
-from symbcast.onnx.session.folding import (
-    BODIES,
-    Written,
-    branch_output_types,
-    constant_of,
-    folded_constants,
-    inference,
-    is_short,
-    propagated_sizes,
-    removed_branch,
-    stub,
-    tensor_of,
-)
-from symbcast.onnx.session.kernels import (
-    MistypedError,
-    OperatorSchema,
-    attribute_problem,
-    is_implemented,
-    is_unchanged,
-    operator_of,
-    outputs_of,
-    problem_of_numbers,
-)
+from symbcast.onnx.session import folding, kernels
+from symbcast.onnx.session.folding import BODIES, Written
+from symbcast.onnx.session.kernels import MistypedError, OperatorSchema
 from symbcast.onnx.session.types import (
     UNNUMBERED,
     KnownValue,
@@ -104,7 +76,7 @@ class _Initialization:
     def __init__(self, functions: Mapping[Key, Any], known: WalkedValues | None, *, can_override: bool) -> None:
         from onnx import checker, shape_inference
 
-        self._infer = inference()
+        self._infer = folding.inference()
         self._errors = (shape_inference.InferenceError, checker.ValidationError)
         self._functions = functions
         self._known = known
@@ -159,7 +131,7 @@ class _Initialization:
         for sparse in graph.sparse_initializer:
             if sparse.values.name not in scope.values:
                 scope.put(sparse.values.name, tensor_type(sparse.values.data_type, sparse.dims))
-        self._nodes(walkable_nodes(graph.node, scope.versions) if nodes is None else nodes, scope)
+        self._nodes(protobuf.walkable_nodes(graph.node, scope.versions) if nodes is None else nodes, scope)
         return [scope.type_of(o.name) for o in graph.output]
 
     def _constant(self, tensor: StoredTensor) -> KnownValue:
@@ -167,7 +139,7 @@ class _Initialization:
         known = self._tensors.get(tensor)
         if known is not None:
             return known
-        is_held = is_short(tensor)
+        is_held = folding.is_short(tensor)
         facts = tensor.facts if is_held else (tensor.shape, tensor.dtype)
         known = self._constants.get(facts)
         if known is None:
@@ -225,7 +197,7 @@ class _Initialization:
                 return True
         if node.op_type != "Constant" or node.domain:
             return False
-        tensor = node.tensor or constant_of(node.raw)
+        tensor = node.tensor or folding.constant_of(node.raw)
         if tensor is not None:
             scope.values[node.outputs[0]] = self._constant(tensor)
         return tensor is not None
@@ -241,7 +213,7 @@ class _Initialization:
         # Not compared are graphs in the node, and the results of a walk, which go by the names of values.
         if kind is None:
             return None
-        if self._known is not None and operator_of(node.op_type, node.version, node.domain) is None:
+        if self._known is not None and kernels.operator_of(node.op_type, node.version, node.domain) is None:
             return None
         numbers = [None if f is None else self._number(f) if f.number == UNNUMBERED else f.number for f in inputs]
         declared, outputs = scope.declared, node.outputs
@@ -257,10 +229,10 @@ class _Initialization:
 
     def _examine(self, node: OnnxNode, inputs: Sequence[KnownValue | None], scope: TypeScope) -> None:
         """Infer the outputs of a node from what is known about its inputs, and look up its kernel."""
-        problem = problem_of_numbers(node, [None if value is None else value.type for value in inputs])
+        problem = kernels.problem_of_numbers(node, [None if value is None else value.type for value in inputs])
         if problem is not None:
             raise refused_session(node.raw, problem, scope)
-        operator = operator_of(node.op_type, node.version, node.domain)
+        operator = kernels.operator_of(node.op_type, node.version, node.domain)
         if operator is not None and operator.is_deprecated:
             types_made = self._within(partial(self._defined, node.raw, operator, scope), 1) or {}
             self._keep(node, types_made, scope)
@@ -276,7 +248,7 @@ class _Initialization:
             self._infer_unfolded(node, called, operator, known, scope)
         types_made = self._inferred(called, operator, {n: f.type for n, f in known.items()}, _constants(known), scope)
         if node.op_type == "If":
-            types_made.update(branch_output_types(called, scope))
+            types_made.update(folding.branch_output_types(called, scope))
         for position, name in enumerate(node.outputs):
             if (
                 name
@@ -286,13 +258,15 @@ class _Initialization:
             ):
                 raise refused_session(node.raw, f"the type of {name!r} is not known", scope)
         self._keep(node, types_made, scope)
-        sizes = propagated_sizes(node, inputs)
+        sizes = folding.propagated_sizes(node, inputs)
         if sizes is not None:
             scope.put_sizes(node.outputs[0], sizes)
         types = [scope.type_of(name) if name else None for name in node.outputs]
         self._look_up(node, operator, inputs, types, scope)
         names = [name for name in node.outputs if name]
-        tensors = folded_constants(node, inputs, [t for t, name in zip(types, node.outputs, strict=True) if name])
+        tensors = folding.folded_constants(
+            node, inputs, [t for t, name in zip(types, node.outputs, strict=True) if name]
+        )
         for name, tensor in zip(names, tensors, strict=False):
             scope.fold(name, tensor)
 
@@ -304,7 +278,7 @@ class _Initialization:
             raise refused_session(node.raw, f"{node.op_type} in a function ends its process", scope)
         types = scope.known_types(node.inputs)
         try:
-            inferred = outputs_of(node.raw, types)
+            inferred = kernels.outputs_of(node.raw, types)
         except MistypedError as error:
             raise refused_session(node.raw, str(error), scope) from None
         known = self._known
@@ -325,7 +299,9 @@ class _Initialization:
 
         It sees the model's constants and the sizes that are known without folding.
         """
-        tensors = {name: tensor_of(f.sizes).SerializeToString() for name, f in known.items() if f.sizes is not None}
+        tensors = {
+            name: folding.tensor_of(f.sizes).SerializeToString() for name, f in known.items() if f.sizes is not None
+        }
         tensors.update(_constants({name: f for name, f in known.items() if not f.is_folded}))
         if tensors.keys() == _constants(known).keys() and all(f.unfolded in (None, f.type) for f in known.values()):
             return
@@ -394,7 +370,7 @@ class _Initialization:
             return node
         inputs = BODIES.get(node.op_type)
         types = inputs(node, scope) if inputs is not None else []
-        removed = removed_branch(node, scope)
+        removed = folding.removed_branch(node, scope)
         copy = type(node)()
         copy.CopyFrom(node)
         for attribute in graphs:
@@ -403,7 +379,7 @@ class _Initialization:
             outputs = self._within(follow, len(attribute.g.node))
             self._is_removed = before
             place = next(a for a in copy.attribute if a.name == attribute.name)
-            place.g.CopyFrom(stub(attribute.g, outputs))
+            place.g.CopyFrom(folding.stub(attribute.g, outputs))
         return copy
 
     def _call(self, function: Any, node: Any, scope: TypeScope, *, is_local: bool = False) -> dict[str, ValueType]:
@@ -411,7 +387,7 @@ class _Initialization:
 
         ``is_local`` says that it is a function of the model.
         """
-        imported = {canonical_domain(o.domain): int(o.version) for o in function.opset_import}
+        imported = {protobuf.canonical_domain(o.domain): int(o.version) for o in function.opset_import}
         # Nodes of the standard's definitions become nodes of the graph, and are of the versions that the model imports.
         own = TypeScope({**imported, **scope.versions, **(imported if is_local else {})}, is_in_function=is_local)
         absent = set()
@@ -423,17 +399,19 @@ class _Initialization:
             known = scope.find(argument)
             if known is not None:
                 own.values[name] = KnownValue(known.type, constant=known.constant)
-        self._nodes(walkable_nodes(body_of(function, node, absent), own.versions), own)
+        self._nodes(protobuf.walkable_nodes(protobuf.body_of(function, node, absent), own.versions), own)
         pairs = zip(node.output, function.output, strict=False)
         return {argument: type_ for argument, name in pairs if (type_ := own.type_of(name)) is not None}
 
     def _defined(self, node: Any, operator: OperatorSchema, scope: TypeScope) -> dict[str, ValueType] | None:
         """Infer the standard's definition of an operator by others, as `_call` does; None without a definition."""
         types = [(scope.type_of(name) or ValueType()).proto for name in node.input]
-        body = definition_of(operator.schema, node, scope.versions.get(canonical_domain(node.domain), 1), types)
-        if body is None or (operator.has_function and not is_unchanged(body, scope.versions)):
+        body = protobuf.definition_of(
+            operator.schema, node, scope.versions.get(protobuf.canonical_domain(node.domain), 1), types
+        )
+        if body is None or (operator.has_function and not kernels.is_unchanged(body, scope.versions)):
             return None
-        return self._call(body, with_defaults(node, operator.schema), scope)
+        return self._call(body, protobuf.with_defaults(node, operator.schema), scope)
 
     def _look_up(
         self,
@@ -446,19 +424,19 @@ class _Initialization:
         """Note a node without a kernel or a definition by other operators."""
         if self.unimplemented is not None or self._is_removed:
             return
-        problem = attribute_problem(node.raw, operator.title)
+        problem = kernels.attribute_problem(node.raw, operator.title)
         if problem is not None:
             self.unimplemented = refused_session(node.raw, problem, scope).refusal
             return
         input_texts = tuple([None if value is None else value.type.text for value in inputs])
         texts = tuple([value.text if value is not None and value.is_known else None for value in output_types])
-        if is_implemented(operator, input_texts, texts):
+        if kernels.is_implemented(operator, input_texts, texts):
             return
         is_registered = operator.schema.domain != _PREVIEW
         if is_registered and self._within(partial(self._defined, node.raw, operator, scope), 1) is not None:
             return
         # Last, as ONNX Runtime puts casts only around nodes that have neither a kernel nor a definition.
-        if is_implemented(operator, input_texts, texts, with_casts=True):
+        if kernels.is_implemented(operator, input_texts, texts, with_casts=True):
             return
         shown = ", ".join(text for text in input_texts if text is not None)
         text = f"there is no implementation of {node.op_type} of version {operator.version} for {shown}"

@@ -8,16 +8,8 @@ from typing import Any, cast
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.formulas import TRUE
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.walking.control_flow import (
-    GraphLoop,
-    LoopIteration,
-    branched,
-    chosen_of,
-    condition_of,
-    looped,
-    rank_of,
-    slices,
-)
+from symbcast.graphs.walking import control_flow
+from symbcast.graphs.walking.control_flow import GraphLoop, LoopIteration
 from symbcast.openvino.graph import OpenVinoCall, OpenVinoGraph, operator, static_shape
 from symbcast.operators.values.contents import is_size
 from symbcast.operators.values.value import NEVER, UNKNOWN, Value
@@ -26,12 +18,14 @@ from symbcast.operators.values.value import NEVER, UNKNOWN, Value
 @operator("If")
 def if_(call: OpenVinoCall) -> Sequence[Value]:
     """The outputs of the body that runs; a body's requirements apply only where it is taken."""
-    return branched(call, chosen_of(call), lambda: _branch(call, 0), lambda: _branch(call, 1), _of_one_rank)
+    return control_flow.branched(
+        call, control_flow.chosen_of(call), lambda: _branch(call, 0), lambda: _branch(call, 1), _of_one_rank
+    )
 
 
 def _of_one_rank(yes: Value, no: Value) -> tuple[Value, Value]:
     """Return two values; next to a vector, a scalar becomes a vector of one element, as in OpenVINO."""
-    if {rank_of(yes), rank_of(no)} != {0, 1} or NEVER in (yes, no):
+    if {control_flow.rank_of(yes), control_flow.rank_of(no)} != {0, 1} or NEVER in (yes, no):
         return yes, no
     lifted = [Value((1,), v.dtype, v.content) if v.shape == () else v for v in (yes, no)]
     return lifted[0], lifted[1]
@@ -88,7 +82,7 @@ class _Body:
             call.give_up("slices of more than one, or of a part of an axis, are not followed")
         if self.sliced:
             values = [call.value(d.input_index) for d in self.sliced]
-            length, self.parts = slices(call, values, [d.axis for d in self.sliced], keeps_axis=True)
+            length, self.parts = control_flow.slices(call, values, [d.axis for d in self.sliced], keeps_axis=True)
         if self.is_iterator:
             return length if self.sliced else int(call.node.raw.get_num_iterations())
         if self.sliced:
@@ -107,14 +101,14 @@ def loop(call: OpenVinoCall) -> Sequence[Value]:
         [call.value(d.input_index) for d in body.merged],
         body.turn,
         body.limit(),
-        TRUE if body.is_iterator else condition_of(call.value(1)),
+        TRUE if body.is_iterator else control_flow.condition_of(call.value(1)),
         is_kept=body.is_iterator,
         is_counted=body.number >= 0,
         ends=() if body.is_iterator else [call.value(n) for n in range(2)],
         decided_by=(0, 1),
         is_unlimited=not body.is_iterator and call.numbers(0) == [-1],
     )
-    result = looped(call, described)
+    result = control_flow.looped(call, described)
     carried = {d.body_value_index: value for d, value in zip(body.merged, result.last, strict=True)}
     outputs: dict[int, Value] = {}
     for one, value in zip(body.stacked, result.collected, strict=True):

@@ -9,26 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbcast.core.algebra.arithmetic import multiply
-from symbcast.graphs.walking.gathering_and_slicing import (
-    check_columns,
-    check_indices,
-    check_rows,
-    gathered,
-    index_length,
-)
-from symbcast.graphs.walking.reshaping import counted
-from symbcast.graphs.walking.unknown_ranks import required_numbers
+from symbcast.graphs.walking import gathering_and_slicing, reshaping, unknown_ranks
 from symbcast.openvino.graph import OpenVinoCall, operator
-from symbcast.operators.indexing import (
-    gather,
-    gather_elements,
-    gather_nd,
-    one_hot,
-    scatter,
-    scatter_elements,
-    scatter_nd,
-    top_k,
-)
+from symbcast.operators import indexing
 from symbcast.operators.reach import ANY, reach_of
 from symbcast.operators.values.contents import Elements
 from symbcast.operators.values.value import FIRST, Decider, Value
@@ -37,7 +20,9 @@ from symbcast.operators.values.value import FIRST, Decider, Value
 @operator(
     "Gather",
     elements=FIRST,
-    reaches=lambda call, shapes: [] if call.integer("batch_dims") else [reach_of(required_numbers(call, 2)), ANY],
+    reaches=lambda call, shapes: (
+        [] if call.integer("batch_dims") else [reach_of(unknown_ranks.required_numbers(call, 2)), ANY]
+    ),
 )
 def gather_(call: OpenVinoCall) -> Value:
     """Slices of the data along an axis, selected by indices; the first ``batch_dims`` axes are batches."""
@@ -45,16 +30,18 @@ def gather_(call: OpenVinoCall) -> Value:
     (axis,) = call.input_axes(2, len(data)) if data else (0,)
     batch = call.integer("batch_dims")
     batch = batch + len(indices) if batch < 0 else batch
-    shape = gather(call, data, indices, axis, batch)
-    return call.output(shape, None if batch else gathered(call.value(0), call.value(1), axis, call.bounds))
+    shape = indexing.gather(call, data, indices, axis, batch)
+    return call.output(
+        shape, None if batch else gathering_and_slicing.gathered(call.value(0), call.value(1), axis, call.bounds)
+    )
 
 
 @operator("GatherElements", elements=FIRST)
 def gather_elements_(call: OpenVinoCall) -> Value:
     """One element of the data per index; data and indices have equal sizes on the other axes."""
     data, axis = call.shape(0), call.integer("axis")
-    shape = gather_elements(call, data, call.shape(1), axis, is_equal=True)
-    check_indices(call, 1, call.value(1), data[axis])
+    shape = indexing.gather_elements(call, data, call.shape(1), axis, is_equal=True)
+    gathering_and_slicing.check_indices(call, 1, call.value(1), data[axis])
     return call.output(shape)
 
 
@@ -62,7 +49,7 @@ def gather_elements_(call: OpenVinoCall) -> Value:
 def gather_nd_(call: OpenVinoCall) -> Value:
     """Slices of the data, each selected by a row of the indices."""
     data, indices, batch = call.shape(0), call.shape(1), call.integer("batch_dims")
-    shape = gather_nd(call, data, indices, index_length(call, indices), batch)
+    shape = indexing.gather_nd(call, data, indices, gathering_and_slicing.index_length(call, indices), batch)
     if call.version < 8 and batch > 1:
         # Before version 8 the batch axes are flattened into one.
         shape = (multiply(*shape[:batch]), *shape[batch:])
@@ -73,8 +60,8 @@ def gather_nd_(call: OpenVinoCall) -> Value:
 def scatter_elements_(call: OpenVinoCall) -> Value:
     """The data with some elements replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
-    shape = scatter_elements(call, call.shape(0), call.shape(1), call.shape(2), axis)
-    check_indices(call, 1, call.value(1), shape[axis])
+    shape = indexing.scatter_elements(call, call.shape(0), call.shape(1), call.shape(2), axis)
+    gathering_and_slicing.check_indices(call, 1, call.value(1), shape[axis])
     return call.output(shape)
 
 
@@ -82,9 +69,9 @@ def scatter_elements_(call: OpenVinoCall) -> Value:
 def scatter_nd_(call: OpenVinoCall) -> Value:
     """The data with some slices replaced."""
     data, indices = call.shape(0), call.shape(1)
-    length = index_length(call, indices)
-    shape = scatter_nd(call, data, indices, call.shape(2), length)
-    check_columns(call, length, data)
+    length = gathering_and_slicing.index_length(call, indices)
+    shape = indexing.scatter_nd(call, data, indices, call.shape(2), length)
+    gathering_and_slicing.check_columns(call, length, data)
     return call.output(shape)
 
 
@@ -92,8 +79,8 @@ def scatter_nd_(call: OpenVinoCall) -> Value:
 def scatter_(call: OpenVinoCall) -> Value:
     """The data with some slices along an axis replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
-    shape = scatter(call, call.shape(0), call.shape(1), call.shape(2), axis)
-    check_rows(call, 1, shape[axis], f"axis {axis} of the data")
+    shape = indexing.scatter(call, call.shape(0), call.shape(1), call.shape(2), axis)
+    gathering_and_slicing.check_rows(call, 1, shape[axis], f"axis {axis} of the data")
     return call.output(shape)
 
 
@@ -112,7 +99,7 @@ def shape_of(call: OpenVinoCall) -> Value:
 @operator("Range")
 def range_(call: OpenVinoCall) -> Value:
     """Numbers from ``start`` to ``stop`` (exclusive), in steps."""
-    numbers = counted(call)
+    numbers = reshaping.counted(call)
     return call.output(numbers.shape, numbers.content)
 
 
@@ -142,14 +129,14 @@ def top_k_(call: OpenVinoCall) -> Sequence[Value]:
     """The k largest elements along an axis of at least k."""
     count = call.size_in(1, "k")
     call.at_most(1, count, "k must be at least 1")
-    shape = top_k(call, call.shape(0), call.integer("axis", -1), count)
+    shape = indexing.top_k(call, call.shape(0), call.integer("axis", -1), count)
     return call.output(shape), call.output(shape, position=1)
 
 
 @operator("OneHot", elements=(2, 3))
 def one_hot_(call: OpenVinoCall) -> Value:
     """A new axis for the classes."""
-    return call.output(one_hot(call, call.shape(0), call.integer("axis", -1), call.size_in(1, "depth")))
+    return call.output(indexing.one_hot(call, call.shape(0), call.integer("axis", -1), call.size_in(1, "depth")))
 
 
 @operator("NonMaxSuppression")

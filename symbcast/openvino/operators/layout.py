@@ -7,30 +7,10 @@ from collections.abc import Sequence
 from symbcast.core.algebra.arithmetic import add, subtract
 from symbcast.core.algebra.formulas import all_of, at_most
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.walking.gathering_and_slicing import (
-    SLICE_MASKS,
-    SliceBounds,
-    slice_positions,
-    slice_value,
-    strided,
-)
+from symbcast.graphs.walking import gathering_and_slicing, reshaping
+from symbcast.graphs.walking.gathering_and_slicing import SLICE_MASKS, SliceBounds
 from symbcast.graphs.walking.node_call import NodeCall
-from symbcast.graphs.walking.reshaping import (
-    TargetShape,
-    axes_of_size_1,
-    concatenated,
-    expanded,
-    expect_line,
-    parted,
-    read_scale,
-    reordered,
-    requested_shape,
-    reshaped,
-    scaled,
-    squeezed,
-    tiled,
-    unsqueezed,
-)
+from symbcast.graphs.walking.reshaping import TargetShape
 from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, reaches_ranks, required_numbers
 from symbcast.openvino.graph import OpenVinoCall, OpenVinoConstant, may_be_number, operator
 from symbcast.operators.joining_and_slicing import Padding, pad, split_as, split_evenly
@@ -46,7 +26,7 @@ from symbcast.operators.values.value import EVERY, FIRST, Value
 def unsqueeze_(call: OpenVinoCall) -> Value:
     """Axes of size 1 inserted; an axis given twice is inserted once."""
     rank, numbers = len(call.shape(0)), call.input_numbers(1, "the axes")
-    return unsqueezed(call, list(dict.fromkeys(call.axis(a, rank + len(numbers)) for a in numbers)))
+    return reshaping.unsqueezed(call, list(dict.fromkeys(call.axis(a, rank + len(numbers)) for a in numbers)))
 
 
 def _squeeze_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -64,8 +44,8 @@ def squeeze_(call: OpenVinoCall) -> Value:
     dims = call.shape(0)
     axes = call.axes_of(dims, call.input_numbers(1, "the axes")) if call.has(1) else []
     if not axes or call.flag("allow_axis_skip"):
-        axes = axes_of_size_1(call, axes or range(len(dims)))
-    return squeezed(call, axes)
+        axes = reshaping.axes_of_size_1(call, axes or range(len(dims)))
+    return reshaping.squeezed(call, axes)
 
 
 def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
@@ -77,20 +57,20 @@ def _transpose_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[
 def transpose_(call: OpenVinoCall) -> Value:
     """The axes in a new order; reversed if no order is given."""
     call.shape(0)  # if it is unknown, the order does not matter
-    return reordered(call, call.input_numbers(1, "the order of the axes") or None)
+    return reshaping.reordered(call, call.input_numbers(1, "the order of the axes") or None)
 
 
 @operator("Concat", reaches=reaches_of_joined, elements=EVERY)
 def concat_(call: OpenVinoCall) -> Value:
     """Tensors concatenated along ``axis``; their other sizes must be equal."""
-    return concatenated(call, call.integer("axis"))
+    return reshaping.concatenated(call, call.integer("axis"))
 
 
 @operator("Split", elements=FIRST)
 def split(call: OpenVinoCall) -> Sequence[Value]:
     """A tensor split along an axis into parts of equal size."""
     (axis,) = call.input_axes(1, len(call.shape(0)))
-    return parted(call, axis, split_evenly(call, call.shape(0)[axis], call.integer("num_splits")))
+    return reshaping.parted(call, axis, split_evenly(call, call.shape(0)[axis], call.integer("num_splits")))
 
 
 @operator("VariadicSplit", elements=FIRST)
@@ -103,20 +83,20 @@ def variadic_split(call: OpenVinoCall) -> Sequence[Value]:
     if lengths is None:
         parts: list[Dim] = [call.fresh(f"part_{n}", f"part {n} of {call.input_name(2)}", by=[2]) for n in range(count)]
         call.equal(add(*parts), size, "the parts must add up to the size")
-        return parted(call, axis, parts)
+        return reshaping.parted(call, axis, parts)
     call.refuse_if(len(lengths) != count, f"the node has {count} outputs for {len(lengths)} parts")
     left_over = [n for n, part in enumerate(lengths) if part == -1]
     call.refuse_if(len(left_over) > 1, "at most one part may be -1")
     parts = list(lengths)
     for n in left_over:
         parts[n] = subtract(size, add(0, *(part for k, part in enumerate(lengths) if k != n)))
-    return parted(call, axis, split_as(call, size, parts))
+    return reshaping.parted(call, axis, split_as(call, size, parts))
 
 
 @operator("Tile", elements=FIRST)
 def tile_(call: OpenVinoCall) -> Value:
     """The data repeated along each axis; the shorter of data shape and repeats is padded with 1 in front."""
-    return tiled(call, *aligned_at_right(call.shape(0), call.input_sizes(1)))
+    return reshaping.tiled(call, *aligned_at_right(call.shape(0), call.input_sizes(1)))
 
 
 @operator("Broadcast", elements=FIRST)
@@ -125,7 +105,7 @@ def broadcast(call: OpenVinoCall) -> Value:
     dims, target = call.shape(0), call.input_sizes(1)
     match call.text("mode", "numpy"):
         case "bidirectional":
-            return expanded(call, target, both_ways=True)
+            return reshaping.expanded(call, target, both_ways=True)
         case "explicit" | "none":
             axes = tuple(call.input_numbers(2, "the axes of the target"))
             call.broadcast(dims, target, rule="explicit", axes=axes, flavour="openvino")
@@ -135,7 +115,7 @@ def broadcast(call: OpenVinoCall) -> Value:
             call.broadcast(target, dims, rule="pdpd", axis=axis, flavour="openvino")
             return call.output(target)
         case _:
-            return expanded(call, target)
+            return reshaping.expanded(call, target)
 
 
 @operator("DepthToSpace", reaches=reaches_ranks(4), elements=FIRST)
@@ -156,28 +136,30 @@ def space_to_depth_(call: OpenVinoCall) -> Value:
 @operator("Reshape", elements=FIRST)
 def reshape(call: OpenVinoCall) -> Value:
     """The same elements in a new shape; one -1 is inferred, and with ``special_zero`` a 0 keeps its axis."""
-    expect_line(call, 1)
+    reshaping.expect_line(call, 1)
     target, keeps_zero = call.elements(1), call.flag("special_zero")
     if target is None:
-        shape = requested_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
+        shape = (
+            reshaping.requested_shape(call, 1) if call.value(1).shape is not None else call.give_up("the shape is data")
+        )
         if call.value(0).shape is not None:
             call.note("not followed: the output shape is data, and may contain 0 or -1")
         return call.output(shape)
-    value = reshaped(call, call.value(0), TargetShape(target, keeps_zero))
+    value = reshaping.reshaped(call, call.value(0), TargetShape(target, keeps_zero))
     return call.output(value.shape, value.content)
 
 
 @operator("Slice", elements=FIRST)
 def slice_(call: OpenVinoCall) -> Value:
     """A slice of the data on some axes, given by start, end and step."""
-    expect_line(call, 1, 2, 3, 4)
-    starts, ends = slice_positions(call, 1), slice_positions(call, 2)
+    reshaping.expect_line(call, 1, 2, 3, 4)
+    starts, ends = gathering_and_slicing.slice_positions(call, 1), gathering_and_slicing.slice_positions(call, 2)
     steps, axes = call.numbers(3), call.numbers(4)
     if steps is None or (call.has(4) and axes is None):
         call.give_up("the axes or steps of the slice are not known")
     if starts is None or ends is None:
         call.give_up("the start or end of the slice is not known")
-    value = slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps))
+    value = gathering_and_slicing.slice_value(call, call.value(0), SliceBounds(starts, ends, axes, steps))
     return call.output(value.shape, value.content)
 
 
@@ -187,7 +169,7 @@ def strided_slice(call: OpenVinoCall) -> Value:
     begin, end = (_places(call, n) for n in (1, 2))
     steps = call.input_numbers(3, "the steps") if call.has(3) else [1] * len(begin)
     masks = {name: {n for n, bit in enumerate(call.integers(f"{name}_mask") or []) if bit} for name in SLICE_MASKS}
-    value = strided(call, masks, begin, end, steps)
+    value = gathering_and_slicing.strided(call, masks, begin, end, steps)
     return call.output(value.shape, value.content)
 
 
@@ -227,7 +209,10 @@ def interpolate(call: OpenVinoCall) -> Value:
     axes = _axes(call, len(dims))
     if call.version >= 4 and call.text("shape_calculation_mode") == "scales":
         scales = _scales(call, 2 if call.version < 11 else 1, len(axes))
-        sizes = [scaled(call, dims[a], read_scale(s, SINGLE_NUDGED), a) for a, s in zip(axes, scales, strict=False)]
+        sizes = [
+            reshaping.scaled(call, dims[a], reshaping.read_scale(s, SINGLE_NUDGED), a)
+            for a, s in zip(axes, scales, strict=False)
+        ]
     else:
         sizes = list(call.input_sizes(1)[: len(axes)])
     return call.output(resize(call, dims, axes, sizes))

@@ -16,18 +16,9 @@ from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.graphs.walking.reshaping import folded, known_shape, known_shapes
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.openvino.graph import OpenVinoCall, may_be_number, operator
+from symbcast.operators import layers
 from symbcast.operators.convolution import SlidingWindow, covering, fitting, pool, spatial_axes, transposed_length
-from symbcast.operators.layers import (
-    GATES,
-    STATES,
-    RecurrentLayer,
-    RecurrentLayout,
-    Role,
-    attend,
-    group_norm,
-    per_channel,
-    recurrent,
-)
+from symbcast.operators.layers import GATES, STATES, RecurrentLayer, RecurrentLayout, Role
 from symbcast.operators.operator import Context, Dims, OptionalOperand, find_operator
 from symbcast.operators.products import einsum, matmul, reduce
 from symbcast.operators.reach import ANY, Reach, reach_of
@@ -64,7 +55,7 @@ def attention(call: OpenVinoCall) -> Value:
     """Attention of queries (..., L, E), keys (..., S, E), values (..., S, V); a mask broadcasts with (..., L, S)."""
     query, key, value = (call.shape(n) for n in range(3))
     call.refuse_if(min(len(query), len(key), len(value)) < 3, "query, key and value must have a batch")
-    output = attend(call, query, key, value)
+    output = layers.attend(call, query, key, value)
     if not call.has(3) or call.flag("causal") or not call.shape(3):
         return call.output(output)
     mask = call.shape(3)
@@ -133,7 +124,7 @@ def batch_normalised(call: OpenVinoCall) -> Value:
     """The data normalised with one number per channel."""
     position = 0 if call.version >= 5 else 2
     dims = call.shape(position)
-    per_channel(call, dims[1], known_shapes(call, *(n for n in range(5) if n != position)))
+    layers.per_channel(call, dims[1], known_shapes(call, *(n for n in range(5) if n != position)))
     return call.output(dims)
 
 
@@ -141,7 +132,7 @@ def batch_normalised(call: OpenVinoCall) -> Value:
 def group_normalised(call: OpenVinoCall) -> Value:
     """The data normalised in equal groups of channels; scale and bias have one number per channel."""
     dims = call.shape(0)
-    group_norm(call, dims[1], call.integer("num_groups", 1), known_shapes(call, 1, 2))
+    layers.group_norm(call, dims[1], call.integer("num_groups", 1), known_shapes(call, 1, 2))
     return call.output(dims)
 
 
@@ -175,7 +166,7 @@ def _fit(call: OpenVinoCall, layer: RecurrentLayer, roles: list[Role]) -> list[D
     more = layer.kind == "GRU" and call.flag("linear_before_reset")
     names = {r: (n, call.input_name(n)) for n, r in enumerate([*STATES[: len(layer.states)], *roles], 1)}
     operands = {role: OptionalOperand(name, known_shape(call, n, name)) for role, (n, name) in names.items()}
-    return recurrent(call, layer._replace(bias_gates=GATES[layer.kind] + more), operands)
+    return layers.recurrent(call, layer._replace(bias_gates=GATES[layer.kind] + more), operands)
 
 
 def _outputs(call: OpenVinoCall, shapes: Sequence[Dims]) -> list[Value]:

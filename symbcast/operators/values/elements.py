@@ -11,20 +11,10 @@ from functools import wraps
 from math import isqrt
 from typing import Protocol, TypeAlias
 
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import add, ceil_divide, floor_divide, modulo, multiply
 from symbcast.core.algebra.bounds import Bounds, exact_quotient
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    FORMULA_KINDS,
-    TRUE,
-    Comparison,
-    Formula,
-    Operator,
-    all_of,
-    any_of,
-    different,
-    negate,
-)
+from symbcast.core.algebra.formulas import FALSE, FORMULA_KINDS, TRUE, Comparison, Formula, Operator
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.operators.values.contents import (
     BOOL,
@@ -181,26 +171,28 @@ def _same_truth(known: KnownSizes, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
     if p is None or q is None:
         return None
-    return _known(known, any_of([all_of([p, q]), all_of([negate(p), negate(q)])]))
+    return _known(
+        known, formulas.any_of([formulas.all_of([p, q]), formulas.all_of([formulas.negate(p), formulas.negate(q)])])
+    )
 
 
 def _and(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
     if FALSE in (p, q):
         return 0
-    return None if p is None or q is None else _known(known, all_of([p, q]))
+    return None if p is None or q is None else _known(known, formulas.all_of([p, q]))
 
 
 def _or(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
     if TRUE in (p, q):
         return 1
-    return None if p is None or q is None else _known(known, any_of([p, q]))
+    return None if p is None or q is None else _known(known, formulas.any_of([p, q]))
 
 
 def _xor(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     q = truth(b)
-    return None if q is None else _same_truth(known, a, negate(q))
+    return None if q is None else _same_truth(known, a, formulas.negate(q))
 
 
 BINARY: Mapping[str, Binary] = {
@@ -278,7 +270,7 @@ def _not(bounds: Bounds, a: Element) -> Element:
     formula = truth(a)
     if formula in (TRUE, FALSE):
         return int(formula == FALSE)
-    return None if formula is None else negate(formula)
+    return None if formula is None else formulas.negate(formula)
 
 
 UNARY: Mapping[str, Unary] = {
@@ -300,7 +292,7 @@ def cast_element(element: Element, to: int, known: KnownSizes) -> Element:
         return element if to == BOOL else None
     if to == BOOL:
         x = as_ratio(element)
-        return None if x is None else _known(known, different(x.above, 0))
+        return None if x is None else _known(known, formulas.different(x.above, 0))
     if to in INTEGERS:
         if isinstance(element, SizeRatio):
             element = quotient_towards_zero(known.bounds, element.above, element.below)

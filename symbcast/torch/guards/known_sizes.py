@@ -12,20 +12,10 @@ from functools import lru_cache, partial
 from itertools import islice, takewhile
 from math import gcd, lcm
 
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import Substitution, operate, subtract
 from symbcast.core.algebra.bounds import exact_quotient, lower_bound
-from symbcast.core.algebra.formulas import (
-    TRUE,
-    AllOf,
-    AnyOf,
-    Comparison,
-    Formula,
-    Leaf,
-    at_most,
-    dims_of,
-    with_dims,
-    with_leaves,
-)
+from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, Leaf
 from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, collect, constant, term
 from symbcast.core.programs.arguments import own_set
 from symbcast.core.solver.evaluation import holds_at, symbols_in
@@ -170,7 +160,7 @@ class GuardedSizes:
 
     def _narrowed_by_residues(self, size: Symbol, formula: Formula) -> SizeSet | None:
         """Return the members of a set that satisfy a formula with a quotient by a size; None if undetermined."""
-        period = lcm(*(n for d in dims_of(formula) for n in constant_divisors(term(d))))
+        period = lcm(*(n for d in formulas.dims_of(formula) for n in constant_divisors(term(d))))
         if period > _LOOKED_AT:
             return None
         # Small sizes are tried one by one. For large enough sizes, the quotient is constant on each residue class.
@@ -178,7 +168,7 @@ class GuardedSizes:
         residues = set()
         for n in range(start, start + period):
             written = Substitution({size: term(size).scaled(period) + constant(n)}, of_symbols=True)
-            members = narrowed_set(ALL, with_dims(formula, partial(_substituted, written)))
+            members = narrowed_set(ALL, formulas.with_dims(formula, partial(_substituted, written)))
             # A class that holds for some k only has no residue: give up rather than approximate.
             if members is None or (members and not members.same(ALL)):
                 return None
@@ -204,13 +194,13 @@ class GuardedSizes:
             case _:
                 return False
 
-    def decided(self, formulas: Sequence[Formula]) -> list[Formula]:
+    def decided(self, parts: Sequence[Formula]) -> list[Formula]:
         """Return formulas, equivalent for the known sizes, without the operations that these decide."""
-        return list(map(DecidedTerms(self._sets).formula, formulas))
+        return list(map(DecidedTerms(self._sets).formula, parts))
 
     def divided(self, formula: Formula) -> Formula:
         """Return comparisons with both sides divided by common factors that are known to be at least 1."""
-        return with_leaves(formula, self._divided_leaf)
+        return formulas.with_leaves(formula, self._divided_leaf)
 
     def _divided_leaf(self, leaf: Leaf) -> Leaf:
         if not isinstance(leaf, Comparison):
@@ -261,7 +251,7 @@ class GuardedSizes:
         for atom in factors(rest):
             quotient = exact_quotient((rest.dim(),), (atom,))
             if quotient is not None and not isinstance(quotient, int) and self._is_at_least(atom, number):
-                return self._without_positive_factor(at_most(1, quotient))
+                return self._without_positive_factor(formulas.at_most(1, quotient))
         return comparison
 
     def _at_the_least(self, comparison: Comparison) -> Comparison:

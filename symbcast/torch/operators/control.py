@@ -5,31 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import (
-    add,
-    ceil_divide,
-    floor_divide,
-    maximum,
-    minimum,
-    modulo,
-    multiply,
-    subtract,
-)
+from symbcast.core.algebra import arithmetic
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.graph import Graph
-from symbcast.graphs.walking.control_flow import (
-    GraphLoop,
-    LoopIteration,
-    branched,
-    condition_of,
-    looped,
-    runs_by_data,
-    scanned,
-    slices,
-    stacked,
-    taken_by_data,
-)
+from symbcast.graphs.walking import control_flow
+from symbcast.graphs.walking.control_flow import GraphLoop, LoopIteration
 from symbcast.graphs.walking.node_call import UnknownShapeError
 from symbcast.operators.resizing import DOUBLE, scale_of
 from symbcast.operators.values.contents import Elements, IndexRamp, Interval, SizeRatio
@@ -66,11 +47,11 @@ def _offer(name: str, function: Callable[[Dim, Dim], Dim]) -> None:
 
 
 _ARITHMETIC: dict[str, Callable[[Dim, Dim], Dim]] = {
-    "add": add,
-    "sub": subtract,
-    "mul": multiply,
-    "floordiv": floor_divide,
-    "mod": modulo,
+    "add": arithmetic.add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "floordiv": arithmetic.floor_divide,
+    "mod": arithmetic.modulo,
 }
 for _name, _function in _ARITHMETIC.items():
     _offer(_name, _function)
@@ -80,7 +61,9 @@ def _as_recorded(call: TorchCall, name: str) -> Value:
     """Return a product of real numbers as a quotient of sizes; unknown if floats may round it otherwise."""
     left, right = (_exact(call.argument(n)) for n in ("0", "1"))
     if name == "mul" and left is not None and right is not None:
-        return scalar(SizeRatio(multiply(left.above, right.above), multiply(left.below, right.below)))
+        return scalar(
+            SizeRatio(arithmetic.multiply(left.above, right.above), arithmetic.multiply(left.below, right.below))
+        )
     return scalar(None)
 
 
@@ -102,7 +85,7 @@ def divided(call: TorchCall) -> Value:
         call.require(Comparison("!=", right.above, 0), "a divisor must not be 0")
     if left is None or right is None:
         return scalar(None)
-    return scalar(SizeRatio(multiply(left.above, right.below), multiply(left.below, right.above)))
+    return scalar(SizeRatio(arithmetic.multiply(left.above, right.below), arithmetic.multiply(left.below, right.above)))
 
 
 @operator("math.ceil", "math.floor", "math.trunc", "torch.sym_int", "builtins.int", "torch._sym_int")
@@ -114,7 +97,7 @@ def rounded(call: TorchCall) -> Value:
     if not call.asker.is_positive([ratio.below]):
         return scalar(None)
     if call.node.op_type in ("math.ceil", "math.floor"):
-        return scalar((ceil_divide if call.node.op_type == "math.ceil" else floor_divide)(*ratio))
+        return scalar((arithmetic.ceil_divide if call.node.op_type == "math.ceil" else arithmetic.floor_divide)(*ratio))
     return scalar(quotient_towards_zero(call.bounds, *ratio))
 
 
@@ -142,7 +125,7 @@ def real(call: TorchCall) -> Value:
 def negative(call: TorchCall) -> Value:
     """The negation of an integer."""
     number = size_of(call.argument("0"))
-    return scalar(None if number is None else subtract(0, number))
+    return scalar(None if number is None else arithmetic.subtract(0, number))
 
 
 @operator("operator.pow", "torch.pow_by_natural")
@@ -151,7 +134,7 @@ def power(call: TorchCall) -> Value:
     base, exponent = _two(call)
     if base is None or not isinstance(exponent, int) or not 0 <= exponent <= 8:
         return scalar(None)
-    return scalar(multiply(*[base] * exponent))
+    return scalar(arithmetic.multiply(*[base] * exponent))
 
 
 @operator("torch.sym_max", "torch.sym_min", "builtins.max", "builtins.min")
@@ -160,14 +143,14 @@ def extremum(call: TorchCall) -> Value:
     left, right = _two(call)
     if left is None or right is None:
         return scalar(None)
-    return scalar((maximum if call.node.op_type.endswith("max") else minimum)([left, right]))
+    return scalar((arithmetic.maximum if call.node.op_type.endswith("max") else arithmetic.minimum)([left, right]))
 
 
 @operator("torch.sym_sum")
 def total(call: TorchCall) -> Value:
     """The sum of a list of integers."""
     sizes = [size_of(v) for v in call.argument("0") or ()]
-    return scalar(None if None in sizes else add(*(d for d in sizes if d is not None)))
+    return scalar(None if None in sizes else arithmetic.add(*(d for d in sizes if d is not None)))
 
 
 _RELATIONS: dict[str, tuple[Operator, bool]] = {
@@ -248,13 +231,13 @@ def size(call: TorchCall) -> Value:
 @operator("sym_numel")
 def count(call: TorchCall) -> Value:
     """The number of elements."""
-    return scalar(multiply(*call.dims("self")))
+    return scalar(arithmetic.multiply(*call.dims("self")))
 
 
 @operator("item")
 def element(call: TorchCall) -> Value:
     """The only element of a tensor."""
-    call.equal(multiply(*call.dims("self")), 1, "there must be one element")
+    call.equal(arithmetic.multiply(*call.dims("self")), 1, "there must be one element")
     return _first(call)
 
 
@@ -286,7 +269,7 @@ def _bounded(call: TorchCall, bounds: Interval, recorded: Value) -> Value:
 @operator("_local_scalar_dense")
 def first_element(call: TorchCall) -> Value:
     """The first element of a tensor."""
-    call.at_most(1, multiply(*call.dims("self")), "there must be an element")
+    call.at_most(1, arithmetic.multiply(*call.dims("self")), "there must be an element")
     return _first(call)
 
 
@@ -323,7 +306,7 @@ def cond(call: TorchCall) -> Sequence[Value]:
     """The outputs of the branch taken; a branch's requirements apply only where it is taken."""
     yes, no = _graphs(call)
     operands, within = _operands(call, 3), call.walk.within
-    return branched(
+    return control_flow.branched(
         call, _chosen(call), lambda: within(yes, call.scope, operands), lambda: within(no, call.scope, operands)
     )
 
@@ -331,7 +314,7 @@ def cond(call: TorchCall) -> Sequence[Value]:
 def _chosen(call: TorchCall) -> Formula:
     """Return the condition for the first branch: a formula of sizes, or the formula that a new symbol is 1."""
     predicate = truth_of(call.argument("0"))
-    return taken_by_data(call, "the predicate") if predicate is None else predicate
+    return control_flow.taken_by_data(call, "the predicate") if predicate is None else predicate
 
 
 @operator("higher_order.while_loop")
@@ -340,7 +323,7 @@ def while_loop(call: TorchCall) -> Sequence[Value]:
     condition, body = _graphs(call)
     initial, more = _operands(call, 2), _operands(call, 3)
     (start,) = call.walk.within(condition, call.scope, [*initial, *more])
-    runs = condition_of(start) or runs_by_data(call)
+    runs = control_flow.condition_of(start) or control_flow.runs_by_data(call)
     # A loop that never runs returns its states, whatever its body.
     if call.is_known(runs) is False:
         return initial
@@ -350,7 +333,7 @@ def while_loop(call: TorchCall) -> Sequence[Value]:
         call.walk.within(condition, call.scope, [*states, *more])
         return outputs
 
-    return scanned(call, runs, [value.with_content(None) for value in initial], turn)[0]
+    return control_flow.scanned(call, runs, [value.with_content(None) for value in initial], turn)[0]
 
 
 @operator("higher_order.scan", "higher_order.map_impl")
@@ -360,17 +343,17 @@ def scan(call: TorchCall) -> Sequence[Value]:
     is_map = call.node.op_type == "higher_order.map_impl"
     initial = [] if is_map else _operands(call, 1)
     scanned, more = (_operands(call, n) for n in ((1, 2) if is_map else (2, 3)))
-    length, parts = slices(call, scanned, [0] * len(scanned), is_cut=not is_map)
+    length, parts = control_flow.slices(call, scanned, [0] * len(scanned), is_cut=not is_map)
     call.at_most(1, length, "there must be something to scan")
 
     def turn(_: Value, carried: Sequence[Value]) -> LoopIteration:
         outputs = call.walk.within(body, call.scope, [*carried, *parts, *more])
         return LoopIteration(UNKNOWN, outputs[: len(initial)], outputs[len(initial) :])
 
-    loop = looped(call, GraphLoop(initial, turn, length, is_kept=True))
+    loop = control_flow.looped(call, GraphLoop(initial, turn, length, is_kept=True))
     for n, value in enumerate(loop.collected, len(initial)):
         loop.check_alike(call, n, value)
-    return [*loop.last, *(stacked(length, value, 0) for value in loop.collected)]
+    return [*loop.last, *(control_flow.stacked(length, value, 0) for value in loop.collected)]
 
 
 @operator("higher_order.associative_scan")

@@ -8,17 +8,8 @@ from symbcast.core.algebra.arithmetic import add, floor_divide, minimum, modulo,
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.reshaping import read_scale, scaled
-from symbcast.operators.convolution import (
-    SlidingWindow,
-    conv,
-    convolved_channels,
-    fitting,
-    fitting_rounded_up,
-    groups_of,
-    pool,
-    transposed_channels,
-    transposed_length,
-)
+from symbcast.operators import convolution
+from symbcast.operators.convolution import SlidingWindow
 from symbcast.operators.operator import TWICE, Dims
 from symbcast.operators.resizing import DOUBLE, affine_grid, grid_sample, resize
 from symbcast.operators.values.value import Value
@@ -48,7 +39,7 @@ def convolved(call: TorchCall) -> Value:
     count = len(weights) - 2
     dims, is_single = _batched(call.dims("input"), count)
     call.refuse_if(count < 1 or len(dims) != count + 2, f"the input must have {count + 1} or {count + 2} axes")
-    groups_of(call, groups)
+    convolution.groups_of(call, groups)
     is_transposed = call.flag("transposed") or "transpose" in call.node.op_type
     strides, dilations = (_spread(call.numbers_of(n), count, 1) for n in ("stride", "dilation"))
     _at_least(call, 1, *strides, *dilations, reason="strides and dilations must be 1 or more")
@@ -85,10 +76,10 @@ def _ends(call: TorchCall, weights: Dims, dilations: Sequence[int]) -> list[tupl
 
 
 def _slid(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[SlidingWindow]) -> Dims:
-    convolved_channels(call, dims, weights, call.number("groups", 1))
+    convolution.convolved_channels(call, dims, weights, call.number("groups", 1))
     for size in dims[2:]:
         _filled(call, size, any_of([equal(dims[0], 0), _no_channels(weights)]), _NOT_EMPTY)
-    output = conv(call, dims, weights, windows)
+    output = convolution.conv(call, dims, weights, windows)
     if call.bounds.is_at_least(weights[1], 1):
         return output
     return (output[0], minimum([output[1], multiply(output[1], weights[1])]), *output[2:])  # none in, none out
@@ -111,9 +102,9 @@ def _no_channels(weights: Dims, is_transposed: bool = False) -> Formula:
 
 def _transposed(call: TorchCall, dims: Dims, weights: Dims, windows: Sequence[SlidingWindow]) -> Dims:
     groups = call.number("groups", 1)
-    channels = transposed_channels(call, dims, weights, groups)
+    channels = convolution.transposed_channels(call, dims, weights, groups)
     extra = _spread(call.numbers_of("output_padding"), len(windows), 0)
-    sizes = [transposed_length(d, w, e) for d, w, e in zip(dims[2:], windows, extra, strict=True)]
+    sizes = [convolution.transposed_length(d, w, e) for d, w, e in zip(dims[2:], windows, extra, strict=True)]
     no_batch = equal(dims[0], 0)
     for size in dims[2:]:
         _filled(call, size, no_batch, _NOT_EMPTY)
@@ -157,7 +148,9 @@ def pooled(call: TorchCall) -> list[Value]:
     if call.node.op_type == "aten.avg_pool3d":
         for size, window in zip(dims[2:], kernel, strict=True):
             call.at_most(window, size, "the input must not be smaller than the window")
-    output = pool(call, dims, windows, fitting_rounded_up if call.flag("ceil_mode") else fitting)
+    output = convolution.pool(
+        call, dims, windows, convolution.fitting_rounded_up if call.flag("ceil_mode") else convolution.fitting
+    )
     return [Value(output[1:] if is_single else output)] * len(call.node.outputs)
 
 
@@ -213,7 +206,7 @@ def columns(call: TorchCall) -> Value:
     call.refuse_if(len(dims) != 4, "the input must have 3 or 4 axes")
     windows = _plain_windows(call)
     _at_least(call, 1, *dims[1:], reason="the input must have elements; only its batch may be 0")
-    positions = [fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
+    positions = [convolution.fitting(call, d, w) for d, w in zip(dims[2:], windows, strict=True)]
     output = (dims[0], multiply(dims[1], *(w.kernel for w in windows)), multiply(*positions))
     return Value(output[1:] if is_single else output)
 
@@ -229,7 +222,7 @@ def from_columns(call: TorchCall) -> Value:
     windows, sizes = _plain_windows(call), call.known_sizes("output_size")
     block = multiply(*(w.kernel for w in windows))
     call.require(equal(modulo(batch[1], block), 0), f"the channels must be a multiple of the {block} of the window")
-    positions = multiply(*(fitting(call, d, w) for d, w in zip(sizes, windows, strict=True)))
+    positions = multiply(*(convolution.fitting(call, d, w) for d, w in zip(sizes, windows, strict=True)))
     call.equal(batch[2], positions, "there must be a column for each position of the window")
     output = (batch[0], floor_divide(batch[1], block), *sizes)
     return Value(output[1:] if is_single else output)

@@ -7,20 +7,8 @@ from itertools import starmap
 from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.operators.layers import (
-    GATES,
-    STATES,
-    RecurrentLayer,
-    RecurrentLayout,
-    attend,
-    broadcast_stack,
-    check_channels,
-    group_norm,
-    grouped_stack,
-    layer_norm,
-    per_channel,
-    recurrent,
-)
+from symbcast.operators import layers
+from symbcast.operators.layers import GATES, STATES, RecurrentLayer, RecurrentLayout
 from symbcast.operators.operator import Dims, OptionalOperand
 from symbcast.operators.products import einsum, inner_product, matmul
 from symbcast.operators.values.contents import IndexRamp
@@ -115,7 +103,7 @@ def normalised(call: TorchCall) -> list[Value]:
     if first < 0 or not last:
         call.refuse("there must be at least one normalised axis, and at most as many as the tensor has")
     call.same_shape(dims[first:], last, "the last sizes must equal the normalised shape")
-    statistics = layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
+    statistics = layers.layer_norm(call, (*dims[:first], *last), first, _parameters(call, "weight", "bias"))
     return [Value(dims), Value(statistics), Value(statistics)][: len(call.node.outputs)]
 
 
@@ -124,9 +112,9 @@ def grouped(call: TorchCall) -> list[Value]:
     """A normalisation in equal groups of channels; weights and bias have one number per channel."""
     dims = call.dims("input")
     groups = call.number("num_groups" if call.argument("num_groups") is not None else "group")
-    check_channels(call, dims)
+    layers.check_channels(call, dims)
     call.at_most(1, groups, "there must be at least one group")
-    group_norm(call, dims[1], groups, _parameters(call, "weight", "bias"))
+    layers.group_norm(call, dims[1], groups, _parameters(call, "weight", "bias"))
     batch = call.size("N", dims[0])
     assert batch is not None
     fits = any_of([equal(batch, dims[0]), call.empty(dims[1:])])  # torch compares the numbers of elements
@@ -146,7 +134,7 @@ def batch_normalised(call: TorchCall) -> Value:
         return Value(dims)
     if not call.flag("training") and (call.argument("running_mean") is None or call.argument("running_var") is None):
         call.require(none, "without training there must be a mean and a variance")
-    per_channel(call, dims[1], _parameters(call, *_STATISTICS), unless=none)
+    layers.per_channel(call, dims[1], _parameters(call, *_STATISTICS), unless=none)
     return Value(dims)
 
 
@@ -154,7 +142,7 @@ def batch_normalised(call: TorchCall) -> Value:
 def instance_normalised(call: TorchCall) -> Value:
     """A normalisation of each channel of each batch, by `batch_normalised` with both on one axis."""
     dims, is_own = call.dims("input"), call.flag("use_input_stats")
-    check_channels(call, dims)
+    layers.check_channels(call, dims)
     none = call.empty(dims)
     parameters = _parameters(call, *_STATISTICS)
     missing = [name for name in _STATISTICS[2:] if call.argument(name) is None]
@@ -170,7 +158,7 @@ def instance_normalised(call: TorchCall) -> Value:
         elif is_own and len(shape) == 1:  # torch writes the mean over batches to it
             repeated = any_of([equal(shape[0], dims[1]), all_of([equal(dims[0], 0), equal(dims[1], 1)])])
             call.require(repeated, f"{what} must have one number per channel")
-    per_channel(call, dims[1], parameters, unless=none)
+    layers.per_channel(call, dims[1], parameters, unless=none)
     return Value(dims)
 
 
@@ -182,7 +170,7 @@ def instance_normalised(call: TorchCall) -> Value:
 def normalised_unchecked(call: TorchCall) -> list[Value]:
     """Like `batch_normalised`, but nothing is checked by torch."""
     dims, count = call.dims("input"), len(call.node.outputs)
-    check_channels(call, dims)
+    layers.check_channels(call, dims)
     has_statistics = [call.argument(n) is not None for n in ("running_mean", "running_var")]
     own = call.flag("training") or call.node.op_type.endswith("_functional")
     if has_statistics[0] != has_statistics[1] or (not own and not all(has_statistics)):
@@ -190,7 +178,7 @@ def normalised_unchecked(call: TorchCall) -> list[Value]:
     is_training = call.flag("training") or "_with_update" in call.node.op_type
     call.filled(dims if is_training else (), "there must be elements to train with")
     # Torch reads out of bounds if the lengths differ, and sometimes crashes the process.
-    per_channel(call, dims[1], _parameters(call, *_STATISTICS))
+    layers.per_channel(call, dims[1], _parameters(call, *_STATISTICS))
     statistics = Value((dims[1],))
     outputs = [Value(dims), *[statistics if is_training else Value((0,))] * 2]
     if "_batch_norm_with_update" in call.node.op_type or call.node.op_type.endswith("no_update"):
@@ -260,7 +248,9 @@ def attended(call: TorchCall) -> list[Value]:
 def _attended(call: TorchCall, query: Dims, key: Dims, value: Dims) -> list[Value]:
     if call.node.op_type.endswith("_for_cpu"):
         _fit_kernel(call, query, key, value)
-    output = attend(call, query, key, value, grouped_stack if call.flag("enable_gqa") else broadcast_stack)
+    output = layers.attend(
+        call, query, key, value, layers.grouped_stack if call.flag("enable_gqa") else layers.broadcast_stack
+    )
     mask = call.maybe_dims("attn_mask")
     if mask is not None:
         if len(mask) not in (2, 4) and len(query) == 4 and not call.node.op_type.endswith("_math"):
@@ -299,7 +289,7 @@ def recurrent_layers(call: TorchCall) -> list[Value]:
         (batch,) = call.broadcast((layer.batch,), (states[0][1],), rule="unidirectional")
         layer = layer._replace(batch=batch)
     operands = zip(("hx", "cx"), states, strict=False)
-    outputs = recurrent(call, layer, dict(zip(STATES, starmap(OptionalOperand, operands), strict=False)))
+    outputs = layers.recurrent(call, layer, dict(zip(STATES, starmap(OptionalOperand, operands), strict=False)))
     return [Value(shape) for shape in outputs]
 
 

@@ -18,17 +18,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from symbcast.answers.contracts.proof import inside_boxes
 from symbcast.answers.contracts.question import WantedRanges
+from symbcast.answers.contracts.search import space
 from symbcast.answers.contracts.search.largest import BestBoxes, largest_boxes
 from symbcast.answers.contracts.search.small_groups import MOST_LINE_POINTS, fits, grid_of, longest_line
-from symbcast.answers.contracts.search.space import (
-    SearchAxis,
-    SizeGroup,
-    decision_in,
-    longest_progression,
-    progression,
-    runs,
-    space_of,
-)
+from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Compatible, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.terms import Dim, Symbol, term
@@ -72,7 +65,7 @@ def search_derived(formula: Formula, sought: WantedRanges) -> BestBoxes:
 
 def _product(formula: Formula, sought: WantedRanges) -> BestBoxes:
     """Return the product of the best boxes of all groups."""
-    groups = space_of(formula, sought)
+    groups = space.space_of(formula, sought)
     if groups is None:
         return BestBoxes([])
     box: dict[Symbol, range] = {}
@@ -99,10 +92,10 @@ def _parts(sought: WantedRanges, groups: Iterable[SizeGroup]) -> Iterator[_Part]
 
 def _member(s: Symbol, axis: SearchAxis) -> Formula:
     """Return that a size is one of those left on an axis with gaps."""
-    position, length, step = longest_progression(axis.mask)
-    if axis.mask == progression(position, length, step):
+    position, length, step = space.longest_progression(axis.mask)
+    if axis.mask == space.progression(position, length, step):
         return inside_boxes({s: axis.sizes(position, length, step)})
-    return any_of(inside_boxes({s: axis.sizes(*run)}) for run in runs(axis.mask))
+    return any_of(inside_boxes({s: axis.sizes(*run)}) for run in space.runs(axis.mask))
 
 
 def _best_of(part: _Part) -> BestBoxes:
@@ -325,7 +318,7 @@ def _is_all(part: _Part, best: BestBoxes) -> bool:
     inside = all_of([inside_boxes(free), *(equal(s, e) for s, e in best.derived.items())])
     try:
         with budget_share(_COVERED):
-            decision = decision_in(part.sought.ranges, [part.formula, negate(inside)])
+            decision = space.decision_in(part.sought.ranges, [part.formula, negate(inside)])
     except EffortSpentError:
         return False
     return decision is None or decision.impossible

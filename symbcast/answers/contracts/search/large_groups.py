@@ -17,19 +17,8 @@ from math import lcm, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup, Table, is_any, meet_tables, progression
-from symbcast.core.algebra.formulas import (
-    TRUE,
-    AllOf,
-    AnyOf,
-    Comparison,
-    Formula,
-    all_of,
-    any_of,
-    at_most,
-    dims_of,
-    equal,
-    negate,
-)
+from symbcast.core.algebra import formulas
+from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula
 from symbcast.core.algebra.symbols import Dummy, next_number
 from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, made_symbol, term
 from symbcast.core.effort import SHORT_LIMIT, EffortSpentError, Satisfiability, charge
@@ -70,7 +59,7 @@ def periodic_part(clause: Formula) -> PeriodicPart | None:
     periods: dict[Symbol, int] = {}
     for part in periodic:
         _merge(periods, known[part] or {})
-    return PeriodicPart(any_of(periodic), periods, len(periodic) == len(parts))
+    return PeriodicPart(formulas.any_of(periodic), periods, len(periodic) == len(parts))
 
 
 def _merge(periods: dict[Symbol, int], more: Mapping[Symbol, int]) -> None:
@@ -83,7 +72,7 @@ def _periods(formula: Formula) -> dict[Symbol, int] | None:
     if not isinstance(formula, Comparison | AllOf | AnyOf):
         return None
     periods: dict[Symbol, int] = {}
-    for dim in dims_of(formula):
+    for dim in formulas.dims_of(formula):
         own = {} if isinstance(dim, int) else _of_term(term(dim), 0)
         if own is None:
             return None
@@ -119,7 +108,7 @@ def _of_operation(operation: Operation, modulus: int) -> dict[Symbol, int] | Non
 
 def divisors_in(clause: Formula, symbol: Symbol) -> Iterator[int]:
     """Yield the constant divisors of terms with a size in them."""
-    pending: list[Term] = [term(d) for d in dims_of(clause) if not isinstance(d, int)]
+    pending: list[Term] = [term(d) for d in formulas.dims_of(clause) if not isinstance(d, int)]
     while pending:
         for operation in pending.pop().operations():
             pending.extend(operation.args)
@@ -165,7 +154,7 @@ def classes_of(group: SizeGroup) -> PeriodicClasses:
     # Residues can only be listed for few of them; the divisors in the clauses are a guess that needs no list.
     if not own or prod(periods.values()) > _MOST_POINTS:
         return PeriodicClasses([whole, *divisors[:_MOST_CLASSES]])
-    formula = all_of(part.formula for part in parts if part is not None)
+    formula = formulas.all_of(part.formula for part in parts if part is not None)
     table = _table(formula, list(periods.items()), ())
     classes = [
         ResidueClass({**whole.phases, **dict(zip(own, phases, strict=True))}, points)
@@ -290,19 +279,19 @@ _TYPICAL = 2
 
 
 class Growth:
-    """The search for a large box within bounds; ``formulas`` must hold at all of its points.
+    """The search for a large box within bounds; ``parts`` must hold at all of its points.
 
     ``best`` is the best box so far, and ``is_empty`` whether the bounds are proved to have no point that works.
     """
 
     def __init__(
-        self, bounds: Mapping[Symbol, tuple[int, int]], formulas: Sequence[Formula], typical: Mapping[Symbol, list[int]]
+        self, bounds: Mapping[Symbol, tuple[int, int]], parts: Sequence[Formula], typical: Mapping[Symbol, list[int]]
     ) -> None:
         self.symbols = tuple(bounds)
         self.whole: GrownBox = tuple(bounds.values())
         self._typical = [typical.get(s, []) for s in self.symbols]
-        self._formula = all_of(formulas)
-        self._broken = any_of(map(negate, formulas))
+        self._formula = formulas.all_of(parts)
+        self._broken = formulas.any_of(map(formulas.negate, parts))
         self._outside: list[tuple[int, ...]] = []
         self._inside: list[GrownBox] = []
         self.best: GrownBox | None = None
@@ -349,7 +338,7 @@ class Growth:
             return
         session = Session(self.symbols, [self._formula, self._bounded(self.whole)], limit=SHORT_LIMIT)
         for fixed in (*self._typical_sizes(), *([] if seeds else [{}])):
-            answer = session.check([equal(s, size) for s, size in fixed.items()])
+            answer = session.check([formulas.equal(s, size) for s, size in fixed.items()])
             self.is_empty = not fixed and answer is Satisfiability.UNSATISFIABLE
             if answer is Satisfiability.SATISFIABLE:
                 model = session.sizes
@@ -443,7 +432,9 @@ class Growth:
 
     def _bounded(self, box: GrownBox) -> Formula:
         sides = zip(self.symbols, box, strict=True)
-        return all_of(part for s, (low, high) in sides for part in (at_most(low, s), at_most(s, high)))
+        return formulas.all_of(
+            part for s, (low, high) in sides for part in (formulas.at_most(low, s), formulas.at_most(s, high))
+        )
 
     def _keep(self, box: GrownBox) -> None:
         if self.best is None or self._score(box) > self._score(self.best):
@@ -471,9 +462,9 @@ def _is_determined(s: Symbol, group: SizeGroup) -> bool:
     again = [replace_in_formula(clause, {s: other}) for clause in group.clauses if s in symbols_in(clause)]
     ends = {**{t: (axis.low, axis.high) for t, axis in group.axes.items()}}
     ends[other] = ends[s]
-    bounds = [part for t, (low, high) in ends.items() for part in (at_most(low, t), at_most(t, high))]
+    bounds = [part for t, (low, high) in ends.items() for part in (formulas.at_most(low, t), formulas.at_most(t, high))]
     # Of two different sizes, one is less: asking for `s < other` leaves nothing out.
-    constraints = [*group.clauses, *again, *bounds, at_most(s + 1, other)]
+    constraints = [*group.clauses, *again, *bounds, formulas.at_most(s + 1, other)]
     try:
         answer = on_worker(lambda: Session(tuple(ends), constraints, limit=SHORT_LIMIT).check())
     except EffortSpentError:

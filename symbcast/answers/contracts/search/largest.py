@@ -8,25 +8,10 @@ from heapq import heappop, heappush
 from math import prod
 from typing import TYPE_CHECKING
 
-from symbcast.answers.contracts.search.large_groups import (
-    Growth,
-    classes_of,
-    has_single_points,
-    regular_class,
-    spread,
-    thinned_group,
-)
+from symbcast.answers.contracts.search import large_groups, space
+from symbcast.answers.contracts.search.large_groups import Growth
 from symbcast.answers.contracts.search.small_groups import grid_of, list_points, points_of, sample_points
-from symbcast.answers.contracts.search.space import (
-    SearchAxis,
-    SizeGroup,
-    longest_progression,
-    longest_run,
-    progression,
-    runs,
-    space_of,
-    table_weight,
-)
+from symbcast.answers.contracts.search.space import SearchAxis, SizeGroup
 from symbcast.core.algebra.formulas import Formula, all_of, any_of, at_most, negate
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import EffortSpentError, budget_share, stop_reason
@@ -86,7 +71,7 @@ class _Searcher:
         self._weights: dict[int, int] = {}
 
     def search(self, formula: Formula, sought: WantedRanges, most: int) -> BestBoxes:
-        groups = space_of(formula, sought)
+        groups = space.space_of(formula, sought)
         if groups is None:
             return BestBoxes([])
         if self._form == "list":
@@ -144,20 +129,20 @@ class _Searcher:
             if not mask:
                 return
             if self._form == "steps":
-                position, length, step = longest_progression(mask, axis.typical)
+                position, length, step = space.longest_progression(mask, axis.typical)
                 position = _multiple(axis, position, length, step)
             else:
-                (position, length), step = longest_run(mask, axis.typical), 1
+                (position, length), step = space.longest_run(mask, axis.typical), 1
             sizes = axis.sizes(position, length, step)
             yield ScoredBox({symbol: sizes}, _held(axis, sizes))
-            mask &= ~progression(position, length, step)
+            mask &= ~space.progression(position, length, step)
 
     def _pieces_of_several(self, group: SizeGroup, count: int) -> Iterator[ScoredBox]:
         grid = grid_of(group)
         if grid is None:
             yield from self._grown(group, count)
             return
-        self._weights[id(group)] = table_weight(grid.table)
+        self._weights[id(group)] = space.table_weight(grid.table)
         for _ in range(count):
             box, is_complete = grid.largest()
             self._note("" if is_complete else stop_reason())
@@ -177,7 +162,7 @@ class _Searcher:
 
     def _growth(self, group: SizeGroup) -> ScoredBox | None:
         """Return a large box within the longest runs of the sizes that single clauses leave, or within their bounds."""
-        within = {s: longest_run(axis.mask, axis.typical) for s, axis in group.axes.items()}
+        within = {s: space.longest_run(axis.mask, axis.typical) for s, axis in group.axes.items()}
         bounds = {s: (r[0], r[-1]) for s, r in ((s, group.axes[s].sizes(*run)) for s, run in within.items())}
         growth = Growth(bounds, group.clauses, _typical(group))
         growth.run()
@@ -195,12 +180,14 @@ class _Searcher:
 
     def _stepped(self, group: SizeGroup) -> ScoredBox | None:
         """Return the best box whose sizes advance in steps: of all boxes, if the points can be listed."""
-        regular = {s: regular_class(axis) for s, axis in group.axes.items()}
+        regular = {s: large_groups.regular_class(axis) for s, axis in group.axes.items()}
         if any(step > 1 for step, _ in regular.values()):
-            inner = self._stepped(thinned_group(group, regular))
+            inner = self._stepped(large_groups.thinned_group(group, regular))
             if inner is None:
                 return None
-            return ScoredBox({s: spread(inner.ranges[s], *regular[s]) for s in group.axes}, inner.typical_count)
+            return ScoredBox(
+                {s: large_groups.spread(inner.ranges[s], *regular[s]) for s in group.axes}, inner.typical_count
+            )
         best, why = self._in_classes(group)
         grid = grid_of(group) if why else None
         if grid is None:
@@ -213,7 +200,7 @@ class _Searcher:
     def _in_classes(self, group: SizeGroup) -> tuple[ScoredBox | None, str]:
         """Return the best box found in residue classes, and why another one may be better; empty if none is."""
         best: ScoredBox | None = None
-        classes = classes_of(group)
+        classes = large_groups.classes_of(group)
         has_typical = any(_typical(group).values())
         try:
             with budget_share(CLASSES):
@@ -230,14 +217,14 @@ class _Searcher:
 
     def _in_class(self, group: SizeGroup, phases: Mapping[Symbol, tuple[int, int]]) -> tuple[ScoredBox | None, bool]:
         """Return a large box in a product of residue classes, and whether these are proved to have no points."""
-        thin = thinned_group(group, phases)
+        thin = large_groups.thinned_group(group, phases)
         if not all(axis.mask for axis in thin.axes.values()):
             return None, True
         inner = _Searcher("box")
         piece = next(inner._pieces_of_several(thin, 1), None)
         if piece is None:
             return None, not inner._open
-        return _piece(group, {s: spread(piece.ranges[s], *phases[s]) for s in group.axes}), False
+        return _piece(group, {s: large_groups.spread(piece.ranges[s], *phases[s]) for s in group.axes}), False
 
     def _listed(self, groups: Sequence[SizeGroup], sought: WantedRanges, most: int) -> BestBoxes:
         points = []
@@ -268,7 +255,7 @@ _BOXES_FOR_LISTS = 8
 def _multiple(axis: SearchAxis, position: int, length: int, step: int) -> int:
     """Return where a progression of as many multiples of the step begins, if there is one: targets prefer these."""
     first = position + -(axis.low + position) % step
-    return position if axis.typical or progression(first, length, step) & ~axis.mask else first
+    return position if axis.typical or space.progression(first, length, step) & ~axis.mask else first
 
 
 def _piece(group: SizeGroup, ranges: Mapping[Symbol, range]) -> ScoredBox:
@@ -278,7 +265,7 @@ def _piece(group: SizeGroup, ranges: Mapping[Symbol, range]) -> ScoredBox:
 def _is_only_point(piece: ScoredBox, group: SizeGroup) -> bool:
     """Return whether a box is one point, and it is proved that no box of a group has more."""
     bounded = sum(bool(axis.typical) for axis in group.axes.values())
-    return piece.score == (bounded, 1) and has_single_points(group)
+    return piece.score == (bounded, 1) and large_groups.has_single_points(group)
 
 
 def _held(axis: SearchAxis, sizes: range) -> int:
@@ -299,7 +286,7 @@ def _members(group: SizeGroup) -> Iterator[Formula]:
     """Yield, for each size with gaps, that it is in one of its runs."""
     for s, axis in group.axes.items():
         if not axis.is_whole:
-            yield any_of(_box_formula({s: axis.sizes(*run)}) for run in runs(axis.mask))
+            yield any_of(_box_formula({s: axis.sizes(*run)}) for run in space.runs(axis.mask))
 
 
 def _best_products(pieces: Sequence[Sequence[ScoredBox]], count: int) -> list[dict[Symbol, range]]:

@@ -14,20 +14,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from symbcast.answers.contracts.search.space import (
-    Score,
-    SearchAxis,
-    SizeGroup,
-    Table,
-    is_any,
-    is_within,
-    longest_progression,
-    longest_run,
-    mask_within,
-    meet_tables,
-    table_weight,
-    table_without,
-)
+from symbcast.answers.contracts.search import space
+from symbcast.answers.contracts.search.space import Score, SearchAxis, SizeGroup, Table
 from symbcast.core.algebra.formulas import all_of, is_total
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import EffortSpentError, budget_share, charge
@@ -63,14 +51,14 @@ class StepSearch:
         if isinstance(table, int):
             return self._row(table, depth, at_least)
         best_box: tuple[Score, StepBox] = (self.incumbent[0] if depth == 0 else at_least), ()
-        weights = [table_weight(rows) for rows in table]
+        weights = [space.table_weight(rows) for rows in table]
         for step in range(1, max(2, len(table))):
             # The larger the step, the fewer members: no later step can do better either.
             if not self._can_beat(best_box[0], max(weights) * _room(table, 0, step), depth):
                 break
             for first in range(len(table)):
                 # A progression that begins here could begin one step earlier and lose nothing.
-                extends = first >= step and is_within(table[first], table[first - step])
+                extends = first >= step and space.is_within(table[first], table[first - step])
                 if weights[first] and not extends:
                     best_box = self._from(table, depth, (first, step), best_box)
         return best_box
@@ -82,17 +70,17 @@ class StepSearch:
         (first, step), length = start, 1
         common, room = table[first], _room(table, first, step)
         while True:
-            while length < room and is_within(common, table[first + length * step]):
+            while length < room and space.is_within(common, table[first + length * step]):
                 length += 1
-            points = table_weight(common)
+            points = space.table_weight(common)
             # A single member is a progression of every step: it is tried for step 1 only.
             if (length > 1 or step == 1) and self._can_beat(best_box[0], points * length, depth):
                 best_box = self._better(common, depth, (first, length, step), best_box)
             if length == room or not self._can_beat(best_box[0], points * room, depth):
                 return best_box
-            common = meet_tables(common, table[first + length * step])
+            common = space.meet_tables(common, table[first + length * step])
             length += 1
-            if not is_any(common):
+            if not space.is_any(common):
                 return best_box
 
     def _better(
@@ -113,7 +101,7 @@ class StepSearch:
 
     def _row(self, mask: int, depth: int, at_least: Score) -> tuple[Score, StepBox]:
         typical = self._typical[depth]
-        position, length, step = longest_progression(mask, typical, at_least[1] + 1)
+        position, length, step = space.longest_progression(mask, typical, at_least[1] + 1)
         typical_inside = sum(typical >> position + k * step & 1 for k in range(length)) if typical else 0
         row = (typical_inside, length), ((position, length, step),)
         self.incumbent = row if depth == 0 and row[0] > self.incumbent[0] else self.incumbent
@@ -164,7 +152,9 @@ class PointGrid:
     def _row(self, point: tuple[int, ...], axis: SearchAxis) -> int:
         if self._is_by_rows:
             sizes = dict(zip(self.symbols, point, strict=False))
-            return axis.mask & mask_within(solution_set(replace_in_formula(self._formula, sizes)), axis.low, axis.high)
+            return axis.mask & space.mask_within(
+                solution_set(replace_in_formula(self._formula, sizes)), axis.low, axis.high
+            )
         count = axis.mask.bit_length()
         charge(1 + count // 4)
         holds = predicate(self._formula, tuple(self.symbols))
@@ -197,7 +187,7 @@ class PointGrid:
 
     def remove(self, box: RunBox) -> None:
         """Remove the points of a box."""
-        self.table = table_without(self.table, box)
+        self.table = space.table_without(self.table, box)
 
     def ranges(self, box: RunBox) -> dict[Symbol, range]:
         """Return the sizes of a box."""
@@ -236,17 +226,17 @@ class _BoxSearch:
     def best(self, table: Table, depth: int) -> tuple[Score, RunBox]:
         """Return the best box and its score; a box of no points if there are none."""
         if isinstance(table, int):
-            position, length = longest_run(table, self._typical[depth])
+            position, length = space.longest_run(table, self._typical[depth])
             row = (self._held(depth, position, length), length), ((position, length),)
             self.incumbent = row if depth == 0 and length else self.incumbent
             return row
         best_box: tuple[Score, RunBox] = ((0, 0), ())
         for first, rows in enumerate(table):
-            if first and is_within(rows, table[first - 1]):
+            if first and space.is_within(rows, table[first - 1]):
                 continue  # a box that begins here can be extended by the table before
             common, last = rows, first
-            while common and is_any(common):
-                while last + 1 < len(table) and is_within(common, table[last + 1]):
+            while common and space.is_any(common):
+                while last + 1 < len(table) and space.is_within(common, table[last + 1]):
                     last += 1
                 score, box = self.best(common, depth + 1)
                 length = last - first + 1
@@ -257,7 +247,7 @@ class _BoxSearch:
                 if last + 1 == len(table) or not self._can_beat(best_box[0], score, first, len(table)):
                     break
                 last += 1
-                common = meet_tables(common, table[last])
+                common = space.meet_tables(common, table[last])
         return best_box
 
     def _can_beat(self, best: Score, score: Score, first: int, count: int) -> bool:
@@ -312,7 +302,7 @@ def _longest(points: list[tuple[int, int]], counts: tuple[int, int], at_least: i
             for offset, mask in lines.items():
                 if mask.bit_count() <= at_least:
                     continue
-                position, length, step = longest_progression(mask, at_least=at_least + 1)
+                position, length, step = space.longest_progression(mask, at_least=at_least + 1)
                 if length > at_least:
                     at_least = length
                     best = factor, offset, range(position, position + (length - 1) * step + 1, step)

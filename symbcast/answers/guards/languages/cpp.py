@@ -40,16 +40,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from symbcast.answers.guards.clauses import (
-    LARGEST_SIZE,
-    ascii_identifier,
-    check_known_ranks,
-    condition_texts,
-    guarded_clauses,
-    identifiers,
-    magnitude,
-    renamed_sizes,
-)
+from symbcast.answers.guards import clauses
+from symbcast.answers.guards.clauses import LARGEST_SIZE
 from symbcast.core.algebra.formulas import Formula, dims_of
 from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.solver.evaluation import Spelling, formula_source
@@ -239,14 +231,14 @@ def cpp_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gua
     Raises `BindingError` for a size of the condition without a name, and ValueError for a ``name`` that is not a C++
     identifier.
     """
-    clauses = guarded_clauses(condition, names)
+    guarded = clauses.guarded_clauses(condition, names)
     called = cpp_parameters(names, name)
-    body, used = expressions(clauses, called)
+    body, used = expressions(guarded, called)
     inner = "holds", "".join(f"    if (!({clause})) return false;\n" for clause in body), "true"
     outer = f"    return {''.join(f'{p} >= 0 && ' for p in called.values())}"
-    comment = ["Whether sizes meet the condition:", *(f"    {t}" for t in condition_texts(condition, names))]
-    comment += renamed_sizes(called, names)
-    return cpp_file(f"bool {name}", inner, outer, called, clauses, used, comment)
+    comment = ["Whether sizes meet the condition:", *(f"    {t}" for t in clauses.condition_texts(condition, names))]
+    comment += clauses.renamed_sizes(called, names)
+    return cpp_file(f"bool {name}", inner, outer, called, guarded, used, comment)
 
 
 def cpp_file(  # noqa: PLR0913, PLR0917 - the parts of a file
@@ -254,19 +246,19 @@ def cpp_file(  # noqa: PLR0913, PLR0917 - the parts of a file
     inner: tuple[str, str, str],
     outer: str,
     called: Mapping[Symbol, str],
-    clauses: Iterable[Formula],
+    parts: Iterable[Formula],
     used: set[str],
     comment: Iterable[str],
 ) -> str:
     """Return a C++17 file with a function, given its type and name.
 
     ``inner`` is a function of wide integers, in a namespace: its name, its statements, and what it returns after them.
-    The body of the function is ``outer``, followed by a call of that one. ``clauses`` are what they compute.
+    The body of the function is ``outer``, followed by a call of that one. ``parts`` are what they compute.
     """
     kind, _, name = function.partition(" ")
-    terms = [term(d) for c in clauses for d in dims_of(c)]
+    terms = [term(d) for c in parts for d in dims_of(c)]
     # Nothing overflows: intermediate values are as wide as the condition needs for sizes up to 2**63 - 1.
-    largest = max([LARGEST_SIZE, *map(magnitude, terms)])
+    largest = max([LARGEST_SIZE, *map(clauses.magnitude, terms)])
     mentioned = {s for t in terms for s in t.symbols()}
     passed = [p for s, p in called.items() if s in mentioned]
     parameters = ", ".join(f"const wide& {p}" for p in passed)
@@ -287,17 +279,19 @@ def cpp_parameters(names: Mapping[Symbol, str], name: str) -> dict[Symbol, str]:
 
     Raises ValueError for an invalid function name, and `UnknownRankError` for sizes of a sequence of axes.
     """
-    check_known_ranks("C++", names)
-    if not isinstance(name, str) or ascii_identifier(name) != name or _is_refused(name):
+    clauses.check_known_ranks("C++", names)
+    if not isinstance(name, str) or clauses.ascii_identifier(name) != name or _is_refused(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier that C++ does not use")
-    return identifiers(names, ascii_identifier, lambda word: word in (name, f"{name}_parts") or _is_refused(word))
+    return clauses.identifiers(
+        names, clauses.ascii_identifier, lambda word: word in (name, f"{name}_parts") or _is_refused(word)
+    )
 
 
 def _is_refused(word: str) -> bool:
     return word in _WORDS or word in PART_NAMES or _RESERVED.fullmatch(word) is not None
 
 
-def expressions(clauses: Sequence[Formula], called: Mapping[Symbol, str]) -> tuple[list[str], set[str]]:
+def expressions(parts: Sequence[Formula], called: Mapping[Symbol, str]) -> tuple[list[str], set[str]]:
     """Return the clauses as expressions, and the helpers called in them."""
     used: set[str] = set()
 
@@ -309,7 +303,7 @@ def expressions(clauses: Sequence[Formula], called: Mapping[Symbol, str]) -> tup
         )
 
     spelling = Spelling(" && ", " || ", "!", "true", "false", frozenset(), call, _number)
-    return [formula_source(c, called, spelling) for c in clauses], used
+    return [formula_source(c, called, spelling) for c in parts], used
 
 
 def _number(value: int) -> str:

@@ -37,14 +37,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symbcast.answers.guards.clauses import (
-    check_known_ranks,
-    condition_texts,
-    guarded_clauses,
-    identifiers,
-    magnitude,
-    renamed_sizes,
-)
+from symbcast.answers.guards import clauses
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 
@@ -72,19 +65,19 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a function here: write an identifier")
-    called = identifiers(names, spelled, lambda word: word == "holds")
+    called = clauses.identifiers(names, spelled, lambda word: word == "holds")
     writer = _MlirWriter(called)
     witnesses = [
         writer.require(f"arith.cmpi sle, {writer.number(0)}, %{p} : index", f"{p} >= 0") for p in called.values()
     ]
-    check_known_ranks("MLIR", names)
-    clauses = guarded_clauses(condition, names)
-    witnesses += [writer.witness(c, " and ".join(condition_texts(c, names))) for c in clauses]
+    clauses.check_known_ranks("MLIR", names)
+    guarded = clauses.guarded_clauses(condition, names)
+    witnesses += [writer.witness(c, " and ".join(clauses.condition_texts(c, names))) for c in guarded]
     together = writer.operation(
         f"shape.assuming_all {', '.join(witnesses)}" if witnesses else "shape.const_witness true"
     )
-    comment = ["Do sizes meet the condition?", *(f"    {t}" for t in condition_texts(condition, names))]
-    comment += renamed_sizes(called, names, "%")
+    comment = ["Do sizes meet the condition?", *(f"    {t}" for t in clauses.condition_texts(condition, names))]
+    comment += clauses.renamed_sizes(called, names, "%")
     result = f"%{len(writer.lines)}"
     lines = [
         *(f"// {text}" for text in comment),
@@ -110,7 +103,7 @@ def spelled(name: str) -> str:
 
 def _integer_type(parts: Sequence[Term]) -> str:
     """Return a type that holds every intermediate value in computing some terms."""
-    bits = max(map(magnitude, parts)).bit_length() + 1
+    bits = max(map(clauses.magnitude, parts)).bit_length() + 1
     return "index" if bits <= _WORD_BITS else f"i{-(-bits // _WORD_BITS) * _WORD_BITS}"
 
 

@@ -29,12 +29,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from symbcast.answers.guards.clauses import (
-    check_known_ranks,
-    condition_texts,
-    guarded_clauses,
-    identifiers,
-)
+from symbcast.answers.guards import clauses
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, dims_of
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
 
@@ -74,23 +69,23 @@ def smtlib_source(
         raise ValueError(f"{name!r} cannot name a function here: write a symbol that SMT-LIB does not use")
     called = {
         s: word if _SIMPLE.fullmatch(word) else f"|{word}|"
-        for s, word in identifiers(names, _spelled, lambda word: word == name or _is_taken(word)).items()
+        for s, word in clauses.identifiers(names, _spelled, lambda word: word == name or _is_taken(word)).items()
     }
-    check_known_ranks("SMT-LIB", names)
-    clauses = guarded_clauses(condition, names)
-    assumed = [c for a in assumptions for c in guarded_clauses(a, names)]
+    clauses.check_known_ranks("SMT-LIB", names)
+    guarded = clauses.guarded_clauses(condition, names)
+    assumed = [c for a in assumptions for c in clauses.guarded_clauses(a, names)]
     sizes = list(called.values())
     changed = [f"; {word} is the size {names[s]!r}." for s, word in called.items() if word.strip("|") != names[s]]
     lines = [
         "; Can sizes meet the condition?",
-        *(f";     {text}" for text in condition_texts(condition, names)),
+        *(f";     {text}" for text in clauses.condition_texts(condition, names)),
         *changed,
-        f"(set-logic {_logic([*clauses, *assumed])})",
+        f"(set-logic {_logic([*guarded, *assumed])})",
         *(f"(declare-const {size} Int)" for size in sizes),
         *(f"(assert (>= {size} 0))" for size in sizes),
-        *_definitions([*clauses, *assumed]),
+        *_definitions([*guarded, *assumed]),
         f"(define-fun {name} ({' '.join(f'({size} Int)' for size in sizes)}) Bool",
-        f"  {_joined('and', [_SmtWriter(called).formula(c) for c in clauses], _BREAK)})",
+        f"  {_joined('and', [_SmtWriter(called).formula(c) for c in guarded], _BREAK)})",
         *(f"(assert {_SmtWriter(called).formula(a)})" for a in assumed),
         f"(assert {_applied(name, sizes) if sizes else name})",
         "(check-sat)",

@@ -454,10 +454,7 @@ def _with_divisor_solved(case: _Case, divisor: Term) -> _Case | None:
 def _quotients(case: _Case, operation: Operation, dividend: Term, divisor: Term) -> Iterator[_Case]:
     """Yield the cases of a quotient by a positive divisor, from 0 on and below 0, with sizes for it and the rest."""
     quotient, rest = _new(case.symbols_made), _new(case.symbols_made + 1)
-    made = case._replace(
-        symbols_made=case.symbols_made + 2,
-        remainders=(*case.remainders, (rest, divisor)),
-    )
+    made = case._replace(symbols_made=case.symbols_made + 2, remainders=(*case.remainders, (rest, divisor)))
     is_turned = divisor is not operation.args[1]
     is_below = case.is_positive(-dividend)
     signs = [False] if _least(dividend) >= 0 or case.is_positive(dividend + constant(1)) else [False, True]
@@ -466,10 +463,7 @@ def _quotients(case: _Case, operation: Operation, dividend: Term, divisor: Term)
         sign = [-dividend - constant(1)] if negative else [dividend]
         whole = made.beside([*sign, divisor - rest - constant(1)], [dividend - divisor * value - rest])
         yield whole.put(
-            {
-                Operation("//", operation.args): value,
-                Operation("%", operation.args): -rest if is_turned else rest,
-            }
+            {Operation("//", operation.args): value, Operation("%", operation.args): -rest if is_turned else rest}
         )
 
 
