@@ -21,7 +21,7 @@ from returned_classes import returned_classes
 import symbcast as sb
 from symbcast import _meanings as meanings_of_module
 from symbcast.answers.contracts.targets import targets
-from symbcast.answers.contracts.targets.request import Target
+from symbcast.answers.contracts.targets.declaration import Target
 from symbcast.cli.command import command_names, load_command
 
 ROOT = Path(__file__).parent.parent

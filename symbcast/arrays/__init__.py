@@ -9,7 +9,7 @@ if find_spec("numpy") is None:
 
 from symbcast.arrays import indexing  # noqa: F401 - it registers indexing
 from symbcast.arrays.arguments import array, size
-from symbcast.arrays.functions import array_functions, data_functions, methods, replacements, ufuncs  # noqa: F401 - they register what they define
+from symbcast.arrays.functions import array_functions, data_functions, methods, replacements, ufuncs  # noqa: F401 - too
 from symbcast.arrays.promises import BrokenPromise, IncompleteTraceWarning, check_promises, checked
 from symbcast.arrays.trace import TraceReport, trace
 

@@ -37,22 +37,8 @@ from symbcast.core.solver.size_sets import ALL
 from symbcast.core.text.notation import formula_text
 from symbcast.errors import DimensionError
 from symbcast.operators.operator import Context, Dims
+from symbcast.paths import steps
 from symbcast.paths.sizes import sized
-from symbcast.paths.steps import (
-    MAX_REFUSED,
-    Alternative,
-    CodePlace,
-    IterationCounts,
-    Loops,
-    PathQuestion,
-    PathStep,
-    UntracedError,
-    is_linear,
-    iteration_limit,
-    message_of,
-    place_of,
-    would_be_caught,
-)
 
 # Integers that sizes decide but that are not terms, such as ``int(n * 0.7)`` or ``math.isqrt(n)``.
 #
@@ -64,7 +50,7 @@ from symbcast.paths.steps import (
 class OpaqueSizes:
     """The opaque integers of one run: equal ones have one symbol."""
 
-    def __init__(self, loops: Loops) -> None:
+    def __init__(self, loops: steps.Loops) -> None:
         self._loops = loops
         self._by_key: dict[Hashable, Symbol] = {}
         self._places: dict[Symbol, Hashable] = {}
@@ -132,20 +118,20 @@ class Path(Context):
     """
 
     def __init__(
-        self, assumed: Iterable[Formula], prefix: Alternative, min_size: int, data: dict[tuple[Any, ...], Unknown]
+        self, assumed: Iterable[Formula], prefix: steps.Alternative, min_size: int, data: dict[tuple[Any, ...], Unknown]
     ) -> None:
         self.min_size = min_size
         self.bounds = Bounds({})
-        self.steps: list[PathStep] = []
-        self.questions: list[PathQuestion] = []
-        self.alternatives: list[Alternative] = []
-        self.untraced: UntracedError | None = None
+        self.steps: list[steps.PathStep] = []
+        self.questions: list[steps.PathQuestion] = []
+        self.alternatives: list[steps.Alternative] = []
+        self.untraced: steps.UntracedError | None = None
         self.diverged = ""
         self.room = sys.maxsize
-        self.numbers: list[CodePlace] = []
-        self.pairs: list[tuple[CodePlace, tuple[Dims, ...]]] = []
+        self.numbers: list[steps.CodePlace] = []
+        self.pairs: list[tuple[steps.CodePlace, tuple[Dims, ...]]] = []
         self.home = ""
-        self.loops = Loops()
+        self.loops = steps.Loops()
         self.takes_opaque = False
         self.opaque_sizes = OpaqueSizes(self.loops)
         self.may_leak_size = self.is_guarded = False
@@ -157,8 +143,8 @@ class Path(Context):
         self.operands: tuple[Dims, ...] = ()
         self._prefix = prefix
         self._data = data
-        self._data_count: dict[CodePlace, int] = {}
-        self.turns = IterationCounts()
+        self._data_count: dict[steps.CodePlace, int] = {}
+        self.turns = steps.IterationCounts()
         self._refused = 0
         self._facts = Facts(0)  # the minimum size is for inputs only: data may leave nothing
         self.growing = GrowingConjunction()
@@ -200,7 +186,7 @@ class Path(Context):
         self._known[opposite(formula)] = not question.answer
         if question.is_open:
             decided = formula if question.answer else opposite(formula)
-            self.steps.append(PathStep("decide", decided, self.place()))
+            self.steps.append(steps.PathStep("decide", decided, self.place()))
             self._learn(decided)
         return question.answer
 
@@ -215,12 +201,12 @@ class Path(Context):
         iteration = self.turns.turn(sys._getframe(1), self.root, symbols, answer)
         if iteration.is_over:
             self.fail_to_trace(
-                f"more than {iteration_limit(symbols)} turns of a loop, or nested calls, are not followed"
+                f"more than {steps.iteration_limit(symbols)} turns of a loop, or nested calls, are not followed"
             )
         # If another turn would begin like the one before, leaving the loop is no decision: all data lead to the same.
         return None if symbols else iteration.way_out
 
-    def _answered(self, formula: Formula, is_number: bool) -> PathQuestion:
+    def _answered(self, formula: Formula, is_number: bool) -> steps.PathQuestion:
         """Return a question with the answer at the current sizes; keep the other answer if the facts allow it."""
         answer = holds_at(formula, self.growing.sizes)
         other = opposite(formula) if answer else formula
@@ -229,20 +215,20 @@ class Path(Context):
         # If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
         satisfiability, sizes = self._checked(other) if has_room else (Satisfiability.UNKNOWN, {})
         if satisfiability is Satisfiability.UNSATISFIABLE:
-            return PathQuestion(formula, answer, False)
+            return steps.PathQuestion(formula, answer, False)
         self.loops.check(symbols_in(formula))
         self.opaque_sizes.refuse(formula)
         if not is_number:
             left = self._check_turns(formula, answer)
             if left is not None:
-                return PathQuestion(formula, left, False)
-        question = PathQuestion(formula, answer, True, is_number)
+                return steps.PathQuestion(formula, left, False)
+        question = steps.PathQuestion(formula, answer, True, is_number)
         self._refused += question.is_refused
-        if self._refused > MAX_REFUSED:
-            self.fail_to_trace(f"more than {MAX_REFUSED} turns of a loop over a size are not followed one by one")
+        if self._refused > steps.MAX_REFUSED:
+            self.fail_to_trace(f"more than {steps.MAX_REFUSED} turns of a loop over a size are not followed one by one")
         turned = (*self.questions, question._replace(answer=not answer))
-        so_far = (*self.steps, PathStep("decide", other, self.place()))
-        self.alternatives.append(Alternative(turned, sizes or dict(self.growing.sizes), so_far))
+        so_far = (*self.steps, steps.PathStep("decide", other, self.place()))
+        self.alternatives.append(steps.Alternative(turned, sizes or dict(self.growing.sizes), so_far))
         return question
 
     def _checked(self, other: Formula) -> tuple[Satisfiability, dict[Symbol, int]]:
@@ -275,7 +261,7 @@ class Path(Context):
                 self.opaque_sizes.refuse(formula)
             return
         # The sizes at which it fails are not a separate path, unless the code would catch the error.
-        if self.is_guarded or would_be_caught(sys._getframe(1), self.root):
+        if self.is_guarded or steps.would_be_caught(sys._getframe(1), self.root):
             if not self.ask(formula):
                 raise error(reason)
             return
@@ -288,7 +274,9 @@ class Path(Context):
             raise error(reason)
         self._record(formula)
         place = self.place()
-        self.steps.append(PathStep("require", formula, place, self.operation, reason, self.operands, error.__name__))
+        self.steps.append(
+            steps.PathStep("require", formula, place, self.operation, reason, self.operands, error.__name__)
+        )
 
     def refuse(self, reason: str) -> NoReturn:
         raise ValueError(reason)
@@ -477,7 +465,7 @@ class Path(Context):
         key, last = self.loops.varying[indices[0]]
         if last is None:
             return False
-        if len(indices) > 1 or not is_linear(formula, indices[0]):
+        if len(indices) > 1 or not steps.is_linear(formula, indices[0]):
             self.loops.refuse(key)
         for end in (0, last):
             self.require(replace_in_formula(formula, {indices[0]: end}), reason, error)
@@ -486,13 +474,13 @@ class Path(Context):
     def suppose(self, formula: Formula) -> None:
         """Add a fact that always holds, such as: the count of true elements is at most the element count."""
         self._learn(formula)
-        self.steps.append(PathStep("suppose", formula, self.place()))
+        self.steps.append(steps.PathStep("suppose", formula, self.place()))
 
     # Where it is.
 
-    def place(self) -> CodePlace:
+    def place(self) -> steps.CodePlace:
         """Return the line of the user's code that is running."""
-        return place_of(sys._getframe(1), self.root, self.home)
+        return steps.place_of(sys._getframe(1), self.root, self.home)
 
     def check_current(self) -> None:
         """Raise `UntracedError` if another path or thread is running: then a size outlived its run."""
@@ -507,10 +495,10 @@ class Path(Context):
     def is_for_message(self, frame: FrameType) -> bool:
         """Return whether the text that a frame makes is used only in an error or in an uncaught warning."""
         is_handling = sys.exc_info()[1] not in (None, self._handled)
-        kind = "raise" if is_handling else message_of(frame, self.root)
+        kind = "raise" if is_handling else steps.message_of(frame, self.root)
         # An error with a size in its message may be caught by a handler that raises no other error. Such a path is
         # unknown unless the run ends in an error.
-        is_caught = is_handling or (bool(kind) and would_be_caught(frame, self.root))
+        is_caught = is_handling or (bool(kind) and steps.would_be_caught(frame, self.root))
         self.may_leak_size = self.may_leak_size or (kind == "raise" and is_caught)
         return kind == "raise" or (kind == "warn" and not is_caught)
 
@@ -521,7 +509,7 @@ class Path(Context):
 
     def fail_to_trace(self, what: str, *, is_compiled: bool = False) -> NoReturn:
         """Mark this path as unknown from here on, with the reason. Raises `UntracedError`."""
-        error = UntracedError(what, self.place(), is_compiled=is_compiled)
+        error = steps.UntracedError(what, self.place(), is_compiled=is_compiled)
         self.untraced = self.untraced or error
         raise error
 

@@ -145,6 +145,6 @@ def test_the_example_of_the_readme_runs(models, capsys):
 
 
 def test_a_scheduler_that_is_not_there_is_told_of(models, monkeypatch, capsys):
-    monkeypatch.setattr("symbcast.cli.model_runs.SECONDS_TO_CONNECT", 1)
+    monkeypatch.setattr("symbcast.cli.model_examination.SECONDS_TO_CONNECT", 1)
     assert run(["model", "models", "--dask", "tcp://127.0.0.1:9"]) == Exit.USAGE
     assert "--dask tcp://127.0.0.1:9: no scheduler answers there" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from model_files import started
 
 import symbcast as sb
 from symbcast.cli import Exit, run
-from symbcast.cli.model_runs import in_order, numbered
+from symbcast.cli.model_examination import in_order, numbered
 from symbcast.graphs.jobs import run_jobs
 
 

@@ -402,7 +402,7 @@ class Contract(Guessable, HasVerdict):
         --minShapes=A:1x3,B:1x1 --optShapes=A:16x3,B:16x1 --maxShapes=A:16x3,B:16x1
         """
         from symbcast.answers.contracts.targets import target_of
-        from symbcast.answers.contracts.targets.request import Request, tensors_of
+        from symbcast.answers.contracts.targets.declaration import Request, tensors_of
 
         writer = target_of(target)
         if writer.forms != "all":

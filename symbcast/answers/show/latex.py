@@ -26,21 +26,8 @@ from symbcast.answers.show.document import (
     Table,
     plain,
 )
-from symbcast.core.algebra import formulas
+from symbcast.core.algebra import formulas, symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
-from symbcast.core.algebra.symbols import (
-    ATOM,
-    POWER,
-    PRODUCT,
-    SUM,
-    UNARY,
-    AxisSize,
-    Rank,
-    SequenceSymbol,
-    TermWriter,
-    Unknown,
-    mentions_rest,
-)
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term
 from symbcast.core.characters import name_latex, telling_sizes, text_latex, visible
 from symbcast.core.text.notation import dim_text, formula_text, labels_of
@@ -111,7 +98,7 @@ def dim_latex(dim: Dim, labels: Mapping[Symbol, str]) -> str:
     """
     if isinstance(dim, int):
         return str(dim)
-    written = _LatexWriter(labels).write(dim, SUM)
+    written = _LatexWriter(labels).write(dim, symbols.SUM)
     return written if len(written) <= LONGEST else OMITTED
 
 
@@ -120,7 +107,7 @@ class _LatexWriter:
 
     def __init__(self, labels: Mapping[Symbol, str]) -> None:
         self._labels: Mapping[Any, str] = labels
-        self._text = TermWriter(labels)
+        self._text = symbols.TermWriter(labels)
         self._written: dict[Term, tuple[str, int]] = {}
 
     def write(self, value: Term, place: int) -> str:
@@ -134,17 +121,19 @@ class _LatexWriter:
 
     def _sum(self, value: Term) -> tuple[str, int]:
         if not value.coefficients:
-            return "0", ATOM
+            return "0", symbols.ATOM
         (minus, monomial, number), *rest = self._text.products(value)
         if not rest:
             product, binding = self._product(monomial, number)
-            return (f"-{product}", UNARY) if minus else (product, binding)
+            return (f"-{product}", symbols.UNARY) if minus else (product, binding)
         first = f"{'-' if minus else ''}{self._product(monomial, number)[0]}"
-        return " ".join([first, *some(rest, lambda t: f"{'-' if t[0] else '+'} {self._product(*t[1:])[0]}")]), SUM
+        return " ".join(
+            [first, *some(rest, lambda t: f"{'-' if t[0] else '+'} {self._product(*t[1:])[0]}")]
+        ), symbols.SUM
 
     def _product(self, monomial: Monomial, number: int) -> tuple[str, int]:
         if not monomial:
-            return str(number), ATOM
+            return str(number), symbols.ATOM
         if number == 1 and len(monomial) == 1:
             return self._kept(monomial[0])
         powers = [(atom, len(list(same))) for atom, same in groupby(monomial)]
@@ -152,30 +141,32 @@ class _LatexWriter:
         texts = some(powers, lambda p: self._power(*p))
         if number != 1:
             texts.insert(0, str(number))
-        return r"\,".join(texts), POWER if len(texts) == 1 else PRODUCT
+        return r"\,".join(texts), symbols.POWER if len(texts) == 1 else symbols.PRODUCT
 
     def _power(self, atom: Atom, exponent: int) -> str:
-        return self.write(atom, POWER) if exponent == 1 else f"{self.write(atom, ATOM)}^{{{exponent}}}"
+        return self.write(atom, symbols.POWER) if exponent == 1 else f"{self.write(atom, symbols.ATOM)}^{{{exponent}}}"
 
     def _atom(self, atom: Atom) -> tuple[str, int]:
-        if isinstance(atom, SequenceSymbol):
-            return _of_sequence(atom), ATOM
+        if isinstance(atom, symbols.SequenceSymbol):
+            return _of_sequence(atom), symbols.ATOM
         if not isinstance(atom, Operation):
-            return name_latex(str(self._labels.get(atom) or getattr(atom, "name", ""))), ATOM
+            return name_latex(str(self._labels.get(atom) or getattr(atom, "name", ""))), symbols.ATOM
         match atom.kind:
             case "//":
-                dividend, divisor = (self.write(a, SUM) for a in atom.args)
-                return rf"\left\lfloor \frac{{{dividend}}}{{{divisor}}} \right\rfloor", ATOM
+                dividend, divisor = (self.write(a, symbols.SUM) for a in atom.args)
+                return rf"\left\lfloor \frac{{{dividend}}}{{{divisor}}} \right\rfloor", symbols.ATOM
             case "%":
-                dividend, divisor = (self.write(a, ATOM) for a in atom.args)
+                dividend, divisor = (self.write(a, symbols.ATOM) for a in atom.args)
                 # In a product, only brackets show which factor is divided.
-                return rf"{dividend} \bmod {divisor}", SUM
+                return rf"{dividend} \bmod {divisor}", symbols.SUM
             case kind:
                 ordered = sorted(atom.args, key=lambda a: (a.is_constant, not a.is_Symbol, self._text.dim(a)))
-                return call({"join": "broadcast"}.get(kind, kind), some(ordered, lambda a: self.write(a, SUM))), ATOM
+                return call(
+                    {"join": "broadcast"}.get(kind, kind), some(ordered, lambda a: self.write(a, symbols.SUM))
+                ), symbols.ATOM
 
 
-def _of_sequence(s: SequenceSymbol) -> str:
+def _of_sequence(s: symbols.SequenceSymbol) -> str:
     r"""Return a symbol that belongs to a sequence of axes.
 
     >>> from symbcast.core.algebra.symbols import AxisSequence
@@ -185,9 +176,9 @@ def _of_sequence(s: SequenceSymbol) -> str:
     """
     called = name_latex(s.sequence.name)
     match s:
-        case Rank():
+        case symbols.Rank():
             return call("rank", [called])
-        case AxisSize():
+        case symbols.AxisSize():
             return f"{called}_{{-{s.place}}}"
     return f"{'' if s.sequence.is_anonymous else '{*}'}{called}{f'_{{:-{s.place}}}' if s.place else ''}"
 
@@ -295,7 +286,7 @@ def _is_unknown(dim: Dim) -> bool:
     if isinstance(dim, int):
         return False
 
-    return isinstance(dim, Unknown)
+    return isinstance(dim, symbols.Unknown)
 
 
 def _in_brackets(texts: Sequence[str]) -> str:
@@ -309,7 +300,7 @@ def _formula(formula: Formula, labels: Mapping[Symbol, str], is_within: bool = F
             return _comparison(operator, left, right, labels), None
         # Alternatives over sequences may differ from axis to axis: without this mark, all axes would seem to choose
         # alike. It stands on the outermost of them.
-        case AnyOf(parts) if not is_within and any(map(mentions_rest, formulas.dims_of(formula))):
+        case AnyOf(parts) if not is_within and any(map(symbols.mentions_rest, formulas.dims_of(formula))):
             return call("each", [_joined(parts, AnyOf, labels, True)[0]]), None
         case AllOf(parts) | AnyOf(parts):
             if not parts:
@@ -344,7 +335,7 @@ def _compatibility(formula: Compatible | Clashing, labels: Mapping[Symbol, str])
     dims, is_valid = formula.dims, isinstance(formula, Compatible)
     if not dims or (len(dims) == 2 and 1 in dims):
         return rf"\text{{{is_valid}}}", None
-    if len(dims) != 2 or all(isinstance(d, int) for d in dims) or any(map(mentions_rest, dims)):
+    if len(dims) != 2 or all(isinstance(d, int) for d in dims) or any(map(symbols.mentions_rest, dims)):
         sign = "" if is_valid else r"\lnot "
         return f"{sign}{call('compatible', some(dims, lambda d: _dim(d, labels)))}", None
     left, right = dims[::-1] if isinstance(dims[0], int) else dims

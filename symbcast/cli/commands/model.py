@@ -10,20 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
+from symbcast.cli import model_files
 from symbcast.cli.command import Meaning, command
-from symbcast.cli.model_files import (
-    bound_sizes,
-    check_named,
-    front_end_for,
-    inputs_given,
-    is_readable,
-    model_files,
-    model_on_stdin,
-    output_paths,
-    path_exists,
-)
+from symbcast.cli.model_examination import Workers, known_outcomes, outcomes_of, recorded
 from symbcast.cli.model_outcomes import OUTCOME_WRITERS, FileOutcome, ModelNames
-from symbcast.cli.model_runs import Workers, known_outcomes, outcomes_of, recorded
 from symbcast.cli.options import GuardIn
 from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, checked, meant_choice, status_of
 from symbcast.core.programs.arguments import check_min_size
@@ -138,24 +128,24 @@ def model(  # noqa: PLR0913 - each is an option
     if function == "":
         raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
-    bound = bound_sizes(bind or (), min_size)
+    bound = model_files.bound_sizes(bind or (), min_size)
     _check_options(timeout, results, resume, format)
-    check_named(shapes or (), partial(_inputs_of, files))
-    known = inputs_given("shapes", shapes or ()), inputs_given("values", values or ())
+    model_files.check_named(shapes or (), partial(_inputs_of, files))
+    known = model_files.inputs_given("shapes", shapes or ()), model_files.inputs_given("values", values or ())
     sizes = (*_assumed(assume or (), min_size), *(name for name, _ in bound))
     names = ModelNames(sizes, tuple(dict.fromkeys(name for paths in known for name, _ in paths)))
     told_in: str = format if results is None else "json"
-    with model_on_stdin("stdin") if STDIN in files else nullcontext("") as piped:
+    with model_files.model_on_stdin("stdin") if STDIN in files else nullcontext("") as piped:
         # Workers elsewhere have other working directories.
         paths = [piped or file if dask is None else str(Path(file).absolute()) for file in files]
-        models = model_files(paths)
+        models = model_files.model_files(paths)
         if guard is not None and len(models) != 1:
             raise UsageError(f"--guard is the guard of one model: {len(models)} are given")
         if html is not None:
             check_page(html, models, overwrite)
         means = Workers(_processes(jobs, models), timeout, dask)
         check_front_ends(models, runtime, confirm)
-        written = output_paths(output, models, files, overwrite) if output is not None else {}
+        written = model_files.output_paths(output, models, files, overwrite) if output is not None else {}
         options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
         others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()))
         jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
@@ -173,7 +163,7 @@ def check_page(html: str, files: Sequence[str], overwrite: bool) -> None:
         raise UsageError(f"--html is the page of one model: {len(files)} are given")
     if Path(html).is_dir():
         raise UsageError(f"--html {html} is a folder; name a file in it, such as {Path(html) / 'model.html'}")
-    if path_exists(html) and (not overwrite or Path(html).resolve() == Path(files[0]).resolve()):
+    if model_files.path_exists(html) and (not overwrite or Path(html).resolve() == Path(files[0]).resolve()):
         raise UsageError(f"--html {html} already exists; name another{', or add --overwrite' * (not overwrite)}")
 
 
@@ -187,7 +177,7 @@ def _check_options(timeout: float | None, results: str | None, resume: bool, for
         raise UsageError("--results - : standard output carries the table; name a file")
     if results is not None and format != "text":
         raise UsageError(f"--results writes JSON and prints only the table: omit --format {format}")
-    if results is not None and not resume and path_exists(results):
+    if results is not None and not resume and model_files.path_exists(results):
         raise UsageError(f"--results {results} already exists: continue it with --resume, or name another file")
 
 
@@ -195,7 +185,7 @@ def check_front_ends(files: Sequence[str], runtime: str | None, confirm: bool) -
     """Raise `UsageError` for a runtime unknown to the files' front ends, and `MissingExtraError` for missing extras."""
     from importlib.util import find_spec
 
-    registered = dict.fromkeys(front_end_for(file) for file in files if is_readable(file))
+    registered = dict.fromkeys(model_files.front_end_for(file) for file in files if model_files.is_readable(file))
     for front_end in registered:
         front_end.check()
     if confirm and find_spec("onnxruntime") is None:
@@ -248,10 +238,10 @@ def _status(outcomes: Sequence[FileOutcome], fail_on: FailOn) -> Exit:
 
 def _inputs_of(files: Sequence[str]) -> Sequence[str]:
     """Return the names of the inputs of the only model; none if there are several, or if it cannot be read."""
-    if len(files) != 1 or not is_readable(files[0]):
+    if len(files) != 1 or not model_files.is_readable(files[0]):
         return ()
     try:
-        front_end = front_end_for(files[0])
+        front_end = model_files.front_end_for(files[0])
         front_end.check()
         loaded = front_end.load()
         return loaded.read(files[0], loaded.runtime(None)).input_names

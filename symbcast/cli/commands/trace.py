@@ -25,7 +25,7 @@ from symbcast.errors import BindingError, MissingExtraError
 if TYPE_CHECKING:
     from symbcast.answers.program_report import Format
     from symbcast.answers.show.document import Document
-    from symbcast.arrays.child_process import TraceCall
+    from symbcast.arrays.promises import TraceCall
     from symbcast.arrays.trace import TraceReport
 
     Answer: TypeAlias = tuple[Verdict, Document | str]
@@ -98,7 +98,7 @@ def trace(  # noqa: PLR0913 - each is an option
         try:
             verdict, answer = child.ask(answer_in_child, request)
         except DiedError as error:
-            from symbcast.arrays.child_process import report_of_crash
+            from symbcast.arrays.promises import report_of_crash
 
             verdict, answer = _answer(report_of_crash(request.call(), request.function, error), request)
     if isinstance(answer, str):
@@ -128,7 +128,7 @@ class TraceRequest:
 
     def call(self) -> TraceCall:
         """Return the arguments of the function."""
-        from symbcast.arrays.child_process import TraceCall
+        from symbcast.arrays.promises import TraceCall
 
         positional = tuple(_argument(a) for a in self.arguments if not _KEYWORD.match(a))
         named = [(m[1], _named(m[1], m[2])) for m in map(_KEYWORD.match, self.arguments) if m]

@@ -19,24 +19,7 @@ from sympy.core.relational import Relational
 from sympy.core.sorting import default_sort_key
 from sympy.logic.boolalg import Boolean, BooleanFunction
 
-from symbcast.core.algebra import arithmetic, sympy_functions, terms
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    AllOf,
-    AnyOf,
-    Clashing,
-    Comparison,
-    Compatible,
-    Formula,
-    Operator,
-    all_of,
-    any_of,
-    each_member,
-    equal,
-    expand,
-    negate,
-)
+from symbcast.core.algebra import arithmetic, formulas, sympy_functions, terms
 from symbcast.core.algebra.symbols import Dummy, SequenceSymbol, Unknown, UserSymbol, name_text, symbol
 from symbcast.core.algebra.sympy_functions import GUARDED, Coded, QuotedSymbol, SizeOfAxes, SympyDim
 from symbcast.core.algebra.sympy_functions import Unknown as SympyUnknown
@@ -369,7 +352,7 @@ class compatible(Coded, BooleanFunction):  # noqa: N801 - prints and parses unde
         return rf"\operatorname{{compatible}}\left({', '.join(map(printer._print, self.args))}\right)"
 
     def _eval_rewrite_as_And(self, *args: sympy.Expr, **_: Any) -> Boolean:
-        return formula_to_sympy(expand(Compatible(tuple(map(from_sympy, args)))))
+        return formula_to_sympy(formulas.expand(formulas.Compatible(tuple(map(from_sympy, args)))))
 
     def to_nnf(self, simplify: bool = True) -> Boolean:
         """Return the formula spelled out pair by pair: negation normal form has no n-ary compatibility."""
@@ -379,10 +362,10 @@ class compatible(Coded, BooleanFunction):  # noqa: N801 - prints and parses unde
 # The most sizes whose joint broadcast is spelled out in pairs, which any reader can evaluate. Four sizes have six pairs
 # of three alternatives: sympy takes long to make them, and people to read them.
 _SPELLED_OUT = 3
-_TO_RELATION: dict[Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
+_TO_RELATION: dict[formulas.Operator, Any] = {"==": sympy.Eq, "!=": sympy.Ne, "<=": sympy.Le, "<": sympy.Lt}
 
 
-def formula_to_sympy(formula: Formula) -> Boolean:
+def formula_to_sympy(formula: formulas.Formula) -> Boolean:
     """Return a formula as a sympy Boolean.
 
     >>> from symbcast.core.algebra.symbols import symbol
@@ -390,21 +373,21 @@ def formula_to_sympy(formula: Formula) -> Boolean:
     Eq(M, 1) | Eq(N, 1) | Eq(N, M)
     """
     match formula:
-        case AllOf(parts):
+        case formulas.AllOf(parts):
             return _lattice(sympy.And, parts)
-        case AnyOf(parts):
+        case formulas.AnyOf(parts):
             return _lattice(sympy.Or, parts)
-        case Comparison(operator, left, right):
-            spelled = each_member(formula)
+        case formulas.Comparison(operator, left, right):
+            spelled = formulas.each_member(formula)
             return _relation(operator, left, right) if spelled is formula else formula_to_sympy(spelled)
-        case Compatible(dims) if len(dims) > _SPELLED_OUT:
+        case formulas.Compatible(dims) if len(dims) > _SPELLED_OUT:
             return _compatible(dims)
-        case Clashing(dims) if len(dims) > _SPELLED_OUT:
+        case formulas.Clashing(dims) if len(dims) > _SPELLED_OUT:
             return sympy.Not(_compatible(dims))
-        case Compatible((left, right)):
-            return _lattice(sympy.Or, (equal(left, right), equal(left, 1), equal(right, 1)))
-        case Compatible() | Clashing():
-            return formula_to_sympy(expand(formula))
+        case formulas.Compatible((left, right)):
+            return _lattice(sympy.Or, (formulas.equal(left, right), formulas.equal(left, 1), formulas.equal(right, 1)))
+        case formulas.Compatible() | formulas.Clashing():
+            return formula_to_sympy(formulas.expand(formula))
 
 
 def simplified_by(boolean: Boolean, simplify: Callable[[], Boolean]) -> Boolean:
@@ -428,7 +411,7 @@ def _compatible(dims: tuple[Dim, ...]) -> Boolean:
     return term
 
 
-def _lattice(kind: Any, parts: Iterable[Formula]) -> Boolean:
+def _lattice(kind: Any, parts: Iterable[formulas.Formula]) -> Boolean:
     """Return a conjunction or disjunction as sympy would make it, without sympy's search for implied parts.
 
     There is nothing to find: implied parts were dropped beforehand. sympy negates each relation and compares it
@@ -498,7 +481,7 @@ def _nodes(expression: Basic) -> int:
     return 1 + sum(map(_nodes, expression.args))
 
 
-def _relation(operator: Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
+def _relation(operator: formulas.Operator, left_dim: Dim, right_dim: Dim) -> Boolean:
     plain = _equality(left_dim, right_dim) if operator == "==" else None
     if plain is not None:
         return plain
@@ -525,7 +508,7 @@ def _equality(left: Dim, right: Dim) -> Boolean | None:
     return None
 
 
-def _is_open(operator: Operator, left: Dim, right: Dim) -> bool:
+def _is_open(operator: formulas.Operator, left: Dim, right: Dim) -> bool:
     """Return whether the order of two sizes is plainly undecided: sympy takes a millisecond to find that.
 
     A size that is only known not to be negative has a decided order only to numbers up to 0.
@@ -545,27 +528,27 @@ def _guarded(dim: Dim) -> SympyDim:
     return plain(expression.replace(lambda e: type(e) in GUARDED, lambda e: GUARDED[type(e)](*e.args)))
 
 
-def formula_from_sympy(value: Any) -> Formula:
+def formula_from_sympy(value: Any) -> formulas.Formula:
     """Return a sympy Boolean (relations joined by ``& | ~``) as a formula.
 
     Raises `AssumptionError` for comparisons that sizes do not support.
     """
     if value is True or value is sympy.true:
-        return TRUE
+        return formulas.TRUE
     if value is False or value is sympy.false:
-        return FALSE
+        return formulas.FALSE
     if isinstance(value, Relational):
         return _from_relation(value)
     if isinstance(value, compatible):
-        return Compatible(tuple(map(_side, value.args)))
+        return formulas.Compatible(tuple(map(_side, value.args)))
     if isinstance(value, sympy.Not):
-        return negate(formula_from_sympy(value.args[0]))
+        return formulas.negate(formula_from_sympy(value.args[0]))
     if isinstance(value, sympy.And):
-        return all_of(map(formula_from_sympy, value.args))
+        return formulas.all_of(map(formula_from_sympy, value.args))
     if isinstance(value, sympy.Or):
-        return any_of(map(formula_from_sympy, value.args))
+        return formulas.any_of(map(formula_from_sympy, value.args))
     if isinstance(value, sympy.Implies):
-        return any_of((negate(formula_from_sympy(value.args[0])), formula_from_sympy(value.args[1])))
+        return formulas.any_of((formulas.negate(formula_from_sympy(value.args[0])), formula_from_sympy(value.args[1])))
     if isinstance(value, Boolean) and not isinstance(value, sympy.Symbol):
         raise AssumptionError(f"{value} is not a comparison of sizes", hint="write relations joined by &, | and ~")
     raise ShapeTypeError(
@@ -575,12 +558,12 @@ def formula_from_sympy(value: Any) -> Formula:
     )
 
 
-def _from_relation(value: Relational) -> Formula:
+def _from_relation(value: Relational) -> formulas.Formula:
     left, right = map(_side, value.args)
     # Ours have only <= and <, so that equal relations have one form.
     if value.rel_op in (">=", ">"):
-        return Comparison("<=" if value.rel_op == ">=" else "<", right, left)
-    return Comparison(value.rel_op, left, right)
+        return formulas.Comparison("<=" if value.rel_op == ">=" else "<", right, left)
+    return formulas.Comparison(value.rel_op, left, right)
 
 
 def _side(value: Any) -> Dim:

@@ -19,13 +19,8 @@ from symbcast.graphs.walking.reshaping import (
     known_shapes,
     requested_shape,
 )
-from symbcast.onnx.operators.attention_contrib import check_angles
-from symbcast.onnx.operators.convolutions import convolution, pool_, transposed_convolution
+from symbcast.onnx.operators import attention_contrib, convolutions, indexing, layout, reductions, signals
 from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
-from symbcast.onnx.operators.indexing import gather_nd_
-from symbcast.onnx.operators.layout import pad_
-from symbcast.onnx.operators.reductions import gemm_product
-from symbcast.onnx.operators.signals import grid_sample_
 from symbcast.onnx.operators.signatures import declare
 from symbcast.operators.indexing import gather
 from symbcast.operators.layers import group_norm, layer_norm
@@ -163,13 +158,13 @@ def _transposed(call: NodeCall, dims: Dims, name: str) -> Dims:
 @operator("FusedGemm", domain=MICROSOFT)
 def fused_gemm(call: NodeCall) -> Value:
     """A product of two matrices, a third one broadcast onto it, and an activation."""
-    return Value(gemm_product(call, 0, 1, 2), call.dtype())
+    return Value(reductions.gemm_product(call, 0, 1, 2), call.dtype())
 
 
 @operator("FusedConv", domain=MICROSOFT)
 def fused_conv(call: NodeCall) -> Value:
     """A convolution, an added tensor, and an activation."""
-    output = convolution(call)
+    output = convolutions.convolution(call)
     expect(call, 3, "Z", output.shape or ())
     return output
 
@@ -251,8 +246,8 @@ def _check_positions(call: NodeCall, ids: Dims) -> None:
 # ONNX Runtime operators that differ from those of ONNX in a detail.
 
 
-operator("GridSample", domain=MICROSOFT)(grid_sample_)
-operator("GatherND", domain=MICROSOFT)(gather_nd_)
+operator("GridSample", domain=MICROSOFT)(signals.grid_sample_)
+operator("GatherND", domain=MICROSOFT)(indexing.gather_nd_)
 operator("FusedMatMulActivation", domain=MICROSOFT)(fused_matmul)
 operator("GemmFloat8", domain=MICROSOFT)(fused_gemm)
 
@@ -265,7 +260,7 @@ def pad_by_input(call: NodeCall) -> Value:
         call.equal(pads.shape[0], 1, "the first size of pads must be 1")
         # The elements of (1, n) and (n) are the same, in the same order.
         pads = Value(pads.shape[1:], pads.dtype, pads.content)
-    return pad_(call.of([call.inputs[0], pads, *call.inputs[2:]], 11))
+    return layout.pad_(call.of([call.inputs[0], pads, *call.inputs[2:]], 11))
 
 
 @operator("Range", domain=MICROSOFT)
@@ -280,13 +275,13 @@ def range_by_one(call: NodeCall) -> Value:
 def masked_pool(call: NodeCall) -> Value:
     """One element for each position of a window; a mask says which elements count."""
     call.note("not checked: the shape of the mask")
-    return pool_(call.of(call.inputs, 1))[0]
+    return convolutions.pool_(call.of(call.inputs, 1))[0]
 
 
 @operator("ConvTransposeWithDynamicPads", domain=MICROSOFT)
 def transposed_convolution_with_pads(call: NodeCall) -> Value:
     """A transposed convolution whose pads are an input."""
-    unpadded = transposed_convolution(call.of([*call.inputs[:2], *call.inputs[3:]], 1))
+    unpadded = convolutions.transposed_convolution(call.of([*call.inputs[:2], *call.inputs[3:]], 1))
     shape = unpadded.shape or call.shape(0)
     call.refuse_if(not call.has(2), "pads must be given")
     pads = call.sizes(2)
@@ -378,7 +373,7 @@ def rotary_embedding_of_three(call: NodeCall) -> Value:
     expect(call, 1, "position_ids", (3, batch, length))
     expect(call, 3, "sin_cache", call.rank(2, (2,), "cos_cache"))
     call.at_most(length, call.shape(2)[0], "the caches must be as long as the sequence")
-    check_angles(call, dims, call.shape(2)[1])
+    attention_contrib.check_angles(call, dims, call.shape(2)[1])
     return Value(dims, call.dtype())
 
 

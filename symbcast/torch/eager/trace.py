@@ -23,12 +23,10 @@ from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import size_at, value_at
 from symbcast.graphs.walking.requirements import NodePlace
 from symbcast.operators.values.value import Decider, Value
-from symbcast.paths import sizes
-from symbcast.paths.confirmation import confirm
+from symbcast.paths import confirmation, sizes, steps
 from symbcast.paths.exploration import DOUBTFUL_ERRORS, MAX_PATHS, explore_all
 from symbcast.paths.path import Path
 from symbcast.paths.real_calls import CallsWithNumbers, Limits, are_small, mentions_data, result_of
-from symbcast.paths.steps import home_of
 from symbcast.torch.eager.runs import EagerRun, PathAsker, TorchSizeError
 from symbcast.torch.eager.symbolic_numbers import SizeNode, symint
 from symbcast.torch.eager.tensors import is_without_data, tensor_dims
@@ -305,7 +303,7 @@ def trace(
     scope = Scope(
         traced_arguments.shapes, traced_arguments.is_fresh, read_assumptions(assume), check_min_size(min_size)
     )
-    home = home_of(function)
+    home = steps.home_of(function)
     real = RealTorchCalls(called, traced_arguments, scope.shapes)
     with without_fast_path():
         exploration = explore_all(
@@ -316,7 +314,7 @@ def trace(
             limit=max_paths,
             doubtful=DOUBTFUL_ERRORS,
         )
-        exploration = confirm(exploration, real, scope, home=home, limits=LIMITS)
+        exploration = confirmation.confirm(exploration, real, scope, home=home, limits=LIMITS)
     name = getattr(called, "__qualname__", type(called).__qualname__)
     return TraceReport(scope, exploration, name, traced_arguments.texts())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-from symbcast.answers.contracts.targets.request import DECLARED, Target
+from symbcast.answers.contracts.targets.declaration import DECLARED, Target
 from symbcast.core.characters import closest
 from symbcast.errors import TargetError
 

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from symbcast.answers.contracts.targets.request import (
-    BoundedAxes,
-    BoundedAxis,
-    Request,
-    TargetRule,
-    first_refused,
-    kinds_of,
-    target,
-    typed,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Request, TargetRule
 
 if TYPE_CHECKING:
     Shapes: TypeAlias = "tuple[BoundedAxis, ...] | list[tuple[int, ...]]"
@@ -51,10 +42,12 @@ RULES: tuple[TargetRule[CoreMlShapes], ...] = (
     TargetRule(
         f"an input has 1 to {MOST_AXES} axes",
         "coremltools: converters/mil/mil/program.py, Placeholder; converters/mil/frontend/torch/ops.py",
-        lambda draft: first_refused(f"{n} has {rank}" for n, rank in draft.ranks.items() if not 1 <= rank <= MOST_AXES),
+        lambda draft: declaration.first_refused(
+            f"{n} has {rank}" for n, rank in draft.ranks.items() if not 1 <= rank <= MOST_AXES
+        ),
         "reshape it inside the model",
     ),
-    typed(
+    declaration.typed(
         "an input",
         ELEMENT_TYPES,
         "Core ML: mlmodel/format/FeatureTypes.proto, ArrayDataType; coremltools: converters/mil/input_types.py",
@@ -63,7 +56,9 @@ RULES: tuple[TargetRule[CoreMlShapes], ...] = (
     TargetRule(
         f"an input has at most {MOST_SHAPES} enumerated shapes",
         "coremltools: docs-guides/source/flexible-inputs.md",
-        lambda draft: first_refused(f"{n} has {len(s)}" for n, s in draft.enumerated.items() if len(s) > MOST_SHAPES),
+        lambda draft: declaration.first_refused(
+            f"{n} has {len(s)}" for n, s in draft.enumerated.items() if len(s) > MOST_SHAPES
+        ),
         f"take most={MOST_SHAPES}",
     ),
     TargetRule(
@@ -75,7 +70,7 @@ RULES: tuple[TargetRule[CoreMlShapes], ...] = (
 )
 
 
-@target("coreml", "box, list", "a list of coremltools.TensorType", RULES, place=5, also=("core_ml",))
+@declaration.target("coreml", "box, list", "a list of coremltools.TensorType", RULES, place=5, also=("core_ml",))
 def inputs(request: Request) -> str:
     """Return Python source: a list of ``coremltools.TensorType``, in the order of the inputs."""
     shapes: Mapping[str, Shapes]
@@ -89,8 +84,8 @@ def inputs(request: Request) -> str:
                 "its ranges have no steps", "enumerate sizes with form='list', up to 128", "list", MOST_SHAPES
             )
         shapes = request.intervals(box)
-    draft = CoreMlShapes(shapes, kinds_of(request, shapes))
-    verify_draft(request, RULES, draft)
+    draft = CoreMlShapes(shapes, declaration.kinds_of(request, shapes))
+    declaration.verify_draft(request, RULES, draft)
     lines = ["import coremltools as ct", "import numpy as np", "", "inputs = ["]
     for name, shape in draft.shapes.items():
         kind = draft.kinds[name]

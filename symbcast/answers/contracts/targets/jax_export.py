@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from symbcast.answers.contracts.targets.request import (
-    Request,
-    SteppedSize,
-    TargetRule,
-    first_refused,
-    line_of,
-    lines_of,
-    target,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import Request, SteppedSize, TargetRule
 
 # JAX's operators in symbolic shapes, and the names in the text.
 _RESERVED = {"mod", "floordiv", "max", "min", "export", "scope", "shapes"}
@@ -58,13 +50,17 @@ RULES: tuple[TargetRule[JaxShapes], ...] = (
     TargetRule(
         "a size is at least 1",
         f"{_SHAPES}: dimension variables range over integers from 1 on",
-        lambda draft: first_refused(f"{name} can be {line.low}" for name, line in draft.free.items() if line.low < 1),
+        lambda draft: declaration.first_refused(
+            f"{name} can be {line.low}" for name, line in draft.free.items() if line.low < 1
+        ),
         "want sizes from 1 on",
     ),
     TargetRule(
         f"a size is at most {_INT32}",
         f"{_SHAPES}: dimensions have 32 bits unless jax_enable_x64 is set",
-        lambda draft: first_refused(f"{text} can be {size}" for text, size in draft.greatest.items() if size > _INT32),
+        lambda draft: declaration.first_refused(
+            f"{text} can be {size}" for text, size in draft.greatest.items() if size > _INT32
+        ),
         "want smaller sizes",
     ),
     TargetRule(
@@ -76,23 +72,29 @@ RULES: tuple[TargetRule[JaxShapes], ...] = (
 )
 
 
-@target("jax", "box, steps, derived, list of one", "symbolic shapes of jax.export, constrained", RULES, place=10)
+@declaration.target(
+    "jax", "box, steps, derived, list of one", "symbolic shapes of jax.export, constrained", RULES, place=10
+)
 def symbolic_shapes(request: Request) -> str:
     """Return Python source: a scope with the bounds of all sizes, and the shapes of the inputs in it, if known.
 
     JAX refuses a constraint on a size that is in no shape, so there is none.
     """
     box = request.box("export once for each box")
-    lines = lines_of(request, box, _RESERVED)
+    lines = declaration.lines_of(request, box, _RESERVED)
     free = {name: line for name, line in lines.items() if line.free}
     shapes = None
     if request.tensors:
         request.axes(box)  # raises the error of an unknown rank
-        shapes = {n: [line_of(request, d, lines) for d in t.shape.dims] for n, t in request.tensors.items() if t.shape}
+        shapes = {
+            n: [declaration.line_of(request, d, lines) for d in t.shape.dims]
+            for n, t in request.tensors.items()
+            if t.shape
+        }
         used = {f for shape in shapes.values() for line in shape for f in line.factors}
         free = {name: line for name, line in free.items() if line.free in used}
     draft = JaxShapes(free, shapes)
-    verify_draft(request, RULES, draft)
+    declaration.verify_draft(request, RULES, draft)
     bounds = [(f"{line.free} >= {line.low}", f"{line.free} <= {line.high}") for line in free.values()]
     constraints = [part for pair in bounds for part in pair]
     source = ["from jax import export", "", f"scope = export.SymbolicScope({constraints!r})"]

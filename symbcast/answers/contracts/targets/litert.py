@@ -7,17 +7,8 @@ import keyword
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from symbcast.answers.contracts.targets.request import (
-    BoundedAxes,
-    Request,
-    SteppedSize,
-    TargetRule,
-    distinct,
-    first_refused,
-    line_of,
-    target,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import BoundedAxes, Request, SteppedSize, TargetRule
 
 # Names that a parameter of the text cannot have.
 _RESERVED = {*keyword.kwlist, *dir(builtins), "BOXES", "resize", "interpreter", "inputs", "sizes"}
@@ -49,19 +40,19 @@ RULES: tuple[TargetRule[LiteRtShapes], ...] = (
     TargetRule(
         "an input has a name",
         _RESIZE,
-        lambda draft: first_refused("one has none" for name in draft.shapes if not name),
+        lambda draft: declaration.first_refused("one has none" for name in draft.shapes if not name),
         "name it in the model",
     ),
     TargetRule(
         f"a size is from 0 to {_MOST}",
         f"{_RESIZE} makes an array of int32 of the shape",
-        lambda draft: first_refused(f"{text} can be {n}" for text, n in draft.sizes if not 0 <= n <= _MOST),
+        lambda draft: declaration.first_refused(f"{text} can be {n}" for text, n in draft.sizes if not 0 <= n <= _MOST),
         "want sizes in this range",
     ),
 )
 
 
-@target(
+@declaration.target(
     "litert",
     "box, steps, profiles, list, derived",
     "a Python function that resizes the inputs of a LiteRT Interpreter",
@@ -79,17 +70,17 @@ def resizing(request: Request) -> str:
     fixed = {
         n: request.boxes[0][n][0] for n in free if len({size for box in request.boxes for size in _ends(box[n])}) == 1
     }
-    parameters = distinct((name for name in free if name not in fixed), _RESERVED)
+    parameters = declaration.distinct((name for name in free if name not in fixed), _RESERVED)
     lines = {name: SteppedSize({spelled: 1}, 0) for name, spelled in parameters.items()}
     lines |= {name: SteppedSize({}, size) for name, size in fixed.items()}
-    lines |= {name: line_of(request, expression, lines) for name, expression in derived.items()}
+    lines |= {name: declaration.line_of(request, expression, lines) for name, expression in derived.items()}
     boxes = tuple(request.axes(box) for box in request.boxes)
     shapes = {
-        name: ", ".join(line_of(request, dim, lines).expression for dim in tensor.shape.dims)
+        name: ", ".join(declaration.line_of(request, dim, lines).expression for dim in tensor.shape.dims)
         for name, tensor in request.tensors.items()
         if tensor.shape is not None
     }
-    verify_draft(request, RULES, LiteRtShapes(parameters, boxes, shapes))
+    declaration.verify_draft(request, RULES, LiteRtShapes(parameters, boxes, shapes))
     return "\n".join([*_boxes(request, parameters), *_function(parameters, shapes)])
 
 

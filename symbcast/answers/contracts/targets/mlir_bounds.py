@@ -6,19 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from symbcast.answers.contracts.search.space import decision_in
-from symbcast.answers.contracts.targets.request import (
-    BoundedAxes,
-    BoundedAxis,
-    Box,
-    Request,
-    TargetRule,
-    distinct,
-    first_refused,
-    kinds_of,
-    target,
-    typed,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Box, Request, TargetRule
 from symbcast.core.algebra.formulas import negate
 
 _TYPES = {
@@ -49,11 +38,11 @@ class BoundedTypes(NamedTuple):
 
 
 STABLEHLO: tuple[TargetRule[BoundedTypes], ...] = (
-    typed("an input", _TYPES, "StableHLO: docs/spec.md, Types", "cast it in front of the model"),
+    declaration.typed("an input", _TYPES, "StableHLO: docs/spec.md, Types", "cast it in front of the model"),
     TargetRule(
         "a line is a name, a colon and a type",
         "this text",
-        lambda types: first_refused(
+        lambda types: declaration.first_refused(
             f"the name {name!r} has a colon and a space, or a line break"
             for name in types.axes
             if ": " in name or not name.isprintable()
@@ -63,7 +52,7 @@ STABLEHLO: tuple[TargetRule[BoundedTypes], ...] = (
     TargetRule(
         "a tensor has a bound for each axis",
         "StableHLO: stablehlo/dialect/StablehloOps.cpp, TypeExtensionsAttr",
-        lambda types: first_refused(
+        lambda types: declaration.first_refused(
             f"{n} has none" for n, axes in types.axes.items() if any(not a.sizes for a in axes)
         ),
         "give its shape with inputs=",
@@ -73,7 +62,7 @@ IREE: tuple[TargetRule[Box], ...] = (
     TargetRule(
         "an assumption has 0 <= umin <= umax, and multiples of udiv",
         "IREE: compiler/src/iree/compiler/Dialect/Util/IR/UtilOps.td, Util_AssumeIntOp",
-        lambda box: first_refused(
+        lambda box: declaration.first_refused(
             f"{name} is {sizes[0]}..{sizes[-1]} step {sizes.step}"
             for name, sizes in box.items()
             if not 0 <= sizes[0] <= sizes[-1] <= _INT64 or sizes[0] % sizes.step or sizes[-1] % sizes.step
@@ -83,7 +72,7 @@ IREE: tuple[TargetRule[Box], ...] = (
 )
 
 
-@target("stablehlo", "box, list of one", "tensor types with upper bounds", STABLEHLO, place=11)
+@declaration.target("stablehlo", "box, list of one", "tensor types with upper bounds", STABLEHLO, place=11)
 def bounded_types(request: Request) -> str:
     """Return a line for each input: its name, and a tensor type with upper bounds.
 
@@ -100,8 +89,8 @@ def bounded_types(request: Request) -> str:
             "fix the sizes with form='list' and most=1, or write for iree",
             "list",
         )
-    types = BoundedTypes(axes, kinds_of(request, axes))
-    verify_draft(request, STABLEHLO, types)
+    types = BoundedTypes(axes, declaration.kinds_of(request, axes))
+    declaration.verify_draft(request, STABLEHLO, types)
     return "\n".join(f"{name}: {_type(shape, types.kinds[name])}" for name, shape in axes.items())
 
 
@@ -114,12 +103,12 @@ def _type(axes: tuple[BoundedAxis, ...], element_type: str) -> str:
     return f"tensor<{dims}{kind}, #stablehlo.bounds<{bounds}>>"
 
 
-@target("iree", "box, steps, list of one", "util.assume.int operations of IREE", IREE, place=12)
+@declaration.target("iree", "box, steps, list of one", "util.assume.int operations of IREE", IREE, place=12)
 def assumptions(request: Request) -> str:
     """Return a function that takes all sizes and returns them with IREE's assumptions about their ranges."""
     box = request.box("compile the module once for each box")
     request.require_free()
-    names = distinct(box)
+    names = declaration.distinct(box)
     body = []
     for name, sizes in box.items():
         step = f", udiv = {sizes.step}" if sizes.step > 1 else ""
@@ -131,7 +120,7 @@ def assumptions(request: Request) -> str:
             )
         bounds = f"<umin = {sizes[0]}, umax = {sizes[-1]}{step}>"
         body.append(f"  %{names[name]}_in_range = util.assume.int %{names[name]}{bounds} : index")
-    verify_draft(request, IREE, box)
+    declaration.verify_draft(request, IREE, box)
     arguments = ", ".join(f"%{n}: index" for n in names.values())
     results = ", ".join("index" for _ in names)
     values = ", ".join(f"%{n}_in_range" for n in names.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from symbcast.answers.contracts.targets.request import Request, TargetRule, first_refused, target, verify_draft
+from symbcast.answers.contracts.targets.declaration import Request, TargetRule, first_refused, target, verify_draft
 
 RULES: tuple[TargetRule[Mapping[str, int]], ...] = (
     TargetRule(

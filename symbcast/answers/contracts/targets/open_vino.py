@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import json
 
-from symbcast.answers.contracts.targets.request import (
-    BoundedAxes,
-    BoundedAxis,
-    Request,
-    TargetRule,
-    first_refused,
-    target,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Request, TargetRule
 
 RULES: tuple[TargetRule[BoundedAxes], ...] = (
     TargetRule(
         "Model.reshape takes names of inputs",
         "OpenVINO: Model::reshape(std::map<std::string, PartialShape>)",
-        lambda axes: first_refused("an input has none" for name in axes if not name),
+        lambda axes: declaration.first_refused("an input has none" for name in axes if not name),
         "name it in the model",
     ),
     TargetRule(
         "a dimension has 0 <= least <= greatest",
         "OpenVINO: src/core/src/partial_shape.cpp, Dimension(std::string)",
-        lambda axes: first_refused(
+        lambda axes: declaration.first_refused(
             f"{a.text} of {n} is {a.sizes[0]}..{a.sizes[-1]}"
             for n, shape in axes.items()
             for a in shape
@@ -35,11 +28,11 @@ RULES: tuple[TargetRule[BoundedAxes], ...] = (
 )
 
 
-@target("openvino", "box, list of one", "partial shapes for Model.reshape, as JSON", RULES, place=6)
+@declaration.target("openvino", "box, list of one", "partial shapes for Model.reshape, as JSON", RULES, place=6)
 def partial_shapes(request: Request) -> str:
     """Return JSON: the text of a ``PartialShape`` for each input, such as ``[1..16,3,64..1280,64..1280]``."""
     axes = request.intervals(request.box("compile the model once for each box"))
-    verify_draft(request, RULES, axes)
+    declaration.verify_draft(request, RULES, axes)
     return json.dumps({name: f"[{','.join(map(_dim, shape))}]" for name, shape in axes.items()}, indent=2)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from symbcast.answers.contracts.targets.request import Request, target
+from symbcast.answers.contracts.targets.declaration import Request, target
 
 
 @target("json", "all", "JSON, as Contract.json_schema describes it", place=14)

@@ -11,14 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from symbcast.answers.contracts.question import Tensor
-from symbcast.answers.contracts.targets.request import (
-    BoundedAxis,
-    Request,
-    TargetRule,
-    first_refused,
-    target,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import BoundedAxis, Request, TargetRule
 
 ENDS: dict[str, Callable[[BoundedAxis], int]] = {
     "min": lambda axis: axis.sizes[0],
@@ -58,7 +52,7 @@ def _shapes(draft: TensorRtProfiles) -> Iterator[tuple[str, tuple[int, ...]]]:
 
 def _is_unordered(draft: TensorRtProfiles) -> str:
     parts = ((name, ends) for profile in draft.profiles for name, ends in profile.items())
-    return first_refused(
+    return declaration.first_refused(
         f"those of {name} are {ends['min']}, {ends['opt']} and {ends['max']}"
         for name, ends in parts
         if not all(0 <= a <= b <= c for a, b, c in zip(ends["min"], ends["opt"], ends["max"], strict=True))
@@ -66,7 +60,7 @@ def _is_unordered(draft: TensorRtProfiles) -> str:
 
 
 def _is_large(draft: TensorRtProfiles) -> str:
-    return first_refused(
+    return declaration.first_refused(
         f"{name} can have {max(shape)}" for name, shape in _shapes(draft) if max(shape, default=0) > _INT32
     )
 
@@ -86,13 +80,13 @@ _PROFILES: tuple[TargetRule[TensorRtProfiles], ...] = (
     TargetRule(
         f"a tensor has at most {_MOST_AXES} axes",
         "TensorRT: NvInferRuntimeBase.h, Dims::MAX_DIMS",
-        lambda draft: first_refused(f"{n} has {len(s)}" for n, s in _shapes(draft) if len(s) > _MOST_AXES),
+        lambda draft: declaration.first_refused(f"{n} has {len(s)}" for n, s in _shapes(draft) if len(s) > _MOST_AXES),
         "reshape it inside the model",
     ),
     TargetRule(
         f"an element type is one of {', '.join(ELEMENT_TYPES)}",
         "TensorRT: NvInferRuntimeBase.h, DataType; onnx-tensorrt: docs/operators.md",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"that of {name} is {tensor.element_type}"
             for name, tensor in draft.tensors.items()
             if tensor.element_type and tensor.element_type not in ELEMENT_TYPES
@@ -118,7 +112,7 @@ TRTEXEC: tuple[TargetRule[TensorRtProfiles], ...] = (
     TargetRule(
         "options are split at commas, and a shell reads them",
         "trtexec: samples/common/sampleOptions.cpp, getShapesBuild",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"the input name {n!r} has a sign with a meaning" for n in draft.tensors if not _PLAIN.fullmatch(n)
         ),
         "rename the input",
@@ -130,7 +124,9 @@ PROVIDER: tuple[TargetRule[TensorRtProfiles], ...] = (
     TargetRule(
         "names and shapes are split at the first colon and at commas",
         "ONNX Runtime: tensorrt_execution_provider_utils.h, ParseProfileShapes",
-        lambda draft: first_refused(f"there is an input {n!r}" for n in draft.tensors if not n or "," in n or ":" in n),
+        lambda draft: declaration.first_refused(
+            f"there is an input {n!r}" for n in draft.tensors if not n or "," in n or ":" in n
+        ),
         "rename the input",
     ),
     TargetRule(
@@ -148,11 +144,13 @@ def _spec(profile: Profile, end: str, scalar: str = "") -> str:
     return ",".join(f"{name}:{shape}" for name, shape in shapes if shape)
 
 
-@target("trtexec", "box, profiles, list", "options of TensorRT's trtexec", TRTEXEC, place=1, also=("tensorrt", "trt"))
+@declaration.target(
+    "trtexec", "box, profiles, list", "options of TensorRT's trtexec", TRTEXEC, place=1, also=("tensorrt", "trt")
+)
 def trtexec(request: Request) -> str:
     """Return the options of trtexec on one line; ``--profile`` numbers the profiles if there are several."""
     draft = _draft(request)
-    verify_draft(request, TRTEXEC, draft)
+    declaration.verify_draft(request, TRTEXEC, draft)
     parts = []
     for number, profile in enumerate(draft.profiles):
         # trtexec splits a name from its shape at the last colon, so names need no quotes: these would reach it as they
@@ -162,23 +160,23 @@ def trtexec(request: Request) -> str:
     return " ".join(parts)
 
 
-@target("onnxruntime-tensorrt", "box, profiles, list", "ONNX Runtime provider options", PROVIDER, place=2)
+@declaration.target("onnxruntime-tensorrt", "box, profiles, list", "ONNX Runtime provider options", PROVIDER, place=2)
 def provider_options(request: Request) -> str:
     """Return the three options of ONNX Runtime's provider as JSON; an input is repeated for each profile.
 
     An input without axes is left out: it has no dynamic size, and the provider does not read an empty shape.
     """
     draft = _draft(request)
-    verify_draft(request, PROVIDER, draft)
+    declaration.verify_draft(request, PROVIDER, draft)
     options = {f"trt_profile_{end}_shapes": ",".join(_spec(p, end) for p in draft.profiles) for end in ENDS}
     return json.dumps(options, indent=2)
 
 
-@target("torch_tensorrt", "box, profiles, list", "a list of torch_tensorrt.Input", TORCH, place=3)
+@declaration.target("torch_tensorrt", "box, profiles, list", "a list of torch_tensorrt.Input", TORCH, place=3)
 def torch_inputs(request: Request) -> str:
     """Return Python source: a list of ``torch_tensorrt.Input``, in the order of the inputs."""
     draft = _draft(request)
-    verify_draft(request, TORCH, draft)
+    declaration.verify_draft(request, TORCH, draft)
     lines = ["import torch", "import torch_tensorrt", "", "inputs = ["]
     for name, tensor in request.tensors.items():
         shapes = [", ".join(f"{end}_shape={shape}" for end, shape in p[name].items()) for p in draft.profiles]

@@ -12,15 +12,8 @@ from typing import NamedTuple
 
 from symbcast.answers.contracts.question import Tensor
 from symbcast.answers.contracts.search.space import decision_in
-from symbcast.answers.contracts.targets.request import (
-    BoundedAxes,
-    BoundedAxis,
-    Request,
-    TargetRule,
-    first_refused,
-    target,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Request, TargetRule
 from symbcast.core.algebra.formulas import negate
 from symbcast.core.algebra.terms import Symbol, symbols_of
 from symbcast.core.verdicts import Verdict
@@ -100,13 +93,13 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
     TargetRule(
         "an input or output has a name",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first_refused(f"an {b.kind} has none" for b in draft.blocks if not b.name),
+        lambda draft: declaration.first_refused(f"an {b.kind} has none" for b in draft.blocks if not b.name),
         "name it in the model",
     ),
     TargetRule(
         "an input or output has a data type that Triton knows",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"that of {b.name} is {b.element_type or 'unknown'}" for b in draft.blocks if b.element_type not in _TYPES
         ),
         _TYPED,
@@ -114,13 +107,13 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
     TargetRule(
         "an input or output has at least one dimension besides the batch, or a reshape",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first_refused(f"{b.name} has none" for b in draft.blocks if not b.dims),
+        lambda draft: declaration.first_refused(f"{b.name} has none" for b in draft.blocks if not b.dims),
         "fix the batch: it is then written as a dimension",
     ),
     TargetRule(
         "a dimension is -1 or at least 1",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"one of {b.name} is 0"
             for b in draft.blocks
             if any(n < 1 and n != -1 for n in (*b.dims, *(b.reshape or ())))
@@ -130,7 +123,7 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
     TargetRule(
         "an empty reshape needs a batch",
         f"{_CORE}, ValidateIOShape",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"{b.name} has one without" for b in draft.blocks if b.reshape == () and not draft.max_batch_size
         ),
         "fix the batch: it is then written as a dimension",
@@ -144,7 +137,7 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
     TargetRule(
         "with a batch, the first axis of every input and output is open in the model",
         f"{_ONNX}, CompareDimsSupported",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"that of {b.name} is not"
             for b in draft.blocks
             if draft.max_batch_size and b.axes is not None and b.axes[:1] != (None,)
@@ -154,7 +147,7 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
     TargetRule(
         "an input has the model's axes and numbers, and an output exactly these",
         f"{_ONNX}, CompareDimsSupported",
-        lambda draft: first_refused(_is_other(block, whole) for block, whole in draft.shapes),
+        lambda draft: declaration.first_refused(_is_other(block, whole) for block, whole in draft.shapes),
         "declare the sizes of inputs and outputs in the model's file as they are",
     ),
     TargetRule(
@@ -171,7 +164,7 @@ RULES: tuple[TargetRule[TritonConfig], ...] = (
 )
 
 
-@target("triton", "box, list of one", "a config.pbtxt of Triton Inference Server", RULES, place=4)
+@declaration.target("triton", "box, list of one", "a config.pbtxt of Triton Inference Server", RULES, place=4)
 def config(request: Request) -> str:
     """Return a ``config.pbtxt`` for the only box of a contract."""
     axes = request.axes(request.box("write a model for each box, with a configuration each"))
@@ -185,7 +178,7 @@ def config(request: Request) -> str:
     if uncertain:  # the runtime may find these numbers or not, and only what it finds is right
         draft = draft._replace(blocks=tuple(b for b in draft.blocks if b.kind == "input"))
         note = [f"# Triton completes the outputs from the model, which does not declare all sizes of {uncertain[0]}."]
-    verify_draft(request, RULES, draft)
+    declaration.verify_draft(request, RULES, draft)
     return "\n".join([f"max_batch_size: {draft.max_batch_size}", *note, *map(_text, draft.blocks)])
 
 

@@ -11,15 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from symbcast.answers.contracts.targets.request import (
-    BoundedAxes,
-    BoundedAxis,
-    Request,
-    TargetRule,
-    first_refused,
-    target,
-    verify_draft,
-)
+from symbcast.answers.contracts.targets import declaration
+from symbcast.answers.contracts.targets.declaration import BoundedAxes, BoundedAxis, Request, TargetRule
 
 # The element types of ``MLOperandDataType`` that have a name in NumPy too.
 ELEMENT_TYPES = ("float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8")
@@ -44,13 +37,13 @@ RULES: tuple[TargetRule[WebNnShapes], ...] = (
     TargetRule(
         "an input has a name",
         "WebNN: MLGraphBuilder.input()",
-        lambda draft: first_refused("one has none" for name in draft.axes if not name),
+        lambda draft: declaration.first_refused("one has none" for name in draft.axes if not name),
         "name it in the model",
     ),
     TargetRule(
         f"an element type is one of {', '.join(ELEMENT_TYPES)}",
         "WebNN: MLOperandDataType",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"it has no element type {kind}, which {name} has"
             for name, kind in draft.kinds.items()
             if kind not in ELEMENT_TYPES
@@ -60,7 +53,7 @@ RULES: tuple[TargetRule[WebNnShapes], ...] = (
     TargetRule(
         f"a size is from 1 to {_MOST}",
         "WebNN: valid dimension; webmachinelearning/webnn issue 883",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"{a.text} can be {a.sizes[0] if a.sizes[0] < 1 else a.sizes[-1]}"
             for _, a in draft.sizes
             if not 1 <= a.sizes[0] <= a.sizes[-1] <= _MOST
@@ -70,7 +63,7 @@ RULES: tuple[TargetRule[WebNnShapes], ...] = (
     TargetRule(
         "dimensions of one name have one size",
         "webmachinelearning/webnn issue 883: MLDynamicDimension",
-        lambda draft: first_refused(
+        lambda draft: declaration.first_refused(
             f"{a.text} is {a.sizes[0]}..{a.sizes[-1]} and {b.sizes[0]}..{b.sizes[-1]}"
             for _, a in draft.sizes
             for _, b in draft.sizes
@@ -81,12 +74,12 @@ RULES: tuple[TargetRule[WebNnShapes], ...] = (
 )
 
 
-@target("webnn", "box, list of one", "WebNN descriptors of inputs with bounded dimensions", RULES, place=8)
+@declaration.target("webnn", "box, list of one", "WebNN descriptors of inputs with bounded dimensions", RULES, place=8)
 def descriptors(request: Request) -> str:
     """Return JSON: an ``MLInputOperandDescriptor`` for each input by name."""
     axes = request.intervals(request.box("build a graph for each box"), may_be_equal=True)
     draft = WebNnShapes(axes, {name: request.tensors[name].element_type or "float32" for name in axes})
-    verify_draft(request, RULES, draft)
+    declaration.verify_draft(request, RULES, draft)
     described = {n: {"dataType": draft.kinds[n], "shape": list(map(_dimension, shape))} for n, shape in axes.items()}
     return json.dumps(described, indent=2)
 

@@ -1,4 +1,4 @@
-"""What a writer of a target gets: boxes as ranges on axes or as lines; and the rules that it keeps.
+"""How a target is declared, and what its writer gets: boxes as ranges on axes or as lines; and the rules that it keeps.
 
 A writer makes a draft, holds it against the rules of its target, and returns it as text, which keeps them all.
 The tests hold the texts against the readers themselves, or against the same rules written a second time.
