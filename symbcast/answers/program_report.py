@@ -158,6 +158,5 @@ def formatted(format: Format, outcome: Callable[[], CheckOutcome], data: Callabl
 
 
 def _dumped(data: object) -> str:
-    import json
 
     return json.dumps(data, indent=2)

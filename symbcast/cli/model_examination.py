@@ -105,8 +105,6 @@ def outcomes_of(
     jobs: Sequence[CheckJob], means: Workers, advance: Callable[[], None], is_ordered: bool = True
 ) -> Generator[FileOutcome, None, None]:
     """Yield the outcomes of files, in order or as they arrive; ``advance`` is called for each."""
-    from symbcast.cli.model_files import front_end_for
-
     is_alone = means.processes == 1 or len(jobs) <= 1
     if is_alone and means.timeout is None and means.dask is None:
         for job in jobs:
@@ -379,7 +377,7 @@ def _freed(job: CheckJob) -> FileOutcome:
         confirmed=tuple(RuntimeRun(r.sizes, r.expected, r.happened, r.agrees, "", str(r)) for r in runs),
     )
     if job.target is not None:
-        outcome = _written(outcome, freed.model, job, Path(job.target))
+        outcome = _with_model_written(outcome, freed.model, job, Path(job.target))
     if job.html is not None:
         outcome = _pictured(outcome, freed.report, Path(job.html))
     if job.format == "text":

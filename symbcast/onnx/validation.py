@@ -6,22 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any, NamedTuple, TypeAlias
 
 from symbcast.errors import ModelError
+from symbcast.onnx import schemas
 from symbcast.onnx.protobuf import EXTERNAL, FIELDS, GRAPH_KIND, GRAPHS_KIND, TENSOR_KIND, Initializers, with_inner
-from symbcast.onnx.schemas import (
-    DAMAGED,
-    Key,
-    ModelSource,
-    Runtime,
-    check_attribute_value,
-    check_node,
-    element_type_numbers,
-    function_key,
-    functions_of,
-    label,
-    quote,
-    title,
-    versions,
-)
+from symbcast.onnx.schemas import DAMAGED, Key, ModelSource, Runtime
 from symbcast.operators.values.contents import STRING
 
 # Check that a model's tensors have the amount of data that their shapes require.
@@ -65,7 +52,7 @@ def tensor_problem(tensor: Any) -> str | None:
     'has 8 bytes of data, and its shape (2, 3) takes 24'
     """
     dtype = tensor.data_type
-    if dtype not in _BITS and dtype != STRING and (not dtype or dtype not in element_type_numbers()):
+    if dtype not in _BITS and dtype != STRING and (not dtype or dtype not in schemas.element_type_numbers()):
         return f"has the unknown element type {dtype}"
     dims = tensor.dims
     if dims and min(dims) < 0:
@@ -181,7 +168,7 @@ def _circle(nodes: list[Any], needs: list[set[int]], start: int, left: list[int]
             break
         places[n] = len(way)
         way.append(n)
-    circle = [label(nodes[n]) for n in (n, *reversed(way[places[n] :]))]
+    circle = [schemas.label(nodes[n]) for n in (n, *reversed(way[places[n] :]))]
     shown = circle if len(circle) <= 6 else [*circle[:5], "...", circle[-1]]
     return f"nodes depend on each other in a cycle: {' -> '.join(shown)}"
 
@@ -201,7 +188,7 @@ def check_bodies(node: Any, version: int, source: ModelSource) -> None:
         return
     for what, count, required in counts(node, {a.name: a for a in node.attribute}, version):
         if count != required:
-            raise source.fault(f"{label(node)} has {count} {what}; there must be {required}")
+            raise source.fault(f"{schemas.label(node)} has {count} {what}; there must be {required}")
 
 
 def _if(node: Any, attributes: Mapping[str, Any], version: int) -> Iterator[Count]:
@@ -255,7 +242,9 @@ def check_unused(graph: Any, source: ModelSource) -> None:
     known = {v.name for v in (*graph.input, *graph.output)} | {name for node in graph.node for name in node.input}
     for tensor in graph.initializer:
         if tensor.name not in known:
-            raise source.fault(f"the initializer {quote(tensor.name)} must also be an input in this version of the IR")
+            raise source.fault(
+                f"the initializer {schemas.quote(tensor.name)} must also be an input in this version of the IR"
+            )
 
 
 def check_declared(graph: Any, tensors: Initializers, source: ModelSource, *, only_inputs: bool) -> None:
@@ -270,7 +259,7 @@ def check_declared(graph: Any, tensors: Initializers, source: ModelSource, *, on
     inputs = {v.name for v in graph.input}
     for name, kind in declared.items():
         if not kind.elem_type and name not in inputs:
-            raise source.fault(f"{quote(name)} is declared as a tensor without an element type")
+            raise source.fault(f"{schemas.quote(name)} is declared as a tensor without an element type")
     declared.update((v.name, v.type.tensor_type) for v in graph.input if _is_tensor(v))
     if declared.keys().isdisjoint(tensors.names):
         return
@@ -279,9 +268,11 @@ def check_declared(graph: Any, tensors: Initializers, source: ModelSource, *, on
         if kind is None:
             continue
         if kind.elem_type != tensor.dtype:
-            raise source.fault(f"the initializer {quote(name)} has a different element type than its declaration")
+            raise source.fault(
+                f"the initializer {schemas.quote(name)} has a different element type than its declaration"
+            )
         if kind.HasField("shape") and not _fits(tensor.shape, kind.shape):
-            raise source.fault(f"the initializer {quote(name)} has a different shape than its declaration")
+            raise source.fault(f"the initializer {schemas.quote(name)} has a different shape than its declaration")
 
 
 def _is_tensor(value: Any) -> bool:
@@ -351,9 +342,11 @@ class GraphChecker:
         self._nodes(self._read(function.node, versions), known, ())
         for name in function.output:
             if self._of_runtime and name in function.input:
-                raise self._source.fault(f"the output {quote(name)} is also an input, which ONNX Runtime refuses")
+                raise self._source.fault(
+                    f"the output {schemas.quote(name)} is also an input, which ONNX Runtime refuses"
+                )
             if name not in known:
-                raise self._source.fault(f"the output {quote(name)} is not produced by any node")
+                raise self._source.fault(f"the output {schemas.quote(name)} is not produced by any node")
 
     def _graph(self, graph: Any, around: Sequence[set[str]], nodes: Sequence[Any], tensors: Initializers) -> None:
         """Check a graph; ``around`` holds the names defined so far by the graphs around it."""
@@ -371,9 +364,8 @@ class GraphChecker:
             raise self._source.fault(*DAMAGED)
         for output in graph.output:
             if output.name not in known:
-                raise self._source.fault(
-                    f"the output {quote(output.name)} of the graph {quote(graph.name)} is not produced in it"
-                )
+                name, within = schemas.quote(output.name), schemas.quote(graph.name)
+                raise self._source.fault(f"the output {name} of the graph {within} is not produced in it")
 
     def _names_at_start(self, graph: Any, tensors: Initializers) -> set[str]:
         """Return the names of the inputs and constants of a graph."""
@@ -383,18 +375,18 @@ class GraphChecker:
             if bytes in set(map(type, names)):
                 raise self._source.fault(*DAMAGED)
             if len(set(names)) < len(names):
-                raise self._source.fault(f"the {what} {quote(_first_twice(names))} is defined twice")
+                raise self._source.fault(f"the {what} {schemas.quote(_first_twice(names))} is defined twice")
         if "" in inputs:
-            raise self._source.fault(f"input {inputs.index('')} of the graph {quote(graph.name)} has no name")
+            raise self._source.fault(f"input {inputs.index('')} of the graph {schemas.quote(graph.name)} has no name")
         # Equal tensors are one object, which is checked once.
         for tensor in tensors.different:
             problem = tensor_problem(tensor.raw)
             if problem is not None:
-                raise self._source.fault(f"the initializer {quote(tensor.raw.name)} {problem}")
+                raise self._source.fault(f"the initializer {schemas.quote(tensor.raw.name)} {problem}")
         for sparse in graph.sparse_initializer:
             problem = sparse_problem_of(sparse)
             if problem is not None:
-                raise self._source.fault(f"the sparse initializer {quote(sparse.values.name)} {problem}")
+                raise self._source.fault(f"the sparse initializer {schemas.quote(sparse.values.name)} {problem}")
         return {*inputs, *constants} - {""}
 
     def _nodes(self, nodes: Sequence[Any], known: set[str], around: Sequence[set[str]]) -> None:
@@ -416,7 +408,9 @@ class GraphChecker:
                     right.add(kind)
             for name in node.outputs:
                 if name in known or (around and _is_among(name, around)):
-                    raise self._source.fault(f"{label(node.raw)} makes {quote(name)}, which is already defined")
+                    raise self._source.fault(
+                        f"{schemas.label(node.raw)} makes {schemas.quote(name)}, which is already defined"
+                    )
                 if name:
                     known.add(name)
             title = node.name
@@ -449,18 +443,19 @@ class GraphChecker:
         if isinstance(title, bytes):
             raise self._source.fault(*DAMAGED)
         if self._of_runtime:
-            raise self._source.fault(f"two nodes are called {quote(title)}, which ONNX Runtime refuses")
+            raise self._source.fault(f"two nodes are called {schemas.quote(title)}, which ONNX Runtime refuses")
 
     def _node(self, node: Any) -> None:
         """Check the facts that all nodes with the same operator and attributes share."""
-        key = function_key(node.domain, node.op_type, node)
+        key = schemas.function_key(node.domain, node.op_type, node)
         function = self._functions.get(key)
         if function is None:
-            check_node(node, self._versions, self._source)
+            schemas.check_node(node, self._versions, self._source)
             return
         if key[0] not in self._versions:
+            domain = schemas.quote(key[0] or "ai.onnx")
             raise self._source.fault(
-                f"{label(node)} uses the domain {quote(key[0] or 'ai.onnx')}, which the model does not import",
+                f"{schemas.label(node)} uses the domain {domain}, which the model does not import",
                 "add it to the model's opset_import",
             )
         for what, count, most in (
@@ -468,7 +463,9 @@ class GraphChecker:
             ("outputs", len(node.output), len(function.output)),
         ):
             if count > most:
-                raise self._source.fault(f"{label(node)} has {count} {what}, and the function {title(key)} has {most}")
+                raise self._source.fault(
+                    f"{schemas.label(node)} has {count} {what}, and the function {schemas.title(key)} has {most}"
+                )
 
     def _within(self, node: Any, attributes: Iterable[Any], around: Sequence[set[str]]) -> None:
         """Check the attributes of a node that hold tensors or graphs, or a value that does not match their type."""
@@ -477,9 +474,11 @@ class GraphChecker:
             if kind == TENSOR_KIND and attribute.HasField("t"):
                 problem = tensor_problem(attribute.t)
                 if problem is not None:
-                    raise self._source.fault(f"the tensor in {quote(attribute.name)} of {label(node)} {problem}")
+                    raise self._source.fault(
+                        f"the tensor in {schemas.quote(attribute.name)} of {schemas.label(node)} {problem}"
+                    )
                 continue
-            check_attribute_value(node, attribute, self._source)
+            schemas.check_attribute_value(node, attribute, self._source)
             if kind in (GRAPH_KIND, GRAPHS_KIND):
                 check_bodies(node, self._versions.get("", 1), self._source)
                 for graph in [attribute.g] if kind == GRAPH_KIND else attribute.graphs:
@@ -491,7 +490,7 @@ class GraphChecker:
         if isinstance(name, bytes):
             return self._source.fault(*DAMAGED)
         is_later = any(name in other.output for other in nodes)
-        text = f"{label(node)} uses {quote(name)}, which "
+        text = f"{schemas.label(node)} uses {schemas.quote(name)}, which "
         if not is_later and around:
             is_later = any(name in other.output for other in self._model.graph.node)
             around = ()
@@ -551,13 +550,13 @@ def validated(name: str, model: Any, runtime: Runtime, read: NodeReader) -> Vali
             f"the model has IR version {model.ir_version}, but the installed onnx knows only up to {_newest_ir()}",
             "install a newer onnx, or export the model for an older version",
         )
-    imported = versions(model.opset_import, source, runtime, model.ir_version)
+    imported = schemas.versions(model.opset_import, source, runtime, model.ir_version)
     _check_inputs(model.graph, source)
-    functions = functions_of(model, source)
+    functions = schemas.functions_of(model, source)
     graphs = GraphChecker(source, model, functions, read, of_runtime=runtime == "onnxruntime")
     for function in model.functions:
-        source.function = quote(function.name)
-        graphs.check_function(function, versions(function.opset_import, source, "spec"))
+        source.function = schemas.quote(function.name)
+        graphs.check_function(function, schemas.versions(function.opset_import, source, "spec"))
     source.function = ""
     try:
         graphs.check(imported)
@@ -582,10 +581,12 @@ def _check_inputs(graph: Any, source: ModelSource) -> None:
         kind = declared.type.WhichOneof("value")
         if kind is None:
             if all(t.name != declared.name for t in graph.initializer):
-                raise source.fault(f"the input {quote(declared.name)} has no type")
+                raise source.fault(f"the input {schemas.quote(declared.name)} has no type")
         elif kind == "tensor_type":
             tensor = declared.type.tensor_type
-            if not tensor.elem_type or tensor.elem_type not in element_type_numbers():
-                raise source.fault(f"the input {quote(declared.name)} has the unknown element type {tensor.elem_type}")
+            if not tensor.elem_type or tensor.elem_type not in schemas.element_type_numbers():
+                raise source.fault(
+                    f"the input {schemas.quote(declared.name)} has the unknown element type {tensor.elem_type}"
+                )
             if any(isinstance(d.dim_param, bytes) for d in tensor.shape.dim):
                 raise source.fault(*DAMAGED)

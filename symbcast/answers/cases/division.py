@@ -8,16 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import TypeAlias, TypeVar, overload
 
-from symbcast.answers.cases.choices import (
-    AxisColumn,
-    BroadcastColumns,
-    CaseLayout,
-    OpenBroadcastColumns,
-    RankColumn,
-    Ranks,
-    broadcast_of,
-    joins_in,
-)
+from symbcast.answers.cases import choices
 from symbcast.answers.cases.partition import Partition, PartitionPart
 from symbcast.core.advice import Guessable, guessed_meanings
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
@@ -68,7 +59,7 @@ class CasesQuestion:
         subject: BroadcastCall | Program,
         condition: Statement | Callable[[], Statement],
         names: Mapping[Symbol, str],
-        broadcasts: Sequence[BroadcastColumns | OpenBroadcastColumns] | None,
+        broadcasts: Sequence[choices.BroadcastColumns | choices.OpenBroadcastColumns] | None,
         partition: Partition,
     ) -> None:
         self.subject = subject
@@ -83,11 +74,11 @@ class CasesQuestion:
         return self._condition if isinstance(self._condition, Statement) else self._condition()
 
     @cached_property
-    def broadcasts(self) -> tuple[BroadcastColumns | OpenBroadcastColumns, ...]:
+    def broadcasts(self) -> tuple[choices.BroadcastColumns | choices.OpenBroadcastColumns, ...]:
         if self._broadcasts is not None:
             return tuple(self._broadcasts)
         assert isinstance(self.subject, BroadcastCall)
-        return (broadcast_of(self.subject.rule.called, self.subject.rule, self.subject.operands),)
+        return (choices.broadcast_of(self.subject.rule.called, self.subject.rule, self.subject.operands),)
 
     @cached_property
     def _called(self) -> dict[Symbol, Symbol]:
@@ -168,7 +159,7 @@ class Case(Guessable):
         return self.holds(read_needed(symbols_in(self.formula), self._question.names, sizes, {}, "has"))
 
     @answer_property
-    def layouts(self) -> tuple[CaseLayout, ...]:
+    def layouts(self) -> tuple[choices.CaseLayout, ...]:
         """How each broadcast reads its operands, in order."""
         return tuple(b.layout(self._parts.resolve) for b in self._question.broadcasts)
 
@@ -303,7 +294,7 @@ class CaseDivision(Guessable, Sequence[Case]):
 
 
 D = TypeVar("D", bound=CaseDivision)
-HintedSizes: TypeAlias = BroadcastColumns | OpenBroadcastColumns
+HintedSizes: TypeAlias = choices.BroadcastColumns | choices.OpenBroadcastColumns
 """A broadcast that is divided into cases."""
 
 
@@ -319,22 +310,22 @@ class _QuestionSizes:
     names: Mapping[Symbol, str]
     assumptions: AssumptionSet
     unrolled: UnrolledSequences | None = None
-    ranks: Ranks | None = None
+    ranks: choices.Ranks | None = None
 
     @staticmethod
     def of_ranks(ranks: RankedSizes) -> _QuestionSizes:
         """Return the sizes of a question with sequences of axes."""
-        return _QuestionSizes(ranks.required, ranks.names, ranks.assumption_set, ranks.unrolled, Ranks(ranks))
+        return _QuestionSizes(ranks.required, ranks.names, ranks.assumption_set, ranks.unrolled, choices.Ranks(ranks))
 
     def broadcast(self, name: str, rule: Rule, operands: tuple[Shape, ...], output: Shape | None = None) -> HintedSizes:
         """Return a broadcast to divide into cases; ``output`` is given for an operator."""
         if self.ranks is None or not any(map(is_open, operands)):
-            return broadcast_of(name, rule, operands, output)
+            return choices.broadcast_of(name, rule, operands, output)
         for dims in (*operands, *(() if output is None else (output,))):
             self.ranks.check(dims)
-        return OpenBroadcastColumns(name, rule, operands, output, self.ranks)
+        return choices.OpenBroadcastColumns(name, rule, operands, output, self.ranks)
 
-    def partition(self, columns: Iterable[AxisColumn]) -> Partition:
+    def partition(self, columns: Iterable[choices.AxisColumn]) -> Partition:
         """Return the sizes at which everything required holds, divided by columns."""
         if FALSE in self.requirements:
             # Operands whose ranks alone make them fail have no layout.
@@ -342,7 +333,7 @@ class _QuestionSizes:
         if self.ranks is None:
             return Partition(self.assumptions, columns, self.requirements)
         unrolled = [cells for column in columns for cells in self.ranks.unrolled(column)]
-        parts: list[AxisColumn | RankColumn] = [*self.ranks.columns(), *unrolled]
+        parts: list[choices.AxisColumn | choices.RankColumn] = [*self.ranks.columns(), *unrolled]
         return Partition(self.assumptions, parts, self.requirements)
 
 
@@ -354,7 +345,7 @@ def cases_of_call(
         names = call.shown
         # Each axis has a column, which expresses all that the rule requires there.
         relations = call.rule.relations(call.masks.shapes) or ()
-        columns = [AxisColumn(tuple(dict.fromkeys(sizes))) for _, sizes in relations if len({*sizes, 1}) > 2]
+        columns = [choices.AxisColumn(tuple(dict.fromkeys(sizes))) for _, sizes in relations if len({*sizes, 1}) > 2]
         partition = Partition(AssumptionSet.of_names(tuple(names)), columns, ())
         return _cases(kind, CasesQuestion(call, condition, names, None, partition), (), limit)
     requirements, scope = [c.requirement for c in call.constraints], call.scope
@@ -365,7 +356,7 @@ def cases_of_call(
     else:
         sizes = _QuestionSizes.of_ranks(RankedSizes.of_call("cases", call))
     broadcast = sizes.broadcast(call.rule.called, call.rule, call.operands)
-    partition = sizes.partition([*joins_in([d for s in call.operands for d in s.dims]), *broadcast.columns()])
+    partition = sizes.partition([*choices.joins_in([d for s in call.operands for d in s.dims]), *broadcast.columns()])
     question = CasesQuestion(call, condition, sizes.names, [broadcast], partition)
     question.unrolled = sizes.unrolled
     return _cases(kind, question, (), limit)
@@ -384,12 +375,12 @@ def cases_of_program(
     else:
         sizes = _QuestionSizes(requirements, program.shown, assumption_set(program.shown, assumed, least))
     broadcasts: list[HintedSizes] = []
-    columns: list[AxisColumn] = []
+    columns: list[choices.AxisColumn] = []
     for op in operations:
-        columns += joins_in([d for s in op.operands for d in s.dims])
+        columns += choices.joins_in([d for s in op.operands for d in s.dims])
         if op.rule is not None and op.output is not None:
             broadcasts.append(sizes.broadcast(op.name, op.rule, op.operands, op.output))
-            columns += joins_in(op.output.dims) if broadcasts[-1].is_operator else broadcasts[-1].columns()
+            columns += choices.joins_in(op.output.dims) if broadcasts[-1].is_operator else broadcasts[-1].columns()
     question = CasesQuestion(program, condition, sizes.names, broadcasts, sizes.partition(columns))
     question.unrolled = sizes.unrolled
     return _cases(kind, question, hints, limit)

@@ -2,33 +2,316 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from pathlib import Path
 from typing import NoReturn
 
 from symbcast.answers.comparison import regions
-from symbcast.answers.comparison.comparison_document import (
-    comparison_document,
-    comparison_schema,
-    comparison_to_dict,
-    relation_document,
-    relation_to_dict,
+from symbcast.answers.comparison.regions import Order, Pair, PairRegions, RankRelation, Region, RuleAnswers, Separation
+from symbcast.answers.comparison.rule_answers import ComparisonQuestion, Example, RuleAnswer, answer_of, read_rule
+from symbcast.answers.data import ComparisonData, ExampleData, PairData, RegionData, RelationData, RuleAnswerData
+from symbcast.answers.explanation.words import Namer, in_words, rule_text
+from symbcast.answers.show.broadcast import VERDICTS
+from symbcast.answers.show.document import (
+    LONGEST,
+    NOTHING,
+    Block,
+    Document,
+    Field,
+    JointFormulas,
+    Line,
+    NamedSizes,
+    Records,
+    Room,
+    Span,
+    Tone,
+    code,
+    field,
+    fields,
+    heading,
+    whole,
+    words,
 )
-from symbcast.answers.comparison.regions import Order, Pair, PairRegions, RankRelation, RuleAnswers, Separation
-from symbcast.answers.comparison.rule_answers import ComparisonQuestion, answer_of, read_rule
-from symbcast.answers.data import ComparisonData, RelationData
-from symbcast.answers.explanation.words import rule_text
-from symbcast.answers.show.document import Document, Room
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import Guessable, with_advice
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.characters import parts_of_list
+from symbcast.core.characters import parts_of_list, prose_list, shorten_end, sizes_text
 from symbcast.core.effort import check_budget, one_call, within_optional
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.rules import Rule
 from symbcast.core.rules.registry import listed_rules, rules_without_attributes
 from symbcast.core.shapes import Shape, ShapeLike, shape_of
+from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeTypeError
+
+# Comparisons and relations as documents.
+
+
+# How many pairs of rules that differ are shown.
+PAIRS_SHOWN = 6
+
+_TONES = {
+    Order.EQUAL: Tone.FINE,
+    Order.REFINES: Tone.CONDITIONAL,
+    Order.REFINED_BY: Tone.CONDITIONAL,
+    Order.NEITHER: Tone.IMPOSSIBLE,
+    Order.UNKNOWN: Tone.UNDECIDED,
+}
+_ORDERS = {
+    Order.EQUAL: "{first} and {second} give the same answer",
+    Order.REFINES: "{second} accepts everything that {first} accepts, and they agree",
+    Order.REFINED_BY: "{first} accepts everything that {second} accepts, and they agree",
+    Order.NEITHER: "neither refines the other",
+    Order.UNKNOWN: "not decided",
+}
+
+
+def comparison_document(comparison: RuleAnswers) -> Document:
+    """Return the answer of each rule, then for each pair of differing rules where each relation holds, with examples.
+
+    >>> from symbcast.answers.comparison import compare
+    >>> from symbcast.answers.show.document import render
+    >>> print(render(comparison_document(compare("N, 3", "M, 1", rules=["numpy", "pdpd"]))))
+    2 rules on (N, 3) and (M, 1): numpy accepts everything that pdpd accepts, and they agree
+    <BLANKLINE>
+    rule         numpy: valid for some sizes
+    output       (broadcast(M, N), 3)
+    valid when   N == M or N == 1 or M == 1
+    rule         pdpd: valid for some sizes
+    output       (N, 3)
+    valid when   M == 1 or M == N
+    compared     numpy and pdpd: numpy accepts everything that pdpd accepts, and they agree
+    the same     M is 1 or equals N
+                 M == 1 or M == N
+                 at N=1, M=1: (1, 3) and (1, 1): both give (1, 3)
+    one alone    numpy: N is 1, and M is not 1
+                 N == 1 and M != 1
+                 at N=1, M=2: (1, 3) and (2, 1): numpy gives (2, 3), pdpd refuses
+    """
+    groups = comparison.groups
+    shown = list(_differing(comparison))
+    namer = Namer.of(comparison.names)
+    shapes = shorten_end(prose_list([namer.shape(s) for s in comparison.shapes]), 200) or "no shapes"
+    count = len(comparison.answers)
+    title = heading(f"{count} rule{'' if count == 1 else 's'} on {shapes}", _summary(comparison, shown))
+    heads = ("rule", "output", "valid when", "refused")
+    rules = Records("the answer of each rule", heads, tuple(tuple(_answer_lines(group)) for group in groups))
+    more = len(shown) - PAIRS_SHOWN
+    blocks: list[Block] = [rules, *(fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
+    if more > 0:
+        blocks.append(
+            fields(
+                [field("and", words(f"{more} more pairs differ; --format json, or .pairs in Python, lists them all"))]
+            )
+        )
+    assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
+    return Document(title, _tone(shown), (*blocks, fields([field("assuming", whole(assumed))])))
+
+
+def _differing(comparison: RuleAnswers) -> Iterator[Pair]:
+    """Yield the pairs of rules that differ, with only the first rule of each group of equal ones."""
+    firsts = [group[0] for group in comparison.groups]
+    for pair in comparison.pairs:
+        if any(pair.first is a for a in firsts) and any(pair.second is a for a in firsts):
+            yield pair
+
+
+def _tone(pairs: Sequence[Pair]) -> Tone:
+    orders = {pair.order for pair in pairs}
+    order = next(
+        (o for o in (Order.UNKNOWN, Order.NEITHER, Order.REFINES, Order.REFINED_BY) if o in orders), Order.EQUAL
+    )
+    return _TONES[order]
+
+
+def _summary(comparison: RuleAnswers, pairs: Sequence[Pair]) -> str:
+    if len(comparison.answers) == 1:
+        return "there is no other rule to compare it with"
+    if not pairs:
+        return "all rules give the same answer"
+    if len(pairs) == 1 and len(comparison.answers) == 2:
+        return _order(pairs[0])
+    return f"{len(comparison.groups)} different answers"
+
+
+def _order(pair: Pair) -> str:
+    return _ORDERS[pair.order].format(first=pair.first.rule, second=pair.second.rule)
+
+
+def _least(min_size: int) -> Iterator[str]:
+    if min_size:
+        yield f"every size is at least {min_size}"
+
+
+def _answer_lines(group: Sequence[RuleAnswer]) -> Iterator[Field]:
+    """Yield the common answer of equal rules."""
+    first = group[0]
+    names = shorten_end(prose_list([a.rule for a in group]), 120)
+    yield field("rule", (Span(names, True), Span(f": {VERDICTS[first.verdict]}")))
+    yield field("output", code(first.shape))
+    conditional = first.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
+    formula = first.condition.formula
+    yield field("valid when", whole(str(first.condition), JointFormulas((formula,))) if conditional else ())
+    yield field("refused", words(first.refusal))
+
+
+def _pair_fields(pair: Pair) -> Iterator[Field]:
+    first, second = pair.first.rule, pair.second.rule
+    yield field("compared", (Span(f"{first}", True), Span(" and "), Span(second, True), Span(f": {_order(pair)}")))
+    yield field("the same", *_region(pair.agree, pair))
+    yield field("laid apart", *_region(pair.apart, pair))
+    yield field("different", *_region(pair.differ, pair))
+    yield field("one alone", *_alone(pair.only_first, pair, first))
+    yield field("one alone", *_alone(pair.only_second, pair, second))
+    yield field("undecided", words(pair.reason))
+
+
+def _alone(region: Region, pair: Pair, rule: str) -> Iterator[Line]:
+    """Yield the sizes that only this rule accepts, and an example."""
+    for n, line in enumerate(_region(region, pair)):
+        yield line if n else (Span(rule, True), Span(": "), *line)
+
+
+def _region(region: Region, pair: Pair) -> Iterator[Line]:
+    """Yield the sizes in the region, and an example; nothing if there are none."""
+    if region.verdict is Verdict.NEVER:
+        return
+    if region.verdict is Verdict.ALWAYS:
+        yield words("for all sizes")
+    else:
+        formula = region.condition.formula
+        meaning = in_words(formula, Namer.of({}))
+        if len(meaning) <= LONGEST:
+            yield (Span(meaning, math=NOTHING),)
+        yield whole(str(region.condition), JointFormulas((formula,)))
+    if region.example is not None:
+        yield _example(region.example, pair, is_apart=region is pair.apart)
+
+
+def _example(example: Example, pair: Pair, is_apart: bool) -> Line:
+    at = (Span(sizes_text(example.sizes), True, math=NamedSizes(example.sizes)), Span(": ")) if example.sizes else ()
+    shapes = f"{' and '.join(map(str, example.shapes))}: "
+    return (Span("at "), *at, Span(shapes), Span(_gives(example, pair.first.rule, pair.second.rule, is_apart)))
+
+
+def _gives(example: Example | Separation, first: str, second: str, is_apart: bool = False) -> str:
+    if example.first is not None and example.first == example.second:
+        return f"both give {example.first}{', with different elements' if is_apart else ''}"
+    said = ((first, example.first), (second, example.second))
+    return ", ".join(f"{rule} refuses" if output is None else f"{rule} gives {output}" for rule, output in said)
+
+
+def relation_document(relation: RankRelation) -> Document:
+    """Return how two rules relate, and shapes that show the difference."""
+    said = _ORDERS[relation.order].format(first=relation.first, second=relation.second)
+    title = heading(f"{relation.first} and {relation.second}, ranks up to {relation.rank}", said)
+    shown = [
+        field(
+            "shown by", words(f"{' and '.join(map(str, s.shapes))}: {_gives(s, relation.first, relation.second, True)}")
+        )
+        for s in relation.separations
+    ]
+    return Document(title, _TONES[relation.order], (fields([*shown, field("undecided", words(relation.reason))]),))
+
+
+# Comparisons as plain data for JSON.
+
+
+FORMAT = "symbcast.comparison"
+# It is incremented when a key changes meaning or is removed.
+VERSION = 1
+
+
+def comparison_schema() -> dict[str, object]:
+    """Return the JSON Schema of the data that `comparison_to_dict` returns."""
+    schema: dict[str, object] = json.loads(Path(__file__).with_name("comparison.schema.json").read_text("utf-8"))
+    return schema
+
+
+def comparison_to_dict(comparison: RuleAnswers) -> ComparisonData:
+    """Return a comparison as data that `json.dumps` accepts, the same on every run.
+
+    Shapes, conditions and rules are text that symbcast can read back.
+
+    >>> from symbcast.answers.comparison import compare
+    >>> data = comparison_to_dict(compare("N", "3", rules=["numpy", "none"]))
+    >>> data["rules"][1]["condition"], data["pairs"][0]["order"], data["pairs"][0]["only_first"]["condition"]
+    ('N == 3', 'refined by', 'N == 1')
+    """
+    namer = Namer.of(comparison.names)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "shapes": [namer.shape(s) for s in comparison.shapes],
+        "symbols": list(comparison.names.values()),
+        "assumptions": list(comparison.assumptions),
+        "min_size": comparison.min_size,
+        "rules": [_answer_data(answer) for answer in comparison.answers],
+        "pairs": [_pair_data(pair) for pair in comparison.pairs],
+    }
+
+
+def _answer_data(answer: RuleAnswer) -> RuleAnswerData:
+    return {
+        "rule": answer.rule,
+        "verdict": answer.verdict.value,
+        "condition": str(answer.condition),
+        "shape": answer.shape or None,
+        "refusal": answer.refusal,
+    }
+
+
+def _pair_data(pair: Pair) -> PairData:
+    return {
+        "first": pair.first.rule,
+        "second": pair.second.rule,
+        "order": pair.order.value,
+        "agree": _region_data(pair.agree),
+        "apart": _region_data(pair.apart),
+        "differ": _region_data(pair.differ),
+        "only_first": _region_data(pair.only_first),
+        "only_second": _region_data(pair.only_second),
+    }
+
+
+def _region_data(region: Region) -> RegionData:
+    example = region.example
+    return {
+        "verdict": region.verdict.value,
+        "condition": str(region.condition),
+        "example": None if example is None else _example_data(example),
+        "reason": region.reason,
+    }
+
+
+def _example_data(example: Example) -> ExampleData:
+    return {
+        "sizes": dict(example.sizes),
+        "shapes": [list(s) for s in example.shapes],
+        "first": None if example.first is None else list(example.first),
+        "second": None if example.second is None else list(example.second),
+    }
+
+
+def relation_to_dict(relation: RankRelation) -> RelationData:
+    """Return a relation as data that `json.dumps` accepts."""
+    return {
+        "first": relation.first,
+        "second": relation.second,
+        "rank": relation.rank,
+        "order": relation.order.value,
+        "separations": [
+            {
+                "shapes": [list(shape) for shape in s.shapes],
+                "first": None if s.first is None else list(s.first),
+                "second": None if s.second is None else list(s.second),
+            }
+            for s in relation.separations
+        ],
+        "reason": relation.reason,
+    }
 
 
 @with_advice

@@ -534,8 +534,6 @@ class Contract(Guessable, HasVerdict):
 
         Raises `ExchangeError` for text that is no JSON too.
         """
-        import json
-
         try:
             data = json.loads(text)
         except ValueError as error:

@@ -70,7 +70,7 @@ def compare(  # noqa: PLR0913 - each is an option
 
 def _related(first: str, second: str, rank: int, format: Format) -> list[Order]:
     from symbcast.answers.comparison import relation
-    from symbcast.answers.comparison.comparison_document import relation_document
+    from symbcast.answers.comparison.comparison import relation_document
 
     answer = relation(first, second, rank)
     if format == "json":
@@ -82,7 +82,7 @@ def _related(first: str, second: str, rank: int, format: Format) -> list[Order]:
 
 def _compared(shapes: list[str], rules: list[str], assume: list[str], min_size: int, format: Format) -> list[Order]:
     from symbcast.answers.comparison import compare as ask
-    from symbcast.answers.comparison.comparison_document import comparison_document
+    from symbcast.answers.comparison.comparison import comparison_document
 
     comparison = ask(*shapes, rules=rules, assume=assume, min_size=min_size)
     if len(rules) == 1:

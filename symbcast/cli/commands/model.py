@@ -8,11 +8,11 @@ from contextlib import closing, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from symbcast.cli import model_files
 from symbcast.cli.command import Meaning, command
-from symbcast.cli.model_examination import Workers, known_outcomes, outcomes_of, recorded
+from symbcast.cli.model_examination import CheckJob, Workers, known_outcomes, outcomes_of, recorded
 from symbcast.cli.model_outcomes import OUTCOME_WRITERS, FileOutcome, ModelNames
 from symbcast.cli.options import GuardIn
 from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, checked, meant_choice, status_of
@@ -20,9 +20,6 @@ from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.programs.program import Program
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
-
-if TYPE_CHECKING:
-    from symbcast.cli.model_examination import CheckJob
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
@@ -112,8 +109,6 @@ def model(  # noqa: PLR0913 - each is an option
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
-    from symbcast.cli.model_examination import CheckJob
-
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
     is_of_many = results is not None or dask is not None

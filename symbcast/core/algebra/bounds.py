@@ -15,19 +15,8 @@ from math import gcd
 from operator import and_
 from typing import NamedTuple
 
-from symbcast.core.algebra.arithmetic import (
-    Substitution,
-    join,
-    join_members,
-    maximum,
-    minimum,
-    modulo,
-    monomial_quotient,
-    multiply,
-    quotient_and_remainder,
-    sides_of,
-    subtract,
-)
+from symbcast.core.algebra import arithmetic
+from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import Comparison, Formula, Operator, all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Term, constant, term
 from symbcast.core.effort import cached_uncounted, charge, remembered
@@ -79,7 +68,7 @@ def _is_bounded(atom: Operation, monomial: Monomial, factor: int) -> bool:
 def _by_operation(value: Term, monomial: Monomial, atom: Operation, steps: int) -> int | None:
     """Return a lower bound of a term, from the bounds of one operation in one of its monomials."""
     factor = value.coefficients[monomial]
-    others = monomial_quotient(monomial, (atom,)) or ()
+    others = arithmetic.monomial_quotient(monomial, (atom,)) or ()
     rest = value - Term({monomial: factor})
     if atom.kind == "//":
         by = atom.args[1].constant
@@ -128,7 +117,7 @@ def exact_quotient(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> Dim |
             above.remove(d)
         else:
             below.append(d)
-    numerator, denominator = term(multiply(*above)), term(multiply(*below))
+    numerator, denominator = term(arithmetic.multiply(*above)), term(arithmetic.multiply(*below))
     if denominator == constant(1):
         return numerator.dim()
     return _quotient_by_monomial(numerator, denominator)
@@ -145,7 +134,7 @@ def reduced_fraction(dividend: tuple[Dim, ...], divisor: tuple[Dim, ...]) -> tup
     >>> reduced_fraction((N, M, 6), (4, N)), reduced_fraction((N * M + N, 2), (N, M))
     ((3*M, 2), (2*M + 2, M))
     """
-    above, below = term(multiply(*dividend)), term(multiply(*divisor))
+    above, below = term(arithmetic.multiply(*dividend)), term(arithmetic.multiply(*divisor))
     if not above.coefficients or not below.coefficients:
         return above.dim(), below.dim()
     atoms = tuple(common_factors(above, below).elements())
@@ -160,7 +149,9 @@ def common_factors(*values: Term) -> Counter[Atom]:
 
 def _divided(value: Term, atoms: Sequence[Atom], number: int) -> Dim:
     """Return a polynomial divided by atoms and a number that divide each of its summands."""
-    return Term({monomial_quotient(m, atoms) or (): c // number for m, c in value.coefficients.items()}).dim()
+    return Term(
+        {arithmetic.monomial_quotient(m, atoms) or (): c // number for m, c in value.coefficients.items()}
+    ).dim()
 
 
 def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
@@ -171,7 +162,7 @@ def _quotient_by_monomial(numerator: Term, denominator: Term) -> Dim | None:
     ((atoms, number),) = denominator.coefficients.items()
     quotients: dict[Monomial, int] = {}
     for monomial, coefficient in numerator.coefficients.items():
-        rest = monomial_quotient(monomial, atoms)
+        rest = arithmetic.monomial_quotient(monomial, atoms)
         if rest is None or coefficient % number:
             return None
         quotients[rest] = coefficient // number
@@ -253,7 +244,7 @@ class Bounds:
 
     def is_at_most(self, left: Dim, right: Dim) -> bool:
         """Return whether one dimension is known never to exceed another."""
-        return self.is_at_least(subtract(right, left), 0)
+        return self.is_at_least(arithmetic.subtract(right, left), 0)
 
     def smaller(self, left: Dim, right: Dim) -> Dim:
         """Return the smaller of two dimensions."""
@@ -261,7 +252,7 @@ class Bounds:
             return min(left, right)
         if left == right or self.is_at_most(left, right):
             return left
-        return right if self.is_at_most(right, left) else minimum((left, right))
+        return right if self.is_at_most(right, left) else arithmetic.minimum((left, right))
 
     def larger(self, left: Dim, right: Dim) -> Dim:
         """Return the larger of two dimensions."""
@@ -269,21 +260,21 @@ class Bounds:
             return max(left, right)
         if left == right or self.is_at_most(right, left):
             return left
-        return right if self.is_at_most(left, right) else maximum((left, right))
+        return right if self.is_at_most(left, right) else arithmetic.maximum((left, right))
 
     def greatest_member(self, dim: Dim) -> Dim:
         """Return a join without members that never exceed another one, if all of them are 1 or more.
 
         If the join has a value, it is the greatest member: every other one is 1 or equal to it.
         """
-        members = join_members(dim)
+        members = arithmetic.join_members(dim)
         if len(members) == 1 or not all(self.is_at_least(m, 1) for m in members):
             return dim
         members_left: list[Dim] = []
         for n, member in enumerate(members):
             if not any(self.is_at_most(member, other) for other in (*members_left, *members[n + 1 :])):
                 members_left.append(member)
-        return dim if len(members_left) == len(members) else join(members_left)
+        return dim if len(members_left) == len(members) else arithmetic.join(members_left)
 
 
 def numbers_of(dims: Sequence[Dim] | None) -> tuple[int, ...] | None:
@@ -350,7 +341,7 @@ def _is_product(value: Term) -> bool:
 def _taken_apart(left: Term, right: Term) -> Formula | None:
     charge(_STEP * (len(left.coefficients) + len(right.coefficients)))
     if not left.coefficients or not right.coefficients:
-        left, right = sides_of(left - right)
+        left, right = arithmetic.sides_of(left - right)
         if not left.coefficients or not right.coefficients:
             return None
     common = common_factors(left, right)
@@ -404,7 +395,7 @@ def _above(atom: Operation) -> Iterator[tuple[Term, Term, Formula]]:
     """Yield multiples of an operation, each with a term that it does not exceed, and when the two are equal."""
     if atom.kind == "//" and _is_never_negative(atom.args[1]):
         value, by = atom.args
-        yield atom * by, value, equal(modulo(value.dim(), by.dim()), 0)
+        yield atom * by, value, equal(arithmetic.modulo(value.dim(), by.dim()), 0)
     elif atom.kind == "min":
         for member in atom.args:
             yield atom, member, all_of(at_most(member.dim(), o.dim()) for o in atom.args if o is not member)
@@ -422,7 +413,7 @@ def _finer_quotients(atom: Operation, greater: Term) -> Iterator[tuple[Term, Ter
         if isinstance(other, Operation) and other.kind == "//" and other.args[0] is value and other.args[1].is_constant:
             times, rest = divmod(by.constant, other.args[1].constant)
             if not rest and times > 1:
-                yield atom.scaled(times), other, equal(modulo(other.dim(), times), 0)
+                yield atom.scaled(times), other, equal(arithmetic.modulo(other.dim(), times), 0)
 
 
 def _pair(less: Term, factor: Term, greater: Term, above: Term, is_equal: Formula) -> Iterator[_Pair]:
@@ -443,11 +434,11 @@ def _divided_by(product: Term, factor: Term) -> Term | None:
     """Return a product without one of its factors; None if it does not have that factor."""
     if len(factor.coefficients) == 1:
         ((atoms, number),) = factor.coefficients.items()
-        quotients = {monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()}
+        quotients = {arithmetic.monomial_quotient(m, atoms): divmod(c, number) for m, c in product.coefficients.items()}
         if None in quotients or any(rest for _, rest in quotients.values()):
             return None
         return Term({m: quotient for m, (quotient, _) in quotients.items() if m is not None})
-    quotient, rest = quotient_and_remainder(product, factor)
+    quotient, rest = arithmetic.quotient_and_remainder(product, factor)
     return None if rest.coefficients else quotient
 
 
@@ -489,7 +480,7 @@ def _factors_of_primitive(value: Term) -> tuple[Term, ...]:
     for atom in atoms if len(value.coefficients) > 1 else ():
         if any(monomial.count(atom) > 1 for monomial in value.coefficients):
             continue
-        beside = {monomial_quotient(m, (atom,)): c for m, c in value.coefficients.items() if atom in m}
+        beside = {arithmetic.monomial_quotient(m, (atom,)): c for m, c in value.coefficients.items() if atom in m}
         times = Term({m: c for m, c in beside.items() if m is not None})
         rest = value - times * atom
         for factor in factors_of(times):
@@ -557,7 +548,7 @@ def _sign(factors: Sequence[Term], least: int) -> Formula:
 
 
 def _at_least(value: Term, number: int) -> Comparison:
-    above, below = sides_of(value - constant(number))
+    above, below = arithmetic.sides_of(value - constant(number))
     return at_most(below.dim(), above.dim())
 
 
@@ -603,9 +594,9 @@ def clear_quotients(
     if not shared and by <= 1 and difference == term(comparison.left) - term(comparison.right):
         return comparison
     if shared:
-        divided = {monomial_quotient(m, shared): c for m, c in difference.coefficients.items()}
+        divided = {arithmetic.monomial_quotient(m, shared): c for m, c in difference.coefficients.items()}
         difference = Term({m: c for m, c in divided.items() if m is not None})
-    positive, negative = sides_of(Term({m: c // by for m, c in difference.coefficients.items()}))
+    positive, negative = arithmetic.sides_of(Term({m: c // by for m, c in difference.coefficients.items()}))
     return Comparison(comparison.operator, positive.dim(), negative.dim())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from symbcast import errors
 from symbcast.answers.comparison import Comparison, compare
 from symbcast.answers.comparison.rule_answers import read_rule
 from symbcast.answers.public.result import Result, broadcast
@@ -13,14 +14,6 @@ from symbcast.core.programs.arguments import check_min_size, read_assumptions
 from symbcast.core.rules import Parameter, RuleInfo
 from symbcast.core.rules.registry import listed_rules
 from symbcast.core.shapes import Shape, known_rank, shape
-from symbcast.errors import (
-    AssumptionError,
-    DimensionError,
-    RuleArgumentError,
-    ShapeSyntaxError,
-    SymbcastError,
-    UnknownRuleError,
-)
 
 # The largest size on a map, unless it is set, or a larger one is needed to show both outcomes.
 MAP_UP_TO = 12
@@ -119,12 +112,12 @@ class ExplorerQuestion:
         try:
             assume, min_size = self._assumptions(), self.min_size
             return broadcast(*self.shapes, rule=self.rule, assume=assume, min_size=min_size, **attributes), {}
-        except (AssumptionError, DimensionError) as error:
+        except (errors.AssumptionError, errors.DimensionError) as error:
             # The shapes were parsed separately: an invalid dimension must come from the assumptions.
             return None, {"assume": FieldError(str(error))}
-        except SymbcastError as error:
+        except errors.SymbcastError as error:
             # The rule's own message about an unsupported number of shapes or an invalid attribute.
-            attribute = error.attribute if isinstance(error, RuleArgumentError) else ""
+            attribute = error.attribute if isinstance(error, errors.RuleArgumentError) else ""
             at = "rule" if self._parameter(attribute) is None else f"attribute {attribute}"
             return None, {at: _fault(error)}
 
@@ -148,7 +141,7 @@ def rule_info(rule: str) -> RuleInfo:
     """Return the description of a rule by name or alias; raise `UnknownRuleError` if there is none."""
     info = next((r for r in listed_rules() if rule in (r.name, *r.aliases)), None)
     if info is None:
-        raise UnknownRuleError(rule, [r.name for r in listed_rules()])
+        raise errors.UnknownRuleError(rule, [r.name for r in listed_rules()])
     return info
 
 
@@ -160,15 +153,15 @@ def _try(name: str, faults: dict[str, FieldError], read: Callable[..., Any], *te
     """Return the value of a field; record its error if it cannot be parsed."""
     try:
         return read(*texts)
-    except SymbcastError as error:
+    except errors.SymbcastError as error:
         faults[name] = _fault(error)
     return None
 
 
-def _fault(error: SymbcastError) -> FieldError:
-    if isinstance(error, ShapeSyntaxError):
+def _fault(error: errors.SymbcastError) -> FieldError:
+    if isinstance(error, errors.ShapeSyntaxError):
         expected = f"; expected {error.expected}" if error.expected else ""
         return FieldError(f"{error.problem}{expected}", *error.span)
-    if isinstance(error, RuleArgumentError):
+    if isinstance(error, errors.RuleArgumentError):
         return FieldError(f"{error.problem}; {error.hint}" if error.hint else error.problem)
     return FieldError(str(error))

@@ -26,21 +26,7 @@ from symbcast.onnx.protobuf import TensorConstant
 from symbcast.operators import indexing
 from symbcast.operators.operator import Context, Dims
 from symbcast.operators.reach import ANY, Reach, reach_beside_new, reach_of
-from symbcast.operators.values import intervals
-from symbcast.operators.values.contents import (
-    BOOL,
-    FLOAT,
-    INT32,
-    INT64,
-    MAX_ELEMENTS,
-    STRING,
-    Bands,
-    Elements,
-    IndexRamp,
-    Interval,
-    from_array,
-    listed,
-)
+from symbcast.operators.values import contents, intervals
 from symbcast.operators.values.intervals import UNBOUNDED, Estimate, places, some_of
 from symbcast.operators.values.value import Value
 
@@ -50,17 +36,22 @@ from symbcast.operators.values.value import Value
 @operator("Constant")
 def constant(call: NodeCall) -> Value:
     """A tensor, or numbers, that the node holds."""
-    for name, dtype in (("value_int", INT64), ("value_ints", INT64), ("value_float", FLOAT), ("value_floats", FLOAT)):
+    for name, dtype in (
+        ("value_int", contents.INT64),
+        ("value_ints", contents.INT64),
+        ("value_float", contents.FLOAT),
+        ("value_floats", contents.FLOAT),
+    ):
         value = call.attribute(name)
         if value is not None:
             import numpy as np
 
-            array = np.asarray(value, dtype=np.int64 if dtype == INT64 else np.float32)
-            return Value(tuple(array.shape), dtype, from_array(array))
+            array = np.asarray(value, dtype=np.int64 if dtype == contents.INT64 else np.float32)
+            return Value(tuple(array.shape), dtype, contents.from_array(array))
     if call.attribute("value_string") is not None:
-        return Value((), STRING)
+        return Value((), contents.STRING)
     if call.attribute("value_strings") is not None:
-        return Value((len(call.attribute("value_strings")),), STRING)
+        return Value((len(call.attribute("value_strings")),), contents.STRING)
     if call.attribute("sparse_value") is not None:
         sparse = call.attribute("sparse_value")
         return Value(tuple(sparse.dims), sparse.values.data_type)
@@ -80,21 +71,21 @@ def _shape_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reac
 def shape(call: NodeCall) -> Value:
     """The sizes of the axes from ``start`` to ``end``."""
     if call.value(0).shape is None and not call.integer("start") and call.attribute("end") is None:
-        return Value((call.rank_of(0),), INT64)
+        return Value((call.rank_of(0),), contents.INT64)
     dims = call.shape(0)
     rank = len(dims)
     start, end = call.integer("start"), call.integer("end", rank)
     # Positions beyond the axes are clamped, as in a slice of Python.
     low, high = (min(max(n + rank if n < 0 else n, 0), rank) for n in (start, end))
     taken = dims[low : max(low, high)]
-    return Value((len(taken),), INT64, Elements(taken))
+    return Value((len(taken),), contents.INT64, contents.Elements(taken))
 
 
 @operator("Size")
 def size(call: NodeCall) -> Value:
     """The number of elements."""
     dims = call.value(0).shape
-    return Value((), INT64, None if dims is None else Elements((multiply(*dims),)))
+    return Value((), contents.INT64, None if dims is None else contents.Elements((multiply(*dims),)))
 
 
 @operator("ConstantOfShape")
@@ -105,21 +96,23 @@ def constant_of_shape(call: NodeCall) -> Value:
     dims = reshaping.requested_shape(call, 0)
     tensor = call.attribute("value")
     if tensor is None:
-        return Value(dims, FLOAT, reshaping.filled(0, dims))
+        return Value(dims, contents.FLOAT, reshaping.filled(0, dims))
     constant = TensorConstant(tensor)
     content = constant.content
-    number = content.items[0] if isinstance(content, Elements) and len(content.items) == 1 else None
+    number = content.items[0] if isinstance(content, contents.Elements) and len(content.items) == 1 else None
     return Value(
-        dims, constant.dtype, reshaping.filled(number, dims) if constant.dtype != BOOL or number is not None else None
+        dims,
+        constant.dtype,
+        reshaping.filled(number, dims) if constant.dtype != contents.BOOL or number is not None else None,
     )
 
 
 def _range_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     start, limit, step = (input_interval(call, n) for n in range(3))
     if step.low is not None and call.bounds.is_at_least(step.low, 1):
-        return Interval(start.low, None if limit.high is None else subtract(limit.high, 1))
+        return contents.Interval(start.low, None if limit.high is None else subtract(limit.high, 1))
     if step.high is not None and call.bounds.is_at_most(step.high, -1):
-        return Interval(None if limit.low is None else add(limit.low, 1), start.high)
+        return contents.Interval(None if limit.low is None else add(limit.low, 1), start.high)
     return UNBOUNDED
 
 
@@ -132,7 +125,7 @@ def range_(call: NodeCall) -> Value:
 @operator("RandomNormal", "RandomUniform")
 def random(call: NodeCall) -> Value:
     """Numbers in a shape that the node holds."""
-    return Value(tuple(call.integers("shape") or ()), call.integer("dtype", FLOAT))
+    return Value(tuple(call.integers("shape") or ()), call.integer("dtype", contents.FLOAT))
 
 
 declare("EyeLike", "(N, M) -> (N, M)", "dtype", reaches=unknown_ranks.reaches_ranks(2))
@@ -151,7 +144,7 @@ def multinomial(call: NodeCall) -> Value:
     if call.does(MULTINOMIAL_EMPTY):
         for size, what in ((rows, "a line"), (classes, "a class"), (count, "a sample")):
             call.at_most(1, size, f"there must be {what}")
-    return Value((rows, count), call.integer("dtype", INT32))
+    return Value((rows, count), call.integer("dtype", contents.INT32))
 
 
 @operator("HannWindow", "HammingWindow", "BlackmanWindow")
@@ -160,7 +153,7 @@ def window(call: NodeCall) -> Value:
     length_shape = reshaping.known_shape(call, 0, call.input_name(0))
     if length_shape is not None:
         call.equal(multiply(*length_shape), 1, "the length must be one number")
-    return Value((call.size_in(0, "length"),), call.integer("output_datatype", FLOAT))
+    return Value((call.size_in(0, "length"),), call.integer("output_datatype", contents.FLOAT))
 
 
 declare("TorchEmbedding", "(N, M), (...), number?, number? -> (..., M)", domain=MICROSOFT)
@@ -270,7 +263,7 @@ NON_ZERO_SCALAR = RuntimeDifference(
 
 def _non_zero_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     dims = call.value(0).shape
-    return Bands(0, tuple(map(places, dims))) if dims else UNBOUNDED
+    return contents.Bands(0, tuple(map(places, dims))) if dims else UNBOUNDED
 
 
 @operator("NonZero", interval=_non_zero_interval)
@@ -287,7 +280,7 @@ def non_zero(call: NodeCall) -> Value:
         by=[0],
         most=None if dims is None else multiply(*dims),
     )
-    return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), INT64)
+    return Value((maximum((rank, 1)) if call.does(NON_ZERO_SCALAR) else rank, count), contents.INT64)
 
 
 def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
@@ -295,15 +288,22 @@ def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
     content = call.value(0).content
     # TorchScript counts along an axis by NonZero(ConstantOfShape(n)): 20 times in each layer of a Longformer, whose
     # condition took minutes while data decided these sizes.
-    if isinstance(content, IndexRamp) and not any(content.strides) and isinstance(content.start, int) and content.start:
-        every = IndexRamp(0, (0, 1)) if len(dims) == 1 else None
-        return Value((len(dims), multiply(*dims)), INT64, every)
-    items, sizes = listed(content, dims), numbers_of(dims)
+    if (
+        isinstance(content, contents.IndexRamp)
+        and not any(content.strides)
+        and isinstance(content.start, int)
+        and content.start
+    ):
+        every = contents.IndexRamp(0, (0, 1)) if len(dims) == 1 else None
+        return Value((len(dims), multiply(*dims)), contents.INT64, every)
+    items, sizes = contents.listed(content, dims), numbers_of(dims)
     if items is None or sizes is None or not all(isinstance(i, int) for i in items):
         return None
     indices = [index for index, item in zip(product(*map(range, sizes)), items, strict=True) if item]
-    content = Elements(tuple(n for axis in zip(*indices, strict=True) for n in axis))
-    return Value((len(dims), len(indices)), INT64, content if len(content.items) <= MAX_ELEMENTS else None)
+    content = contents.Elements(tuple(n for axis in zip(*indices, strict=True) for n in axis))
+    return Value(
+        (len(dims), len(indices)), contents.INT64, content if len(content.items) <= contents.MAX_ELEMENTS else None
+    )
 
 
 @operator("Compress", interval=interval_of_some)
@@ -335,8 +335,8 @@ def unique(call: NodeCall) -> Sequence[Value]:
         # Slices without elements end the process, unless there is no slice at all.
         is_safe = any_of([call.empty((*leading, dims[whole])), negate(call.empty(trailing))])
         crashes(call, is_safe, "the slices are empty")
-    one = Value((count,), INT64)
-    return Value(shape, call.dtype()), one, Value((most,), INT64), one
+    one = Value((count,), contents.INT64)
+    return Value(shape, call.dtype()), one, Value((most,), contents.INT64), one
 
 
 ONE_HOT_VALUES = RuntimeDifference("OneHot", "requires two values in one axis", "they are two values")
@@ -374,7 +374,7 @@ def top_k_(call: NodeCall) -> Sequence[Value]:
     # Since version 10 the count is an input.
     count = call.size_in(1, "k") if call.version >= 10 else call.integer("k")
     shape = indexing.top_k(call, dims, call.integer("axis", -1), count)
-    return Value(shape, call.dtype()), Value(shape, INT64)
+    return Value(shape, call.dtype()), Value(shape, contents.INT64)
 
 
 @operator("ReverseSequence", interval=interval_of_some)
@@ -396,7 +396,7 @@ NMS_THRESHOLDS = RuntimeDifference(
 )
 
 
-@operator("NonMaxSuppression", interval=lambda call, outputs, n: Bands(1, tuple(map(places, call.shape(1)))))
+@operator("NonMaxSuppression", interval=lambda call, outputs, n: contents.Bands(1, tuple(map(places, call.shape(1)))))
 def suppression(call: NodeCall) -> Value:
     """The batch, class and index of each box that is kept; data decide how many."""
     batch, count, _ = call.rank(0, (3,), "boxes")
@@ -409,4 +409,4 @@ def suppression(call: NodeCall) -> Value:
         call.filled(
             reshaping.known_shape(call, n, call.input_name(n)) or (), f"{call.input_name(n)} must have a number"
         )
-    return Value((call.fresh("count", "the number of selected boxes"), 3), INT64)
+    return Value((call.fresh("count", "the number of selected boxes"), 3), contents.INT64)
