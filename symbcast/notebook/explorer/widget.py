@@ -14,7 +14,7 @@ import traitlets
 from anywidget import AnyWidget
 
 from symbcast.answers.comparison import Comparison
-from symbcast.answers.comparison.comparison_document import comparison_document
+from symbcast.answers.comparison.comparison import comparison_document
 from symbcast.answers.public.result import Result, call_of
 from symbcast.answers.show import axis_steps as working
 from symbcast.answers.show import broadcast, html
