@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import Formula
-from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import sizes_text
 from symbcast.core.shapes import ShapeLike, shape
@@ -321,32 +321,24 @@ def _named_axes(source: _Source, axes: Axes | None, runtime: Runtime) -> list[_A
         number(d) is None and a not in given.get(n, {}) for n, dims in inputs.items() for a, d in enumerate(dims)
     ):
         report = _checked(source, source.raw, runtime)
+    # The numbers of sizes with names are those of the smallest inputs with which the model runs.
+    witness = {symbol(n): s for n, s in (report.witness() or {}).items()} if report is not None else {}
     for name, dims in inputs.items():
         present = report.inputs[name] if report is not None else None
         for axis, dim in enumerate(dims):
             size = given.get(name, {}).get(axis)
-            if size is not None:
-                named.append(_Axis(name, axis, size, number(dim)))
-            elif number(dim) is None and present is not None:
-                named.append(_Axis(name, axis, present.dims[axis], None))
-    return named if report is None else _with_witness(named, report)
-
-
-def _with_witness(named: Sequence[_Axis], report: ModelReport) -> list[_Axis]:
-    """Return axes with the numbers that the model's own sizes have where it runs."""
-    witness = report.witness() or {}
-    sizes = {symbol(n): s for n, s in witness.items()}
-    return [
-        a
-        if a.number is not None or not sizes.keys() >= set(symbols_of((a.size,)))
-        else a._replace(number=value_at(a.size, sizes))
-        for a in named
-    ]
+            own = number(dim) if present is None else present.dims[axis]
+            if own is not None and (size is not None or not isinstance(own, int)):
+                named.append(_Axis(name, axis, own if size is None else size, value_at(own, witness)))
+    return named
 
 
 def _given(inputs: Mapping[str, Any], axes: Axes) -> dict[str, dict[int, Dim]]:
     if isinstance(axes, str):
-        return _by_names(inputs, [part.strip() for part in axes.split(",")])
+        names = [part.strip() for part in axes.split(",")]
+        if len(set(names)) == len(names) and all(name.isidentifier() for name in names):
+            return _by_names(inputs, names)
+        axes = {name: axes for name, dims in inputs.items() if len(dims) == len(names)}
     if not isinstance(axes, Mapping):
         raise ShapeTypeError(axes, "names of axes", 'write "N", or {"x": "N, 3, H, W"}, or {"x": {0: "N"}}')
     given: dict[str, dict[int, Dim]] = {}
@@ -359,12 +351,16 @@ def _given(inputs: Mapping[str, Any], axes: Axes) -> dict[str, dict[int, Dim]]:
             if isinstance(sizes, Mapping)
             else dict(enumerate(shape(sizes).dims))
         )
+        if not isinstance(sizes, Mapping) and len(pairs) != len(dims):
+            raise BindingError(f"{name} has {len(dims)} axes, and {len(pairs)} sizes were passed")
         for axis in pairs:
             if not -len(dims) <= axis < len(dims):
                 raise BindingError(f"{name} has no axis {axis}: it has {len(dims)} axes")
         given[name] = {axis % len(dims): size for axis, size in pairs.items()}
         for axis, size in list(given[name].items()):
-            if isinstance(size, int):
+            if isinstance(size, Unknown):
+                del given[name][axis]  # it stays as it is
+            elif isinstance(size, int):
                 if number(dims[axis]) not in (None, size):
                     raise BindingError(f"axis {axis} of {name} is {number(dims[axis])}, not {size}")
                 del given[name][axis]
@@ -373,12 +369,20 @@ def _given(inputs: Mapping[str, Any], axes: Axes) -> dict[str, dict[int, Dim]]:
 
 def _by_names(inputs: Mapping[str, Any], names: Sequence[str]) -> dict[str, dict[int, Dim]]:
     """Return the axes that names in order mean: the first of each input, then the last of images or the next ones."""
-    numbers: dict[str, int | None] = {}
+    most = max((len(dims) for dims in inputs.values()), default=0)
+    if len(names) > most:
+        raise BindingError(f"{len(names)} axes are named, and no input has more than {most}")
+    numbers: dict[str, tuple[str, int | None]] = {}
     given: dict[str, dict[int, Dim]] = {}
     for name, dims in sorted(inputs.items(), key=lambda pair: -len(pair[1])):
-        places = _places(dims, len(names))
-        for place, size in zip(places, names, strict=False):
-            if place < len(dims) and numbers.setdefault(size, number(dims[place])) == number(dims[place]):
+        for place, size in zip(_places(dims, len(names)), names, strict=False):
+            if place < len(dims):
+                first, known = numbers.setdefault(size, (name, number(dims[place])))
+                if known != number(dims[place]):
+                    raise BindingError(
+                        f"{size} is {known} on {first}, and axis {place} of {name} is {number(dims[place])}",
+                        f'name the axes of each input: {{"{first}": ..., "{name}": ...}}',
+                    )
                 given.setdefault(name, {})[place] = shape(size).dims[0]
     return given
 
@@ -424,7 +428,7 @@ def _declare(raw: Any, named: Sequence[_Axis]) -> None:
     dims = _inputs(raw)
     for name, axis, size, _ in named:
         dims[name][axis].Clear()
-        dims[name][axis].dim_param = str(size)
+        dims[name][axis].dim_param = _written(size)
     for graph in graphs_of(raw.graph):
         del graph.value_info[:]
         if graph is not raw.graph:
@@ -436,6 +440,10 @@ def _declare(raw: Any, named: Sequence[_Axis]) -> None:
     for output in raw.graph.output:
         for dim in output.type.tensor_type.shape.dim:
             dim.Clear()
+
+
+def _written(size: Dim) -> str:
+    return size.name if isinstance(size, Symbol) else str(size)
 
 
 def _declare_outputs(raw: Any, report: ModelReport) -> None:
@@ -450,7 +458,7 @@ def _declare_outputs(raw: Any, report: ModelReport) -> None:
             if isinstance(size, int):
                 dim.dim_value = size
             elif data.keys().isdisjoint(symbols_of((size,))):
-                dim.dim_param = report._checked.env and str(size)
+                dim.dim_param = _written(size)
 
 
 def _with_external_data(model: Any, source: _Source) -> Any:

@@ -13,10 +13,10 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, numbers_of
-from symbcast.core.algebra.terms import Dim
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.graph import Node
 from symbcast.operators.operator import Dims
-from symbcast.operators.values.contents import sizes_of
+from symbcast.operators.values.contents import INTEGERS, sizes_of
 from symbcast.operators.values.value import Value
 
 _TO_THE_END = (1 << 63) - 1
@@ -66,18 +66,24 @@ def local_proposals(
             yield from propose(sizes, node, inputs, original)
 
 
-def _numbers(inputs: Sequence[Value | None], position: int) -> tuple[int, ...] | None:
-    """Return the numbers that an input holds; None if it holds any sizes, or is not known."""
+def _dims(inputs: Sequence[Value | None], position: int) -> Dims | None:
+    """Return the sizes that an input holds; None if they are not known."""
     value = inputs[position] if position < len(inputs) else None
-    dims = None if value is None else sizes_of(value.content, value.shape)
-    return None if dims is None else numbers_of(dims)
+    return None if value is None else sizes_of(value.content, value.shape)
+
+
+def _numbers(sizes: OldSizes, inputs: Sequence[Value | None], position: int) -> tuple[int, ...] | None:
+    """Return the numbers that an input held in the model; None if they are not known."""
+    dims = _dims(inputs, position)
+    numbers = [n for n in map(sizes.old, dims or ()) if n is not None]
+    return tuple(numbers) if dims is not None and len(numbers) == len(dims) else None
 
 
 # Reshape.
 
 
 def _reshape(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
-    wanted, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    wanted, data = _numbers(sizes, inputs, 1), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     known = _known(sizes, data)
     if wanted is None or known is None or not any(map(sizes.is_free, data)):
@@ -142,31 +148,39 @@ def reshaped_axes(sizes: OldSizes, data: Dims, before: Sequence[int], target: Se
                 right, j = right * target[j], j + 1
             else:
                 raise ArithmeticError
-        if j == len(target):
-            i = len(before)
+        # An axis of size 1 joins the axis before it, unless the target has one for it.
+        while i < len(before) and before[i] == 1 and (j == len(target) or target[j] != 1):
+            i += 1
+        # An axis of size 1 of the target may be that of a size in this run.
+        while j < len(target) and target[j] == 1 and (i == len(before) or before[i] != 1):
+            j += 1
         yield from _divided(sizes, multiply(1, *data[start:i]), target[first:j])
 
 
 def _divided(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> Sequence[Dim]:
-    """Divide a product among axes: one axis takes all growth, or each is a size that was met before.
+    """Divide a product among axes: each is a size that was met before or its number, or one axis takes all growth.
 
     If neither divides exactly, the first axis takes the quotient, which must be whole where the model runs.
     """
     if not sizes.is_free(whole):
         return target
+    factored = _factored(sizes, whole, target)
+    if factored is not None:
+        return factored
     for taken, others in ((n, prod(target) // target[n]) for n in range(len(target))):
         quotient = exact_quotient((whole,), (others,))
         if quotient is not None:
             return (*target[:taken], quotient, *target[taken + 1 :])
-    factored = _factored(sizes, whole, target)
-    return factored or (floor_divide(whole, prod(target[1:])), *target[1:])
+    return (floor_divide(whole, prod(target[1:])), *target[1:])
 
 
 def _factored(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> tuple[Dim, ...] | None:
     """Return sizes with the target's numbers whose product is ``whole``, from those that were met before."""
     if len(target) == 1:
         return (whole,) if sizes.old(whole) == target[0] else None
-    for size in (*sizes.sizes_with(target[0]), target[0]):
+    met = sizes.sizes_with(target[0])
+    plain, others = [d for d in met if isinstance(d, Symbol)], [d for d in met if not isinstance(d, Symbol)]
+    for size in (*plain, target[0], *others):
         rest = exact_quotient((whole,), (size,))
         after = None if rest is None else _factored(sizes, rest, target[1:])
         if after is not None:
@@ -193,7 +207,7 @@ def _written(wanted: Sequence[int], data: Dims, result: Dims, keeps_zeros: bool)
 
 
 def _expand(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
-    wanted, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    wanted, data = _dims(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     if wanted is None:
         return
@@ -206,20 +220,21 @@ def _expand(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origina
 
 def _slice(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
     """Positions near the end of a free axis are counted from its end; an end at the old size is the end of the axis."""
-    starts, ends, data = _numbers(inputs, 1), _numbers(inputs, 2), inputs[0].shape  # type: ignore[union-attr]
+    starts, ends, data = _dims(inputs, 1), _dims(inputs, 2), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     if starts is None or ends is None:
         return
-    axes = _numbers(inputs, 3) or tuple(range(len(starts)))
-    steps = _numbers(inputs, 4) or (1,) * len(starts)
-    new: list[tuple[int, int]] = []
+    axes = _numbers(sizes, inputs, 3) or tuple(range(len(starts)))
+    steps = _numbers(sizes, inputs, 4) or (1,) * len(starts)
+    new: list[tuple[Dim, Dim]] = []
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         size = data[axis] if -len(data) <= axis < len(data) else 0
         old = sizes.old(size) if sizes.is_free(size) else None
         if old is None or step < 1:
             new.append((start, end))
             continue
-        new.append((start - old if old / 2 < start < old else start, _end(end, old)))
+        is_late = isinstance(start, int) and old / 2 < start < old
+        new.append((start - old if is_late else start, _end(end, old)))
     lists = {1: tuple(s for s, _ in new), 2: tuple(e for _, e in new)}
     before: dict[int, Dims] = {1: starts, 2: ends}
     changed: dict[int, Dims] = {n: dims for n, dims in lists.items() if dims != before[n]}
@@ -227,14 +242,16 @@ def _slice(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original
         yield Proposal(changed, "a position near the end of an axis is counted from its end")
 
 
-def _end(end: int, old: int) -> int:
+def _end(end: Dim, old: int) -> Dim:
+    if not isinstance(end, int):
+        return end
     if old <= end < _TO_THE_END >> 33:
         return _TO_THE_END
     return end - old if old / 2 < end < old else end
 
 
 def _split(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
-    lengths, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    lengths, data = numbers_of(_dims(inputs, 1)), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     axis = int(node.attributes.get("axis", 0))
     if lengths is None or not -len(data) <= axis < len(data):
@@ -251,7 +268,7 @@ def _split(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original
 
 
 def _top_k(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
-    count, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    count, data = _dims(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     axis = int(node.attributes.get("axis", -1))
     if count and -len(data) <= axis < len(data) and sizes.is_free(data[axis]) and count == (sizes.old(data[axis]),):
@@ -260,7 +277,7 @@ def _top_k(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original
 
 def _gather(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
     """Indices that take every element of a free axis in order only reshape it; the last index becomes -1."""
-    places, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    places, data = _numbers(sizes, inputs, 1), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     axis = int(node.attributes.get("axis", 0))
     if not places or not -len(data) <= axis < len(data) or not sizes.is_free(data[axis]):
@@ -268,13 +285,13 @@ def _gather(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origina
     old, layout = sizes.old(data[axis]), inputs[1].shape  # type: ignore[union-attr]
     if layout and places == tuple(range(old or 0)):
         yield from _as_reshape(sizes, data, (*data[:axis], *layout, *data[axis % len(data) + 1 :]))
-    elif old is not None and len(places) == 1 and 0 < places[0] == old - 1:
+    elif old is not None and len(places) == 1 and 0 < places[0] == old - 1 and _dims(inputs, 1) == places:
         yield Proposal({1: (-1,)}, "the last element of the axis")
 
 
 def _gather_nd(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
     """Indices that take every element of the first axes in order only reshape these axes."""
-    places, data = _numbers(inputs, 1), inputs[0].shape  # type: ignore[union-attr]
+    places, data = _numbers(sizes, inputs, 1), inputs[0].shape  # type: ignore[union-attr]
     layout = inputs[1].shape if inputs[1] is not None else None
     assert data is not None
     if not places or not layout or node.attributes.get("batch_dims", 0) or not isinstance(layout[-1], int):
@@ -295,7 +312,7 @@ def _as_reshape(sizes: OldSizes, data: Dims, target: Dims) -> Iterator[Proposal]
 
 
 def _resize(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
-    wanted, data = _numbers(inputs, 3), inputs[0].shape  # type: ignore[union-attr]
+    wanted, data = _dims(inputs, 3), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     axes = node.attributes.get("axes") or list(range(len(data)))
     if wanted is None or len(wanted) != len(axes):
@@ -305,10 +322,10 @@ def _resize(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origina
         yield Proposal({3: dims}, "sizes that follow those of the data")
 
 
-def _resized(sizes: OldSizes, data: Dim, wanted: int) -> Dim:
+def _resized(sizes: OldSizes, data: Dim, wanted: Dim) -> Dim:
     """Return the size of a resized axis: that of the data, one that was met before, or a multiple of the data's."""
     old = sizes.old(data) if sizes.is_free(data) else None
-    if not old:
+    if not old or not isinstance(wanted, int):
         return wanted
     if old == wanted:
         return data
@@ -323,14 +340,26 @@ def _same_symbols(one: Dim, other: Dim) -> bool:
 
 
 def _lengths(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
-    lengths, data = _numbers(inputs, 4), inputs[0].shape  # type: ignore[union-attr]
+    lengths, data = numbers_of(_dims(inputs, 4)), inputs[0].shape  # type: ignore[union-attr]
     assert data is not None
     axis = 1 if node.attributes.get("layout", 0) else 0
     if lengths and len(data) == 3 and set(lengths) == {sizes.old(data[axis])}:
         yield Proposal({}, "all sequences have the whole length", dropped=(4,))
 
 
+def _counting(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    """A whole number beside indices that is a free size of the model: rows are counted by it."""
+    for position, other in ((1, 0), (0, 1)):
+        number, indices = _dims(inputs, position), inputs[other]
+        is_counted = indices is not None and indices.dtype in INTEGERS and _dims(inputs, other) is None
+        if number is not None and is_counted and len(number) == 1 and isinstance(number[0], int) and number[0] > 1:
+            sizes_there = [d for d in sizes.sizes_with(number[0]) if not isinstance(d, int)]
+            if sizes_there:
+                yield Proposal({position: (sizes_there[0],)}, "indices are counted by it")
+
+
 _LOCAL: Mapping[str, Local] = {
+    **dict.fromkeys(("Mul", "Div", "Mod"), _counting),
     "Reshape": _reshape,
     "Expand": _expand,
     "Slice": _slice,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # The first operator sets in which Min and Max take integers, and in which Mod exists.
 _EXTREMA, _MOD = 12, 10
+# The most trials for one model.
+_TRIALS = 4000
 
 
 class Edit(NamedTuple):
@@ -67,6 +69,8 @@ class Plan:
         self.sources = sources
         self.sizes: list[OnnxNode] = []
         self.changed: dict[int, Change] = {}
+        # How many nodes may still be computed for trial.
+        self.trials = _TRIALS
         self.made: dict[Hashable, str] = {}
         self._versions = model.examined.versions
         self._taken = set(names_in(model.raw))
