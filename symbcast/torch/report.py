@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
 from symbcast.answers.show.document import Document, Field, Room, field, fields, whole, words
 from symbcast.core.account import Account, OpenPart
-from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, Formula, expand, with_leaves
+from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, Formula, equal, expand, with_leaves
+from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import shorten_end
 from symbcast.core.solver.evaluation import formula_source
 from symbcast.graphs.inputs import NOTHING
 from symbcast.graphs.model import CheckedModel
+from symbcast.graphs.report.findings import model_findings
 from symbcast.graphs.report.graph_report import GraphReport
 from symbcast.graphs.report.presentation import model_document
 from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.errors.refusal import Refusal
 from symbcast.torch.guards.comparison import ArgumentMaker, Comparer, Comparison, WeakRules
-from symbcast.torch.guards.guards import Guards, guards_of
+from symbcast.torch.guards.guards import Guards, Specialised, guards_of
 from symbcast.torch.guards.suggestions import Suggester, Suggestion
 from symbcast.torch.reader import TorchModel
 
@@ -54,7 +57,23 @@ class TorchReport(GraphReport):
             (node, {d for o in node.outputs if o in values for d in values[o].shape or ()})
             for node in self._model.graph.nodes
         ]
-        return guards_of(self.program, self._model.declared, nodes, self.min_size)
+        guards = guards_of(self.program, self._model.declared, nodes, self.min_size)
+        guards.specialised = tuple(s._replace(needed_by=self._needing(s)) for s in guards.specialised)
+        return guards
+
+    def _needing(self, fixed: Specialised) -> str:
+        """Return the first node that needs a size that torch fixed, which a walk with that axis open shows."""
+        if not fixed.was_open:
+            return ""
+        size, declared = symbol(f"<{fixed.axis}>"), self._model.declared
+        inputs = tuple(
+            i._replace(axes=tuple(a._replace(size=size) if a.source == fixed.source else a for a in i.axes))
+            for i in declared.inputs
+        )
+        model = TorchModel(self.source, self._model.path, self.program, declared._replace(inputs=inputs))
+        checked = replace(cast("Any", self._checked.again), model=model)(NOTHING, assume=())
+        needed = equal(size, fixed.size)
+        return next((f"{f.node}, {f.where}".rstrip(", ") for f in model_findings(checked) if f.formula == needed), "")
 
     @property
     def unanalysed(self) -> tuple[Unanalysed, ...]:
@@ -189,7 +208,7 @@ def _guard_fields(guards: Guards, refusal: str | None, shown: int, has_sizes: bo
     for name, guard in list(guards.open.items())[:shown]:
         yield field("open", words(f"{name}: the guard {guard.text} cannot be read"), most=2)
     fixed = [str(s) for s in guards.specialised if s.was_open]
-    yield field("torch fixed", words("; ".join(fixed)), most=2)
+    yield field("torch fixed", words("; ".join(fixed)), most=4)
     if refusal is not None:
         said = "torch did not export it as requested; .suggest() has what it accepts"
         # The guards of the program that it did export already show the broken constraints above.

@@ -225,3 +225,30 @@ def test_an_axis_that_there_is_not_is_refused(unet, axis):
     case, _ = unet
     with pytest.raises(sb.BindingError, match=r"has no axis .*; its 4 axes are counted from 0"):
         sb.torch.check(case.module, case.args, dynamic_shapes=({axis: Dim("H")},))
+
+
+class Baked(nn.Module):
+    """A module with a size written into a view."""
+
+    def forward(self, x):
+        heads = (x * 2).view(4, x.shape[1], 2, 4)
+        return heads.transpose(1, 2)
+
+
+class Looped(nn.Module):
+    """A module with a loop over an axis."""
+
+    def forward(self, x):
+        return torch.stack([x[n] * n for n in range(x.shape[0])])
+
+
+@pytest.mark.parametrize(("module", "needed", "line"), [(Baked(), True, False), (Looped(), False, True)])
+def test_a_size_that_torch_fixed_has_the_line_that_needs_it(module, needed, line):
+    report = sb.torch.check(module, (torch.zeros(4, 16, 8),), dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
+    batch = report.guards.specialised[0]
+    assert (batch.axis, batch.size, batch.was_open) == ("x.shape[0]", 4, True)
+    first = type(module).forward.__code__.co_firstlineno + 1
+    place = batch.needed_by if needed else batch.line
+    assert place.endswith(f"test_programs.py:{first}")
+    assert (bool(batch.needed_by), bool(batch.line)) == (needed, line)
+    assert f"x.shape[0] == 4  ({'needed by view, ' if needed else ''}line " in " ".join(str(report).split("\n"))

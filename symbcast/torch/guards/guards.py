@@ -55,7 +55,8 @@ class Specialised(NamedTuple):
     """An axis whose size a program fixes.
 
     ``was_open`` says that torch fixed the size although it was asked to leave it open; ``line`` is the line where it
-    did so. Both are known only for a program exported in this process.
+    did so. Both are known only for a program exported in this process. ``needed_by`` is the first node that needs that
+    size of an axis that was open, with its line of code, if one node alone does.
     """
 
     axis: str
@@ -63,9 +64,11 @@ class Specialised(NamedTuple):
     source: str
     was_open: bool = False
     line: str = ""
+    needed_by: str = ""
 
     def __str__(self) -> str:
-        return f"{self.axis} == {self.size}" + (f"  ({self.line})" if self.line else "")
+        place = self.line or (self.needed_by and f"needed by {self.needed_by}")
+        return f"{self.axis} == {self.size}" + (f"  ({place})" if place else "")
 
 
 class Guards:
