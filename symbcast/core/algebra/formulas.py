@@ -312,10 +312,11 @@ def operation_needs(value: Term, seen: set[Operation]) -> Iterator[Leaf]:
             yield from (at_most(0, arg.dim()) for arg in operation.args if not arg.is_at_least(0))
 
 
-def lost_needs(formula: Formula, changed: Formula) -> list[Leaf]:
+def lost_needs(formula: Formula, changed: Formula, change: Callable[[Dim], Dim] | None = None) -> list[Formula]:
     """Return what the terms of a leaf need to have values that a changed form of it neither states nor needs itself.
 
-    Rewriting may drop a term: ``N//M - N//M < 1`` is ``M != 0``, not true.
+    Rewriting may drop a term: ``N//M - N//M < 1`` is ``M != 0``, not true. If ``change`` was applied to the dimensions,
+    it is applied to what they need too.
     """
     if changed == FALSE or is_total(formula) or isinstance(formula, (AllOf, AnyOf)):
         return []
@@ -323,11 +324,12 @@ def lost_needs(formula: Formula, changed: Formula) -> list[Leaf]:
     beside = {need for part in kept if not isinstance(part, (AllOf, AnyOf)) for need in needs(part)}
     joins = [set(part.dims) for part in kept if isinstance(part, Compatible)]
 
-    def is_kept(need: Leaf) -> bool:
+    def is_kept(need: Formula) -> bool:
         is_joined = isinstance(need, Compatible) and any(join.issuperset(need.dims) for join in joins)
-        return is_joined or need in beside or need in kept or need == formula
+        return is_joined or need in beside or need in kept or (need == formula and change is None)
 
-    return [need for need in needs(formula) if not is_kept(need)]
+    needed = needs(formula) if change is None else [with_dims(need, change) for need in needs(formula)]
+    return [need for need in needed if not is_kept(need)]
 
 
 def expand(formula: Compatible | Clashing) -> Formula:

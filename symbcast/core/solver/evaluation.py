@@ -74,14 +74,12 @@ def replace_in_formula(formula: Formula, values: Mapping[Any, Dim]) -> Formula:
     # A product with a factor that becomes 0 loses the terms in its other factors, which must still have values.
     if replaced == formula or is_total(formula) or all(isinstance(v, Symbol) for v in values.values()):
         return replaced
-    return with_leaves(formula, lambda leaf: _with_needs(leaf, change))
 
+    def with_needs(leaf: Leaf) -> Formula:
+        changed = with_dims(leaf, change)
+        return all_of([changed, *lost_needs(leaf, changed, change)])
 
-def _with_needs(leaf: Leaf, change: Callable[[Dim], Dim]) -> Formula:
-    """Return a leaf with its dimensions changed, and with what it needs to have values."""
-    changed = with_dims(leaf, change)
-    kept = needs(changed) if isinstance(changed, (Comparison, Compatible, Clashing)) else []
-    return all_of([changed, *(need for n in needs(leaf) if (need := with_dims(n, change)) not in kept)])
+    return with_leaves(formula, with_needs)
 
 
 def standard_names(symbols: Iterable[Symbol]) -> dict[Symbol, Symbol]:
