@@ -67,11 +67,11 @@ if TYPE_CHECKING:
     from symbcast.answers.comparison import Comparison, Order, Relation, compare, relation
     from symbcast.answers.contracts.contract import Contract
     from symbcast.answers.public.answer import Answer
-    from symbcast.answers.public.bounds import SizeBounds, bounds
     from symbcast.answers.public.conditions import Condition
     from symbcast.answers.public.consequences import Expansion
     from symbcast.answers.public.env import ShapeEnv
     from symbcast.answers.public.result import Result, broadcast
+    from symbcast.answers.public.size_bounds import SizeBounds, bounds
     from symbcast.answers.public.solutions import Solution, broadcastable_to, solve
     from symbcast.arrays import IncompleteTraceWarning, array, check_promises, checked, size, trace
     from symbcast.core.algebra.sympy_functions import Unknown, symbol
@@ -96,9 +96,9 @@ _LAZY = {
     "Rule": "symbcast.core.rules",
     "Shape": "symbcast.core.shapes",
     "ShapeEnv": "symbcast.answers.public.env",
-    "SizeBounds": "symbcast.answers.public.bounds",
+    "SizeBounds": "symbcast.answers.public.size_bounds",
     "Solution": "symbcast.answers.public.solutions",
-    "bounds": "symbcast.answers.public.bounds",
+    "bounds": "symbcast.answers.public.size_bounds",
     "broadcast": "symbcast.answers.public.result",
     "broadcastable_to": "symbcast.answers.public.solutions",
     "solve": "symbcast.answers.public.solutions",

@@ -207,7 +207,7 @@ class ProvedData(VerdictData):
 
 
 class BoundData(TypedDict):
-    """An end of the values of an expression, see `symbcast.answers.public.bounds.Bound`."""
+    """An end of the values of an expression, see `symbcast.answers.public.size_bounds.Bound`."""
 
     value: int | None
     at: dict[str, int] | None

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import sympy
 
     from symbcast.answers.guards.stablehlo import CheckedRequirement
-    from symbcast.answers.public.bounds import SizeBounds
     from symbcast.answers.public.conditions import Condition
+    from symbcast.answers.public.size_bounds import SizeBounds
     from symbcast.core.programs.certificates import Certificate
     from symbcast.core.programs.conditions import ConditionLike
     from symbcast.core.programs.program import Program
@@ -242,7 +242,7 @@ class Answer(Guessable, GuardMethods, PublicAnswer):
         >>> env.bounds(x[1]), env.bounds("batch*T").greatest
         (<SizeBounds T//64: from 0 to 8>, None)
         """
-        from symbcast.answers.public.bounds import bounds_where_valid
+        from symbcast.answers.public.size_bounds import bounds_where_valid
 
         return bounds_where_valid(self._subject, self._account, size)
 

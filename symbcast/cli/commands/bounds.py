@@ -22,7 +22,7 @@ def bounds(size: str = "", /, *, assume: Assumed = None, min_size: MinSize = 0, 
     size
         The expression, in quotes: "(320*n + 255) % 256".
     """
-    from symbcast.answers.public.bounds import bounds as ask
+    from symbcast.answers.public.size_bounds import bounds as ask
 
     if not size:
         raise UsageError(f"give an expression of sizes: {command_line('bounds', ('N*M + 1',))}")

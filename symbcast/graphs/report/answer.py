@@ -34,9 +34,9 @@ from symbcast.operators.operator import Dims
 from symbcast.operators.values.value import Value, sizes_in
 
 if TYPE_CHECKING:
-    from symbcast.answers.public.bounds import SizeBounds
-    from symbcast.graphs.report.bounds import ModelBounds
+    from symbcast.answers.public.size_bounds import SizeBounds
     from symbcast.graphs.report.findings import Finding
+    from symbcast.graphs.report.model_bounds import ModelBounds
 
 
 # The account of a model: proved requirements, nodes that may be open, and points that walks at single sizes decide.
@@ -325,8 +325,8 @@ class GraphAnswer(LazyAccount, ModuleAnswer):
         >>> found.alive.value, found.alive_at, found.values["x"].axes[2].greatest, report.bounds("H*W").greatest
         (78643200, 'p2o.Clip.2', 640, 409600)
         """
-        from symbcast.answers.public.bounds import bounds_where_valid
-        from symbcast.graphs.report.bounds import model_bounds
+        from symbcast.answers.public.size_bounds import bounds_where_valid
+        from symbcast.graphs.report.model_bounds import model_bounds
 
         if size is None:
             return model_bounds(self._checked, self._partial_reason)
