@@ -53,6 +53,7 @@ def fitting(context: Context, size: Dim, window: SlidingWindow) -> Dim:
 def rounded_down(context: Context, size: Dim, window: SlidingWindow) -> Dim:
     """Return the number of window positions within the padded axis, possibly 0."""
     room = window.room(size)
+    # `room//stride + 1 >= 0` exactly where `room >= -stride`.
     context.at_most(0, add(room, window.stride), NOT_NEGATIVE)
     return add(floor_divide(room, window.stride), 1)
 
@@ -63,6 +64,7 @@ def rounded_up(context: Context, size: Dim, window: SlidingWindow) -> Dim:
     The number may be 0, as in `rounded_down`.
     """
     room = window.room(size)
+    # `ceil(room/stride) + 1 >= 0` exactly where `room > -2*stride`.
     context.at_most(1, add(room, 2 * window.stride), NOT_NEGATIVE)
     return _begun(context, size, window)
 
@@ -70,12 +72,15 @@ def rounded_up(context: Context, size: Dim, window: SlidingWindow) -> Dim:
 def fitting_rounded_up(context: Context, size: Dim, window: SlidingWindow) -> Dim:
     """Return the number of positions as `rounded_up` does; there must be at least one."""
     reason = "there must be a position for the window"
+    # `ceil(room/stride) + 1 >= 1` exactly where `room > -stride`; and the first window starts before the end part.
     context.at_most(1, add(window.room(size), window.stride), reason)
     context.at_most(1, add(size, window.before), reason)
     return _begun(context, size, window)
 
 
 def _begun(context: Context, size: Dim, window: SlidingWindow) -> Dim:
+    # Windows that start before the end part are ceil(begun/stride), those that the room has, and one that goes past it,
+    # ceil(room/stride) + 1. The quotient grows with its dividend, so the lesser dividend gives the lesser of both.
     begun, reaching = add(size, window.before), add(window.room(size), window.stride)
     return ceil_divide(context.bounds.smaller(begun, reaching), window.stride)
 

@@ -168,6 +168,7 @@ class PairAgreements:
         first, second = self._first.required, self._second.required
         match way:
             case Agreement.AGREE:
+                # An axis that lies elsewhere combines other elements, unless it has only one.
                 return (*first, *second, *self._same, *(equal(size, 1) for size in self._moved)), (TRUE,)
             case Agreement.APART:
                 return (*first, *second, *self._same), [different(size, 1) for size in self._moved]
@@ -179,6 +180,7 @@ class PairAgreements:
             case Agreement.ONLY_SECOND:
                 return second, [negate(f) for f in first if f not in second]
             case Agreement.NEITHER:
+                # Each refuses for a reason of its own: the two need not fail in the same requirement.
                 return (any_of(map(negate, first)),), [negate(f) for f in second]
 
     @cached_property

@@ -149,10 +149,12 @@ class Join(Law):
         return (self.why,)
 
     def asks(self, column: Column) -> Iterator[Ask]:
+        # One formula of all sizes, not one for each neighbour: 2 goes with 1, and 1 with 3, but 2 not with 3.
         if len(column.sizes) > 1:
             yield Ask(Compatible(column.sizes), column.operands, self.why)
 
     def output(self, column: Column) -> OutputDim:
+        # Not the maximum: 0 beside 1 is 0.
         return Joined(column.sizes) if len(column.sizes) > 1 else next(iter(column.sizes), 1)
 
 
@@ -171,6 +173,7 @@ class Equal(Law):
 
     def asks(self, column: Column) -> Iterator[Ask]:
         first = column.operands[0] if column.base is None else column.base
+        # Equality is transitive, so comparing all with one is enough.
         for n, size in column.others():
             yield Ask(formulas.equal(column.base_size, size), (min(first, n), max(first, n)), self.why, self.details)
 
@@ -249,6 +252,7 @@ def axis_columns(
     over: list[tuple[int, Dim]] = []
     for n, axes in enumerate(places.of):
         for axis, size in zip(axes, shapes[n], strict=True):
+            # A placement may be refused, and is shown anyway: its axes may lie before the front or past the end.
             if 0 <= axis < rank:
                 operands[axis] += (n,)
                 sizes[axis] += (size,)
@@ -260,6 +264,7 @@ def axis_columns(
 def integer_output(output: OutputDim) -> int:
     """Return the size of an output axis if all sizes are integers whose joins are defined."""
     if isinstance(output, Joined):
+        # Where the join is defined, all sizes other than 1 are equal: any of them is its value.
         output = next((size for size in output if size != 1), 1)
     assert isinstance(output, int)
     return output
@@ -297,6 +302,7 @@ def same_size(left: OutputDim, right: OutputDim) -> Formula:
 
 def _among(members: Sequence[Dim], others: Sequence[Dim]) -> Iterator[Formula]:
     """Yield the formulas that each member is 1 or one of the others, except where this is obvious."""
+    # A member that is 1 says nothing about the other axis, so 1 among the others is left out: `member == 1` is there.
     for member in members:
         if member != 1 and member not in others:
             yield formulas.any_of(
@@ -325,6 +331,7 @@ def same_open_output(left: Sequence[OutputDim], right: Sequence[OutputDim]) -> F
         if any(map(_is_open, output[1:])):
             raise UnknownRankError("equivalent, where sizes precede a sequence", "an output")
     reach = max(sum(not _is_open(dim) for dim in output) for output in (left, right))
+    # The axes in front of `reach` are those of sequences only: one axis speaks for all of them (`unknown_rank.py`).
     (here, ours), (there, theirs) = _opened(left, reach), _opened(right, reach)
     return formulas.all_of((_same_rank(left, right), same_size(here, there), *map(same_size, ours, theirs)))
 
@@ -358,6 +365,7 @@ def rank_of_output(output: Sequence[OutputDim]) -> Dim:
     known = sum(not _is_open(dim) for dim in output)
     if known == len(output):
         return known
+    # Sequences that join are aligned at the right, so the longest one decides how many axes there are.
     ranks = [arithmetic.add(rank_of(m), known) for m in members_of(output[0]) if is_sequence(m)]
     return ranks[0] if len(ranks) == 1 else arithmetic.maximum(ranks)
 

@@ -33,6 +33,8 @@ def expanded_at_right(shapes: Sequence[Dims], limit: int | None = None) -> list[
         opened = [(p, len(s), s[p]) for p, s in zip(places, shapes, strict=True) if p is not None]
         behind = opened[0][1] - opened[0][0] - 1
         others = [len(s) for p, s in zip(places, shapes, strict=True) if p is None]
+        # `a, *x` beside `b, *y` has no common right end that can be named: x and y may differ in length. Shapes without
+        # a sequence must lie behind it, or they reach axes that lie in it at some ranks and in front of it at others.
         return list(shapes) if len(set(opened)) == 1 and max(others, default=0) <= behind else None
     known = max(len(s) - (p is not None) for p, s in zip(places, shapes, strict=True))
     reach = known if limit is None else limit
@@ -71,6 +73,7 @@ def decide_rank_comparison(formula: Formula) -> Formula:
     apart = subtract(formula.right, formula.left)
     if isinstance(apart, int):
         return TRUE if holds(Comparison(formula.operator, 0, apart)) else FALSE
+    # A lower bound proves `<=` at all ranks; it refutes nothing, as a greater rank may still fit.
     least = term(apart).lower_bound
     return TRUE if formula.operator == "<=" and least is not None and least >= 0 else formula
 
@@ -225,6 +228,7 @@ class SameRank(Placement):
             yield Refusal((0, 1), self.why, {"left": left, "right": right})
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        # Equal ranks: a sequence has exactly the axes that a shape of known rank leaves to it, and none in front.
         known = [len(s) for s in shapes if not any(map(is_sequence, s))]
         return expanded_at_right(shapes, min(known, default=None))
 
@@ -255,6 +259,7 @@ class OntoRight(Placement):
             yield refusal_of_rank_above("data", data, "the target", target)
 
     def expand(self, shapes: Sequence[Dims]) -> list[Dims] | None:
+        # Data has at most the target's axes; if data has more, `rank_asks` is false, whatever is named here.
         return expanded_at_right(shapes, rank_if_known(shapes[1]))
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:
@@ -320,6 +325,7 @@ class FromAxis(Placement):
         a, b = shapes
         if self.axis is None:
             return expanded_at_right(shapes, rank_if_known(a))
+        # From the front, B lies on axes of known place only if it ends before A's sequence begins.
         return list(shapes) if self.axis >= 0 and not reaches_sequence(a, b, self.axis + len(b)) else None
 
     def rank_asks(self, ranks: Sequence[Dim]) -> Iterator[tuple[Formula, Refusal]]:

@@ -120,13 +120,16 @@ def _written(tree: Tree) -> tuple[str, int]:
         case Sum((first, *rest)):
             return "".join([tree_text(first, _PRODUCT), *map(_added, rest)]), _SUM
         case Product(number, factors):
+            # A quotient among the factors gets brackets: `2*(a//b)` is not `2*a//b`.
             texts = [tree_text(f, _POWER) for f in factors]
             signed = "-" * (number < 0) + f"{abs(number)}*" * (abs(number) != 1)
             return signed + "*".join(texts), _PRODUCT if len(texts) > 1 or abs(number) != 1 else _UNARY
         case FloorDivision(operator, left, right):
+            # From left to right: `a*b//c` needs no brackets, and `a//(b*c)` does.
             spaced = operator if operator == "//" else f" {operator} "
             return f"{tree_text(left, _PRODUCT)}{spaced}{tree_text(right, _POWER)}", _PRODUCT
         case Power(base, exponent):
+            # `-2**2` is -4, so a negative number gets brackets too.
             return f"{tree_text(base, _ATOM)}**{exponent}", _POWER
         case FunctionCall(function, arguments):
             return f"{function}({', '.join(map(tree_text, arguments))})", _ATOM
@@ -148,6 +151,7 @@ def has_value_everywhere(tree: Tree) -> bool:
         case FloorDivision(_, left, right):
             return has_value_everywhere(left) and isinstance(right, IntegerLiteral)
         case FunctionCall(function, arguments):
+            # Sizes that do not broadcast have no common size.
             return function != "broadcast" and all(map(has_value_everywhere, arguments))
         case Sum(parts) | Product(_, parts):
             return all(map(has_value_everywhere, parts))
@@ -185,6 +189,7 @@ def is_nonnegative(tree: Tree) -> bool:
             return exponent % 2 == 0 or is_nonnegative(base)
         case FunctionCall(function, arguments):
             return (any if function == "max" else all)(map(is_nonnegative, arguments))
+    # A name is a size.
     return True
 
 
@@ -214,6 +219,7 @@ def _opaque(tree: Tree) -> Iterable[Tree]:
                 yield from _opaque(part)
         case Power(base, _):
             yield from _opaque(base)
+        # The residue of a quotient does not follow from those of its parts: 2//2 and 4//2, or a minimum of them.
         case _:
             yield tree
 

@@ -71,6 +71,7 @@ def _not_below_0(value: Term, bounds: Bounds) -> Iterator[tuple[Symbol, int]]:
         return
     ((monomial, factor),) = rest.coefficients.items()
     if factor > 0:
+        # The ceiling of -number/factor.
         least = -(number // factor)
         if len(monomial) == 1:
             yield from _at_least(monomial[0], least, bounds)
@@ -89,6 +90,7 @@ def _at_least(atom: Atom, least: int, bounds: Bounds) -> Iterator[tuple[Symbol, 
         for arg in atom.args if least >= 1 else ():  # if any joined size is 0, the join is 0
             yield from _not_below_0(arg - constant(1), bounds)
     elif isinstance(atom, Operation) and atom.kind == "//" and atom.args[1].is_constant and atom.args[1].constant > 0:
+        # `x//k >= least` exactly where `x >= least*k`.
         yield from _not_below_0(atom.args[0] - constant(least * atom.args[1].constant), bounds)
 
 
@@ -114,7 +116,7 @@ def is_convex(formula: Formula, turn: Symbol) -> bool:
         case AllOf(parts):
             return all(is_convex(part, turn) for part in parts)
         case AnyOf(parts):
-            # The other parts hold in all iterations or in none.
+            # The other parts hold in all iterations or in none. Two parts may leave a gap: `turn <= 2 or turn >= 5`.
             speaking = [part for part in parts if turn in symbols_in(part)]
             return len(speaking) == 1 and is_convex(speaking[0], turn)
     return False
@@ -143,6 +145,7 @@ class SizeFacts:
 
     def copy(self) -> SizeFacts:
         """Return an independent copy."""
+        # The sizes that a node fixes are facts for this node alone.
         return SizeFacts(self.whole)
 
     def take(self, comparison: Comparison) -> bool:

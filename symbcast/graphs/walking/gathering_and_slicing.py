@@ -63,6 +63,7 @@ def gathered_listed(items: Sequence[object], shape: Dims, places: Sequence[int],
     """Gather from listed elements; None if an index is out of range, or if there are too many results."""
     import numpy as np
 
+    # `np.array` would take a `SizeRatio`, which is a tuple, for a row.
     array = np.empty(len(items), dtype=object)
     array[:] = items
     sizes = numbers_of(shape)
@@ -78,6 +79,7 @@ def _gathered_ramp(data: Value, indices: Value, axis: int, bounds: Bounds) -> Co
     inner = as_ramp(indices.content, indices.shape)
     if not isinstance(data.content, IndexRamp) or inner is None:
         return None
+    # An index below 0 counts from the end, so indices on both sides of 0 jump.
     if not all(bounds.is_at_least(d, 0) for d in (inner.start, *inner.strides)):
         return None
     stride = data.content.strides[axis]
@@ -116,6 +118,7 @@ def _enough(call: NodeCall, interval: Interval, size: Dim, shape: Dims | None) -
     if interval.low is None or interval.high is None:
         return FALSE
     inside = all_of([at_most(multiply(-1, size), interval.low), at_most(add(interval.high, 1), size)])
+    # Without indices, none is out of range.
     empty = [equal(d, 0) for d in shape or () if not call.bounds.is_at_least(d, 1)]
     return any_of([*empty, inside])
 
@@ -235,6 +238,7 @@ def _cut(  # noqa: PLR0913, PLR0917 - an axis, and where it is cut
     return cut(call, size, (first, last, step), starts_within=True)
 
 
+# Exporters write 2**31 - 1, 2**63 - 1 or their opposites for an end of the axis, whatever its size.
 _END = 1 << 30
 
 

@@ -178,6 +178,7 @@ def _same_truth(known: KnownSizes, a: Element, b: Element) -> Element:
 
 def _and(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
+    # One that is false decides, even beside one that is unknown.
     if FALSE in (p, q):
         return 0
     return None if p is None or q is None else _known(known, formulas.all_of([p, q]))
@@ -185,6 +186,7 @@ def _and(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
 
 def _or(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     p, q = truth(a), truth(b)
+    # One that is true decides, even beside one that is unknown.
     if TRUE in (p, q):
         return 1
     return None if p is None or q is None else _known(known, formulas.any_of([p, q]))

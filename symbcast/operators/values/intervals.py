@@ -75,7 +75,7 @@ def extent(ramp: IndexRamp, shape: Dims, bounds: Bounds) -> Interval:
             high = add(high, reach)
         elif bounds.is_at_most(stride, 0):
             low = add(low, reach)
-        else:
+        else:  # a stride of unknown sign reaches one way or the other
             low, high = add(low, bounds.smaller(reach, 0)), add(high, bounds.larger(reach, 0))
     return Interval(low, high, is_attained=True)
 
@@ -91,6 +91,7 @@ def union(parts: Iterable[Interval], bounds: Bounds, *, is_attained: bool = Fals
 
 def some_of(interval: Interval) -> Interval:
     """Return an interval that contains any subset of the elements."""
+    # The elements at the ends may be left out, unless all elements are alike.
     return Interval(interval.low, interval.high, is_constant(interval))
 
 
@@ -103,6 +104,7 @@ def fitted(interval: Interval, dtype: int, bounds: Bounds) -> Interval:
     """Limit an interval to an element type: it becomes unbounded if the type may not hold all of it."""
     if interval.low is None or interval.high is None or dtype not in INTEGERS:
         return UNBOUNDED
+    # An integer that the type does not hold wraps around, to any place between the type's ends.
     ends = [as_represented(interval.low, dtype, bounds), as_represented(interval.high, dtype, bounds)]
     return UNBOUNDED if None in ends else interval
 
@@ -130,6 +132,7 @@ def multiplied(a: Interval, b: Interval, bounds: Bounds, *, meets: bool) -> Inte
     assert a.low is not None and a.high is not None and b.low is not None and b.high is not None
     if is_constant(b) and isinstance(b.low, int) and b.low < 0:
         return negated(multiplied(a, Interval(-b.low, -b.low, b.is_attained), bounds, meets=meets))
+    # The products of the ends are the extremes only where nothing changes sign: -3 to 2 times 1 to 4 begins at -12.
     is_monotone = is_constant(b) or bounds.is_at_least(a.low, 0)
     if not (is_monotone and bounds.is_at_least(b.low, 0)):
         return UNBOUNDED
@@ -143,6 +146,7 @@ def divided(a: Interval, b: Interval, bounds: Bounds) -> Interval:
     if is_constant(b):
         low, high = (quotient_towards_zero(bounds, end, b.low) for end in (a.low, a.high))
         return Interval(low, high, a.is_attained)
+    # Not attained: the greatest dividend need not meet the least divisor.
     return Interval(0, floor_divide(a.high, b.low)) if bounds.is_at_least(a.low, 0) else UNBOUNDED
 
 
@@ -153,7 +157,7 @@ def remainder(a: Interval, b: Interval, bounds: Bounds, *, of_dividend: bool) ->
     greatest = subtract(b.high, 1)
     is_natural = a.low is not None and bounds.is_at_least(a.low, 0)
     if is_natural and a.high is not None:
-        if bounds.is_at_most(a.high, subtract(b.low, 1)):
+        if bounds.is_at_most(a.high, subtract(b.low, 1)):  # below every divisor, a dividend is its own remainder
             return a
         greatest = bounds.smaller(a.high, greatest)
     return Interval(multiply(-1, greatest) if of_dividend and not is_natural else 0, greatest)
@@ -181,10 +185,12 @@ def magnitude(a: Interval, bounds: Bounds) -> Interval:
         return a if a.high is not None else UNBOUNDED
     if bounds.is_at_most(a.high, 0):
         return negated(a)
+    # Not attained: elements on both sides of 0 need not be 0.
     return Interval(0, bounds.larger(multiply(-1, a.low), a.high))
 
 
 def _attained(a: Interval, b: Interval, meets: bool) -> bool:
+    # Each element meets one that is the same everywhere, whatever the shapes.
     if is_constant(a) or is_constant(b):
         return (a.is_attained or is_constant(a)) and (b.is_attained or is_constant(b))
     return meets and a.is_attained and b.is_attained
@@ -200,6 +206,7 @@ def all_meet(shapes: Sequence[Dims | None]) -> bool:
         return False
     longest = max((len(s) for s in shapes if s is not None), default=0)
     laid_out = [(*[1] * (longest - len(s)), *s) for s in shapes if s is not None]
+    # On an axis that two operands have, an element meets only the one at the same index.
     return all(sum(size != 1 for size in sizes) <= 1 for sizes in zip(*laid_out, strict=True))
 
 

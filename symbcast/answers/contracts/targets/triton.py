@@ -34,6 +34,7 @@ _TYPES = {
     "uint64": "UINT64",
     "bfloat16": "BF16",
 }
+# What -1 stands for: Triton sends any size from 1 on. Sizes of more than 31 bits are not tried by anybody.
 _ANY = range(1, (1 << 31) + 1)
 _INT32 = (1 << 31) - 1
 _CORE = "triton-inference-server/core: src/model_config_utils.cc"
@@ -187,6 +188,7 @@ def _batch(request: Request, axes: BoundedAxes) -> BoundedAxis | None:
 
     It is on no other axis, the model's file has it open, and the shapes of all outputs are known.
     """
+    # `max_batch_size` promises all batches from 1 to it: a step or a greater least batch cannot be written.
     first_axes = {shape[0] if shape else None for shape in axes.values()}
     axis = first_axes.pop() if len(first_axes) == 1 else None
     if axis is None or not axis.name or axis.sizes[0] != 1 or axis.sizes.step > 1 or axis.is_fixed:
@@ -200,6 +202,7 @@ def _batch(request: Request, axes: BoundedAxes) -> BoundedAxis | None:
 def _is_batched(tensor: Tensor, batch: Symbol) -> bool:
     if tensor.shape is None or tensor.shape.rank is None or not tensor.axes or tensor.axes[0] is not None:
         return False
+    # Triton cuts and joins requests along the first axis: a batch that is also on another axis would be cut there too.
     whole, *rest = tensor.shape.dims
     return whole == batch and batch not in symbols_of(rest)
 
