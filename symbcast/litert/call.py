@@ -9,7 +9,7 @@ from symbcast.graphs.check import Offered, OperatorTable
 from symbcast.graphs.walking.node_call import NodeCall
 from symbcast.litert.reader import LiteRtNode, LiteRtTensor
 from symbcast.operators.operator import Dims
-from symbcast.operators.values.contents import Content
+from symbcast.operators.values.contents import FLOAT, INT8, Content
 from symbcast.operators.values.value import ElementSource, Value
 
 
@@ -25,6 +25,13 @@ class LiteRtCall(NodeCall):
         """Return an output as the file has it; None if it is not used."""
         tensors = cast("LiteRtNode", self.node).tensors
         return tensors[position] if position < len(tensors) else None
+
+    @property
+    def channels(self) -> int | None:
+        """The last size of the first input in the file, if XNNPACK computes with elements of its type."""
+        first = cast("LiteRtNode", self.node).first
+        is_computed = first is not None and first.shape and first.dtype in (FLOAT, INT8)
+        return first.shape[-1] if first is not None and is_computed else None
 
     @property
     def is_fused(self) -> bool:

@@ -195,14 +195,17 @@ class LiteRtNode(Node):
 
     Attributes:
         tensors: its outputs, as the file has them.
+        first: its first input, as the file has it; None for an input of the graph, which is resized before XNNPACK
+            takes operators.
     """
 
-    __slots__ = ("_graphs", "attributes_read", "number", "tensors")
+    __slots__ = ("_graphs", "attributes_read", "first", "number", "tensors")
 
     def __init__(self, number: int, op_type: str, inputs: Sequence[str], outputs: Sequence[str], domain: str) -> None:
         super().__init__(op_type, inputs, outputs, domain=domain)
         self.number = number
         self.tensors: Sequence[LiteRtTensor | None] = ()
+        self.first: LiteRtTensor | None = None
         self.attributes_read: Mapping[str, Any] = NOTHING
         self._graphs: Mapping[str, Graph] = NOTHING
 
@@ -217,7 +220,8 @@ class LiteRtNode(Node):
         if self._graphs or self.op_type in _WITH_STATE:
             return None
         outputs = [t and (t.dtype, t.shape if self.op_type == "SLICE" else ()) for t in self.tensors]
-        return repr((self.op_type, self.domain, self.version, outputs, self.attributes_read))
+        channels = self.first and self.op_type == "CONV_2D" and self.first.shape[-1:]
+        return repr((self.op_type, self.domain, self.version, outputs, channels, self.attributes_read))
 
     @property
     def graphs(self) -> Mapping[str, Graph]:
@@ -400,6 +404,7 @@ class _File:
         node = LiteRtNode(number, op_type, names.of(inputs), names.of(outputs), domain)
         node.version = version
         node.tensors = [names.tensors[n] if n >= 0 else None for n in outputs]
+        node.first = names.tensors[inputs[0]] if inputs and inputs[0] >= 0 and inputs[0] not in names.inputs else None
         node.attributes_read = NOTHING if domain else _options(table, self.budget)
         return node
 

@@ -185,6 +185,8 @@ def _elementwise():
         kind = "b" if op in COMPARED else "f"
         yield row(op, [("f", (None, 3)), ("f", N2)], kind, OPTIONS[op])
     yield row("ADD", [("f", N2), ("f", N3)], "f", "AddOptions", most=3)
+    for op, divisor in product(("DIV", "FLOOR_DIV", "FLOOR_MOD"), (0, 2)):
+        yield row(op, [("i", N2), ("i", (1,), [divisor])], "i", OPTIONS[op])
     yield row("MUL", [("f", ()), ("f", (None, None))], "f", "MulOptions")
     yield row("ADD", [("f", (2, 1, 2, 1, None, 1)), ("f", (2, 2, 2, 1, None))], "f", "AddOptions")
     for op in ("LOGICAL_AND", "LOGICAL_OR"):
@@ -217,7 +219,7 @@ def _layout():
         yield row("SPLIT", [("i", [], [axis]), ("f", N2)], "ff", "SplitOptions", numSplits=2)
         yield row("SPLIT_V", [("f", N2), ints(1, 2), ("i", [], [axis])], "ff", "SplitVOptions", numSplits=2)
         yield row("SPLIT_V", [("f", N2), ints(-1, 2), ("i", [], [axis])], "ff", "SplitVOptions", numSplits=2)
-    for begin, size in (((0, 1), (2, -1)), ((1, 2), (-1, 1)), ((0, 0), (0, 3)), ((3, 1), (-1, -1))):
+    for begin, size in (((0, 1), (2, -1)), ((1, 2), (-1, 1)), ((0, 0), (0, 3)), ((3, 1), (-1, -1)), ((-1, 0), (1, -1))):
         yield row("SLICE", [("f", N2), ints(*begin), ints(*size)], "f", "SliceOptions", size=None)
         yield row("SLICE", [("f", N2), ints(*begin), ints(*size)], "f", "SliceOptions", size=2)
     slices = [
@@ -251,6 +253,8 @@ def _layout():
     yield row("BROADCAST_TO", [("f", N2), ints(2, 3, 4)], "f", "BroadcastToOptions", version=2)
     yield row("BROADCAST_TO", [("f", N2), ints(3, 0)], "f", "BroadcastToOptions", version=2)
     yield row("REVERSE_V2", [("f", N2), ints(-1)], "f", "ReverseV2Options")
+    for axes in ((0,), (1, 0), (0, 2)):
+        yield row("REVERSE_V2", [("f", N3), ints(*axes)], "f", "ReverseV2Options", most=3)
     yield row(
         "REVERSE_SEQUENCE", [("f", N3), ("i", (None,))], "f", "ReverseSequenceOptions", most=3, seqDim=1, batchDim=0
     )
@@ -260,11 +264,13 @@ def _layout():
     ends = ints(0, 1, 1, 0, shape=[2, 2])
     yield row("SPACE_TO_BATCH_ND", [("f", N4), ints(2, 3), ends], "f", "SpaceToBatchNDOptions")
     yield row("BATCH_TO_SPACE_ND", [("f", N4), ints(2, 1), ends], "f", "BatchToSpaceNDOptions")
+    yield row("SPACE_TO_BATCH_ND", [("f", N3), ints(2), ints(-2, 1, shape=[1, 2])], "f", "SpaceToBatchNDOptions")
     yield row("SPACE_TO_BATCH_ND", [("f", N3), ints(2), ints(1, 1, shape=[1, 2])], "f", "SpaceToBatchNDOptions")
     yield row("BATCH_TO_SPACE_ND", [("f", N3), ints(2), ints(1, 2, shape=[1, 2])], "f", "BatchToSpaceNDOptions")
     yield row("SHAPE", [("f", N3)], "i", "ShapeOptions", most=3, outType=2)
     yield row("RANK", [("f", N3)], "i", "RankOptions", most=2)
     yield row("FILL", [ints(2, 0, 3), ("f", [])], "f", "FillOptions")
+    yield row("RANGE", [("i", [], [0]), ("i", [], [7]), ("i", [], [-2])], "i", "RangeOptions")
     yield row("RANGE", [("i", [], [7]), ("i", [], [0]), ("i", [], [-2])], "i", "RangeOptions")
 
 
@@ -295,6 +301,7 @@ def _networks():
     for op, options in (("RESIZE_BILINEAR", "ResizeBilinearOptions"),
                         ("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions")):  # fmt: skip
         yield row(op, [("f", N4), ints(3, 5)], "f", options)
+        yield row(op, [("f", N4), ints(0, 2)], "f", options, ranks=[4], most=3)
     for keep in (False, True):
         weights = [("f", (5, 3), 1), ("f", [5], 0)]
         yield row("FULLY_CONNECTED", [("f", N2), *weights], "f", "FullyConnectedOptions", keepNumDims=keep)
@@ -331,7 +338,7 @@ def _indexing():
     for axis in (0, -1):
         numbers = [("i", [], [3]), ("f", [], [1]), ("f", [], [0])]
         yield row("ONE_HOT", [("i", N2), *numbers], "f", "OneHotOptions", axis=axis)
-    for count in (0, 2):
+    for count in (-1, 0, 2):
         yield row("TOPK_V2", [("f", N2), ("i", [], [count])], "fi", "TopKV2Options")
     yield row("NON_MAX_SUPPRESSION_V4", [("f", N2), ("f", (None,)), ("i", [], [3]), ("f", [], [0.5]), ("f", [], [0])],
               "ii", "NonMaxSuppressionV4Options")  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symbcast.core.algebra.formulas import negate
+from symbcast.core.algebra.formulas import different, negate
 from symbcast.litert.call import LiteRtCall, operator
 from symbcast.operators.operator import Dims
-from symbcast.operators.values.contents import INTEGERS, Element, is_size
+from symbcast.operators.values.contents import FLOAT, INT32, INT64, INTEGERS, Element, is_size
 from symbcast.operators.values.elements import BINARY, Binary, KnownSizes, truth
 from symbcast.operators.values.tensors import cast, chosen, of_each, of_several
-from symbcast.operators.values.value import FIRST, Value
+from symbcast.operators.values.value import FIRST, Constant, Value
 
 # Operators whose output has the shape of their first input and unknown elements.
 _KEEPS = """
@@ -68,11 +68,26 @@ _BINARY: Mapping[str, Binary | None] = {
 }  # fmt: skip
 
 
+# Types for which operators fail where a divisor is 0; other quotients are infinite.
+_DIVIDED = {"DIV": INTEGERS, "FLOOR_DIV": INTEGERS | {FLOAT}, "FLOOR_MOD": INTEGERS}
+
+
+def _check_divisor(call: LiteRtCall) -> None:
+    items = call.elements(1) if call.value(1).dtype in (INT32, INT64) else None  # smaller integers are quantised
+    for item in dict.fromkeys(items or ()):
+        if is_size(item):
+            call.require(different(item, 0), "the divisor must not be 0")
+    if not isinstance(call.value(1), Constant) and not (items is not None and all(map(is_size, items))):
+        call.note_data(f"the divisor in {call.input_name(1)}, which is data, must not be 0", 1)
+
+
 @operator(*_BINARY)
 @operator("MAXIMUM", "MINIMUM", elements=(0, 1))
 def of_two(call: LiteRtCall) -> Value:
     """Two tensors, broadcast together, of any rank: up to release 2.1 LiteRT broadcast at most 4 to 6 axes."""
     shape = call.broadcast(call.shape(0), call.shape(1))
+    if call.value(1).dtype in _DIVIDED.get(call.node.op_type, ()):
+        _check_divisor(call)
     step = None if call.is_fused else _BINARY[call.node.op_type]
     return call.output(shape, of_several(step, [call.value(0), call.value(1)], shape, call.asker))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from symbcast.core.algebra.arithmetic import add, modulo, multiply, subtract
-from symbcast.core.algebra.formulas import all_of, any_of, different, equal
+from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.gathering_and_slicing import (
     SLICE_MASKS,
@@ -35,7 +36,7 @@ from symbcast.litert.call import LiteRtCall, operator
 from symbcast.operators.joining_and_slicing import Padding, pad, split_as, split_evenly, stack
 from symbcast.operators.operator import Context, Dims, expect_shape
 from symbcast.operators.reshaping import depth_to_space, space_to_depth, whole_quotient
-from symbcast.operators.values.contents import Elements
+from symbcast.operators.values.contents import Elements, is_size
 from symbcast.operators.values.value import EVERY, FIRST, Decider, Value
 
 
@@ -133,11 +134,29 @@ def split_v(call: LiteRtCall) -> Sequence[Value]:
     (axis,) = [call.axis(a, len(dims)) for a in required_numbers(call, 2)]
     parts: list[Dim] = list(call.sizes(1) or call.give_up(f"the parts are in {call.input_name(1)}, which is data"))
     call.refuse_if(len(parts) != call.integer("num_splits"), "there must be a size for each output")
-    rest = [n for n, part in enumerate(parts) if part == -1]
-    call.refuse_if(len(rest) > 1, "at most one part may be -1")
-    for n in rest:
-        parts[n] = subtract(dims[axis], add(0, *(part for k, part in enumerate(parts) if k != n)))
-    return parted(call, axis, split_as(call, dims[axis], parts))
+    if all(call.bounds.is_at_least(part, 0) for part in parts):
+        return parted(call, axis, split_as(call, dims[axis], parts))
+    others = [(*parts[:n], *parts[n + 1 :]) for n in range(len(parts))]
+    rests = [subtract(dims[axis], add(0, *kept)) for kept in others]
+    each = [
+        all_of([equal(part, -1), *(at_most(0, d) for d in (*kept, rest))])
+        for part, kept, rest in zip(parts, others, rests, strict=True)
+    ]
+    none = all_of([equal(add(0, *parts), dims[axis]), *(at_most(0, part) for part in parts)])
+    call.require(any_of([none, *each]), "the parts must add up to the size, and one at most may be -1")
+    return parted(call, axis, [_or_rest(call, f"part_{n}", part, rests[n]) for n, part in enumerate(parts)])
+
+
+def _or_rest(call: LiteRtCall, label: str, number: Dim, rest: Dim) -> Dim:
+    """Return a number, or what is left if it is -1, as a number that is computed from sizes may be for some.
+
+    Callers require that the result is not negative, in terms of the number: for the name that is assumed.
+    """
+    if isinstance(number, int) or call.bounds.is_at_least(number, 0):
+        return rest if number == -1 else number
+    text = "a number that stands for what is left if it is -1"
+    cases = (call.bounds.larger(n, 0) for n in (rest, number))
+    return call.asker.by_cases(f"{call.place.name}_{label}", text, equal(number, -1), *cases)
 
 
 # Slices.
@@ -159,11 +178,11 @@ def slice_(call: LiteRtCall) -> Value:
             call.note_data(f"the slice must be within axis {axis}", 1, 2)
             ends.append(None)
             continue
-        end = size if length == -1 else add(begin, length)
-        if length != -1 and not call.bounds.is_at_least(length, 0):
-            call.is_size(length, "the size of a slice must not be negative, except for -1")
-        call.at_most(begin if length == -1 else end, size, f"the slice must be within axis {axis}")
-        ends.append(end)
+        call.at_most(0, begin, "the begin of a slice must not be negative")
+        rest = all_of([equal(length, -1), at_most(begin, size)])
+        whole = all_of([at_most(0, length), at_most(add(begin, length), size)])
+        call.require(any_of([rest, whole]), f"the slice must be within axis {axis}")
+        ends.append(add(begin, _or_rest(call, f"size_{axis}", length, subtract(size, begin))))
     value = slice_value(call, call.value(0), SliceBounds(begins, ends))
     output = call.tensor()
     if output is not None and output.shape and not output.open_axes and value.shape is not None:
@@ -261,8 +280,13 @@ def broadcast_args(call: LiteRtCall) -> Value:
 def reverse(call: LiteRtCall) -> Value:
     """The data in reverse order along some axes."""
     dims = call.shape(0)
-    for axis in required_numbers(call, 1):
-        call.axis(axis, len(dims))
+    axes = sorted(call.axis(axis, len(dims)) for axis in required_numbers(call, 1))
+    call.refuse_if(any(b - a != 1 for a, b in pairwise(axes)), "the axes must be next to one another")
+    end = axes[-1] + 1 if axes else len(dims)
+    before, after = dims[:end], dims[end:]
+    if not call.is_positive(after):
+        full = all_of(at_most(1, d) for d in after)
+        call.require(any_of([call.empty(before), full]), "LiteRT ends the process if there is nothing to reverse")
     return call.output(dims)
 
 
@@ -274,7 +298,11 @@ def reverse_sequence(call: LiteRtCall) -> Value:
     call.refuse_if(sequence == batch, "the axes of the sequence and of the batch must differ")
     expect_shape(call, "the lengths", call.shape(1), (dims[batch],))
     call.at_most(1, dims[batch], "the batch must not be empty")
-    call.note_data(f"the lengths in {call.input_name(1)}, which are data, must not exceed the axis", 1)
+    lengths = call.sizes(1)
+    for length in dict.fromkeys(lengths or ()):
+        call.at_most(length, dims[sequence], "a length must not exceed the axis")
+    if lengths is None:
+        call.note_data(f"the lengths in {call.input_name(1)}, which are data, must not exceed the axis", 1)
     return call.output(dims)
 
 
@@ -305,7 +333,9 @@ def space_to_batch(call: LiteRtCall) -> Value:
     sizes = []
     for size, block, before, after in zip(space, blocks, pads[::2], pads[1::2], strict=True):
         reason = f"the padded size must be a multiple of the block of {block}"
-        sizes.append(call.divide(add(size, before, after), block, reason))
+        padded = add(size, before, after)  # LiteRT takes negative padding
+        call.is_size(padded, "no more may be cut off than there is")
+        sizes.append(call.divide(padded, block, reason))
         batch = multiply(batch, block)
     return call.output((batch, *sizes, channels))
 
@@ -315,6 +345,7 @@ def batch_to_space(call: LiteRtCall) -> Value:
     """Parts of the batch moved into the spatial axes, which are then cropped."""
     batch, *space, channels = call.rank(0, (3, 4), "data")
     blocks, crops = _blocks(call, len(space))
+    call.refuse_if(min(crops) < 0, "no crop may be negative")
     sizes = []
     for size, block, before, after in zip(space, blocks, crops[::2], crops[1::2], strict=True):
         batch = call.divide(batch, block, f"the batch must be a multiple of the blocks of {blocks}")
@@ -328,7 +359,7 @@ def _blocks(call: LiteRtCall, count: int) -> tuple[list[int], list[int]]:
     expect_shape(call, "the block", call.shape(1), (count,))
     expect_shape(call, "the numbers at the ends of axes", call.shape(2), (count, 2))
     blocks, ends = required_numbers(call, 1), required_numbers(call, 2)
-    call.refuse_if(min(blocks) < 1 or min(ends) < 0, "a block must be positive, and no crop or padding negative")
+    call.refuse_if(min(blocks) < 1, "a block must be positive")
     return blocks, ends
 
 
@@ -362,5 +393,10 @@ def range_(call: LiteRtCall) -> Value:
     """Numbers from a start to an end (exclusive), in steps."""
     for n in range(3):
         call.rank(n, (0,), "a number")
+    start, limit, step = (call.element(n) for n in range(3))
+    if is_size(start) and is_size(limit) and isinstance(step, int):
+        call.at_most(*((start, limit) if step > 0 else (limit, start)), "a range must go towards its end")
+    else:
+        call.note_data("the range must go towards its end", 0, 1, 2)
     numbers = counted(call)
     return call.output(numbers.shape, numbers.content)

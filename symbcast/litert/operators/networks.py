@@ -69,6 +69,9 @@ def conv_2d(call: LiteRtCall) -> Value:
     reason = "the channels must be a multiple of those of the filters"
     groups = call.divide(dims[3], filters[3], reason)
     call.require(equal(modulo(filters[0], groups), 0), "the filters must be a multiple of the groups")
+    if call.channels and isinstance(filters[3], int) and call.channels % filters[3] == 0:
+        reason = f"XNNPACK keeps the {call.channels // filters[3]} groups of the file"
+        call.require(any_of([call.empty(dims[:1]), equal(dims[3], call.channels)]), reason)
     _bias(call, 2, filters[0])
     windows = _windows(call, filters[1:3])
     _check_positions(call, dims, windows)
@@ -149,10 +152,11 @@ def resize(call: LiteRtCall) -> Value:
     dims = call.rank(0, (4,), "the input")
     expect_shape(call, "the size", call.shape(1), (2,))
     sizes = requested_shape(call, 1)
-    call.filled(sizes, "the new size must not be 0")
+    if call.node.op_type == "RESIZE_BILINEAR":
+        call.filled(sizes, "the new size must not be 0")
     if not call.is_positive(dims[1:3]):
         full = all_of(at_most(1, d) for d in dims[1:3])
-        call.require(any_of([call.empty((dims[0], dims[3])), full]), "there must be an image to resize")
+        call.require(any_of([call.empty((dims[0], dims[3], *sizes)), full]), "there must be an image to resize")
     return call.output((dims[0], *sizes, dims[3]))
 
 
