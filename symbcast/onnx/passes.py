@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from symbcast.adapters.onnx_ir import write
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.programs.arguments import Assumptions
-from symbcast.core.shapes import ShapeLike, any_shape_of
+from symbcast.core.shapes import any_shape_of
 from symbcast.errors import DimensionError, MissingExtraError
-from symbcast.graphs.inputs import ContentsLike, free_name, place_name
+from symbcast.graphs.inputs import free_name, place_name
 from symbcast.onnx.front_end import check
 from symbcast.onnx.reader import UNNAMED
 from symbcast.onnx.report import ModelReport
-from symbcast.onnx.schemas import Runtime
 from symbcast.operators.values.value import Value
 
 try:
@@ -31,7 +29,7 @@ _LARGE = 1 << 20
 class SymbolicShapeInferencePass(onnx_ir.passes.InPlacePass):
     """Write the shape and element type of each value of a model, in branches and loop bodies too.
 
-    The arguments are those of `symbcast.onnx.check`. Weights are not read, neither those in memory nor those in files.
+    The keyword arguments are those of `symbcast.onnx.check`. Large weights are not read, in memory or in files.
     A size is a number, a name, or an expression as onnx-ir reads it; one that onnx-ir cannot express has a name of its
     own, the same wherever the size occurs. Values whose shape is unknown stay as they are, and so do the model's names
     of sizes that data decide.
@@ -54,25 +52,15 @@ class SymbolicShapeInferencePass(onnx_ir.passes.InPlacePass):
     Condition('D % 8 == 0')
     """
 
-    def __init__(  # noqa: PLR0913 - those of `check`
-        self,
-        assume: Assumptions = (),
-        min_size: int = 1,
-        *,
-        bind: Mapping[str, int] | None = None,
-        shapes: Mapping[str, ShapeLike] | None = None,
-        values: Mapping[str, ContentsLike] | None = None,
-        runtime: Runtime = "spec",
-    ) -> None:
+    def __init__(self, **arguments: Any) -> None:
         super().__init__()
         self.report: ModelReport | None = None
-        self._known: dict[str, Any] = {"assume": assume, "min_size": min_size, "bind": bind, "shapes": shapes}
-        self._known |= {"values": values, "runtime": runtime}
+        self._arguments = arguments
 
     def call(self, model: onnx_ir.Model) -> onnx_ir.passes.PassResult:
         """Write the shapes into a model; the result says whether any changed."""
         with _light(model):
-            report = self.report = check(model, **self._known)
+            report = self.report = check(model, **self._arguments)
         writer = _Writer(report)
         changes = [writer.writes(value, known) for value, known in _values(model, report)]
         return onnx_ir.passes.PassResult(model, any(changes))
