@@ -64,6 +64,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         charge(_ARRAY)
         self.dtype = np.dtype(dtype)
         self.dims = dims
+        # An array of elements that are arrays has their axes behind its own.
         if self.dtype.subdtype is not None:
             self.dtype, inner = self.dtype.subdtype
             self.dims = (*dims, *inner)
@@ -89,6 +90,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         """Bounds of the elements, if known."""
         return self.contents.span
 
+    # `isinstance(x, np.ndarray)` is how traced code recognises an array; a subclass would have memory of its own.
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return np.ndarray
@@ -123,6 +125,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         what = f"{name or 'a function'} is not supported: it takes the data of an array"
         here().fail_to_trace(what, is_compiled=True)
 
+    # `__getattr__` would offer what every `ndarray` has, and compiled code would read memory through it.
     @property
     def __array_interface__(self) -> Any:
         raise AttributeError("__array_interface__")
@@ -237,6 +240,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __bool__(self) -> bool:
         path, count = here(), multiply(*self.dims)
+        # NumPy answers for one element, whatever the number of axes.
         if self.dims and not path.ask(equal(count, 1)):
             if not path.ask(equal(count, 0)):
                 raise ValueError("The truth value of an array with more than one element is ambiguous.")

@@ -60,6 +60,7 @@ class Draws:
     def __init__(self, real: Any) -> None:
         self.real = real
 
+    # `isinstance(rng, np.random.Generator)` is how libraries recognise one.
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         return type(self.real)
@@ -71,6 +72,7 @@ class Draws:
             return attribute
 
         def method(*args: Any, **options: Any) -> Any:
+            # A generator may outlive its trace: then it draws as ever.
             if current.get() is None:
                 return attribute(*args, **options)
             with here().doing(f"random.{name}"):
@@ -87,6 +89,7 @@ class Draws:
     def __hash__(self) -> int:
         return hash(self.real)
 
+    # No stand-in leaves a trace: copies and pickles are of the real generator.
     def __reduce__(self) -> Any:
         return self.real.__reduce__()
 

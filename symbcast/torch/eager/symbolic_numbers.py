@@ -79,6 +79,7 @@ class NumberNode:
     def is_constant(self) -> bool:
         return False
 
+    # A hint is the number of an example: torch would decide by it, without a question to the run.
     def has_hint(self) -> bool:
         return False
 
