@@ -109,7 +109,6 @@ def read_guard(match: re.Match[str], names: SizeNames) -> Message:
 
 
 _N = r"(?:[\w*+/() -]+?)"
-_LIST = r"[\[(][^\])]*[\])]"
 
 KERNEL_ROWS = (
     message_row(

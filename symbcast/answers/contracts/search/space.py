@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # Bits that one operation on a mask handles for one unit of effort.
 _WORDS = 4096
-# A mask with at most this many sizes is searched pair by pair.
-_SPARSE = 64
 
 
 def mask_within(sizes: SizeSet, low: int, high: int) -> int:
