@@ -19,7 +19,7 @@ from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import sizes_text
 from symbcast.core.shapes import ShapeLike, shape
-from symbcast.core.solver.evaluation import holds_at, value_at
+from symbcast.core.solver.evaluation import holds_at, symbols_in, value_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
 from symbcast.graphs.check import check_graph, read_question
@@ -204,7 +204,8 @@ class Freed(Explained):
 
 
 def _holds(condition: Formula, sizes: Mapping[str, int]) -> bool:
-    return holds_at(condition, {symbol(name): size for name, size in sizes.items()})
+    known = {symbol(name): size for name, size in sizes.items()}
+    return symbols_in(condition).keys() <= known.keys() and holds_at(condition, known)
 
 
 def _feed(name: str, dims: Sequence[Dim], dtype: int, sizes: Mapping[str, int]) -> Feed:
@@ -260,7 +261,7 @@ def free(
     _declare_outputs(written, report)
     final = type(written).FromString(written.SerializeToString())
     report = _checked(source, final, runtime)
-    if plan.changed and not holds_at(report.condition.formula, old):
+    if plan.changed and not _holds(report.condition.formula, {s.name: n for s, n in old.items()}):
         raise ModelError(source.name, "the rewritten model does not run at the old sizes", "please report it")
     return Freed(source, _with_external_data(final, source), report, plan)
 

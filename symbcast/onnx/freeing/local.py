@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
+from itertools import accumulate, islice, product
 from math import prod
+from operator import mul
 from typing import NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
@@ -20,6 +21,10 @@ from symbcast.operators.values.contents import INTEGERS, sizes_of
 from symbcast.operators.values.value import Value
 
 _TO_THE_END = (1 << 63) - 1
+# The operators that take indices apart or put them together.
+COUNTING = ("Mul", "Div", "Mod")
+# How many ways to divide a product are tried, and how long a size may be, as text.
+_CHOICES, _LONGEST = 2048, 200
 
 
 class Proposal(NamedTuple):
@@ -42,6 +47,7 @@ class OldSizes(Protocol):
     def is_free(self, dim: Dim) -> bool: ...
     def old(self, dim: Dim) -> int | None: ...
     def sizes_with(self, number: int) -> Sequence[Dim]: ...
+    def factors(self, dim: Dim) -> Sequence[Dim]: ...
 
 
 class Outputs(Protocol):
@@ -88,11 +94,16 @@ def _reshape(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origin
     known = _known(sizes, data)
     if wanted is None or known is None or not any(map(sizes.is_free, data)):
         return
+    listed = _dims(inputs, 1) or ()
+    if any(map(sizes.is_free, listed)) and not original.required:
+        return  # the model computes the list from sizes
     keeps_zeros = bool(node.attributes.get("allowzero", 0))
     target = _resolved(wanted, known, keeps_zeros)
-    result = () if target is None else tuple(reshaped_axes(sizes, data, known, target))
+    result = () if target is None else tuple(reshaped_axes(sizes, data, target))
     made = original.outputs[0]
     if not result or (made is not None and made.shape == result and not original.required):
+        return
+    if any(sizes.is_free(d) and d != r for d, r in zip(listed, result, strict=True)):
         return
     if target is not None and -1 not in wanted:
         yield from _moved(sizes, data, known, target, result)
@@ -130,12 +141,34 @@ def _resolved(wanted: Sequence[int], data: Sequence[int], keeps_zeros: bool) -> 
     return tuple(prod(data) // rest if n == -1 else n for n in numbers)
 
 
-def reshaped_axes(sizes: OldSizes, data: Dims, before: Sequence[int], target: Sequence[int]) -> Iterator[Dim]:
+def reshaped_axes(sizes: OldSizes, data: Dims, target: Sequence[int]) -> Iterator[Dim]:
     """Yield the axes of a reshaped tensor, from runs of axes with equal products at the old sizes.
 
     The elements keep their order, so the first axes of both sides with equal products hold the same elements, and so
     do the next ones. A run that depends on a free size is divided among the target's axes.
     """
+    parts = tuple(part for d in data for part in sizes.factors(d))
+    before = _known(sizes, parts)
+    if before is None or max((len(str(d)) for d in data), default=0) > _LONGEST:
+        raise ArithmeticError
+    for start, end, first, last in _runs(before, target):
+        yield from _divided(sizes, multiply(1, *parts[start:end]), target[first:last])
+
+
+def factor_runs(sizes: OldSizes, data: Dims, result: Dims) -> Iterator[tuple[Dim, tuple[Dim, ...]]]:
+    """Yield the axes of a reshaped tensor that join several axes of the data, with these, in their order."""
+    parts = tuple(part for d in data for part in sizes.factors(d))
+    before, after = _known(sizes, parts), _known(sizes, result)
+    with suppress(ArithmeticError):
+        for start, end, first, last in _runs(before, after) if before is not None and after is not None else ():
+            run = tuple(d for d in parts[start:end] if d != 1)
+            for size in result[first:last]:
+                if len(run) > 1 and multiply(1, *run) == size:
+                    yield size, run
+
+
+def _runs(before: Sequence[int], target: Sequence[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield runs of axes on both sides whose products are equal."""
     i = j = 0
     while j < len(target):
         start, first = i, j
@@ -148,44 +181,40 @@ def reshaped_axes(sizes: OldSizes, data: Dims, before: Sequence[int], target: Se
                 right, j = right * target[j], j + 1
             else:
                 raise ArithmeticError
-        # An axis of size 1 joins the axis before it, unless the target has one for it.
+        # An axis of size 1 joins the axis before it, if the target has none for it, and joins no others after it.
         while i < len(before) and before[i] == 1 and (j == len(target) or target[j] != 1):
+            if j < len(target) and target[j] not in accumulate(before[i + 1 :], mul):
+                break
             i += 1
         # An axis of size 1 of the target may be that of a size in this run.
         while j < len(target) and target[j] == 1 and (i == len(before) or before[i] != 1):
             j += 1
-        yield from _divided(sizes, multiply(1, *data[start:i]), target[first:j])
+        yield start, i, first, j
 
 
 def _divided(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> Sequence[Dim]:
-    """Divide a product among axes: each is a size that was met before or its number, or one axis takes all growth.
+    """Divide a product among axes: the first one that can takes all growth, or each is a size that was met before.
 
     If neither divides exactly, the first axis takes the quotient, which must be whole where the model runs.
     """
     if not sizes.is_free(whole):
         return target
-    factored = _factored(sizes, whole, target)
-    if factored is not None:
-        return factored
     for taken, others in ((n, prod(target) // target[n]) for n in range(len(target))):
         quotient = exact_quotient((whole,), (others,))
         if quotient is not None:
             return (*target[:taken], quotient, *target[taken + 1 :])
-    return (floor_divide(whole, prod(target[1:])), *target[1:])
+    return _factored(sizes, whole, target) or (floor_divide(whole, prod(target[1:])), *target[1:])
 
 
 def _factored(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> tuple[Dim, ...] | None:
-    """Return sizes with the target's numbers whose product is ``whole``, from those that were met before."""
-    if len(target) == 1:
-        return (whole,) if sizes.old(whole) == target[0] else None
-    met = sizes.sizes_with(target[0])
-    plain, others = [d for d in met if isinstance(d, Symbol)], [d for d in met if not isinstance(d, Symbol)]
-    for size in (*plain, target[0], *others):
-        rest = exact_quotient((whole,), (size,))
-        after = None if rest is None else _factored(sizes, rest, target[1:])
-        if after is not None:
-            return (size, *after)
-    return None
+    """Return sizes with the target's numbers whose product is ``whole``: free sizes, numbers, or others met before."""
+    options: list[tuple[Dim, ...]] = []
+    for number in target:
+        met = [d for d in sizes.sizes_with(number) if d != whole]
+        plain = [d for d in met if isinstance(d, Symbol)]
+        options.append((*plain, number, *(d for d in met if not isinstance(d, Symbol))))
+    choices = islice(product(*options), _CHOICES)
+    return next((chosen for chosen in choices if multiply(1, *chosen) == whole), None)
 
 
 def _written(wanted: Sequence[int], data: Dims, result: Dims, keeps_zeros: bool) -> Dims:
@@ -306,7 +335,7 @@ def _gather_nd(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], orig
 def _as_reshape(sizes: OldSizes, data: Dims, target: Dims) -> Iterator[Proposal]:
     known, numbers = _known(sizes, data), _known(sizes, target)
     if known is not None and numbers is not None:
-        result = tuple(reshaped_axes(sizes, data, known, numbers))
+        result = tuple(reshaped_axes(sizes, data, numbers))
         why = "the indices take every element in order, so the data is only reshaped"
         yield Proposal({}, why, reshape=_written(numbers, data, result, False))
 
@@ -359,7 +388,7 @@ def _counting(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origi
 
 
 _LOCAL: Mapping[str, Local] = {
-    **dict.fromkeys(("Mul", "Div", "Mod"), _counting),
+    **dict.fromkeys(COUNTING, _counting),
     "Reshape": _reshape,
     "Expand": _expand,
     "Slice": _slice,

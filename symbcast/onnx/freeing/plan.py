@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # The first operator sets in which Min and Max take integers, and in which Mod exists.
 _EXTREMA, _MOD = 12, 10
 # The most trials for one model.
-_TRIALS = 4000
+_TRIALS = 1000
 
 
 class Edit(NamedTuple):

@@ -28,18 +28,18 @@ from symbcast.graphs.walking.node_call import GraphScope
 from symbcast.graphs.walking.requirements import Requirements
 from symbcast.graphs.walking.walk import CalledBody
 from symbcast.onnx.freeing.constants import stretched
-from symbcast.onnx.freeing.local import Proposal, local_proposals
+from symbcast.onnx.freeing.local import COUNTING, Proposal, factor_runs, local_proposals
 from symbcast.onnx.freeing.plan import Change, Edit, Plan
 from symbcast.onnx.protobuf import OnnxNode
 from symbcast.onnx.walk import OnnxWalk, WalkableOnnx
 from symbcast.operators.operator import Dims
-from symbcast.operators.values.contents import Elements, sizes_of
+from symbcast.operators.values.contents import INTEGERS, Elements, sizes_of
 from symbcast.operators.values.value import Constant, Value
 
 # How many sizes with one number are remembered, how many entries a list of sizes has, how many inputs change together,
 # how many proposals are tried at one node, and how many nodes are computed again for one value.
 _SIZES, _ENTRIES, _TOGETHER, _TRIALS, _CHAIN = 8, 16, 2, 48, 24
-_EFFORT = 200_000
+_EFFORT = 30_000
 
 
 class Trial(NamedTuple):
@@ -61,6 +61,8 @@ class FreeingWalk(OnnxWalk):
         self._in_function = 0
         # The sizes that depend on free ones, by their numbers at the old sizes.
         self._numbers: dict[int, list[Dim]] = {}
+        # The axes that an axis of a reshaped tensor joins.
+        self._factors: dict[Dim, tuple[Dim, ...]] = {}
         # The nodes that make values.
         self.makers: dict[str, Node] = {}
         for size, number in plan.old.items():
@@ -81,6 +83,10 @@ class FreeingWalk(OnnxWalk):
     def sizes_with(self, number: int) -> Sequence[Dim]:
         """Return the free sizes that are a number at the old sizes, those that were met first first."""
         return self._numbers.get(number, ())
+
+    def factors(self, dim: Dim) -> Sequence[Dim]:
+        """Return the axes that an axis joins, in their order; itself if none are known."""
+        return self._factors.get(dim, (dim,))
 
     # Walking.
 
@@ -114,6 +120,10 @@ class FreeingWalk(OnnxWalk):
         for each in (node,) if change is None else (*change.before, change.node):
             super().node(each, scope)
             self.makers.update(dict.fromkeys(each.outputs, each))
+        data, result = ([scope.find(n) for n in names[:1]] for names in (node.inputs, node.outputs))
+        if node.op_type in ("Reshape", "Flatten") and data and data[0] and result[0]:
+            for dim, run in factor_runs(self, data[0].shape or (), result[0].shape or ()):
+                self._factors.setdefault(dim, run)
         for name in node.outputs:
             self._remember((scope.values.get(name) or Value(None)).shape)
 
@@ -128,7 +138,8 @@ class FreeingWalk(OnnxWalk):
     def _may_fix(self, node: Node, scope: GraphScope) -> bool:
         """Return whether a node has an input with a free size, and is no twin of one that was looked at."""
         inputs = [scope.find(name) for name in node.inputs]
-        if not any(self.is_free(d) for v in inputs if v is not None for d in v.shape or ()):
+        counts = node.op_type in COUNTING and any(v is not None and v.dtype in INTEGERS for v in inputs)
+        if not counts and not any(self.is_free(d) for v in inputs if v is not None for d in v.shape or ()):
             return False
         key = self._repeats.key(node.kind, inputs)
         return key is None or self._repeats.outputs(key, inputs) is None
@@ -200,7 +211,7 @@ class FreeingWalk(OnnxWalk):
                 break
         if any(self._mentions_free(f) for f in best.required):
             change = self._grown(node, scope, best) or change
-        return change
+        return self._rows_pinned(node, scope, change) if node.op_type in _BROADCASTING else change
 
     def _mentions_free(self, formula: Formula) -> bool:
         return not self.plan.old.keys().isdisjoint(symbols_in(formula))
@@ -276,33 +287,39 @@ class FreeingWalk(OnnxWalk):
             names = {n: builder.value(node.inputs[n], value) for n, value in others.items()}
             inputs = {n: name for n, name in names.items() if name is not None}
             if len(inputs) == len(names):
-                self._pin_rows(node, scope, others, inputs, builder)
                 self.plan.made.update(builder.known)
                 return Change(self.plan.with_inputs(_raw(node), inputs), tuple(builder.nodes), tuple(builder.edits))
         return None
 
-    def _pin_rows(
-        self, node: Node, scope: GraphScope, others: Mapping[int, Value], inputs: dict[int, str], builder: _Builder
-    ) -> None:
-        """Keep an axis of one row at 1 where it meets a free size that was 1, and more of the constant grows.
+    def _rows_pinned(self, node: Node, scope: GraphScope, change: Change | None) -> Change | None:
+        """Keep an axis of one row at 1 where it meets a free size that was 1, on which another axis depends.
 
         A mask for one row does not tell what it is for more. A batch is another matter: its rows are alike.
         """
-        for position, value in others.items():
-            sizes = self._meeting(node, position, scope)
+        nodes, edits, inputs = [], [], dict[int, str]()
+        own, apart = (node if change is None else change.node), GraphScope(scope)
+        with self.asker.trying(self._aside()):
+            for each in () if change is None else change.before:
+                super().node(each, apart)
+        for position, name in enumerate(own.inputs):
+            shape = (apart.find(name) or Value(None)).shape or ()
+            meeting = self._meeting(own, position, apart)
+            symbols = set(symbols_of(shape))
             dims = tuple(
-                met if d == 1 and self.old(met) == 1 and self.is_free(met) and not self._is_batch(met) else d
-                for d, met in zip(value.shape or (), sizes, strict=True)
+                m if d == 1 and self.old(m) == 1 and not self._is_batch(m) and symbols & {*symbols_of((m,))} else d
+                for d, m in zip(shape, meeting, strict=True)
             )
-            if dims != value.shape and node.op_type in _BROADCASTING:
-                pinned = self.plan.node(
-                    "Reshape", (inputs[position], self.plan.vector(dims)), f"{inputs[position]}_pin"
-                )
-                builder.nodes.append(pinned)
-                builder.note(
-                    node.inputs[position], "a constant", "1", _text(dims), "one row does not tell what others are"
-                )
-                inputs[position] = pinned.outputs[0]
+            if dims != shape:
+                with suppress(ArithmeticError):
+                    nodes.append(self.plan.node("Reshape", (name, self.plan.vector(dims)), f"{name}_pin"))
+                    inputs[position] = nodes[-1].outputs[0]
+                    why = "it stays fixed: one row does not tell what others are"
+                    edits.append(Edit(node.title, node.op_type, name, _text(shape), _text(dims), why))
+        self._walk_sizes()
+        before, made = ((), ()) if change is None else (change.before, change.edits)
+        if not nodes:
+            return change
+        return Change(self.plan.with_inputs(_raw(own), inputs), (*before, *nodes), (*made, *edits))
 
     def _is_batch(self, dim: Dim) -> bool:
         return all(self.plan.sources[s][1] == 0 for s in symbols_of((dim,)) if s in self.plan.sources)
@@ -407,7 +424,7 @@ class FreeingWalk(OnnxWalk):
             return
         items = sizes_of(value.content, value.shape)
         if items is not None and len(items) <= _ENTRIES:
-            if wanted and len(items) == len(wanted) and items == tuple(map(self.old, wanted)):
+            if wanted and len(items) == len(wanted) and [*map(self.old, items)] == [*map(self.old, wanted)]:
                 yield _listing(value, wanted)
             yield from (_listing(value, dims) for dims in self._replaced(items, numbers))
         if wanted and len(value.shape) <= len(wanted):
