@@ -21,8 +21,7 @@ from pathlib import Path
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "litert"))
 
 from litert_nodes import OPTIONS, ModelBuilder, rows
-from litert_oracle import Oracle
-from record_nodes import outcome
+from litert_oracle import Oracle, outcome
 
 DATA = Path(__file__).parents[1] / "data" / "litert" / "drawn.jsonl.gz"
 RUNS = 30

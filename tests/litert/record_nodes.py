@@ -17,20 +17,9 @@ from pathlib import Path
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support"))
 
 from litert_nodes import model, names, rows, runs, shapes_at
-from litert_oracle import Oracle
+from litert_oracle import Oracle, outcome
 
 DATA = Path(__file__).parents[1] / "data" / "litert" / "nodes.jsonl.gz"
-
-
-def outcome(content, sizes, shapes, feed, oracle):
-    """Return the shapes of outputs; None where LiteRT's own kernels fail or end the process.
-
-    Without sizes of 0, the default must agree, in which the XNNPACK delegate computes what it can.
-    """
-    own = oracle(content, shapes, feed)
-    if own[0] != "ok" or 0 in sizes:
-        return own[1] if own[0] == "ok" else None
-    return own[1] if oracle(content, shapes, feed, is_plain=False) == own else None
 
 
 def recorded(row, oracle):

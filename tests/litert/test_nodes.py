@@ -1,19 +1,22 @@
 """Single operators, and drawn models of a few, held against what LiteRT did with them at small sizes.
 
-`record_nodes.py` and `drawn_models.py` record it.
+`record_nodes.py` and `drawn_models.py` record it. Where ai-edge-litert is installed, operators are run again.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import random
 from base64 import b64decode
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("tflite")
 
+from litert_oracle import Oracle, outcome
 from openvino_answers import accepts, differs, shape_at
 
 DATA = Path(__file__).parents[1] / "data" / "litert"
@@ -58,3 +61,31 @@ def test_an_operator_runs_where_litert_runs_it_and_gives_the_same_shapes(number)
 @pytest.mark.parametrize("number", range(len(DRAWN)))
 def test_a_few_operators_run_where_litert_runs_them_and_give_the_same_shapes(number):
     assert not list(faults(DRAWN[number], may_data_fail=True)), number
+
+
+# How many of an operator's recorded sizes are run again.
+LIVE = 3
+
+
+def inputs_at(row, sizes):
+    """Return the shapes of a recorded model's inputs at sizes, by name."""
+    import symbcast.litert
+
+    graph = symbcast.litert.front_end.read(b64decode(row["model"])).graph
+    at = dict(zip(row["names"], sizes, strict=True))
+    return {
+        name: [at.get(f"{name}_dim_{axis}", d) for axis, d in enumerate(tensor.shape)]
+        for name, tensor in zip(graph.inputs, graph.tensors, strict=True)
+    }
+
+
+@pytest.mark.skipif(find_spec("ai_edge_litert") is None, reason="ai-edge-litert is not installed")
+def test_litert_does_today_what_was_recorded():
+    """A child process runs each operator at a few of its sizes, and the answer is held against that."""
+    draw = random.Random(3)
+    with Oracle() as oracle:
+        for row in RECORDED:
+            drawn = draw.sample(row["runs"], min(LIVE, len(row["runs"])))
+            content = b64decode(row["model"])
+            live = [[sizes, outcome(content, sizes, inputs_at(row, sizes), {}, oracle)] for sizes, _ in drawn]
+            assert not list(faults({**row, "runs": live})), row["op"]
