@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from symbcast.core.algebra.arithmetic import MAX_SIZE, replace_symbols
+from symbcast.core.algebra.arithmetic import MAX_SIZE, add, replace_symbols
 from symbcast.core.algebra.formulas import (
     AllOf,
     AnyOf,
@@ -27,6 +27,7 @@ from symbcast.core.solver.evaluation import (
     is_any_size,
     names_in_order,
     replace_in_formula,
+    size_at,
     standard_names,
     symbols_in,
     value_function,
@@ -37,7 +38,9 @@ from symbcast.core.solver.f2_one_size.clauses import clauses_of
 from symbcast.core.solver.f2_one_size.set_formulas import shortest_set_formula
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.f3_linear.equations import set_aside, with_defined_sizes
+from symbcast.core.solver.f3_linear.orders import Orders
 from symbcast.core.solver.irredundance import Reduction, without_implied
+from symbcast.core.solver.points import least_size
 from symbcast.core.solver.search import BEYOND, GroupEvidence, GroupQuestions, is_beyond, is_linear
 from symbcast.core.solver.size_sets import SizeSet
 
@@ -53,6 +56,16 @@ _MANY = 50
 
 # With more symbols, sizes from definitions are not minimised: z3 takes minutes for that.
 _SMALLEST_OF = 400
+
+
+class LinearQuestion(NamedTuple):
+    """Symbols that formulas tie together, what is known of them, and the number of sizes that each represents."""
+
+    symbols: Sequence[Symbol]
+    domains: Mapping[Symbol, SizeSet]
+    assumptions: Sequence[Formula]
+    formulas: Sequence[Formula]
+    weights: Mapping[Symbol, int]
 
 
 class LinearGroup:
@@ -222,6 +235,83 @@ class LinearGroup:
         return self._evidence.satisfying([])
 
 
+class OrderGroup:
+    """Many orders of sizes, with the attributes of a `LinearGroup`: their graph decides them, in few steps each."""
+
+    reason = ""
+    unproven: set[Formula] = set()  # noqa: RUF012
+    tier = Tier.F3
+
+    def __init__(self, orders: Orders, group: LinearQuestion) -> None:
+        self.symbols = orders.symbols
+        self._orders = orders
+        self._group = group
+        self._evidence = GroupEvidence(
+            GroupQuestions(self.symbols, group.domains, group.assumptions, []), group.weights
+        )
+        self.satisfiable = self._least(0) is not None
+
+    @classmethod
+    def of(cls, group: LinearQuestion) -> OrderGroup | None:
+        """Return the group of many orders; None for another group, and where sizes would be too large."""
+        if len(group.formulas) + len(group.assumptions) <= _MANY:
+            return None
+        orders = Orders.of(group.symbols, group.domains, group.formulas, group.assumptions)
+        found = None if orders is None else cls(orders, group)
+        return None if found is None or is_beyond(found._least(1) or found._least(0) or {}) else found
+
+    def _least(self, low: int) -> dict[Symbol, int] | None:
+        """Return the least sizes, at least ``low`` wherever their sets allow it."""
+        return self._orders.least([min(low, least_size(self._group.domains[s]) or 0) for s in self.symbols])
+
+    @kept_property
+    def clauses(self) -> list[Formula]:
+        """The orders that others do not imply."""
+        return (
+            [c for formula in self._orders.without_implied() for c in clauses_of(formula)] if self.satisfiable else []
+        )
+
+    @property
+    def violable(self) -> bool:
+        """Whether the orders can fail."""
+        return not self.satisfiable or bool(self.clauses)
+
+    @property
+    def evidence_reason(self) -> str:
+        """Why the sizes found may not be the smallest."""
+        return self._evidence.reason
+
+    def witness(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy assumptions and orders."""
+        return self._least(1) or self._evidence.satisfying(self.clauses)
+
+    def counterexample(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions and break an order."""
+        return self._evidence.breaking(self.clauses) if self.clauses else None
+
+    def base(self) -> dict[Symbol, int] | None:
+        """Return the smallest sizes that satisfy the assumptions."""
+        return self._evidence.satisfying([])
+
+    def constant(self, dim: Dim) -> int | None:
+        """Return the only size that a dimension has wherever the orders hold."""
+        point = self._least(0)
+        value = None if point is None else size_at(dim, point)
+        return value if value is not None and self._is_equal(dim, value) else None
+
+    def covers(self, data: Dim, target: Dim) -> bool:
+        """Return whether ``data`` is 1, or equals ``target``, wherever the orders hold."""
+        return self._is_equal(data, 1) or self._is_equal(data, target)
+
+    def _is_equal(self, left: Dim, right: Dim) -> bool:
+        return not self._can_be_less(left, right) and not self._can_be_less(right, left)
+
+    def _can_be_less(self, left: Dim, right: Dim) -> bool:
+        formulas = [*self._orders.orders, at_most(add(left, 1), right)]
+        orders = Orders.of(self.symbols, self._group.domains, formulas, self._group.assumptions)
+        return orders is None or orders.least([0] * len(self.symbols)) is not None
+
+
 @lru_cache(maxsize=4096)
 def _has_large_number(formula: Formula) -> bool:
     """Return whether a formula has a number so large that a size may have to be larger than sizes can be."""
@@ -258,7 +348,7 @@ class IsomorphicGroups:
 
     def decide(
         self, symbols: Sequence[Symbol], assumptions: Sequence[Formula], formulas: Sequence[Formula]
-    ) -> LinearGroup | RenamedGroup:
+    ) -> LinearGroup | OrderGroup | RenamedGroup:
         """Return the group, or an isomorphic one with its symbols replaced."""
         key = self._key(symbols, assumptions, formulas)
         if key in self._decided:
@@ -268,7 +358,8 @@ class IsomorphicGroups:
         domains = {name: self.domains[s] for s, name in own.items()}
         weights = {name: self.weights[s] for s, name in own.items()}
         known, renamed = ([replace_in_formula(f, names) for f in each] for each in (assumptions, formulas))
-        like = SharedGroup(LinearGroup(tuple(own.values()), domains, known, renamed, weights))
+        question = LinearQuestion(tuple(own.values()), domains, known, renamed, weights)
+        like = SharedGroup(OrderGroup.of(question) or LinearGroup(*question))
         if key is not None:
             self._decided[key] = like
         return RenamedGroup(like, symbols) if names else like.group
@@ -290,7 +381,7 @@ class IsomorphicGroups:
 class SharedGroup:
     """A group whose evidence is kept for isomorphic groups."""
 
-    def __init__(self, group: LinearGroup) -> None:
+    def __init__(self, group: LinearGroup | OrderGroup) -> None:
         self.group = group
 
     @kept_property

@@ -11,6 +11,7 @@ from symbcast.core import effort
 from symbcast.core.algebra.arithmetic import MAX_SIZE
 from symbcast.core.algebra.formulas import (
     TRUE,
+    AnyOf,
     Formula,
     all_of,
     any_of,
@@ -362,31 +363,36 @@ class GroupEvidence:
         """Return the smallest sizes that satisfy the assumptions and at which all clauses hold."""
         if not clauses and not self.questions.assumptions:
             return self._least()
+        if len(clauses) == 1 and isinstance(clauses[0], AnyOf) and self._are_free():
+            return self._least_of(clauses[0].parts)
         return self._smallest(self.symbols, [*self.questions.assumptions, *clauses])
 
     def breaking(self, clauses: Sequence[Formula]) -> Point | None:
         """Return the smallest sizes that satisfy the assumptions and break some clause."""
-        if len(self.symbols) > _FEW_SHOWN and not self.questions.assumptions:
-            # Only the broken clause ties symbols together: all others are least.
-            least = self._least()
-            broken = self._least_broken(clauses, least)
-            return None if broken is None else {**least, **broken}
-        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(map(self.questions.negated, clauses))])
+        alternatives = [self.questions.negated(clause) for clause in clauses]
+        if self._are_free():
+            return self._least_of(alternatives)
+        return self._smallest(self.symbols, [*self.questions.assumptions, any_of(alternatives)])
 
-    def _least_broken(self, clauses: Sequence[Formula], least: Mapping[Symbol, int]) -> Point | None:
-        """Return the cheapest sizes that break a clause, changing only its own symbols; others stay ``least``."""
+    def _are_free(self) -> bool:
+        """Return whether there are many sizes, and each may be least whatever the others are."""
+        return len(self.symbols) > _FEW_SHOWN and not self.questions.assumptions
+
+    def _least_of(self, alternatives: Sequence[Formula]) -> Point | None:
+        """Return the smallest sizes at which an alternative holds: only that ties symbols, all others are least."""
+        least = self._least()
         order = {s: n for n, s in enumerate(self.symbols)}
         best: Point | None = None
-        for clause in clauses:
-            own = sorted(symbols_in(clause), key=order.__getitem__)
-            broken = self._smallest(own, [self.questions.negated(clause)])
-            if broken is None:
+        for alternative in alternatives:
+            own = sorted(symbols_in(alternative), key=order.__getitem__)
+            sizes = self._smallest(own, [alternative])
+            if sizes is None:
                 continue
-            # All other symbols cost the same: compare only those of the two clauses.
+            # All other symbols cost the same: compare only those of the two alternatives.
             concerned = sorted({*own, *(best or ())}, key=order.__getitem__)
-            if best is None or self._cost_of(concerned, broken, least) < self._cost_of(concerned, best, least):
-                best = broken
-        return best
+            if best is None or self._cost_of(concerned, sizes, least) < self._cost_of(concerned, best, least):
+                best = sizes
+        return None if best is None else {**least, **best}
 
     def _cost_of(
         self, symbols: Sequence[Symbol], sizes: Mapping[Symbol, int], least: Mapping[Symbol, int]
