@@ -20,7 +20,6 @@ from symbcast.core.algebra.formulas import (
     dims_of,
     is_total,
     literal_count,
-    negate,
     opposite,
 )
 from symbcast.core.algebra.terms import Dim, Symbol
@@ -30,7 +29,6 @@ from symbcast.core.solver.evaluation import normal_conjuncts, replace_in_formula
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
 from symbcast.core.solver.f2_one_size.piecewise import NotPeriodicError
 from symbcast.core.solver.f2_one_size.univariate import solution_set
-from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix
 from symbcast.core.solver.groups import TiedSymbols
 from symbcast.core.solver.residues import PeriodTooLongError
 from symbcast.core.solver.simplification import simplify, two_level
@@ -304,8 +302,7 @@ class ShortConditions:
         return Compatible(tuple(sorted(clause.dims, key=lambda d: places.get(d, len(places)))))
 
     def _shortened(self, formula: Formula) -> Formula:
-        chain = None if self.assumptions.others else _of_differences(formula, self.assumptions)
-        return chain or simplify.simplified(formula, self.assumptions)
+        return simplify.simplified(formula, self.assumptions)
 
 
 def _place(clause: Formula, parts: Sequence[Formula], places: Mapping[Formula, int]) -> int:
@@ -345,28 +342,3 @@ def _is_definition(part: Formula, uses: Mapping[Symbol, int], tied: Set[Symbol],
             if all(isinstance(m, Symbol) and domains[m] == domains[defined] for m in members):
                 return True
     return False
-
-
-def _of_differences(formula: Formula, assumptions: AssumptionSet) -> Formula | None:
-    """Return a conjunction of comparisons of two sizes without redundant comparisons.
-
-    Returns None for any other formula, and if several comparisons together bound a difference more tightly than each
-    one does: they need rewriting.
-    """
-    if len(symbols_in(formula)) < 2:
-        return None
-    conjuncts = clauses(formula)
-    differences = DifferenceMatrix(list(symbols_in(formula)), assumptions.domains)
-    bounds = [differences.bounds(literal) for literal in conjuncts]
-    pairs = [frozenset(b[0][:2]) for b in bounds if b]
-    if len(set(pairs)) < len(conjuncts):
-        return None
-    region = differences.region(conjuncts)
-    if region is None or region.equalities() > sum(len(b) == 2 for b in bounds if b):
-        return None
-    needed = list(conjuncts)
-    for literal in reversed(conjuncts):
-        others = [k for k in needed if k is not literal]
-        if differences.region([*others, negate(literal)]) is None:
-            needed = others
-    return all_of(needed)

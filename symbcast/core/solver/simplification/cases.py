@@ -29,7 +29,6 @@ from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import holds_at, predicate, truth_table
 from symbcast.core.solver.f2_one_size.clauses import canonical_comparison
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.f3_linear.difference_constraints import DifferenceMatrix
 from symbcast.core.solver.points import GivenUpError
 from symbcast.core.solver.simplification.two_level import FEW_LITERALS, LITERAL_COST, Cube, LiteralTable, cover
 from symbcast.core.solver.size_sets import ALL, SizeSet
@@ -147,8 +146,6 @@ _ROUNDS = 60
 _FOUND_AT_ONCE = 24
 _NEAR = 40
 _TIED = 0.4
-_DIRECTED = 1000
-_SAMPLED = 8
 # What a literal costs more that is the negation of a given one.
 _NOT_STATED = 1
 # The extra cost of each side that is not an integer: of equally short forms, integers read more easily.
@@ -156,8 +153,6 @@ _NAME = 2
 _MOST_QUESTIONS = 600
 # Units of effort for compiling the test of an atom at points.
 _TEST = 150
-# The same for each literal of a region from which points are drawn.
-_REGION = 20
 
 
 class Candidate(NamedTuple):
@@ -198,8 +193,6 @@ class CaseSimplifier:
         self.tree = self.atoms.tree(self.formula)
         self.on_cubes = cubes_of(self.tree)
         self.off_cubes = cubes_of(self.tree, of_all=True)
-        self.differences = DifferenceMatrix(self.symbols, domains)
-        self._linear = [a for a in self.assumptions if self.differences.bounds(a) is not None]
         self.is_grown = False
         self.random = Random(0)
         self._questions = 0
@@ -292,42 +285,9 @@ class CaseSimplifier:
             self.rows[tuple(True if m in undefined else v for m, v in enumerate(known))] = None
 
     def _first_points(self) -> list[tuple[int, ...]]:
-        """Return points at which the assumptions hold: some anywhere, some in and near the given cubes."""
-        anywhere = self.differences.region(self._linear)
-        distinct: dict[tuple[int, ...], None] = {}
-        if anywhere is not None:
-            points = [anywhere.point(self.random) for _ in range(_POINTS)]
-            distinct.update(dict.fromkeys(p for p in points if p is not None))
-        distinct.update(dict.fromkeys(self._tied(self.random)))
-        for holding, cubes in ((True, self.on_cubes), (False, self.off_cubes)):
-            for cube in (cubes or ())[:_DIRECTED]:
-                self._grow(cube, holding, distinct)
-        return self._assumed(self._inside(distinct))
-
-    def _grow(self, cube: Cube, holding: bool, points: dict[tuple[int, ...], None]) -> None:
-        """Drop the literals of a cube that exclude no point found; keep the points that other literals exclude."""
-        holds = predicate(self.formula, self.symbols)
-        needed = list(cube)
-        inside = self._sampled(needed, 2)
-        if not inside:
-            return
-        points.update(dict.fromkeys(inside))
-        for literal in cube:
-            rest = [n for n in needed if n != literal]
-            for point in self._sampled([*rest, literal ^ 1], _SAMPLED):
-                if holds(*point) is not holding:
-                    points[point] = None
-                    break
-            else:
-                needed = rest
-
-    def _sampled(self, cube: Sequence[int], count: int) -> list[tuple[int, ...]]:
-        charge(_REGION * (1 + len(cube)))
-        region = self.differences.region([*self._linear, *(self.atoms.literals[n] for n in cube)])
-        if region is None:
-            return []
-        points = (region.point(self.random) for _ in range(count))
-        return [point for point in points if point is not None]
+        """Return points at which the assumptions hold."""
+        points = dict.fromkeys(self._tied(self.random))
+        return self._assumed(self._inside(points))
 
     def _tied(self, random: Random) -> list[tuple[int, ...]]:
         """Return points near the integers that the atoms compare with, often with equal or neighbouring sizes."""
