@@ -1,25 +1,26 @@
-"""The ledger of the solver: switches its modules off one by one, and shows which answers change or cost more.
+"""The ledger of the solver: what each of its modules decides on the corpus, and what that costs.
 
-Run it by hand: ``python tests/solver/ledger.py [MODULE...]``; modules are written as ``f3_linear/lattices``, and all
-are taken if none is given. Each is switched off in its own process that asks all of `ledger_questions.questions`.
-It prints the table of the README: for each module the question that the fewest other modules are needed for.
-A module earns its place if an answer changes without it, or a question takes three times the effort. What an answer
-costs is counted in units (`symbcast.core.effort`), which are the same on every run; CPU time, which is not, counts
-only where units do not show the work.
+``python tests/solver/ledger.py [--every N] [--kinds KIND,...] [MODULE...]`` asks every Nth question of `corpus.py`, in
+a drawn order that is always the same, and prints the table of the README. For each module it has the number of
+questions that enter it. A module that makes others quicker or better can be switched off: those questions are asked
+again without it, each in its own process, and the table has the answers that change, with one of them, and the CPU
+seconds with and without it. A module that changes no answer there, and saves no time, has to go.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import inspect
 import json
 import os
+import random
 import re
-import subprocess
+import resource
 import sys
+import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -27,16 +28,15 @@ from typing import Any, NamedTuple
 
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "support", "surveys"))
 
-from solver.ledger_questions import Answer, Question, questions
+from solver.corpus import Answer, Question, questions
 
 from symbcast.core import effort
 
 SOLVER = "symbcast.core.solver"
 FOLDER = Path(effort.__file__).parent / "solver"
-SLOWER = 3
-LEAST_UNITS = 20_000
-"""Units that a question must take more without a module to count as slower."""
-LEAST_SECONDS = 0.3
+CPU_SECONDS = 60
+"""What a question may take; one that takes more has no answer."""
+SHORT_TEXT = 40
 
 
 class SwitchedOffError(Exception):
@@ -69,12 +69,6 @@ def _given_up(*_: Any, **__: Any) -> Any:
     from symbcast.core.solver.points import GivenUpError
 
     raise GivenUpError
-
-
-def _alone(likenesses: Any, symbols: Any, assumptions: Any, formulas: Any) -> Any:
-    from symbcast.core.solver.linear_groups import LinearGroup
-
-    return LinearGroup(symbols, likenesses.domains, assumptions, formulas, likenesses.weights)
 
 
 def _one_point(sets: Any, _: Any) -> Any:
@@ -113,7 +107,7 @@ def _nothing(*_: Any, **__: Any) -> list[Any]:
 SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "smallest_clash:hitting_set": {"smallest_hitting_set": _none},
     "f2_one_size/set_products:boxes": {"divided_by_boxes": _none},
-    "linear_groups:isomorphism": {"IsomorphicGroups.decide": _alone},
+    "linear_groups:isomorphism": {"IsomorphicGroups._key": _none},
     "f2_one_size/decided_terms:composite_sizes": {"solved_composites": lambda constraints, *_: list(constraints)},
     "f3_linear/branch_and_bound:all_different": {"cliques": _nothing, "different_groups": _nothing},
     "f3_linear/branch_and_bound": {"Search.at_level": _given_up},
@@ -140,7 +134,7 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f2_one_size/piecewise:monotone": {"by_thresholds": _none},
     "simplification/factoring:candidates": {"without_extremes": lambda conjuncts, _: conjuncts},
     "simplification/simplify:decided_operations": {"without_decided_operations": list},
-    "f3_linear/difference_constraints": {"DifferenceRegion.point": _none},
+    "f3_linear/orders": {"Orders.of": _none},
     "repeats": {"repeats_of": _none},
     "simplification/factoring": {"factored": lambda conjuncts, *_: list(conjuncts)},
 }
@@ -216,119 +210,163 @@ def measured(question: Question) -> Measured:
 
 
 def prepare() -> None:
-    """Load all modules, and z3, whose import is no part of what the first question takes."""
+    """Load all modules, and z3 and ONNX, whose imports are no part of what the first question takes."""
+    import onnx  # noqa: F401
     import z3  # noqa: F401
 
     for name in modules():
         imported(name)
 
 
-def ask_all(module: str) -> None:
-    """Ask all questions with a module switched off, or with none, and write what came out, one line a question."""
-    prepare()
-    made = questions()
-    if module:
-        switch_off(module)
-    for question in made:
-        print(json.dumps([question.name, *measured(question)]), flush=True)
+def forked(work: Callable[[], Any]) -> Any:
+    """Return the outcome of work in its own process, which has what this one loaded; None if it ends without one."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
+        with Path(os.devnull).open("w") as nothing:
+            os.dup2(nothing.fileno(), 1)
+        with os.fdopen(writer, "w") as file:
+            json.dump(work(), file)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        text = file.read()
+    os.waitpid(child, 0)
+    return json.loads(text) if text else None
 
 
-def answers(module: str = "") -> dict[str, Measured]:
-    """Return what its own process says with a module switched off."""
-    command = [sys.executable, __file__, "--without", module]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = {}
-    for line in done.stdout.splitlines():
-        name, answer, units, seconds = json.loads(line)
-        found[name] = Measured(answer, units, seconds)
-    return found
+def asked(question: Question, without: str = "") -> Measured:
+    """Ask a question in its own process, with a module switched off."""
+
+    def work() -> Measured:
+        if without:
+            switch_off(without)
+        return measured(question)
+
+    return Measured(*(forked(work) or ({"error": "the process ended"}, 0, CPU_SECONDS)))
+
+
+# Which modules a question enters.
+
+
+def codes() -> dict[Any, list[str]]:
+    """Return the modules, and the shortcuts in them, that each code of a function belongs to."""
+    known: dict[Any, list[str]] = {}
+    for name in modules():
+        for path in SHORTCUTS[name] if ":" in name else ():
+            found: Any = imported(name)
+            for part in path.split("."):
+                found = getattr(found, part)
+            known.setdefault(inspect.unwrap(found).__code__, []).append(name)
+    return known
+
+
+def entered(question: Question) -> list[str]:
+    """Return the modules that a question enters, and the shortcuts that it calls."""
+    by_code, by_file = codes(), {imported(name).__file__: name for name in modules() if ":" not in name}
+    found: set[str] = set()
+
+    def called(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and frame.f_code.co_name != "<module>":
+            found.update(by_code.get(frame.f_code, ()))
+            found.update(filter(None, [by_file.get(frame.f_code.co_filename)]))
+
+    threading.setprofile(called)
+    sys.setprofile(called)
+    try:
+        measured(question)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    return sorted(found)
 
 
 # What a module is for.
 
 
-def differences(known: dict[str, Measured], found: dict[str, Measured]) -> Iterator[tuple[str, str]]:
-    """Yield the questions that need a module, each with what changes without it."""
-    for name, before in known.items():
-        after = found.get(name)
-        if after is None:
-            yield name, "the process ends"
-        elif after.answer != before.answer:
-            yield name, _changed(before.answer, after.answer)
-        elif after.units > SLOWER * before.units and after.units - before.units > LEAST_UNITS:
-            yield name, f"{after.units:,} units instead of {before.units:,}"
-        elif after.seconds > SLOWER * before.seconds and after.seconds - before.seconds > LEAST_SECONDS:
-            yield name, f"{after.seconds:.2f} s instead of {before.seconds:.2f}"
+class Row(NamedTuple):
+    """What the corpus says of a module.
+
+    Attributes:
+        entering: The questions that enter it.
+        changed: Of those, the ones that have another answer without it, and what changes.
+        seconds: The CPU seconds of those that enter it, with it and without it.
+    """
+
+    entering: list[str]
+    changed: dict[str, str]
+    seconds: tuple[float, float]
+
+    def text(self, module: str) -> str:
+        """Return the row of the table."""
+        if module not in SHORTCUTS:
+            return f"| `{module}` | {len(self.entering)} | the only way | |"
+        example = next((f": {name}: {what}" for name, what in self.changed.items()), "")
+        before, after = self.seconds
+        return f"| `{module}` | {len(self.entering)} | {len(self.changed)}{example} | {before:.1f}, {after:.1f} |"
 
 
-def _changed(before: Answer, after: Answer) -> str:
-    if "error" in after:
-        return "no answer"
+def drawn(every: int, kinds: Sequence[str] = ()) -> list[Question]:
+    """Return every one of so many questions, of all kinds or of some."""
+    found = [q for q in questions() if not kinds or q.name.split()[0] in kinds]
+    random.Random(0).shuffle(found)
+    return found[::every]
+
+
+def row(module: str, entering: Sequence[Question], known: dict[str, Measured]) -> Row:
+    """Return what the questions that enter a module say of it."""
+    names = [q.name for q in entering]
+    if module not in SHORTCUTS:
+        return Row(names, {}, (0, 0))
+    without = {q.name: asked(q, module) for q in entering}
+    changed = {
+        name: difference(known[name].answer, found.answer)
+        for name, found in without.items()
+        if found.answer != known[name].answer
+    }
+    return Row(names, changed, (sum(known[n].seconds for n in names), sum(m.seconds for m in without.values())))
+
+
+def difference(before: Answer, after: Answer) -> str:
+    """Return the first part of an answer that is another one without a module."""
     part = next(key for key in [*after, *before] if after.get(key) != before.get(key))
-    return f"{part}: {after.get(part)} instead of {before.get(part)}"
+    return f"{part} {_short(after.get(part))} instead of {_short(before.get(part))}"
 
 
-def main(wanted: list[str]) -> int:
-    """Print a row of the README for each module; return 1 if no question needs some module."""
-    known = answers()
-    needing = {module: dict(differences(known, answers(module))) for module in wanted or modules()}
-    for row in rows(needing):
-        print(row[:240])
-    idle = [module for module, changes in needing.items() if not changes]
-    print(f"needed by no question: {', '.join(idle) or 'none'}")
+def _short(text: str | None) -> str:
+    return "none" if text is None else text if len(text) <= SHORT_TEXT else f"of {len(text):,} characters"
+
+
+def main(every: int, kinds: Sequence[str], wanted: Sequence[str]) -> int:
+    """Print a row for each module; return 1 if one changes no answer and saves no time."""
+    prepare()
+    made = drawn(every, kinds)
+    known = {q.name: asked(q) for q in made}
+    entering = {q.name: forked(lambda q=q: entered(q)) or () for q in made}
+    print(f"{len(made)} questions, {sum(m.seconds for m in known.values()):.0f} s", flush=True)
+    idle = []
+    for module in wanted or modules():
+        found = row(module, [q for q in made if module in entering[q.name]], known)
+        print(found.text(module), flush=True)
+        before, after = found.seconds
+        if module in SHORTCUTS and not found.changed and after <= before:
+            idle.append(module)
+    print(f"idle: {', '.join(idle) or 'none'}")
     return bool(idle)
-
-
-def rows(needing: dict[str, dict[str, str]]) -> Iterator[str]:
-    """Yield a row for each module that some question needs: of these, that which fewest modules are needed for."""
-    users = Counter(name for changes in needing.values() for name in changes)
-    for module, changes in needing.items():
-        counted = [name for name in changes if not changes[name].endswith(" s")] or list(changes)
-        if counted:
-            name = min(counted, key=users.__getitem__)
-            yield f"| `{module}` | {name} | {changes[name]} |"
 
 
 def read_rows(text: str) -> list[tuple[str, str]]:
-    """Return the modules of the table in a text, each with its question."""
+    """Return the modules of the table in a text, each with the name of the question that changes without it."""
     section = text.split("## The ledger\n")[1].split("\n## ", maxsplit=1)[0]
-    return re.findall(r"^\| `(.+?)` \| (.+?) \| .+ \|$", section, re.MULTILINE)
-
-
-def check() -> int:
-    """Ask the question of each row with and without the module; return 1 if some module is not needed for its own."""
-    prepare()
-    asked = {question.name: question for question in questions()}
-    table = read_rows((FOLDER / "README.md").read_text())
-    known = {name: forked(asked[name], "") for name in dict.fromkeys(name for _, name in table)}
-    found = ((module, name, forked(asked[name], module)) for module, name in table)
-    idle = [module for module, name, after in found if not any(differences({name: known[name]}, {name: after}))]
-    print(f"not needed for their questions: {', '.join(idle) or 'none'}")
-    return bool(idle)
-
-
-def forked(question: Question, module: str) -> Measured:
-    """Ask a question in its own process, which has what this one loaded, with a module switched off."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        if module:
-            switch_off(module)
-        with os.fdopen(writer, "w") as file:
-            json.dump(measured(question), file)
-        os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as file:
-        answer, units, seconds = json.load(file)
-    os.waitpid(child, 0)
-    return Measured(answer, units, seconds)
+    found = re.findall(r"^\| `(.+?)` \| \d+ \| (.+?) \|.*\|$", section, re.MULTILINE)
+    return [(module, text.split(": ")[1] if ": " in text else "") for module, text in found]
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["--without", module]:
-            ask_all(module)
-        case ["--check"]:
-            sys.exit(check())
-        case chosen:
-            sys.exit(main(chosen))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("modules", nargs="*")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=())
+    options = parser.parse_args()
+    sys.exit(main(options.every, options.kinds, options.modules))
