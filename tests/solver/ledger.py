@@ -83,13 +83,8 @@ def _unsubstituted(formulas: Any) -> Any:
     return SubstitutionResult(normal_conjuncts(formulas), [])
 
 
-def _unfiltered(questions: Any, given: Any, needed: Any = ()) -> Any:
-    from symbcast.core.solver.irredundance import NeighbourhoodSearch
-
-    near = NeighbourhoodSearch(questions) if questions.suits_neighbourhood(given) else None
-    for formula in given if near is not None else ():
-        near.add(formula)
-    return near, list(given)
+def _unfiltered(_: Any, given: Any, needed: Any = ()) -> Any:
+    return list(given)
 
 
 def _false(*_: Any, **__: Any) -> bool:
@@ -126,10 +121,6 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f3_linear/equations:definitions": {"set_aside": lambda formulas, *_: ([], list(formulas))},
     "irredundance": {"without_implied": _unfiltered},
     "f3_linear/z3_solver:least_sizes": {"smallest_point": _given_up},
-    "irredundance:local_search": {
-        "NeighbourhoodSearch.possible": _none,
-        "NeighbourhoodSearch.ask": lambda *_: (None, {}),
-    },
     "points:samples": {"_points": _one_point},
     "f2_one_size/piecewise:monotone": {"by_thresholds": _none},
     "simplification/factoring:candidates": {"without_extremes": lambda conjuncts, _: conjuncts},

@@ -94,7 +94,7 @@ class LinearGroup:
         rest = _without_covered_joins(rest)
         if crowded:
             questions = GroupQuestions(self.symbols, domains, self.assumptions, rest)
-            _, rest = without_implied(questions, rest)
+            rest = without_implied(questions, rest)
             self.formulas = [*(d.formula for d in self._definitions), *rest]
         self._rest = rest
         # The place of each formula and its clauses, if there are not very many.

@@ -226,7 +226,6 @@ def _has_extremes(formula: Formula) -> bool:
     return any(o.kind not in ("//", "%") for o in operations_in(formula))
 
 
-_FEW_ASKED = 8
 _LONGEST_TEXT = 120
 # Number of open questions after which to stop asking: each takes a tenth of a second and more.
 _UNDECIDED_AT_MOST = 30
@@ -313,15 +312,6 @@ class GroupQuestions:
     def stopped(self) -> None:
         """Record that effort ran out for the question."""
         self.reason = self.reason or effort.stop_reason()
-
-    def suits_neighbourhood(self, formulas: Iterable[Formula]) -> bool:
-        """Return whether asking z3 only about nearby symbols suffices: linear formulas, or many symbols."""
-        return len(self.symbols) > _FEW_ASKED or all(map(is_linear, [*self.known, *formulas]))
-
-    def learn(self, sizes: Mapping[Symbol, int]) -> None:
-        """Add sizes that the solver found to the samples, where they are useful if there are few symbols."""
-        if len(self.symbols) <= _FEW_ASKED:
-            self.samples.learn(sizes)
 
 
 def _why(limit: int, formulas: Sequence[Formula]) -> str:
