@@ -104,7 +104,6 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "f2_one_size/set_products:boxes": {"divided_by_boxes": _none},
     "linear_groups:isomorphism": {"IsomorphicGroups._key": _none},
     "f2_one_size/decided_terms:composite_sizes": {"solved_composites": lambda constraints, *_: list(constraints)},
-    "f3_linear/branch_and_bound:all_different": {"cliques": _nothing, "different_groups": _nothing},
     "f3_linear/branch_and_bound": {"Search.at_level": _given_up},
     "f3_linear/integer_programming:integers": {"some_point": _given_up, "smallest_point": _given_up},
     "f3_linear/lattices:lattice_reduction": {"reduced_basis": _none, "reduce_lattice": lambda vectors: vectors},

@@ -2,120 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappop, heappush
 from math import inf
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, clauses, expand
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula, expand
 from symbcast.core.algebra.terms import Symbol, term
 from symbcast.core.effort import charge
 from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f2_one_size.univariate import narrowed_set
 from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuestion, level_weights
 from symbcast.core.solver.size_sets import ALL, SizeSet
-
-# Sizes that are all different, which z3 can only refute by trying every order.
-#
-# Pairs ``a != b`` form a graph; the members of a clique in it are all different. So they need as many sizes as the
-# clique has members (Hall's theorem; over intervals, assign the first free size to the interval that ends first,
-# Glover 1967), and their sum is at least that of the first free sizes.
-
-
-_CLIQUES_AT_MOST = 20
-_PAIRS_AT_LEAST = 3
-
-
-class DifferentSizes(NamedTuple):
-    """Symbols that are all different, and the least sum that they can have; None if there are too few sizes."""
-
-    symbols: list[Symbol]
-    least_sum: int | None
-
-
-def different_groups(formulas: Iterable[Formula]) -> list[DifferentSizes]:
-    """Return the groups of symbols that formulas make all different, with the bounds of each symbol.
-
-    >>> from symbcast.core.text import parse_formula
-    >>> different_groups([parse_formula(t) for t in ("a != b", "b != c", "a != c", "a < 2", "b < 2", "c < 2")])
-    [DifferentSizes(symbols=[a, b, c], least_sum=None)]
-    """
-    conjuncts = [c for f in formulas for c in clauses(f)]
-    groups = cliques(conjuncts)
-    if not groups:
-        return []
-    domains = {s: ALL for members in groups for s in members}
-    for formula in conjuncts:
-        symbols = symbols_in(formula)
-        if len(symbols) == 1:
-            (symbol,) = symbols
-            if symbol in domains:
-                domains[symbol] = narrowed_set(domains[symbol], formula) or domains[symbol]
-    return [DifferentSizes(members, least_sum([domains[s] for s in members])) for members in groups]
-
-
-def cliques(formulas: Iterable[Formula]) -> list[list[Symbol]]:
-    """Return cliques of at least three symbols that all differ; together they cover the pairs."""
-    others = _others(formulas)
-    if sum(map(len, others.values())) < 2 * _PAIRS_AT_LEAST:
-        return []
-    groups: list[list[Symbol]] = []
-    covered: set[tuple[Symbol, Symbol]] = set()
-    for one, neighbours in others.items():
-        for other in neighbours:
-            if (one, other) in covered or len(groups) >= _CLIQUES_AT_MOST:
-                continue
-            grown = [one, other]
-            for s in neighbours:
-                if all(s in others[m] for m in grown):
-                    grown.append(s)
-            covered.update((a, b) for a in grown for b in grown)
-            if len(grown) > 2:
-                groups.append(grown)
-    return groups
-
-
-def _others(formulas: Iterable[Formula]) -> dict[Symbol, dict[Symbol, None]]:
-    """Return, for each symbol, the symbols that must differ from it."""
-    others: dict[Any, dict[Any, None]] = {}
-    for formula in formulas:
-        if not isinstance(formula, Comparison) or formula.operator != "!=":
-            continue
-        left, right = formula.left, formula.right
-        if isinstance(left, int) or isinstance(right, int) or not (left.is_Symbol and right.is_Symbol):
-            continue
-        others.setdefault(left, {})[right] = None
-        others.setdefault(right, {})[left] = None
-    return others
-
-
-def least_sum(domains: Sequence[SizeSet]) -> int | None:
-    """Return the least sum of different integers within some intervals; None if there are too few integers.
-
-    >>> least_sum([SizeSet.interval(0, 6)] * 7), least_sum([SizeSet.interval(0, 6)] * 8)
-    (21, None)
-    """
-    starts = sorted((((d.least() or 0), d.greatest) for d in domains if d), key=lambda ends: ends[0])
-    if len(starts) < len(domains):
-        return None
-    total, size, position = 0, 0, 0
-    waiting: list[float] = []  # the upper ends of the intervals that have begun
-    while position < len(starts) or waiting:
-        if not waiting:
-            size = max(size, starts[position][0])
-        while position < len(starts) and starts[position][0] <= size:
-            end = starts[position][1]
-            heappush(waiting, float("inf") if end is None else end)
-            position += 1
-        # Of the intervals that have begun, the one that ends first takes the size (Glover 1967).
-        if heappop(waiting) < size:
-            return None
-        total += size
-        size += 1
-    return total
-
 
 # Bounds on formulas with some sizes not chosen yet.
 #
@@ -238,47 +137,6 @@ class LiteralTest:
         return inf
 
 
-class AllDifferent:
-    """Sizes that are all different; each open one takes at least the first free size."""
-
-    __slots__ = ("domains", "low", "places", "values", "weight")
-
-    def __init__(
-        self, places: Sequence[int], domains: Sequence[SizeSet], weights: Sequence[int], values: Sequence[int]
-    ) -> None:
-        self.places = sorted(places)
-        self.domains = domains
-        self.weight = min(weights[p] for p in places)
-        self.values = values
-        self.low: Sequence[int] = ()
-
-    def start(self, low: Sequence[int]) -> None:
-        self.low = low
-
-    def possible(self, place: int, left: int) -> bool:
-        return self._above(place) * self.weight <= left
-
-    def needs(self, place: int) -> float:
-        return self._above(place) * self.weight
-
-    def most(self, _place: int) -> float:
-        return inf
-
-    def _above(self, place: int) -> float:
-        """Return a lower bound of the total by which the sizes after a place exceed their least sizes."""
-        taken = {self.values[p] for p in self.places if p <= place}
-        ahead = sorted((self.low[p], p) for p in self.places if p > place)
-        ends = [self.domains[p].greatest for _, p in ahead]
-        last = None if None in ends else max((end or 0 for end in ends), default=None)
-        total, size = 0, -1
-        for low, _ in ahead:
-            size = max(size + 1, low)
-            while size in taken:
-                size += 1
-            total += size - low
-        return inf if last is not None and size > last else total
-
-
 @dataclass(slots=True, eq=False)
 class ConjunctionBounds:
     """A conjunction within a clause."""
@@ -311,7 +169,7 @@ class DisjunctionBounds:
         return max((part.most(place) for part in self.parts), default=-inf)
 
 
-BoundNode: TypeAlias = Inequality | LiteralTest | AllDifferent | ConjunctionBounds | DisjunctionBounds
+BoundNode: TypeAlias = Inequality | LiteralTest | ConjunctionBounds | DisjunctionBounds
 
 
 # The smallest sizes that satisfy formulas, by branch and bound in Python: without z3, and with every step counted.
@@ -369,8 +227,6 @@ class Search:
         self._rows_at: list[list[tuple[LinearRow, int]]] = [[] for _ in self.symbols]
         self._bounding: list[list[Inequality]] = [[] for _ in self.symbols]
         self._all = [self._conjunct(f) for f in conjuncts]
-        for members in cliques(conjuncts):
-            self._crowd([self._places[s] for s in members])
 
     def at_level(self, zeros: int) -> Point | None:
         """Return the sizes with the least sum whose zeros weigh at most ``zeros``."""
@@ -412,9 +268,6 @@ class Search:
         self._low = [(d.least(0 if zeros else 1) if d.least(1) is not None else 0) or 0 for d in self.domains]
         for row in self._rows:
             row.start(self._low)
-        for node in self._all:
-            if isinstance(node, AllDifferent):
-                node.start(self._low)
 
     def _find(self, extra: int, zeros: int) -> bool:
         """Search for sizes whose sum exceeds the least by ``extra``."""
@@ -491,12 +344,6 @@ class Search:
             if isinstance(node, Inequality):
                 self._bounding[place].append(node)
         return node
-
-    def _crowd(self, places: Sequence[int]) -> None:
-        node = AllDifferent(places, self.domains, self.weights, self._values)
-        self._all.append(node)
-        for place in places:
-            self._touching[place].append(node)
 
     def _node(self, formula: Formula) -> BoundNode:
         if isinstance(formula, AllOf):

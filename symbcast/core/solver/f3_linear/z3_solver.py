@@ -35,7 +35,6 @@ from symbcast.core.algebra.terms import Operation, Symbol, Term, term
 from symbcast.core.effort import OPTIMISED_LIMIT, RESOURCE_LIMIT, EffortSpentError, Satisfiability, charge
 from symbcast.core.effort import current as current_effort
 from symbcast.core.solver.evaluation import holds_at
-from symbcast.core.solver.f3_linear.branch_and_bound import different_groups
 from symbcast.core.solver.f3_linear.lattices import reduced_basis
 from symbcast.core.solver.points import GivenUpError, Point, SmallestPointQuestion
 
@@ -448,7 +447,6 @@ class Session:
         for symbol in self.symbols:
             self.solver.add(self.translator.symbol(symbol) >= 0)
         self._add(self.formulas)
-        self._crowd(self.formulas)
 
     def _add(self, formulas: Iterable[Formula], marks: Iterable[Any] = repeat(None)) -> None:
         for formula, mark in zip(formulas, marks, strict=False):
@@ -465,21 +463,12 @@ class Session:
         if not self.solver.num_scopes():
             self._defined += len(new)
 
-    def _crowd(self, formulas: Iterable[Formula]) -> None:
-        """Assert consequences of sizes being all different: cuts that z3 does not find."""
-        for symbols, least in different_groups(formulas):
-            if least is None:
-                self.solver.add(z3.BoolVal(False, self.translator.context))
-            else:
-                self.solver.add(self.weighted(dict.fromkeys(symbols, 1)) >= least)
-
     def check(self, formulas: Sequence[Formula] = ()) -> Satisfiability:
         """Return whether the formulas can hold together with those asserted."""
         if not formulas:
             return self._check()
         with self._scope():
             self._add(formulas)
-            self._crowd([*self.formulas, *formulas])
             answer = self._check()
         # The formulas of this check may have large rows, and a basis is chosen when the symbols are declared.
         if answer is Satisfiability.UNKNOWN and not self.is_reduced:
