@@ -78,7 +78,7 @@ def test_the_work_for_a_chain_grows_with_its_length(operator):
         with calls() as steps:
             ask(count, operator)
         counts.append(steps.count)
-    assert counts[1] < 6 * counts[0]
+    assert counts[1] < 6 * counts[0], counts
 
 
 def test_a_chain_of_2000_that_closes_is_never_valid():

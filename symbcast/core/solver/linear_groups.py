@@ -267,9 +267,12 @@ class OrderGroup:
     @kept_property
     def clauses(self) -> list[Formula]:
         """The orders that others do not imply."""
-        return (
-            [c for formula in self._orders.without_implied() for c in clauses_of(formula)] if self.satisfiable else []
-        )
+        if not self.satisfiable:
+            return []
+        group = self._group
+        definitions, _ = set_aside(group.formulas, group.assumptions, group.domains)
+        needed = self._orders.without_implied([d.formula for d in definitions])
+        return [clause for formula in needed for clause in clauses_of(formula)]
 
     @property
     def violable(self) -> bool:

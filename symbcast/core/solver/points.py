@@ -230,16 +230,18 @@ def _count(sizes: SizeSet) -> int:
 
 
 def _varied(sets: Sequence[SizeSet]) -> list[tuple[int, ...]]:
-    """Return the point of least sizes and those that differ from it in one or two places, or two others if many would.
+    """Return the point of least sizes and those that differ from it in one or two places, or three if many would.
 
-    The two others are that of the next sizes, and one where all sizes differ: there, no two of them broadcast.
+    The three others are that of the next sizes, and two where all sizes differ, in rising and falling order: there, no
+    two of them broadcast.
     """
     base = [s.least(1) or 0 for s in sets]
     points = {tuple(base): None}
     if len(sets) > _VARIED_UP_TO:
         next_ones = tuple(s.least(2) or size for s, size in zip(sets, base, strict=True))
-        different = tuple(s.least(2 + n) or size for n, (s, size) in enumerate(zip(sets, base, strict=True)))
-        return list(dict.fromkeys((*points, next_ones, different)))
+        rising = tuple(s.least(2 + n) or size for n, (s, size) in enumerate(zip(sets, base, strict=True)))
+        falling = tuple(s.least(1 + len(sets) - n) or size for n, (s, size) in enumerate(zip(sets, base, strict=True)))
+        return list(dict.fromkeys((*points, next_ones, rising, falling)))
     for left, right in combinations(range(len(sets)), 2):
         for a in sets[left].first(_PAIRED_VALUES):
             for b in sets[right].first(_PAIRED_VALUES):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
@@ -115,12 +115,15 @@ class Orders:
                     ahead.append((edge.high, iter(self._above[edge.high])))
         return [0, *reversed(done)]
 
-    def without_implied(self) -> list[Formula]:
-        """Return the formulas that the others do not imply, the first ones where either could go; sizes exist."""
+    def without_implied(self, defining: Collection[Formula] = ()) -> list[Formula]:
+        """Return the formulas that the others do not imply, the first ones where either could go; sizes exist.
+
+        The ``defining`` ones each give a size that only earlier ones of these mention: on no other path is it passed.
+        """
         least = self.least([0] * len(self.symbols))
         assert least is not None
         heights = [0, *least.values()]
-        kept: set[Formula] = set()
+        kept = set(defining)
         graph: list[list[tuple[Order, Formula | None]]] = [[] for _ in heights]
         for order in self.known:
             graph[order.low].append((order, None))
@@ -128,12 +131,14 @@ class Orders:
         def is_implied(formula: Formula) -> bool:
             return all(_has_other_path(graph, heights, order, formula, kept) for order in self.orders[formula])
 
-        for formula, orders in self.orders.items():
+        asked = [formula for formula in self.orders if formula not in kept]
+        for formula in asked:
+            orders = self.orders[formula]
             if not is_implied(formula):
                 kept.add(formula)
                 for order in orders:
                     graph[order.low].append((order, formula))
-        for formula in reversed(list(self.orders)):
+        for formula in reversed(asked):
             if formula in kept and is_implied(formula):
                 kept.remove(formula)
         return [formula for formula in self.orders if formula in kept]
