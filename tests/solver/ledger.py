@@ -121,7 +121,6 @@ SHORTCUTS: dict[str, dict[str, Callable[..., Any]]] = {
     "irredundance": {"without_implied": _unfiltered},
     "f3_linear/z3_solver:least_sizes": {"smallest_point": _given_up},
     "points:samples": {"_points": _one_point},
-    "f2_one_size/piecewise:monotone": {"by_thresholds": _none},
     "simplification/factoring:candidates": {"without_extremes": lambda conjuncts, _: conjuncts},
     "simplification/simplify:decided_operations": {"without_decided_operations": list},
     "f3_linear/orders": {"Orders.of": _none},

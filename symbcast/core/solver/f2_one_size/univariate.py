@@ -32,7 +32,6 @@ from symbcast.core.solver.f2_one_size.piecewise import (
     NotPeriodicError,
     PolynomialPiece,
     ResidueClassTerms,
-    by_thresholds,
     first_above,
     period_of_term,
     runs_within,
@@ -207,7 +206,7 @@ def _is_linear(formula: Formula) -> bool:
 # Units of effort for a residue class.
 _CLASS = 10
 # Up to which size all sizes are tried.
-_MAX_TRIED = 4096
+_MAX_TRIED = 16_384
 # With a longer period, the cases of a ``min``, ``max`` or join are solved one by one.
 _MAX_CLASSES = 1024
 
@@ -255,9 +254,7 @@ def _solve_other(operator: Operator, difference: Term) -> SizeSet:
     # A size replaced by 0 may be a divisor: the comparison has no value at any size, so it is false.
     if any(o.kind in ("//", "%") and o.args[1] is constant(0) for o in difference.all_operations()):
         return EMPTY
-    solution = by_thresholds(operator, difference)
-    if solution is None:
-        solution = _solve_quotient(operator, difference)
+    solution = _solve_quotient(operator, difference)
     if solution is None:
         solution = _solve_divided_numbers(operator, difference)
     if solution is not None:
