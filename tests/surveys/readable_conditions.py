@@ -26,7 +26,7 @@ sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "sup
 from onnx_chains import chain
 from paths import numpy_survey
 from paths.user_functions import functions
-from solver import ledger_questions
+from recorded_programs import recorded_programs
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDED = DATA / "conditions.json"
@@ -48,7 +48,7 @@ def conditions() -> Iterator[tuple[str, Callable[[], sb.Condition]]]:
         yield f"{path.name.partition('.')[0]} onnxruntime", lambda p=path: _of_model(p, "onnxruntime")
     for levels in range(1, 5):
         yield f"chain of {levels} reshapes", lambda n=levels: sb.onnx.check(chain(n)).condition
-    for name, record in ledger_questions.recorded_programs().items():
+    for name, record in recorded_programs().items():
         yield name, lambda r=record: _of_program(r)
     for name, function in list(functions().items())[::EVERY]:
         yield f"{name}()", lambda f=function: _of_function(f)
