@@ -16,11 +16,7 @@ from symbcast.core.effort import Satisfiability
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.f3_linear import branch_and_bound, z3_solver
 from symbcast.core.solver.f3_linear import z3_solver as least_sizes
-from symbcast.core.solver.f3_linear.branch_and_bound import (
-    Search,
-    smallest_point,
-    some_point,
-)
+from symbcast.core.solver.f3_linear.branch_and_bound import Search, smallest_point, some_point
 from symbcast.core.solver.f3_linear.lattices import reduce_lattice, reduced_basis
 from symbcast.core.solver.f3_linear.z3_solver import Session, on_worker
 from symbcast.core.solver.points import GivenUpError, SmallestPointQuestion
