@@ -18,27 +18,47 @@ from symbcast.core.solver.search import GroupQuestions
 # then made over the remaining ones.
 
 
+_ASKED_AT_ONCE = 64
+
+
 def without_implied(
     questions: GroupQuestions, formulas: Sequence[Formula], needed: Container[Formula] = ()
 ) -> list[Formula]:
     """Return the formulas that the ones before them do not imply, in order; the ``needed`` ones are known not to be."""
     kept: list[Formula] = []
     samples = questions.samples
-    points, mask = -1, 0
-    for formula in formulas:
+    points, mask, start = -1, 0, 0
+    while start < len(formulas):
         if len(samples.points) > points:
             points = len(samples.points)
             mask = reduce(and_, map(samples.open_mask, kept), samples.everywhere)
-        if formula in needed or samples.breaks(formula, mask) or _can_fail(questions, formula, kept):
-            kept.append(formula)
-            mask &= samples.open_mask(formula)
+        ahead = formulas[start : start + _ASKED_AT_ONCE]
+        shown = next((n for n, f in enumerate(ahead) if f in needed or samples.breaks(f, mask)), len(ahead))
+        first = _first_needed(questions, kept, ahead[:shown])
+        start += first + 1
+        if first < len(ahead):
+            kept.append(ahead[first])
+            mask &= samples.open_mask(ahead[first])
     return kept
 
 
-def _can_fail(questions: GroupQuestions, formula: Formula, kept: Sequence[Formula]) -> bool:
-    """Return whether a formula may fail where others hold."""
-    beside = [*map(questions.opened, kept), questions.negated(formula)]
-    return not questions.samples.complete and questions.ask(beside) is not False
+def _first_needed(questions: GroupQuestions, kept: Sequence[Formula], ahead: Sequence[Formula]) -> int:
+    """Return the position of the first formula that may fail where others hold, or the length if there is none."""
+    samples = questions.samples
+    if samples.complete:
+        return len(ahead)
+    beside = list(map(questions.opened, kept))
+    while len(ahead) > 1:
+        known = len(samples.points)
+        can_fail = questions.ask([*beside, any_of(map(questions.negated, ahead))])
+        if can_fail is False:
+            return len(ahead)
+        if can_fail is None or len(samples.points) == known:
+            break
+        ahead = ahead[: next((n for n, f in enumerate(ahead) if samples.breaks(f, 1 << known)), len(ahead) - 1)]
+    return next(
+        (n for n, f in enumerate(ahead) if questions.ask([*beside, questions.negated(f)]) is not False), len(ahead)
+    )
 
 
 class ReducedClauses(NamedTuple):
