@@ -290,10 +290,10 @@ class Row(NamedTuple):
     def text(self, module: str) -> str:
         """Return the row of the table."""
         if module not in SHORTCUTS:
-            return f"| `{module}` | {len(self.entering)} | the only way | |"
-        example = next((f": {name}: {what}" for name, what in self.changed.items()), "")
+            return f"| `{module}` | the only way: {subject_of(module)} | |"
+        example = next((f": `{name}`: {what}" for name, what in self.changed.items()), "")
         before, after = self.seconds
-        return f"| `{module}` | {len(self.entering)} | {len(self.changed)}{example} | {before:.1f}, {after:.1f} |"
+        return f"| `{module}` | {len(self.changed)} of {len(self.entering)}{example} | {before:.1f}, {after:.1f} |"
 
 
 def drawn(every: int, kinds: Sequence[str] = ()) -> list[Question]:
@@ -324,7 +324,13 @@ def difference(before: Answer, after: Answer) -> str:
 
 
 def _short(text: str | None) -> str:
-    return "none" if text is None else text if len(text) <= SHORT_TEXT else f"of {len(text):,} characters"
+    return "none" if text is None else text if len(text) <= SHORT_TEXT else f"{len(text):,} characters"
+
+
+def subject_of(module: str) -> str:
+    """Return what a module is about, by its document."""
+    first = re.split(r"[:.,;(]", imported(module).__doc__, maxsplit=1)[0]
+    return first[0].lower() + first[1:]
 
 
 def main(every: int, kinds: Sequence[str], wanted: Sequence[str]) -> int:
@@ -348,8 +354,7 @@ def main(every: int, kinds: Sequence[str], wanted: Sequence[str]) -> int:
 def read_rows(text: str) -> list[tuple[str, str]]:
     """Return the modules of the table in a text, each with the name of the question that changes without it."""
     section = text.split("## The ledger\n")[1].split("\n## ", maxsplit=1)[0]
-    found = re.findall(r"^\| `(.+?)` \| \d+ \| (.+?) \|.*\|$", section, re.MULTILINE)
-    return [(module, text.split(": ")[1] if ": " in text else "") for module, text in found]
+    return re.findall(r"^\| `(.+?)` \| [^`|]*(?:`(.+?)`)?.*\|$", section, re.MULTILINE)
 
 
 if __name__ == "__main__":
