@@ -106,7 +106,12 @@ class Graph:
     """Nodes, ordered so that each comes after those whose values it uses.
 
     ``inputs`` and ``outputs`` are names of values.
+
+    Attributes:
+        has_initializers: whether users know its constants as initializers.
     """
+
+    has_initializers = True
 
     def __init__(
         self,

@@ -240,6 +240,8 @@ _WITH_STATE = ("CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE")
 class LiteRtGraph(Graph):
     """A subgraph; ``tensors`` are those of its inputs."""
 
+    has_initializers = False
+
     def __init__(self, nodes: Sequence[Node], names: _Names, constants: Mapping[str, Value], called: str) -> None:
         super().__init__(nodes, names.of(names.inputs), names.of(names.outputs), constants, called)
         self.tensors = [names.tensors[n] for n in names.inputs]

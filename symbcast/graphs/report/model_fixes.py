@@ -106,7 +106,8 @@ class SizeSources:
 def _model_constants(graph: Graph) -> Iterator[ModelConstant]:
     for name, value in graph.constants.items():
         if value.shape is not None:
-            yield ModelConstant(name, tuple(int(d) for d in value.shape if isinstance(d, int)))
+            dims = tuple(int(d) for d in value.shape if isinstance(d, int))
+            yield ModelConstant(name, dims, is_initializer=graph.has_initializers)
     for node in graph.nodes:
         if node.held is not None and node.outputs:
             yield ModelConstant(node.outputs[0], node.held, is_initializer=False)

@@ -70,7 +70,7 @@ def conv_2d(call: LiteRtCall) -> Value:
     groups = call.divide(dims[3], filters[3], reason)
     call.require(equal(modulo(filters[0], groups), 0), "the filters must be a multiple of the groups")
     if call.channels and isinstance(filters[3], int) and call.channels % filters[3] == 0:
-        reason = f"XNNPACK keeps the {call.channels // filters[3]} groups of the file"
+        reason = f"the channels must be {call.channels}, as in the file: XNNPACK keeps the groups"
         call.require(any_of([call.empty(dims[:1]), equal(dims[3], call.channels)]), reason)
     _bias(call, 2, filters[0])
     windows = _windows(call, filters[1:3])
