@@ -6,25 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from symbcast.answers.explanation.words import Namer
+from symbcast.answers.show import document as doc
 from symbcast.answers.show.broadcast import LONG, MAY_STILL_FAIL, TONES, condition_lines
-from symbcast.answers.show.document import (
-    Document,
-    Field,
-    JointFormulas,
-    Line,
-    NamedSizes,
-    Records,
-    Room,
-    Span,
-    code,
-    condition_line,
-    conjunction,
-    field,
-    fields,
-    heading,
-    whole,
-    words,
-)
 from symbcast.answers.show.program import generic_field
 from symbcast.core.account import Account
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Leaf, clauses, equal, with_leaves
@@ -39,21 +22,21 @@ from symbcast.paths.steps import is_cell, line_text
 
 WIDTH = 100
 # The maximum number of findings, and of cases, to show.
-SHOWN = {Room.SCREEN: 4, Room.PAGE: 12}
+SHOWN = {doc.Room.SCREEN: 4, doc.Room.PAGE: 12}
 _HEADS = ("asked by", "operands", "fails at", "fix")
 
 
-def document(report: PathsAnswer, room: Room = Room.SCREEN) -> Document:
+def document(report: PathsAnswer, room: doc.Room = doc.Room.SCREEN) -> doc.Document:
     """Return the answer about a run: what is open first, then what is proved."""
     most, namer = SHOWN[room], Namer.of(conclusions_of(report).names)
     first, count = first_findings(report, most)
     head = "works when" if report.complete else "requires"
     rows = tuple(tuple(_finding(f, n, namer, head)) for n, f in enumerate(first))
-    records = Records("what the code requires", (head, *_HEADS), rows)
-    title = heading(shorten_middle(visible(report.title), 70), verdict_words(report))
-    known = () if report.complete else (fields(list(_known(report, namer))),)
-    closing = fields(list(_closing(report, namer, most, count - most)))
-    return Document(title, TONES[report.verdict], (*known, records, closing))
+    records = doc.Records("what the code requires", (head, *_HEADS), rows)
+    title = doc.heading(shorten_middle(visible(report.title), 70), verdict_words(report))
+    known = () if report.complete else (doc.fields(list(_known(report, namer))),)
+    closing = doc.fields(list(_closing(report, namer, most, count - most)))
+    return doc.Document(title, TONES[report.verdict], (*known, records, closing))
 
 
 def verdict_words(report: PathsAnswer) -> str:
@@ -85,17 +68,17 @@ def _open_words(account: Account, works_for_data: bool) -> str:
     return "open for some sizes and some data" if works_for_data else "open for some sizes"
 
 
-def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
+def _known(report: PathsAnswer, namer: Namer) -> Iterator[doc.Field]:
     """Yield what an open answer knows: the sizes that work, those that fail, and those that are open, with reasons."""
     account = report.account
     if account.works != FALSE:
         suited = ", if the data suit" if conclusions_of(report).works_for_data else ""
         *before, last = _lines(account.works, namer, ".account.works")
-        yield field("works" if account.works == TRUE else "works when", *before, (*last, Span(suited)))
+        yield doc.field("works" if account.works == TRUE else "works when", *before, (*last, doc.Span(suited)))
     if account.needed != TRUE:
         fails = _lines(account.fails, namer, ".condition")
         unless = () if len(fails) == 1 else _lines(account.needed, namer, ".condition")
-        yield field("fails unless" if unless else "fails when", *(unless or fails))
+        yield doc.field("fails unless" if unless else "fails when", *(unless or fails))
     for number, part in enumerate(account.open):
         label = "" if number else "open"
         if account.is_open and part.where not in (TRUE, FALSE):
@@ -105,18 +88,18 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[Field]:
             yield _condition(label, lines, when, f": {part.reason}", most=5)
         else:
             where = _everywhere(account, conclusions_of(report).works_for_data)
-            yield field(label, (Span(f"{where}: {part.reason}"),), most=5)
+            yield doc.field(label, (doc.Span(f"{where}: {part.reason}"),), most=5)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
         call = observed.get(tuple(point.items()))
         error = f": {_on_line(call.error)}" if call is not None else ""
-        sizes = Span(sizes_text(point), True, math=NamedSizes(point))
-        yield field("" if number else "fails at", (sizes, Span(error)), most=2)
+        sizes = doc.Span(sizes_text(point), True, math=doc.NamedSizes(point))
+        yield doc.field("" if number else "fails at", (sizes, doc.Span(error)), most=2)
     by_name = {name: size for size, name in conclusions_of(report).names.items()}
     for number, point in enumerate(account.working[:_POINTS]):
-        shown = code(sizes_text(point), NamedSizes(point))
+        shown = doc.code(sizes_text(point), doc.NamedSizes(point))
         is_proved = holds_at(account.works, {by_name.get(name, symbol(name)): size for name, size in point.items()})
-        yield field("" if number else "works at", shown if is_proved else (*shown, Span(_OPEN_POINT)), most=1)
+        yield doc.field("" if number else "works at", shown if is_proved else (*shown, doc.Span(_OPEN_POINT)), most=1)
 
 
 def _everywhere(account: Account, works_for_data: bool) -> str:
@@ -130,17 +113,17 @@ def _everywhere(account: Account, works_for_data: bool) -> str:
     return "at all sizes but those below" if account.working or account.failing else "at all sizes"
 
 
-def _lines(formula: Formula, namer: Namer, place: str) -> tuple[Line, ...]:
+def _lines(formula: Formula, namer: Namer, place: str) -> tuple[doc.Line, ...]:
     """Return a condition in lines; no size is below 0."""
     formula = with_leaves(formula, _of_sizes)
-    return ((Span("at all sizes"),),) if formula == TRUE else tuple(condition_lines(formula, namer, place))
+    return ((doc.Span("at all sizes"),),) if formula == TRUE else tuple(condition_lines(formula, namer, place))
 
 
-def _condition(label: str, lines: Sequence[Line], before: str = "", after: str = "", most: int = 0) -> Field:
+def _condition(label: str, lines: Sequence[doc.Line], before: str = "", after: str = "", most: int = 0) -> doc.Field:
     """Return a field with a condition and its context, which has its own lines if the condition has several."""
     if len(lines) == 1:
-        return field(label, (Span(before), *lines[0], Span(after)), most=most)
-    return field(label, *([words(f"{after.removeprefix(': ')}, when")] if before else ()), *lines)
+        return doc.field(label, (doc.Span(before), *lines[0], doc.Span(after)), most=most)
+    return doc.field(label, *([doc.words(f"{after.removeprefix(': ')}, when")] if before else ()), *lines)
 
 
 def _on_line(error: str) -> str:
@@ -160,58 +143,58 @@ _OPEN_POINT = ", where a real call worked"
 _POINTS = 2
 
 
-def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[Field]:
+def _finding(finding: PathFinding, number: int, namer: Namer, head: str) -> Iterator[doc.Field]:
     most = 0 if head == "works when" else 4  # tried numbers make long requirements
-    math = None if finding.formula == FALSE else JointFormulas((namer.renamed_formula(finding.formula),))
-    text = condition_line(finding.words, namer.formula(finding.formula), math)
+    math = None if finding.formula == FALSE else doc.JointFormulas((namer.renamed_formula(finding.formula),))
+    text = doc.condition_line(finding.words, namer.formula(finding.formula), math)
     lines = _lines(finding.formula, namer, ".findings") if most else (text,)
-    yield field("and" if number else head, *lines)
+    yield doc.field("and" if number else head, *lines)
     if finding.line:
         short, whole_name = line_text(finding.file, finding.line), f"{finding.file}:{finding.line}"
-        where = Span(short, whole="" if is_cell(finding.file) else whole_name)
-        yield field("asked by", (where, Span(": "), Span(shorten_end(finding.source, 160), True)), most=3)
+        where = doc.Span(short, whole="" if is_cell(finding.file) else whole_name)
+        yield doc.field("asked by", (where, doc.Span(": "), doc.Span(shorten_end(finding.source, 160), True)), most=3)
     shapes = ", ".join(shape_text(o) for o in finding.operands)
-    yield field("operands", code(shapes, longest=160) if shapes else (), most=2)
+    yield doc.field("operands", doc.code(shapes, longest=160) if shapes else (), most=2)
     if finding.counterexample:
-        sizes = Span(sizes_text(finding.counterexample, 6), True, math=NamedSizes(finding.counterexample))
+        sizes = doc.Span(sizes_text(finding.counterexample, 6), True, math=doc.NamedSizes(finding.counterexample))
         error = f"{f' ({finding.sizes_there})' if finding.sizes_there else ''}: {_on_line(finding.error)}"
-        yield field("fails at", (sizes, Span(error)), most=3)
+        yield doc.field("fails at", (sizes, doc.Span(error)), most=3)
     fix = f"{finding.fix}{MAY_STILL_FAIL}" if head == "requires" else finding.fix
-    yield field("fix", (Span(fix),) if finding.fix and (not most or len(finding.fix) <= LONG) else ())
+    yield doc.field("fix", (doc.Span(fix),) if finding.fix and (not most or len(finding.fix) <= LONG) else ())
 
 
-def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterator[Field]:
+def _closing(report: PathsAnswer, namer: Namer, most: int, left: int) -> Iterator[doc.Field]:
     if left > 0:
-        yield field("and", words(f"{left} more; .findings has them all"), most=1)
+        yield doc.field("and", doc.words(f"{left} more; .findings has them all"), most=1)
     working = working_cases(report)
     for number, case in enumerate(working[:most]):
         label, value = "" if number else "returns", value_text(case.value)
         if len(working) == 1:
-            yield field(label, whole(f"{value}{_where_followed(report, namer)}"))
+            yield doc.field(label, doc.whole(f"{value}{_where_followed(report, namer)}"))
         elif len(str(case.condition)) <= LONG:
-            yield field(label, whole(f"{value} when {case.condition}"))
+            yield doc.field(label, doc.whole(f"{value} when {case.condition}"))
         else:
             when = condition_lines(case.condition.formula, namer, ".cases", in_code=True)
-            yield field(label, whole(f"{value} when"), *when)
+            yield doc.field(label, doc.whole(f"{value} when"), *when)
     if len(working) > most:
-        yield field("", words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
+        yield doc.field("", doc.words(f"and {len(working) - most} more cases; .cases has them all"), most=1)
     conclusions = conclusions_of(report)
     if report.complete and conclusions.formula not in (TRUE, FALSE):
         yield generic_field(conclusions.program, namer, is_open=conclusions.program.is_open)
-        yield field("condition", *conjunction(clauses(conclusions.formula), namer, is_repeated=True))
+        yield doc.field("condition", *doc.conjunction(clauses(conclusions.formula), namer, is_repeated=True))
     if conclusions.suitable.data and report.complete:
-        yield field("of the data", *conjunction(conclusions.suitable.data, namer))
-    yield field("assuming", whole("; ".join(report.assumptions)))
+        yield doc.field("of the data", *doc.conjunction(conclusions.suitable.data, namer))
+    yield doc.field("assuming", doc.whole("; ".join(report.assumptions)))
     if report.unconfirmed.formula != FALSE:
         lines = _lines(report.unconfirmed.formula, namer, ".unconfirmed")
         yield _condition("unconfirmed", lines, "when ", ": no real call at small sizes confirmed it")
     is_undecided = report.complete and report.verdict is Verdict.UNKNOWN
-    yield field("because", words(report.reason) if is_undecided else (), most=4)
+    yield doc.field("because", doc.words(report.reason) if is_undecided else (), most=4)
     for number, (name, text) in enumerate(list(report.data_sizes.items())[:2]):
-        yield field("" if number else "data decide", words(f"{name}: {shorten_middle(text, 90)}"), most=1)
+        yield doc.field("" if number else "data decide", doc.words(f"{name}: {shorten_middle(text, 90)}"), most=1)
     witness = report.witness() if report.complete else None
     if witness:
-        yield field("works at", code(sizes_text(witness), NamedSizes(witness)), most=1)
+        yield doc.field("works at", doc.code(sizes_text(witness), doc.NamedSizes(witness)), most=1)
 
 
 def _where_followed(report: PathsAnswer, namer: Namer) -> str:

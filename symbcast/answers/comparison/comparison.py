@@ -13,27 +13,8 @@ from symbcast.answers.comparison.regions import Order, Pair, PairRegions, RankRe
 from symbcast.answers.comparison.rule_answers import ComparisonQuestion, Example, RuleAnswer, answer_of, read_rule
 from symbcast.answers.data import ComparisonData, ExampleData, PairData, RegionData, RelationData, RuleAnswerData
 from symbcast.answers.explanation.words import Namer, in_words, rule_text
+from symbcast.answers.show import document as doc
 from symbcast.answers.show.broadcast import VERDICTS
-from symbcast.answers.show.document import (
-    LONGEST,
-    NOTHING,
-    Block,
-    Document,
-    Field,
-    JointFormulas,
-    Line,
-    NamedSizes,
-    Records,
-    Room,
-    Span,
-    Tone,
-    code,
-    field,
-    fields,
-    heading,
-    whole,
-    words,
-)
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import Guessable, with_advice
 from symbcast.core.algebra.symbols import symbol
@@ -53,11 +34,11 @@ from symbcast.errors import ShapeTypeError
 PAIRS_SHOWN = 6
 
 _TONES = {
-    Order.EQUAL: Tone.FINE,
-    Order.REFINES: Tone.CONDITIONAL,
-    Order.REFINED_BY: Tone.CONDITIONAL,
-    Order.NEITHER: Tone.IMPOSSIBLE,
-    Order.UNKNOWN: Tone.UNDECIDED,
+    Order.EQUAL: doc.Tone.FINE,
+    Order.REFINES: doc.Tone.CONDITIONAL,
+    Order.REFINED_BY: doc.Tone.CONDITIONAL,
+    Order.NEITHER: doc.Tone.IMPOSSIBLE,
+    Order.UNKNOWN: doc.Tone.UNDECIDED,
 }
 _ORDERS = {
     Order.EQUAL: "{first} and {second} give the same answer",
@@ -68,7 +49,7 @@ _ORDERS = {
 }
 
 
-def comparison_document(comparison: RuleAnswers) -> Document:
+def comparison_document(comparison: RuleAnswers) -> doc.Document:
     """Return the answer of each rule, then for each pair of differing rules where each relation holds, with examples.
 
     >>> from symbcast.answers.comparison import compare
@@ -95,19 +76,24 @@ def comparison_document(comparison: RuleAnswers) -> Document:
     namer = Namer.of(comparison.names)
     shapes = shorten_end(prose_list([namer.shape(s) for s in comparison.shapes]), 200) or "no shapes"
     count = len(comparison.answers)
-    title = heading(f"{count} rule{'' if count == 1 else 's'} on {shapes}", _summary(comparison, shown))
+    title = doc.heading(f"{count} rule{'' if count == 1 else 's'} on {shapes}", _summary(comparison, shown))
     heads = ("rule", "output", "valid when", "refused")
-    rules = Records("the answer of each rule", heads, tuple(tuple(_answer_lines(group)) for group in groups))
+    rules = doc.Records("the answer of each rule", heads, tuple(tuple(_answer_lines(group)) for group in groups))
     more = len(shown) - PAIRS_SHOWN
-    blocks: list[Block] = [rules, *(fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
+    blocks: list[doc.Block] = [rules, *(doc.fields(_pair_fields(pair)) for pair in shown[:PAIRS_SHOWN])]
     if more > 0:
         blocks.append(
-            fields(
-                [field("and", words(f"{more} more pairs differ; --format json, or .pairs in Python, lists them all"))]
+            doc.fields(
+                [
+                    doc.field(
+                        "and",
+                        doc.words(f"{more} more pairs differ; --format json, or .pairs in Python, lists them all"),
+                    )
+                ]
             )
         )
     assumed = "; ".join([*comparison.assumptions, *_least(comparison.min_size)])
-    return Document(title, _tone(shown), (*blocks, fields([field("assuming", whole(assumed))])))
+    return doc.Document(title, _tone(shown), (*blocks, doc.fields([doc.field("assuming", doc.whole(assumed))])))
 
 
 def _differing(comparison: RuleAnswers) -> Iterator[Pair]:
@@ -118,7 +104,7 @@ def _differing(comparison: RuleAnswers) -> Iterator[Pair]:
             yield pair
 
 
-def _tone(pairs: Sequence[Pair]) -> Tone:
+def _tone(pairs: Sequence[Pair]) -> doc.Tone:
     orders = {pair.order for pair in pairs}
     order = next(
         (o for o in (Order.UNKNOWN, Order.NEITHER, Order.REFINES, Order.REFINED_BY) if o in orders), Order.EQUAL
@@ -145,55 +131,67 @@ def _least(min_size: int) -> Iterator[str]:
         yield f"every size is at least {min_size}"
 
 
-def _answer_lines(group: Sequence[RuleAnswer]) -> Iterator[Field]:
+def _answer_lines(group: Sequence[RuleAnswer]) -> Iterator[doc.Field]:
     """Yield the common answer of equal rules."""
     first = group[0]
     names = shorten_end(prose_list([a.rule for a in group]), 120)
-    yield field("rule", (Span(names, True), Span(f": {VERDICTS[first.verdict]}")))
-    yield field("output", code(first.shape))
+    yield doc.field("rule", (doc.Span(names, True), doc.Span(f": {VERDICTS[first.verdict]}")))
+    yield doc.field("output", doc.code(first.shape))
     conditional = first.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
     formula = first.condition.formula
-    yield field("valid when", whole(str(first.condition), JointFormulas((formula,))) if conditional else ())
-    yield field("refused", words(first.refusal))
+    yield doc.field("valid when", doc.whole(str(first.condition), doc.JointFormulas((formula,))) if conditional else ())
+    yield doc.field("refused", doc.words(first.refusal))
 
 
-def _pair_fields(pair: Pair) -> Iterator[Field]:
+def _pair_fields(pair: Pair) -> Iterator[doc.Field]:
     first, second = pair.first.rule, pair.second.rule
-    yield field("compared", (Span(f"{first}", True), Span(" and "), Span(second, True), Span(f": {_order(pair)}")))
-    yield field("the same", *_region(pair.agree, pair))
-    yield field("laid apart", *_region(pair.apart, pair))
-    yield field("different", *_region(pair.differ, pair))
-    yield field("one alone", *_alone(pair.only_first, pair, first))
-    yield field("one alone", *_alone(pair.only_second, pair, second))
-    yield field("undecided", words(pair.reason))
+    yield doc.field(
+        "compared",
+        (doc.Span(f"{first}", True), doc.Span(" and "), doc.Span(second, True), doc.Span(f": {_order(pair)}")),
+    )
+    yield doc.field("the same", *_region(pair.agree, pair))
+    yield doc.field("laid apart", *_region(pair.apart, pair))
+    yield doc.field("different", *_region(pair.differ, pair))
+    yield doc.field("one alone", *_alone(pair.only_first, pair, first))
+    yield doc.field("one alone", *_alone(pair.only_second, pair, second))
+    yield doc.field("undecided", doc.words(pair.reason))
 
 
-def _alone(region: Region, pair: Pair, rule: str) -> Iterator[Line]:
+def _alone(region: Region, pair: Pair, rule: str) -> Iterator[doc.Line]:
     """Yield the sizes that only this rule accepts, and an example."""
     for n, line in enumerate(_region(region, pair)):
-        yield line if n else (Span(rule, True), Span(": "), *line)
+        yield line if n else (doc.Span(rule, True), doc.Span(": "), *line)
 
 
-def _region(region: Region, pair: Pair) -> Iterator[Line]:
+def _region(region: Region, pair: Pair) -> Iterator[doc.Line]:
     """Yield the sizes in the region, and an example; nothing if there are none."""
     if region.verdict is Verdict.NEVER:
         return
     if region.verdict is Verdict.ALWAYS:
-        yield words("for all sizes")
+        yield doc.words("for all sizes")
     else:
         formula = region.condition.formula
         meaning = in_words(formula, Namer.of({}))
-        if len(meaning) <= LONGEST:
-            yield (Span(meaning, math=NOTHING),)
-        yield whole(str(region.condition), JointFormulas((formula,)))
+        if len(meaning) <= doc.LONGEST:
+            yield (doc.Span(meaning, math=doc.NOTHING),)
+        yield doc.whole(str(region.condition), doc.JointFormulas((formula,)))
     if region.example is not None:
         yield _example(region.example, pair, is_apart=region is pair.apart)
 
 
-def _example(example: Example, pair: Pair, is_apart: bool) -> Line:
-    at = (Span(sizes_text(example.sizes), True, math=NamedSizes(example.sizes)), Span(": ")) if example.sizes else ()
+def _example(example: Example, pair: Pair, is_apart: bool) -> doc.Line:
+    at = (
+        (doc.Span(sizes_text(example.sizes), True, math=doc.NamedSizes(example.sizes)), doc.Span(": "))
+        if example.sizes
+        else ()
+    )
     shapes = f"{' and '.join(map(str, example.shapes))}: "
-    return (Span("at "), *at, Span(shapes), Span(_gives(example, pair.first.rule, pair.second.rule, is_apart)))
+    return (
+        doc.Span("at "),
+        *at,
+        doc.Span(shapes),
+        doc.Span(_gives(example, pair.first.rule, pair.second.rule, is_apart)),
+    )
 
 
 def _gives(example: Example | Separation, first: str, second: str, is_apart: bool = False) -> str:
@@ -203,17 +201,20 @@ def _gives(example: Example | Separation, first: str, second: str, is_apart: boo
     return ", ".join(f"{rule} refuses" if output is None else f"{rule} gives {output}" for rule, output in said)
 
 
-def relation_document(relation: RankRelation) -> Document:
+def relation_document(relation: RankRelation) -> doc.Document:
     """Return how two rules relate, and shapes that show the difference."""
     said = _ORDERS[relation.order].format(first=relation.first, second=relation.second)
-    title = heading(f"{relation.first} and {relation.second}, ranks up to {relation.rank}", said)
+    title = doc.heading(f"{relation.first} and {relation.second}, ranks up to {relation.rank}", said)
     shown = [
-        field(
-            "shown by", words(f"{' and '.join(map(str, s.shapes))}: {_gives(s, relation.first, relation.second, True)}")
+        doc.field(
+            "shown by",
+            doc.words(f"{' and '.join(map(str, s.shapes))}: {_gives(s, relation.first, relation.second, True)}"),
         )
         for s in relation.separations
     ]
-    return Document(title, _TONES[relation.order], (fields([*shown, field("undecided", words(relation.reason))]),))
+    return doc.Document(
+        title, _TONES[relation.order], (doc.fields([*shown, doc.field("undecided", doc.words(relation.reason))]),)
+    )
 
 
 # Comparisons as plain data for JSON.
@@ -357,7 +358,7 @@ class Comparison(Guessable, Explained, RuleAnswers):
     """
 
     @one_call
-    def _document(self, *_room: Room) -> Document:
+    def _document(self, *_room: doc.Room) -> doc.Document:
         return comparison_document(self)
 
     @one_call
@@ -381,7 +382,7 @@ HIGHEST = 8
 class Relation(Guessable, Explained, RankRelation):
     """How one rule relates to another on all pairs of shapes up to a rank. It has no truth value: see ``order``."""
 
-    def _document(self, *_room: Room) -> Document:
+    def _document(self, *_room: doc.Room) -> doc.Document:
         return relation_document(self)
 
     def to_dict(self) -> RelationData:

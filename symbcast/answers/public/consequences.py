@@ -10,25 +10,8 @@ from symbcast.answers.data import ExpansionData, ProvedData, ProvedRelationData
 from symbcast.answers.explanation.evidence import Alignment
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands, rule_text
 from symbcast.answers.public.conditions import Condition
+from symbcast.answers.show import document as doc
 from symbcast.answers.show.broadcast import TONES, answer_fields, verdict_words
-from symbcast.answers.show.document import (
-    NOTHING,
-    Document,
-    Field,
-    JointFormulas,
-    NamedSizes,
-    Part,
-    Room,
-    Row,
-    Span,
-    Table,
-    Tone,
-    field,
-    fields,
-    heading,
-    whole,
-    words,
-)
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import Guessable
 from symbcast.core.algebra.symbols import SequenceSymbol
@@ -74,7 +57,7 @@ def prove_relations(call: BroadcastCall, relation: str) -> ProvedRelation:
         return ProvedRelation(relation, reason=error.reason)
 
 
-def relations_document(call: BroadcastCall, relations: Sequence[ProvedRelation]) -> Document:
+def relations_document(call: BroadcastCall, relations: Sequence[ProvedRelation]) -> doc.Document:
     """Return which relations hold at all valid sizes, and the smallest sizes at which the others fail.
 
     >>> from symbcast.answers.public.result import broadcast, call_of
@@ -92,21 +75,23 @@ def relations_document(call: BroadcastCall, relations: Sequence[ProvedRelation])
                  at N=2, M=1
     """
     open_or_not = any(p.sizes is not None for p in relations), any(p.reason for p in relations)
-    tone = Tone.IMPOSSIBLE if open_or_not[0] else Tone.UNDECIDED if open_or_not[1] else Tone.FINE
+    tone = doc.Tone.IMPOSSIBLE if open_or_not[0] else doc.Tone.UNDECIDED if open_or_not[1] else doc.Tone.FINE
     known_fields = [f for f in answer_fields(Alignment(call)) if f.label in _KEPT]
-    return Document(
-        heading(rule_text(call.rule), verdict_words(call)), tone, (fields([*known_fields, *map(_field, relations)]),)
+    return doc.Document(
+        doc.heading(rule_text(call.rule), verdict_words(call)),
+        tone,
+        (doc.fields([*known_fields, *map(_field, relations)]),),
     )
 
 
-def _field(proved: ProvedRelation) -> Field:
+def _field(proved: ProvedRelation) -> doc.Field:
     label = "undecided" if proved.reason else "proved" if proved.sizes is None else "refuted"
     at = (
         ()
         if proved.sizes is None
-        else (Span("at "), Span(sizes_text(proved.sizes), True, math=NamedSizes(proved.sizes)))
+        else (doc.Span("at "), doc.Span(sizes_text(proved.sizes), True, math=doc.NamedSizes(proved.sizes)))
     )
-    return field(label, whole(visible(proved.relation)), at, words(proved.reason))
+    return doc.field(label, doc.whole(visible(proved.relation)), at, doc.words(proved.reason))
 
 
 def relations_data(call: BroadcastCall, relations: Sequence[ProvedRelation]) -> ProvedData:
@@ -140,10 +125,10 @@ _TOLD = {
     "nonexpanding": "its size is the output's at all valid sizes: known_nonexpanding_dimensions",
 }
 _TONES = {
-    Verdict.ALWAYS: Tone.FINE,
-    Verdict.SOMETIMES: Tone.CONDITIONAL,
-    Verdict.NEVER: Tone.FINE,
-    Verdict.UNKNOWN: Tone.UNDECIDED,
+    Verdict.ALWAYS: doc.Tone.FINE,
+    Verdict.SOMETIMES: doc.Tone.CONDITIONAL,
+    Verdict.NEVER: doc.Tone.FINE,
+    Verdict.UNKNOWN: doc.Tone.UNDECIDED,
 }
 
 
@@ -202,17 +187,19 @@ class Expansion(Guessable, Explained):
         where = f"axis {self.axis}" if self.rank is None else axis_text(self.axis, self.rank)
         return f"{self.operand}{of} on {where}"
 
-    def _document(self, *_room: Room) -> Document:
-        return Document(heading(self._subject(), _SAID[self.verdict]), _TONES[self.verdict], (fields(self._fields()),))
+    def _document(self, *_room: doc.Room) -> doc.Document:
+        return doc.Document(
+            doc.heading(self._subject(), _SAID[self.verdict]), _TONES[self.verdict], (doc.fields(self._fields()),)
+        )
 
-    def _fields(self) -> list[Field]:
+    def _fields(self) -> list[doc.Field]:
         formula = self.condition.formula
         when = self.verdict in (Verdict.SOMETIMES, Verdict.UNKNOWN)
-        said = (Span(in_words(formula, Namer.of({})), math=NOTHING),) if when else ()
+        said = (doc.Span(in_words(formula, Namer.of({})), math=doc.NOTHING),) if when else ()
         return [
-            field("when", said, whole(str(self.condition), JointFormulas((formula,))) if when else ()),
-            field("StableHLO", words(_TOLD.get(self.known, "no annotation"))),
-            field("undecided", words(self.reason)),
+            doc.field("when", said, doc.whole(str(self.condition), doc.JointFormulas((formula,))) if when else ()),
+            doc.field("StableHLO", doc.words(_TOLD.get(self.known, "no annotation"))),
+            doc.field("undecided", doc.words(self.reason)),
         ]
 
 
@@ -234,7 +221,7 @@ def expansion_at(result: BroadcastCall, place: ExpansionPlace) -> Expansion:
     return expansion_of(stretch, condition_of_answer(Condition, stretch.formula, result), result.rule, place)
 
 
-def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -> Document:
+def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -> doc.Document:
     """Return a table of operands and axes: stretched or not, and the StableHLO annotation.
 
     >>> from symbcast.answers.public.result import broadcast, call_of
@@ -252,12 +239,14 @@ def expansion_document(result: BroadcastCall, expansions: Sequence[Expansion]) -
     valid when   n is 1 or 2
                  n == 1 or n == 2
     """
-    heads = Row("operand", tuple(map(Span, ("axis", "stretched", "StableHLO"))), Part.HEAD)
-    rows = [Row(e.operand, (Span(_axis_of(e)), _when(e), Span(e.known))) for e in expansions]
+    heads = doc.Row("operand", tuple(map(doc.Span, ("axis", "stretched", "StableHLO"))), doc.Part.HEAD)
+    rows = [doc.Row(e.operand, (doc.Span(_axis_of(e)), _when(e), doc.Span(e.known))) for e in expansions]
     known_fields = [f for f in answer_fields(Alignment(result)) if f.label not in ("fails at", "works at")]
-    tables = (Table("expansions", (heads, *rows), align="lll"),) if rows else ()
-    return Document(
-        heading(rule_text(result.rule), verdict_words(result)), TONES[result.verdict], (*tables, fields(known_fields))
+    tables = (doc.Table("expansions", (heads, *rows), align="lll"),) if rows else ()
+    return doc.Document(
+        doc.heading(rule_text(result.rule), verdict_words(result)),
+        TONES[result.verdict],
+        (*tables, doc.fields(known_fields)),
     )
 
 
@@ -266,14 +255,14 @@ def _axis_of(expansion: Expansion) -> str:
     return str(axis) if rank is None else f"{axis} ({axis - rank})"
 
 
-def _when(expansion: Expansion) -> Span:
+def _when(expansion: Expansion) -> doc.Span:
     match expansion.verdict:
         case Verdict.SOMETIMES:
-            return Span(f"when {expansion.condition}", True)
+            return doc.Span(f"when {expansion.condition}", True)
         case Verdict.UNKNOWN:
-            return Span("not decided")
+            return doc.Span("not decided")
         case verdict:
-            return Span(verdict.value)
+            return doc.Span(verdict.value)
 
 
 def expansion_of(

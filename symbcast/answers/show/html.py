@@ -12,20 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from symbcast.answers.show.document import (
-    Block,
-    Document,
-    Field,
-    Fields,
-    Line,
-    Lines,
-    Part,
-    Records,
-    Row,
-    Span,
-    Table,
-    Tone,
-)
+from symbcast.answers.show import document as doc
 from symbcast.core.characters import visible
 
 FINE = "#009E73"
@@ -36,7 +23,12 @@ UNDECIDED = "#7F7F7F"
 # The colours of different failures in pictures: neighbours are as distinct as possible.
 FAILURES = (IMPOSSIBLE, "#0072B2", "#F0E442", "#CC79A7", CONDITIONAL, "#56B4E9")
 
-COLOURS = {Tone.FINE: FINE, Tone.CONDITIONAL: CONDITIONAL, Tone.IMPOSSIBLE: IMPOSSIBLE, Tone.UNDECIDED: UNDECIDED}
+COLOURS = {
+    doc.Tone.FINE: FINE,
+    doc.Tone.CONDITIONAL: CONDITIONAL,
+    doc.Tone.IMPOSSIBLE: IMPOSSIBLE,
+    doc.Tone.UNDECIDED: UNDECIDED,
+}
 
 
 def tint(colour: str, opacity: float) -> str:
@@ -81,11 +73,10 @@ _ROW_LABEL = "padding:1px 12px 1px 0;text-align:left;vertical-align:baseline;whi
 _ALIGNED = f"padding:1px 10px;vertical-align:baseline;white-space:pre;{_ISOLATED};{MONO};font-size:.95em"
 
 
-def render(document: Document) -> str:
+def render(document: doc.Document) -> str:
     """Return a document as HTML to embed in a page, with the colour of its tone along its side.
 
-    >>> from symbcast.answers.show.document import words
-    >>> render(Document((), None, (Lines((words("1 < 2"),)),)))
+    >>> render(doc.Document((), None, (doc.Lines((doc.words("1 < 2"),)),)))
     '<div style="line-height:1.5;text-align:left"><div>1 &lt; 2</div></div>'
     """
     inner = "".join((_title(document.title), *map(_block, document.blocks)))
@@ -115,26 +106,26 @@ def element(tag: str, inner: str, style: str = "", **attributes: str) -> str:
     return f"<{tag}{written}>{inner}</{tag}>"
 
 
-def _title(title: Line) -> str:
+def _title(title: doc.Line) -> str:
     inner = "".join(element("strong", text(s.text)) if s.is_code else text(s.text) for s in title)
     return element("div", inner, "margin:0 0 6px") if title else ""
 
 
-def _block(block: Block) -> str:
+def _block(block: doc.Block) -> str:
     match block:
-        case Fields(entries):
+        case doc.Fields(entries):
             rows = [_row((_head(f.label, _FIELD_LABEL, "row"), _cell(_lines(f), _FIELD_BODY))) for f in entries]
             return _table(rows, "the answer", "border-collapse:collapse;max-width:100%") if rows else ""
-        case Records():
+        case doc.Records():
             return _records(block)
-        case Lines(lines, is_set_in, is_faint):
+        case doc.Lines(lines, is_set_in, is_faint):
             styles = ["margin:0 0 0 2em"] * is_set_in + [_FAINT] * is_faint
             return "".join(element("div", _line(line), ";".join(styles)) for line in lines)
-        case Table():
+        case doc.Table():
             return _aligned(block)
 
 
-def _records(block: Records) -> str:
+def _records(block: doc.Records) -> str:
     """Return records as a table with column heads, without empty columns."""
     columns = [n for n in range(len(block.heads)) if any(len(r) > n and r[n].lines for r in block.records)]
     heads = [_head(block.heads[n], f"{_RECORD};white-space:nowrap;{_FAINT}", "col") for n in columns]
@@ -143,8 +134,8 @@ def _records(block: Records) -> str:
     return _scrolling(table, "margin:0 0 8px") if rows else ""
 
 
-def _aligned(block: Table) -> str:
-    heads = [n for n, row in enumerate(block.rows) if row.part is Part.HEAD]
+def _aligned(block: doc.Table) -> str:
+    heads = [n for n, row in enumerate(block.rows) if row.part is doc.Part.HEAD]
     rows = (_aligned_row(block, row, is_first=n in heads[:1]) for n, row in enumerate(block.rows))
     # The spacing precedes the first column, too: undo it there.
     table = _table(rows, block.name, "border-collapse:separate;border-spacing:3px 0")
@@ -153,32 +144,32 @@ def _aligned(block: Table) -> str:
     return f"{_scrolling(table, 'margin:0 0 8px -3px')}{below}"
 
 
-def _aligned_row(block: Table, row: Row, is_first: bool) -> str:
+def _aligned_row(block: doc.Table, row: doc.Row, is_first: bool) -> str:
     cells = [_head(row.label, _ROW_LABEL, "row")]
     for n in range(block.columns):
         span = row.cell(n)
         style = f"{_ALIGNED};text-align:{'left' if block.alignment(n) == 'l' else 'right'}"
-        if row.part is Part.HEAD:
+        if row.part is doc.Part.HEAD:
             cells.append(
                 _head(span.text, f"{style};{_FAINT}", "col")
                 if is_first
                 else _cell(text(span.text), f"{style};{_FAINT}")
             )
             continue
-        above = f";{_ABOVE}" if row.part in (Part.RESULT, Part.MARKS) and span.tone is not None else ""
+        above = f";{_ABOVE}" if row.part in (doc.Part.RESULT, doc.Part.MARKS) and span.tone is not None else ""
         cells.append(_cell(text(span.text), f"{style}{_ground(span.tone)}{above}"))
     return _row(cells)
 
 
-def _lines(field: Field) -> str:
+def _lines(field: doc.Field) -> str:
     return "<br>".join(map(_line, field.lines))
 
 
-def _line(line: Line) -> str:
+def _line(line: doc.Line) -> str:
     return "".join(map(_span, line))
 
 
-def _span(span: Span) -> str:
+def _span(span: doc.Span) -> str:
     whole = {"title": span.whole} if span.whole else {}
     if span.tone is not None:
         return element("span", text(span.text), f"{_CHIP}{_ground(span.tone)}", **whole)
@@ -187,7 +178,7 @@ def _span(span: Span) -> str:
     return element("span", text(span.text), **whole) if whole else text(span.text)
 
 
-def _ground(tone: Tone | None) -> str:
+def _ground(tone: doc.Tone | None) -> str:
     """Return a background style for a tone, on which text in the page's own colour is readable."""
     return "" if tone is None else f";background:{tint(COLOURS[tone], 0.24)}"
 

@@ -8,24 +8,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any, TypeAlias, TypeVar
 
-from symbcast.answers.show.document import (
-    Block,
-    Dims,
-    Document,
-    Field,
-    Fields,
-    JointFormulas,
-    Line,
-    Lines,
-    Math,
-    NamedSizes,
-    Part,
-    Pieces,
-    Records,
-    Span,
-    Table,
-    plain,
-)
+from symbcast.answers.show import document as doc
 from symbcast.core.algebra import formulas, symbols
 from symbcast.core.algebra.formulas import AllOf, AnyOf, Clashing, Comparison, Compatible, Formula
 from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term
@@ -352,14 +335,13 @@ WIDTH = 100
 _RULE = r"\hline "
 
 
-def render(document: Document) -> str:
+def render(document: doc.Document) -> str:
     r"""Return a document as LaTeX: blocks in order, labels next to their lines.
 
-    >>> from symbcast.answers.show.document import words
-    >>> print(render(Document((), None, (Lines((words("50%"),)),))))
+    >>> print(render(doc.Document((), None, (doc.Lines((doc.words("50%"),)),))))
     $\displaystyle \text{50}\%$
     """
-    rows = [_text(plain(document.title))[0]] if document.title else []
+    rows = [_text(doc.plain(document.title))[0]] if document.title else []
     for block in document.blocks:
         rows += _block(block)
     if len(rows) == 1 and not document.title:
@@ -367,38 +349,38 @@ def render(document: Document) -> str:
     return displayed(stacked(rows))
 
 
-def _block(block: Block) -> Iterator[str]:
+def _block(block: doc.Block) -> Iterator[str]:
     match block:
-        case Fields(entries):
+        case doc.Fields(entries):
             yield _labelled(entries)
-        case Records(_, _, records):
+        case doc.Records(_, _, records):
             yield _labelled([field for record in records for field in record])
-        case Lines(lines, is_set_in):
+        case doc.Lines(lines, is_set_in):
             rows = [row for line in lines for row in _rows(line)]
             rows = [rf"\quad {row}" for row in rows] if is_set_in else rows
             yield rows[0] if len(rows) == 1 else array("l", rows) if rows else ""
-        case Table():
+        case doc.Table():
             yield from _table(block)
 
 
-def _labelled(fields: Sequence[Field]) -> str:
+def _labelled(fields: Sequence[doc.Field]) -> str:
     """Return labels, each with one or more rows; empty if there are none."""
     rows = []
     for field in fields:
         for n, line in enumerate(field.lines):
-            lead = () if n or not field.lead else (Span(field.lead),)
+            lead = () if n or not field.lead else (doc.Span(field.lead),)
             rows += [(field.label, latex) for latex in _rows((*lead, *line))]
     shown = ((label if not n or rows[n - 1][0] is not label else "", latex) for n, (label, latex) in enumerate(rows))
     return array("ll", [row((text_latex(label), latex)) for label, latex in shown]) if rows else ""
 
 
-def _rows(line: Line) -> list[str]:
+def _rows(line: doc.Line) -> list[str]:
     """Return a line: words in as many rows as they need, a condition in a row for each of its conjuncts."""
     match line:
-        case (Span(math=JointFormulas(clauses)),):
+        case (doc.Span(math=doc.JointFormulas(clauses)),):
             return clause_lines(clauses) or [r"\text{True}"]
     if all(span.math is None for span in line):
-        return _text(plain(line))
+        return _text(doc.plain(line))
     latex = "".join(_span(span) for span in line)
     return [latex] if latex else []
 
@@ -407,7 +389,7 @@ def _text(content: str) -> list[str]:
     return [text_latex(part) for part in wrap(visible(content), WIDTH, break_on_hyphens=False)]
 
 
-def _span(span: Span) -> str:
+def _span(span: doc.Span) -> str:
     if span.math is not None:
         return _math(span.math)
     return text_latex(span.text) if len(span.text) <= WIDTH else _stacked(_text(span.text))
@@ -418,24 +400,24 @@ def _stacked(rows: Sequence[str]) -> str:
     return array("l", rows) if len(rows) > 1 else "".join(rows)
 
 
-def _math(math: Math) -> str:
+def _math(math: doc.Math) -> str:
     match math:
-        case JointFormulas(clauses):
+        case doc.JointFormulas(clauses):
             return _stacked(clause_lines(clauses))
-        case NamedSizes(values):
+        case doc.NamedSizes(values):
             return sizes_latex(values)
-        case Dims(dims):
+        case doc.Dims(dims):
             return shape_latex(dims)
-        case Pieces(pieces):
+        case doc.Pieces(pieces):
             return pieces_latex(pieces)
 
 
-def _table(table: Table) -> Iterator[str]:
+def _table(table: doc.Table) -> Iterator[str]:
     if not table.rows:
         return
     columns = "".join(table.alignment(n) for n in range(table.columns))
     rows: list[str] = []
-    before = Part.HEAD
+    before = doc.Part.HEAD
     for shown in table.rows:
         rule = _RULE if rows and shown.part is not before else ""
         rows.append(f"{rule}{row((text_latex(shown.label), *map(_span, shown.cells)))}")

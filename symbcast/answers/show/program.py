@@ -7,27 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, rule_text
 from symbcast.answers.findings import dims_at, failing_constraint
+from symbcast.answers.show import document as doc
 from symbcast.answers.show.broadcast import TONES, evidence_text, open_fields, verdict_text
-from symbcast.answers.show.document import (
-    Document,
-    Field,
-    JointFormulas,
-    Line,
-    Lines,
-    NamedSizes,
-    Records,
-    Room,
-    Span,
-    Tone,
-    code,
-    condition_line,
-    conjunction,
-    field,
-    fields,
-    heading,
-    whole,
-    words,
-)
 from symbcast.core.algebra.arithmetic import add
 from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, dims_of
 from symbcast.core.algebra.symbols import sizes_and_sequences_of
@@ -50,7 +31,7 @@ if TYPE_CHECKING:
 _CASES = 6
 
 
-def generic_field(program: Program, namer: Namer, *, is_open: bool) -> Field:
+def generic_field(program: Program, namer: Namer, *, is_open: bool) -> doc.Field:
     """Return what holds from some sizes on; ``is_open`` says that the answer for all sizes at once is undecided.
 
     Then the answers for smaller sizes follow, as far as they are known. Otherwise the answer for all sizes is exact but
@@ -58,44 +39,48 @@ def generic_field(program: Program, namer: Namer, *, is_open: bool) -> Field:
     """
     parts = program.parts
     if parts is None:
-        return field("")
+        return doc.field("")
     clauses = parts.large.program.clauses
-    short = Span(namer.formula(all_of(clauses)), True, math=JointFormulas(tuple(map(namer.renamed_formula, clauses))))
-    where = Span(namer.formula(all_of(parts.large.bounds)), True)
+    short = doc.Span(
+        namer.formula(all_of(clauses)), True, math=doc.JointFormulas(tuple(map(namer.renamed_formula, clauses)))
+    )
+    where = doc.Span(namer.formula(all_of(parts.large.bounds)), True)
     if is_open:
-        return field("large sizes", (Span("for "), where, Span(": exact: "), short), *_smaller(parts.small, namer))
-    large = (Span("if "), where, Span(" may be assumed: "), short)
+        return doc.field(
+            "large sizes", (doc.Span("for "), where, doc.Span(": exact: "), short), *_smaller(parts.small, namer)
+        )
+    large = (doc.Span("if "), where, doc.Span(" may be assumed: "), short)
     smaller = list(_smaller(parts.small, namer))
     written = sum(len(span.text) for line in (large, *smaller) for span in line)
     is_whole = parts.small.is_complete and len(parts.small.cases) <= _CASES
     is_shorter = written < len(namer.formula(all_of(program.clauses)))
-    return field("shorter", large, *(smaller if is_whole and is_shorter else ()))
+    return doc.field("shorter", large, *(smaller if is_whole and is_shorter else ()))
 
 
-def _smaller(small: SmallSizes, namer: Namer) -> Iterator[Line]:
+def _smaller(small: SmallSizes, namer: Namer) -> Iterator[doc.Line]:
     """Yield a line for each case of smaller sizes in which some work, and one for the others."""
     if not small.cases:
-        yield (Span("smaller sizes: not analysed"),)
+        yield (doc.Span("smaller sizes: not analysed"),)
         return
     working = [case for case in small.cases if case.verdict is not Verdict.NEVER]
     for case in working[:_CASES]:
         yield (*_said(case.where, namer), *_answer(case.verdict, case.clauses, namer))
     if len(working) > _CASES:
-        yield (Span(f"and {len(working) - _CASES} more cases; .generic.exceptions in Python has them all"),)
+        yield (doc.Span(f"and {len(working) - _CASES} more cases; .generic.exceptions in Python has them all"),)
     if small.unanalysed:
         left = ", ".join(namer.formula(where) for where in small.unanalysed[:_CASES])
         more = f" and {len(small.unanalysed) - _CASES} more" if len(small.unanalysed) > _CASES else ""
-        yield (Span("not analysed: "), Span(left, True), Span(more))
+        yield (doc.Span("not analysed: "), doc.Span(left, True), doc.Span(more))
     if len(working) < len(small.cases):
-        yield (Span(f"{'other smaller' if working or small.unanalysed else 'smaller'} sizes: never"),)
+        yield (doc.Span(f"{'other smaller' if working or small.unanalysed else 'smaller'} sizes: never"),)
 
 
-def _said(where: Formula, namer: Namer) -> Line:
-    return Span("for "), Span(namer.formula(where), True), Span(": ")
+def _said(where: Formula, namer: Namer) -> doc.Line:
+    return doc.Span("for "), doc.Span(namer.formula(where), True), doc.Span(": ")
 
 
-def _answer(verdict: Verdict, clauses: tuple[Formula, ...], namer: Namer) -> Line:
-    return (Span("always"),) if verdict is Verdict.ALWAYS else (Span(namer.formula(all_of(clauses)), True),)
+def _answer(verdict: Verdict, clauses: tuple[Formula, ...], namer: Namer) -> doc.Line:
+    return (doc.Span("always"),) if verdict is Verdict.ALWAYS else (doc.Span(namer.formula(all_of(clauses)), True),)
 
 
 # A program's answer as a document: its requirements and their origins, where it fails, and the clashes.
@@ -107,7 +92,7 @@ SHOWN = 12
 NAMED = 3
 
 
-def program_document(env: Program, room: Room = Room.SCREEN) -> Document:
+def program_document(env: Program, room: doc.Room = doc.Room.SCREEN) -> doc.Document:
     """Return the answer about a program: the requirements, their operations, an example, a failure.
 
     >>> from symbcast.core.programs.program import Program
@@ -128,30 +113,36 @@ def program_document(env: Program, room: Room = Room.SCREEN) -> Document:
     requirements = [
         tuple(_requirement_records(env, r, n, namer, room)) for n, r in enumerate(env.requirements()[:SHOWN])
     ]
-    records = Records("the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(requirements))
+    records = doc.Records(
+        "the requirements of the operations", ("must hold", "asked by", "fails at"), tuple(requirements)
+    )
     left = list(open_fields(env.account, namer)) if env.verdict is Verdict.UNKNOWN else []
-    blocks = records, fields(_fields(env, namer))
-    return Document(_title(env), TONES[env.verdict], (fields(left), *blocks) if left else blocks)
+    blocks = records, doc.fields(_fields(env, namer))
+    return doc.Document(_title(env), TONES[env.verdict], (doc.fields(left), *blocks) if left else blocks)
 
 
-def _title(env: Program) -> Line:
+def _title(env: Program) -> doc.Line:
     count = sum(op.kind != "assume" for op in env.operations)
     plural = "" if count == 1 else "s"
     of = len(sizes_and_sequences_of(env.shown))
     sizes = "1 size" if of == 1 else f"{of} sizes"
     under = " under the assumptions" if env.assumptions else ""
-    return heading(f"{count} operation{plural} over {sizes}", f"{verdict_text(env)}{under}")
+    return doc.heading(f"{count} operation{plural} over {sizes}", f"{verdict_text(env)}{under}")
 
 
-def refusal_text(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> Document:
+def refusal_text(op: Op, operations: Sequence[Op], assumptions: Sequence[str]) -> doc.Document:
     """Return why an operation was refused, for an exception's message."""
     others = [o for o in operations if o.number != op.number]
     name = f"the assumption {shorten_end(visible(op.text), 80)}" if op.kind == "assume" else op_name(op)
     beside = prose_list([op_name(o) for o in others]) if len(others) < 4 else "these"
     why = f"cannot hold together with {beside}" if others else "cannot hold for any sizes"
-    clash = Lines(tuple((Span(text),) for text in operation_conflict_lines(operations, Namer.of({}))), is_set_in=True)
-    assumed = (Span(f"assuming {'; '.join(assumptions)}"),) if assumptions else ()
-    return Document(words(f"{name} {why}"), Tone.IMPOSSIBLE, (clash, Lines((assumed,) if assumed else ())))
+    clash = doc.Lines(
+        tuple((doc.Span(text),) for text in operation_conflict_lines(operations, Namer.of({}))), is_set_in=True
+    )
+    assumed = (doc.Span(f"assuming {'; '.join(assumptions)}"),) if assumptions else ()
+    return doc.Document(
+        doc.words(f"{name} {why}"), doc.Tone.IMPOSSIBLE, (clash, doc.Lines((assumed,) if assumed else ()))
+    )
 
 
 def operation_conflict_lines(operations: Sequence[Op], namer: Namer) -> list[str]:
@@ -213,52 +204,53 @@ def _clashing(sizes: Sequence[str], own: Container[str]) -> str:
 
 
 def _requirement_records(
-    env: Program, requirement: ProgramRequirement, number: int, namer: Namer, room: Room
-) -> Iterator[Field]:
+    env: Program, requirement: ProgramRequirement, number: int, namer: Namer, room: doc.Room
+) -> Iterator[doc.Field]:
     """Yield each requirement, its operations, and on a page the smallest sizes at which it fails."""
     condition, origins = requirement.condition, requirement.origins
-    math = JointFormulas((namer.renamed_formula(condition),))
-    yield field(
-        "and" if number else "valid when", condition_line(in_words(condition, namer), namer.formula(condition), math)
+    math = doc.JointFormulas((namer.renamed_formula(condition),))
+    yield doc.field(
+        "and" if number else "valid when",
+        doc.condition_line(in_words(condition, namer), namer.formula(condition), math),
     )
     if origins and (requirement.is_direct or len(origins) == 1):
         others = prose_list([op_name(o) for o in origins[1:]], limit=NAMED)
         also = shorten_end(f", then by {others}" if others else "", 120)
-        yield field("", (*_operation(origins[0], namer), Span(also)), lead="first asked by ")
+        yield doc.field("", (*_operation(origins[0], namer), doc.Span(also)), lead="first asked by ")
     else:
         lines = [_operation(o, namer) for o in origins[:NAMED]]
-        lines[1:] = [(Span("and "), *line) for line in lines[1:]]
-        more = words(f"and {len(origins) - NAMED} more" if len(origins) > NAMED else "")
-        yield field("", *lines, more, lead="by ")
-    if room is Room.PAGE:
+        lines[1:] = [(doc.Span("and "), *line) for line in lines[1:]]
+        more = doc.words(f"and {len(origins) - NAMED} more" if len(origins) > NAMED else "")
+        yield doc.field("", *lines, more, lead="by ")
+    if room is doc.Room.PAGE:
         sizes = env.counterexample(condition if len(env.clauses) > 1 else None)
-        yield field("fails at", code(sizes_text(sizes), NamedSizes(sizes)) if sizes else ())
+        yield doc.field("fails at", doc.code(sizes_text(sizes), doc.NamedSizes(sizes)) if sizes else ())
 
 
-def _operation(op: Op, namer: Namer) -> Line:
+def _operation(op: Op, namer: Namer) -> doc.Line:
     name, kind = shorten_end(op_name(op), 80), _op_kind(op, namer)
     return (
-        Span(name, True),
-        Span(": "),
-        Span(kind if op.kind == "require" else shorten_end(kind, 158 - len(name)), True),
+        doc.Span(name, True),
+        doc.Span(": "),
+        doc.Span(kind if op.kind == "require" else shorten_end(kind, 158 - len(name)), True),
     )
 
 
-def _fields(env: Program, namer: Namer) -> Iterator[Field]:
+def _fields(env: Program, namer: Namer) -> Iterator[doc.Field]:
     witness, counterexample, more = env.witness(), env.counterexample(), len(env.requirements()) - SHOWN
-    yield field("and", words(f"{more} more; .findings and JSON list them all" if more > 0 else ""))
+    yield doc.field("and", doc.words(f"{more} more; .findings and JSON list them all" if more > 0 else ""))
     if env.requirements():
         yield generic_field(env, namer, is_open=env.is_open)
-        yield field("together", *conjunction(env.clauses, namer, is_repeated=True))
-    yield field("impossible", *((Span(text),) for text in operation_conflict_lines(env.conflict, namer)))
-    yield field("assuming", whole("; ".join(visible(a.text) for a in env.assumptions)))
-    yield field("unproven", words("" if env.verdict is Verdict.UNKNOWN else env.reason))
+        yield doc.field("together", *doc.conjunction(env.clauses, namer, is_repeated=True))
+    yield doc.field("impossible", *((doc.Span(text),) for text in operation_conflict_lines(env.conflict, namer)))
+    yield doc.field("assuming", doc.whole("; ".join(visible(a.text) for a in env.assumptions)))
+    yield doc.field("unproven", doc.words("" if env.verdict is Verdict.UNKNOWN else env.reason))
     if counterexample and env.verdict is not Verdict.NEVER:
-        sizes = Span(sizes_text(counterexample), True, math=NamedSizes(counterexample))
-        yield field("fails at", (sizes, Span(f": {_failure(env, counterexample)}")))
+        sizes = doc.Span(sizes_text(counterexample), True, math=doc.NamedSizes(counterexample))
+        yield doc.field("fails at", (sizes, doc.Span(f": {_failure(env, counterexample)}")))
     if witness:
-        yield field("works at", code(sizes_text(witness), NamedSizes(witness)))
-    yield field("evidence", words(evidence_text(env, bool(witness or counterexample))))
+        yield doc.field("works at", doc.code(sizes_text(witness), doc.NamedSizes(witness)))
+    yield doc.field("evidence", doc.words(evidence_text(env, bool(witness or counterexample))))
 
 
 def _failure(env: Program, sizes: Mapping[str, int]) -> str:

@@ -10,31 +10,22 @@ from rich.segment import Segment, Segments
 from rich.table import Table as Grid
 from rich.text import Text
 
-from symbcast.answers.show.document import (
-    LABEL,
-    Block,
-    Document,
-    Field,
-    Fields,
-    Lines,
-    Part,
-    Records,
-    Span,
-    Table,
-    Tone,
-    field_texts,
-    plain,
-)
+from symbcast.answers.show import document as doc
 from symbcast.core.characters import visible
 
-STYLES = {Tone.FINE: "green", Tone.CONDITIONAL: "yellow", Tone.IMPOSSIBLE: "red", Tone.UNDECIDED: "magenta"}
+STYLES = {
+    doc.Tone.FINE: "green",
+    doc.Tone.CONDITIONAL: "yellow",
+    doc.Tone.IMPOSSIBLE: "red",
+    doc.Tone.UNDECIDED: "magenta",
+}
 # On a terminal with fewer columns, the lines of a field are below its label.
 NARROW = 60
 _GAP = 2
 _LEGEND_GAP = 4
 
 
-def draw(document: Document, console: Console, indent: int = 2) -> None:
+def draw(document: doc.Document, console: Console, indent: int = 2) -> None:
     """Draw a document: words are wrapped, and a table that is too wide continues below."""
     drawing = _TerminalDrawing(console, indent)
     for renderable in drawing.parts(document):
@@ -60,15 +51,15 @@ class _TerminalDrawing:
         self._console = console
         self._indent = indent
 
-    def parts(self, document: Document) -> list[RenderableType]:
+    def parts(self, document: doc.Document) -> list[RenderableType]:
         """Return the blocks in order."""
         tone = "" if document.tone is None else f" {STYLES[document.tone]}"
         parts: list[RenderableType] = []
         if document.title:
-            parts += [self._text(plain(document.title), f"bold{tone}"), Text("")]
-        before: Block | None = None
+            parts += [self._text(doc.plain(document.title), f"bold{tone}"), Text("")]
+        before: doc.Block | None = None
         for block in document.blocks:
-            parts += [Text("")] if isinstance(before, Table) and not isinstance(block, Lines) else []
+            parts += [Text("")] if isinstance(before, doc.Table) and not isinstance(block, doc.Lines) else []
             parts += self._block(block)
             before = block
         while parts and isinstance(parts[-1], Text) and not parts[-1]:
@@ -80,26 +71,26 @@ class _TerminalDrawing:
         encoding = self._console.encoding
         return Text(visible(content).encode(encoding, "backslashreplace").decode(encoding), style, overflow="fold")
 
-    def _block(self, block: Block) -> Iterator[RenderableType]:
+    def _block(self, block: doc.Block) -> Iterator[RenderableType]:
         match block:
-            case Fields(entries):
+            case doc.Fields(entries):
                 yield from self._fields(entries)
-            case Records(_, _, records):
+            case doc.Records(_, _, records):
                 yield from self._fields([field for record in records for field in record])
-            case Lines(lines, is_set_in, is_faint):
+            case doc.Lines(lines, is_set_in, is_faint):
                 for line in lines:
-                    yield _set_in(self._text(plain(line), "dim" if is_faint else ""), 4 if is_set_in else 0)
-            case Table():
+                    yield _set_in(self._text(doc.plain(line), "dim" if is_faint else ""), 4 if is_set_in else 0)
+            case doc.Table():
                 yield from self._tables(block)
 
-    def _fields(self, entries: Sequence[Field]) -> Iterator[RenderableType]:
+    def _fields(self, entries: Sequence[doc.Field]) -> Iterator[RenderableType]:
         """Yield labels with their lines next to them, or below them if the terminal is narrow."""
         is_narrow = self._console.width < NARROW
         grid = Grid.grid()
-        grid.add_column(min_width=LABEL, max_width=LABEL, overflow="fold")
+        grid.add_column(min_width=doc.LABEL, max_width=doc.LABEL, overflow="fold")
         grid.add_column(overflow="fold")
         for field in entries:
-            for n, content in enumerate(field_texts(field)):
+            for n, content in enumerate(doc.field_texts(field)):
                 label, text = self._text("" if n else field.label, "bold"), self._text(content)
                 if is_narrow:
                     yield from ([label] if label else [])
@@ -111,18 +102,18 @@ class _TerminalDrawing:
 
     # Tables.
 
-    def _tables(self, table: Table) -> Iterator[RenderableType]:
+    def _tables(self, table: doc.Table) -> Iterator[RenderableType]:
         """Yield a table, split into several that fit the terminal if it is too wide."""
         if not table.rows:
             return
         room = self._console.width - self._indent
-        labels = min(max(self._width(row.label) for row in table.rows if row.part is not Part.MARKS), room // 2)
+        labels = min(max(self._width(row.label) for row in table.rows if row.part is not doc.Part.MARKS), room // 2)
         widest = [max(self._width(row.cell(n).text) for row in table.rows) for n in range(table.columns)]
         widths = [min(width, room - labels - _GAP) for width in widest]
         runs = list(_fitting(widths, room - labels))
         used = labels + sum(width + _GAP for width in widths)
         legend = self._legend(table)
-        has_marks = any(row.part is Part.MARKS for row in table.rows)
+        has_marks = any(row.part is doc.Part.MARKS for row in table.rows)
         is_beside = has_marks and len(runs) == 1 and used + _LEGEND_GAP + legend.cell_len <= room
         for number, run in enumerate(runs):
             yield from [Text("")] if number else []
@@ -130,21 +121,21 @@ class _TerminalDrawing:
         if legend and not is_beside:
             yield _set_in(legend, self._indent)
 
-    def _grid(self, table: Table, labels: int, widths: dict[int, int], legend: Text) -> RenderableType:
+    def _grid(self, table: doc.Table, labels: int, widths: dict[int, int], legend: Text) -> RenderableType:
         grid = Grid.grid()
         grid.add_column(width=self._indent + labels)
         for n, width in widths.items():
             grid.add_column(width=width + _GAP, justify="left" if table.alignment(n) == "l" else "right")
         grid.add_column(width=_LEGEND_GAP + legend.cell_len if legend else 0)
         for row in table.rows:
-            is_marks = row.part is Part.MARKS
-            style = "bold" if row.part is Part.HEAD else ""
+            is_marks = row.part is doc.Part.MARKS
+            style = "bold" if row.part is doc.Part.HEAD else ""
             label = _set_in(self._text("" if is_marks else row.label, style), self._indent)
             cells = [_set_in(self._toned(row.cell(n), style), _GAP) for n in widths]
             grid.add_row(label, *cells, _set_in(legend, _LEGEND_GAP) if is_marks and legend else Text(""))
         return grid
 
-    def _legend(self, table: Table) -> Text:
+    def _legend(self, table: doc.Table) -> Text:
         legend = Text(overflow="fold")
         for number, (mark, meaning) in enumerate(table.legend):
             legend.append(", " if number else "")
@@ -152,7 +143,7 @@ class _TerminalDrawing:
             legend.append(f" {meaning}")
         return legend
 
-    def _toned(self, span: Span, style: str) -> Text:
+    def _toned(self, span: doc.Span, style: str) -> Text:
         """Return a mark in the colour of its tone; sizes are unchanged, since their marks are below them."""
         return self._text(span.text, style if span.tone is None or span.is_code else STYLES[span.tone])
 
