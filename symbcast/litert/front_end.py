@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from symbcast.core.advice import with_advice
+from symbcast.core.advice import guessed_meanings, with_advice
 from symbcast.core.programs.arguments import Assumptions
 from symbcast.core.shapes import ShapeLike
 from symbcast.graphs.check import FrontEnd, check_graph, read_question
@@ -43,6 +43,11 @@ class LiteRtReport(GraphReport):
 
     Everything is computed on demand, and the model is never changed.
     """
+
+    _meanings = guessed_meanings(
+        'suggest suggested_resize resize resize_tensor_input -> contract(N="1..4").to("litert"), code that resizes',
+        base=GraphReport._meanings,
+    )
 
 
 _LAYOUTS = Layouts.of(

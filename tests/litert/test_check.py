@@ -174,3 +174,8 @@ def test_a_shape_that_the_interpreter_cannot_take_is_refused(shape, message, tmp
         sb.litert.check(unpacked(tmp_path, "classifier.tflite"), resize={"image": shape})
     with pytest.raises(sb.BindingError, match="no size of LiteRT is above 2147483647"):
         sb.litert.check(unpacked(tmp_path, "two_signatures.tflite"), bind={"encoded_dim_0": 2**31})
+
+
+def test_a_guessed_name_says_how_to_resize(tmp_path):
+    with pytest.raises(AttributeError, match=r"no attribute 'suggest': use contract.*to\(\"litert\"\)"):
+        sb.litert.check(unpacked(tmp_path, "classifier.tflite")).suggest()
