@@ -262,6 +262,7 @@ class CheckJob(NamedTuple):
     guard: str | None = None
     html: str | None = None
     free: tuple[str, ...] = ()
+    share: bool = False
 
     @property
     def source(self) -> str:
@@ -367,7 +368,7 @@ def _freed(job: CheckJob) -> FileOutcome:
     from symbcast.onnx import free
     from symbcast.onnx.freeing.freed import read_axes
 
-    freed = free(job.path, read_axes(job.free), runtime=cast("Any", job.runtime or "onnxruntime"))
+    freed = free(job.path, read_axes(job.free), share=job.share, runtime=cast("Any", job.runtime or "onnxruntime"))
     runs = freed.confirm() if job.confirm or find_spec("onnxruntime") is not None else ()
     outcome = FileOutcome(
         job.source,

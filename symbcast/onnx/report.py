@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.findings import Sizes, axes_at, failing_constraint, has_axes, without_sizes
@@ -433,6 +433,26 @@ class ModelReport(GraphReport):
         if self.verdict is Verdict.NEVER:
             return {}
         return dimension_names(self.inputs, all_of(self._env.clauses), self._env.shown)
+
+    _freed: ClassVar[Callable[..., Any]]
+    """Frees the sizes of a model; `symbcast.onnx.freeing`, a higher layer, registers itself here."""
+
+    def edits(self, axes: Any = None) -> tuple[Any, ...]:
+        """Return what has to change in the model for it to take every size: an `Edit` for each constant.
+
+        Each has the node, the tensor, its old and new content as text, and the reason; for people who change their
+        exporter. ``axes`` are those of `free`, which makes the changes.
+
+        >>> import onnx.parser, symbcast as sb
+        >>> text = '''<ir_version: 8, opset_import: ["" : 18]>
+        ... g (float[N, 4] x) => (y) <int64[2] s = {1, 4}> { y = Reshape(x, s) }'''
+        >>> report = sb.onnx.check(onnx.parser.parse_model(text))
+        >>> report.condition, [(edit.tensor, edit.old, edit.new) for edit in report.edits()]
+        (Condition('N == 1'), [('s', '[1, 4]', '[0, 4]')])
+        """
+        model = self._checked.model
+        freed = self._freed(model.raw if model.path is None else model.path, axes, runtime=self.runtime)
+        return cast("tuple[Any, ...]", freed.edits)
 
     def confirm(self) -> tuple[Confirmation, ...]:
         """Run the model in ONNX Runtime, at the witness and at each finding's counterexample.

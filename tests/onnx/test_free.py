@@ -138,6 +138,23 @@ def test_a_model_is_never_written_over_itself(tmp_path):
     assert str(sb.onnx.check(tmp_path / "free.onnx").condition) == "True"
 
 
+def test_sizes_that_must_be_equal_share_a_name():
+    text = "g (float[2, 3] x, float[2, 3] y) => (float[2, 6] z) { z = Concat<axis = 1>(x, y) }"
+    apart = sb.onnx.free(model_of(text), {"x": {0: "N"}, "y": {0: "M"}})
+    assert str(apart.report.condition) == "N == M"
+    answer = sb.onnx.free(model_of(text), {"x": {0: "N"}, "y": {0: "M"}}, share=True)
+    assert str(answer.report.condition) == "True"
+    assert answer.model.graph.output[0].type.tensor_type.shape.dim[0].dim_param == "N"
+
+
+def test_freeing_again_changes_nothing():
+    text = "g (float[2, 3, 4] x) => (float[6, 4] y) <int64[2] s = {6, 4}> { y = Reshape(x, s) }"
+    once = sb.onnx.free(model_of(text), "N")
+    again = sb.onnx.free(once.model, "N")
+    assert not again.edits
+    assert str(sb.onnx.free(once.model, {"x": "N, T, 4"}).report.condition) == "True"
+
+
 BAD_AXES = [
     ({"y": "N, 3"}, "the model has no input 'y'"),
     ({"x": {4: "N"}}, "x has no axis 4"),

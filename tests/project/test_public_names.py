@@ -63,10 +63,10 @@ OWN = {
     "Paths": PATHS,
     "TraceReport": TRACES,
     "JaxReport": f"{TRACES} export_constraints",
-    "ModelReport": f"{GRAPHS} annotate confirm suggest",
+    "ModelReport": f"{GRAPHS} annotate confirm edits suggest",
     "OpenVinoReport": GRAPHS,
     "HloReport": f"{GRAPHS} gaps hints",
-    "TorchReport": f"{GRAPHS} assertions compare guards program refusal suggest",
+    "TorchReport": f"{GRAPHS} assertions compare guards program refusal edits suggest",
 }
 """The names that a class has besides those of the protocol."""
 
@@ -176,7 +176,7 @@ GUESSES = [
     ("openvino", "read_model", "check(...)"),
     ("openvino", "chek", "did you mean 'check'"),
     ("torch", "compile", "check(...)"),
-    ("torch", "suggest", "check(...).suggest()"),
+    ("torch", "edits suggest", "check(...).suggest()"),
     ("jax", "jit", "trace(...)"),
     ("notebook", "heatmap", "plot(...)"),
     ("notebook", "interact", "explore(...)"),

@@ -45,6 +45,7 @@ def model(  # noqa: PLR0913 - each is an option
     runtime: str | None = None,
     function: str | None = None,
     free: list[str] | None = None,
+    share: bool = False,
     format: Format = "text",
     guard: GuardIn = None,
     output: str | None = None,
@@ -84,6 +85,8 @@ def model(  # noqa: PLR0913 - each is an option
     free
         The axes of inputs of an ONNX model that are to take every size, such as N, "N, H, W" or "image=N, 3, H, W": the
         model is rewritten, checked again, and written to --output; may be repeated for several inputs.
+    share
+        With --free, give the sizes of inputs that must be equal one name.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
@@ -120,6 +123,8 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("- reads one model from standard input: give no other file, no --results and no --dask")
     if guard is not None and (format != "text" or results is not None):
         raise UsageError("--guard prints source text: leave --format and --results out")
+    if share and not free:
+        raise UsageError("--share is for freed sizes: add --free N")
     if function == "":
         raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
@@ -142,7 +147,7 @@ def model(  # noqa: PLR0913 - each is an option
         check_front_ends(models, runtime, confirm)
         written = model_files.output_paths(output, models, files, overwrite) if output is not None else {}
         options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
-        others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()))
+        others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()), share)
         jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)

@@ -226,6 +226,7 @@ def free(
     model: str | PathLike[str] | onnx.ModelProto | onnx_ir.Model,
     axes: Axes | None = None,
     *,
+    share: bool = False,
     runtime: Runtime = "onnxruntime",
 ) -> Freed:
     """Return a model that takes every size along some axes of its inputs, where it was exported for one size.
@@ -237,7 +238,8 @@ def free(
 
     Lists of sizes follow the sizes of their data; constants that repeat along an axis are expanded, and those that
     count along it or mask what is later are computed; a table is cut to length, and limits it. Each change is taken
-    only if the model then requires less, which is proved. The model that is passed is not changed.
+    only if the model then requires less, which is proved. The model that is passed is not changed. With ``share``,
+    sizes that must be equal get one name, as `ModelReport.suggest` says.
 
     Raises `BindingError` for an axis that the model does not have or that two sizes claim, and the errors of `check`.
 
@@ -261,9 +263,14 @@ def free(
     _declare_outputs(written, report)
     final = type(written).FromString(written.SerializeToString())
     report = _checked(source, final, runtime)
+    if share:
+        report = _shared(source, final, report, runtime)
     if plan.changed and not _holds(report.condition.formula, {s.name: n for s, n in old.items()}):
         raise ModelError(source.name, "the rewritten model does not run at the old sizes", "please report it")
     return Freed(source, _with_external_data(final, source), report, plan)
+
+
+ModelReport._freed = staticmethod(free)
 
 
 def _source(model: Any) -> _Source:
@@ -280,6 +287,19 @@ def _rewritten(
     check_graph(replace(FRONT_END, walk=partial(FreeingWalk, plan)), model, read_question(FRONT_END, runtime=runtime))
     plan.apply()
     return plan, model.raw
+
+
+def _shared(source: _Source, raw: Any, report: ModelReport, runtime: Runtime) -> ModelReport:
+    """Give the sizes of inputs that must be equal one name, and return the answer about that model."""
+    dims = _inputs(raw)
+    for name, axes in report.suggest().items():
+        for axis, size in axes.items():
+            dims[name][axis].dim_param = size
+    for output in raw.graph.output:
+        for dim in output.type.tensor_type.shape.dim:
+            dim.ClearField("dim_param")
+    _declare_outputs(raw, _checked(source, raw, runtime))
+    return _checked(source, type(raw).FromString(raw.SerializeToString()), runtime)
 
 
 def _checked(source: _Source, raw: Any, runtime: Runtime) -> ModelReport:
@@ -318,9 +338,7 @@ def _named_axes(source: _Source, axes: Axes | None, runtime: Runtime) -> list[_A
     given = _given(inputs, axes) if axes is not None else {}
     report = None
     named = []
-    if axes is None or any(
-        number(d) is None and a not in given.get(n, {}) for n, dims in inputs.items() for a, d in enumerate(dims)
-    ):
+    if axes is None or any(number(dim) is None for dims in inputs.values() for dim in dims):
         report = _checked(source, source.raw, runtime)
     # The numbers of sizes with names are those of the smallest inputs with which the model runs.
     witness = {symbol(n): s for n, s in (report.witness() or {}).items()} if report is not None else {}

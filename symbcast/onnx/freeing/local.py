@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, numbers_of
-from symbcast.core.algebra.terms import Dim, Symbol
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.graphs.graph import Node
 from symbcast.operators.operator import Dims
 from symbcast.operators.values.contents import INTEGERS, sizes_of
@@ -203,7 +203,12 @@ def _divided(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> Sequence[Dim
         quotient = exact_quotient((whole,), (others,))
         if quotient is not None:
             return (*target[:taken], quotient, *target[taken + 1 :])
-    return _factored(sizes, whole, target) or (floor_divide(whole, prod(target[1:])), *target[1:])
+    factored = _factored(sizes, whole, target)
+    if factored is not None:
+        return factored
+    if len(symbols_of((whole,))) > 1:
+        raise ArithmeticError
+    return (floor_divide(whole, prod(target[1:])), *target[1:])
 
 
 def _factored(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> tuple[Dim, ...] | None:

@@ -128,8 +128,11 @@ class Plan:
 
     # Sizes as nodes.
 
-    def vector(self, dims: Sequence[Dim]) -> str:
-        """Return the name of a tensor that holds sizes; raise `ArithmeticError` if no nodes compute them exactly."""
+    def vector(self, dims: Sequence[Dim], known: Mapping[Dim, str] | None = None) -> str:
+        """Return the name of a tensor that holds sizes; raise `ArithmeticError` if no nodes compute them exactly.
+
+        ``known`` are names of tensors that hold some of them.
+        """
         import numpy as np
 
         runs: list[tuple[Dim, ...]] = []
@@ -141,7 +144,7 @@ class Plan:
         parts = [
             self._op("Constant", (), "sizes", value=np.array(run, np.int64))
             if isinstance(run[0], int)
-            else self.size(run[0])
+            else (known or {}).get(run[0]) or self.size(run[0])
             for run in runs
         ]
         return parts[0] if len(parts) == 1 else self._op("Concat", parts, "sizes", axis=0)
@@ -155,6 +158,14 @@ class Plan:
         count = self._op("Reshape", (self.size(multiply(1, *dims)), none), "limit")
         places = self._op("Range", (zero, count, one), "range")
         return self._op("Reshape", (places, self.vector(dims)), "indices")
+
+    def checked(self, dim: Dim, size: int) -> str:
+        """Return the name of a tensor that holds a size, if that is a number; else the model fails there."""
+        import numpy as np
+
+        number = self._op("Constant", (), "number", value=np.array([size], np.int64))
+        zeros = self._op("ConstantOfShape", (number,), "zeros")
+        return self._op("Shape", (self._op("Reshape", (zeros, self.size(dim)), "checked"),), "checked_size")
 
     def size(self, dim: Dim) -> str:
         """Return the name of a tensor with one element, a size."""
@@ -180,11 +191,16 @@ class Plan:
             factors = [self.size(atom) for atom in monomial]
             if coefficient != 1 or not factors:
                 factors.append(self._op("Constant", (), "factor", value=np.array([coefficient], np.int64)))
-            product = factors[0]
-            for factor in factors[1:]:
-                product = self._op("Mul", (product, factor), "size")
+            product = self.multiplied(factors)
             total = self._op("Add", (total, product), "size") if total else product
         return total
+
+    def multiplied(self, names: Sequence[str]) -> str:
+        """Return the name of the product of tensors."""
+        product = names[0]
+        for factor in names[1:]:
+            product = self._op("Mul", (product, factor), "size")
+        return product
 
     def _operation(self, value: Operation) -> str:
         """Return the name of a quotient, a remainder or an extremum.

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
+from symbcast.core.algebra.bounds import exact_quotient
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of, any_of, negate
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.effort import EffortSpentError, budget_share
@@ -330,7 +331,8 @@ class FreeingWalk(OnnxWalk):
         for position, value in aligned.items():
             name = node.inputs[position]
             with suppress(ArithmeticError):
-                pinned = self.plan.node("Reshape", (name, self.plan.vector(value.shape or ())), f"{name}_pin")
+                sizes = self.plan.vector(value.shape or (), dict(self._checked(value.shape or ())))
+                pinned = self.plan.node("Reshape", (name, sizes), f"{name}_pin")
                 nodes.append(pinned)
                 inputs[position] = pinned.outputs[0]
                 before = scope.find(name)
@@ -350,6 +352,19 @@ class FreeingWalk(OnnxWalk):
         result = self._of_change(change, scope)
         is_narrower = all(map(self._holds, result.required)) and not self._implies(best.required, result.required)
         return change if is_narrower else None
+
+    def _checked(self, dims: Dims) -> Iterator[tuple[Dim, str]]:
+        """Yield the axes that join several, with a tensor for each whose factors have their old numbers.
+
+        A table for 2 x 2 patches is none for 1 x 4.
+        """
+        for dim in dims:
+            parts = [(f, self.old(f)) for f in self.factors(dim) if self.is_free(f) and not self._is_batch(f)]
+            if len(parts) > 1 and self.is_free(dim):
+                checked = [self.plan.checked(f, number) for f, number in parts if number is not None]
+                rest = exact_quotient((dim,), tuple(f for f, _ in parts))
+                if rest is not None and len(checked) == len(parts):
+                    yield dim, self.plan.multiplied([*checked, self.plan.size(rest)])
 
     def _meeting(self, node: Node, position: int, scope: GraphScope) -> Dims:
         """Return the size that each axis of an input meets in the other inputs, counted from the last axis."""
