@@ -66,7 +66,7 @@ OWN = {
     "ModelReport": f"{GRAPHS} annotate confirm edits suggest",
     "OpenVinoReport": GRAPHS,
     "HloReport": f"{GRAPHS} gaps hints",
-    "TorchReport": f"{GRAPHS} assertions compare guards program refusal edits suggest",
+    "TorchReport": f"{GRAPHS} assertions compare guards program refusal suggest",
 }
 """The names that a class has besides those of the protocol."""
 
@@ -176,7 +176,7 @@ GUESSES = [
     ("openvino", "read_model", "check(...)"),
     ("openvino", "chek", "did you mean 'check'"),
     ("torch", "compile", "check(...)"),
-    ("torch", "edits suggest", "check(...).suggest()"),
+    ("torch", "suggest", "check(...).suggest()"),
     ("jax", "jit", "trace(...)"),
     ("notebook", "heatmap", "plot(...)"),
     ("notebook", "interact", "explore(...)"),
