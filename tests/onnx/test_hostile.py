@@ -14,7 +14,7 @@ from steps import calls
 import symbcast as sb
 
 ROOM = 300 << 20
-STEPS = 30_000_000
+STEPS = 32_000_000
 """Calls of functions, in Python and in C: some seconds of them. Open models are walked again at small sizes."""
 VERDICTS = {"always", "sometimes", "never"}
 
