@@ -33,6 +33,8 @@ class Feed(NamedTuple):
     shape: tuple[int, ...]
     values: tuple[int, ...] | None = None
     number: int = 1
+    skipped: int = 0
+    """How many rows of a larger input come before: random numbers go on where those end."""
 
 
 class RunResult(NamedTuple):
@@ -47,25 +49,31 @@ class RunResult(NamedTuple):
     """A hash of the bytes of each output."""
 
 
-def run_all(model: Path, feeds: Sequence[Sequence[Feed]], folder: Path | None = None) -> list[RunResult]:
+def run_all(
+    model: Path, feeds: Sequence[Sequence[Feed]], folder: Path | None = None, kept: Path | None = None
+) -> list[RunResult]:
     """Run a model on each of some inputs; a run that crashes the process does not stop the others.
 
-    ``folder`` has the files of the model's external data, if that is not the folder of the model.
+    ``folder`` has the files of the model's external data, if that is not the folder of the model. The outputs of each
+    run are written to ``kept``, as arrays by name in ``0.npz`` and so on; only where no process crashed.
     """
     results: list[RunResult] = []
     while len(results) < len(feeds):
-        answers, ending = _process(model, feeds[len(results) :], folder)
+        answers, ending = _process(model, feeds[len(results) :], folder, kept)
         results += answers
         if len(results) < len(feeds):
             results.append(RunResult(None, ending, is_known=False))
     return results
 
 
-def _process(model: Path, feeds: Sequence[Sequence[Feed]], data: Path | None = None) -> tuple[list[RunResult], str]:
+def _process(
+    model: Path, feeds: Sequence[Sequence[Feed]], data: Path | None, kept: Path | None
+) -> tuple[list[RunResult], str]:
     """Return the answers of one process, and how it ended."""
     with tempfile.TemporaryDirectory() as folder:
         request = Path(folder, "request.json")
-        task = {"model": str(model.absolute()), "feeds": feeds, "data": None if data is None else str(data.absolute())}
+        data, kept = (path and path.absolute() for path in (data, kept))
+        task = {"model": str(model.absolute()), "feeds": feeds, "data": data and str(data), "kept": kept and str(kept)}
         request.write_text(json.dumps(task), "utf-8")
         try:
             done = subprocess.run(
@@ -104,14 +112,23 @@ def main(request: Path) -> None:
         _answer({"load_error": str(error)})
         return
     names = [o.name for o in session.get_outputs()]
-    for feeds in task["feeds"]:
+    for position, feeds in enumerate(task["feeds"]):
         try:
             outputs = session.run(names, {name: _filled(*rest) for name, *rest in feeds})
+            if task["kept"] is not None:
+                _keep(Path(task["kept"], f"{position}.npz"), dict(zip(names, outputs, strict=True)))
             shapes = {n: list(o.shape) if hasattr(o, "shape") else None for n, o in zip(names, outputs, strict=True)}
             digests = {n: _digest(o) for n, o in zip(names, outputs, strict=True)}
             _answer({"shapes": shapes, "digests": digests})
         except Exception as error:
             _answer({"shapes": None, "error": str(error)})
+
+
+def _keep(path: Path, outputs: dict[str, Any]) -> None:
+    import numpy as np
+
+    # Only arrays of numbers: others would be pickled.
+    np.savez(path, **{n: o for n, o in outputs.items() if hasattr(o, "dtype") and o.dtype.kind in "fiub"})
 
 
 def _answer(data: dict[str, Any]) -> None:
@@ -125,7 +142,7 @@ def _digest(output: Any) -> str:
     return sha256(data).hexdigest()
 
 
-def _filled(dtype: int, shape: Sequence[int], values: Sequence[int] | None, number: int) -> Any:
+def _filled(dtype: int, shape: Sequence[int], values: Sequence[int] | None, number: int, skipped: int = 0) -> Any:
     import numpy as np
     from onnx import TensorProto, helper
 
@@ -135,7 +152,9 @@ def _filled(dtype: int, shape: Sequence[int], values: Sequence[int] | None, numb
     if values is not None:
         return np.asarray(values).astype(kind).reshape(shape)
     if kind.kind == "f":
-        return np.random.default_rng(0).random(shape).astype(kind)
+        rows = [shape[0] + skipped, *shape[1:]] if shape else shape
+        filled = np.random.default_rng(0).random(rows).astype(kind)
+        return filled[skipped:] if shape else filled
     return np.full(shape, number, dtype=kind)
 
 

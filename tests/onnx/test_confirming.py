@@ -80,7 +80,7 @@ def test_sizes_too_large_to_run_say_nothing():
 def test_a_run_that_ends_the_process_does_not_stop_the_others(monkeypatch):
     calls = []
 
-    def process(model, feeds, folder):
+    def process(model, feeds, *more):
         calls.append(len(feeds))
         return [running.RunResult({"y": [1, 1]})] * (
             1 if len(calls) == 1 else len(feeds)

@@ -66,7 +66,7 @@ class Run(NamedTuple):
     agrees: bool | None
 
     def __str__(self) -> str:
-        word = {True: "agrees", False: "DISAGREES", None: "not run"}[self.agrees]
+        word = {True: "agrees", False: "DISAGREES", None: "open"}[self.agrees]
         return f"{word}: at {', '.join(f'{n}={s}' for n, s in self.sizes.items())} {self.expected}: {self.happened}"
 
 
@@ -88,6 +88,7 @@ class Freed(Explained):
         edits: the changes.
         fixed: what still fixes sizes.
         sizes: the numbers that the free sizes had, by name.
+        notes: what the old model leaves open.
     """
 
     def __init__(self, source: _Source, model: Any, report: ModelReport, plan: Plan) -> None:
@@ -131,27 +132,45 @@ class Freed(Explained):
         """Run both models in ONNX Runtime at the old sizes, and the new one at others.
 
         At the old sizes all outputs must be equal, bit for bit. The others are the smallest sizes that work, 1, and two
-        more. Raises `MissingExtraError` where onnxruntime is not installed.
+        more. A size that is only the first axis of inputs, as a batch is, is also doubled: each half of the
+        outputs must then be what the old model gives for that half of the inputs, but for rounding.
+
+        Raises `MissingExtraError` where onnxruntime is not installed.
         """
         if find_spec("onnxruntime") is None:
             raise MissingExtraError("symbcast.onnx: confirm()", "onnxruntime")
         return tuple(self._runs())
 
     def _runs(self) -> Iterator[Run]:
-        points = list(self._points())
-        values = self.report._checked.inputs.values
-        if any(v.shape is None or v.dtype not in FILLABLE for v in values.values()):
+        values = self.report._checked.inputs.values.values()
+        if any(v.shape is None or v.dtype not in FILLABLE for v in values):
             yield Run(self.sizes, "runs", "the inputs cannot be filled", None)
             return
-        feeds = [[_feed(name, v.shape or (), v.dtype, p) for name, v in values.items()] for p in points]
-        folder = None if self._source.path is None else self._source.path.parent
         with tempfile.TemporaryDirectory() as drafts:
             old, new = Path(drafts, "old.onnx"), Path(drafts, "new.onnx")
             old.write_bytes(self._source.raw.SerializeToString())
             new.write_bytes(self.model.SerializeToString())
-            before, *_ = run_all(old, feeds[:1], folder)
-            results = run_all(new, feeds, folder)
-        for position, (point, result) in enumerate(zip(points, results, strict=True)):
+            yield from self._runs_at_points(old, new)
+            yield from self._runs_of_rows(old, new, Path(drafts))
+
+    @property
+    def _folder(self) -> Path | None:
+        return None if self._source.path is None else self._source.path.parent
+
+    def _feeds(self, point: Mapping[str, int], rows: str = "", skipped: int = 0) -> list[Feed]:
+        """Return the contents of all inputs; of those whose first axis is ``rows``, the ones after some rows."""
+        return [
+            _feed(name, v.shape or (), v.dtype, point)._replace(
+                skipped=skipped * (_only_axis(v.shape or (), rows) == 0)
+            )
+            for name, v in self.report._checked.inputs.values.items()
+        ]
+
+    def _runs_at_points(self, old: Path, new: Path) -> Iterator[Run]:
+        points = list(self._points())
+        feeds = [self._feeds(point) for point in points]
+        before, *_ = run_all(old, feeds[:1], self._folder)
+        for position, (point, result) in enumerate(zip(points, run_all(new, feeds, self._folder), strict=True)):
             if result.shapes is None:
                 is_claimed = before.shapes is not None and self.verdict is not Verdict.UNKNOWN
                 yield Run(point, "runs", result.error, False if is_claimed else None)
@@ -162,6 +181,32 @@ class Freed(Explained):
             else:
                 equal = before.digests == result.digests
                 yield Run(point, "gives equal outputs", "bit-equal" if equal else "the outputs differ", equal)
+
+    def _runs_of_rows(self, old: Path, new: Path, folder: Path) -> Iterator[Run]:
+        """Yield a run for each size that may be a batch: with twice the rows, each half as the old model gives it."""
+        shapes = [v.shape or () for v in self.report._checked.inputs.values.values()]
+        for name, count in self.sizes.items():
+            point = {**self.sizes, name: 2 * count}
+            places = {o: _only_axis(s.dims, name) for o, s in self.report.outputs.items() if s is not None}
+            outputs = {o: axis for o, axis in places.items() if axis is not None}
+            is_first = all(_only_axis(s, name) == 0 or symbol(name) not in symbols_of(s) for s in shapes)
+            if not (is_first and outputs and _holds(self.report.condition.formula, point)):
+                continue
+            kept = [folder / f"{name}_{side}" for side in ("old", "new")]
+            for path in kept:
+                path.mkdir()
+            halves = [self._feeds(self.sizes, name, skipped) for skipped in (0, count)]
+            runs = [*run_all(old, halves, self._folder, kept[0])]
+            runs += run_all(new, [self._feeds(point)], self._folder, kept[1])
+            if all(run.shapes is not None for run in runs):
+                equal = _are_joined(outputs, kept[1] / "0.npz", [kept[0] / f"{n}.npz" for n in (0, 1)])
+                differ = "they differ: rows depend on each other, or an edit means something else"
+                yield Run(
+                    point,
+                    "gives the rows that the old model gives",
+                    "equal" if equal else differ,
+                    True if equal else None,
+                )
 
     def _points(self) -> Iterator[dict[str, int]]:
         """Yield the sizes at which to run: the old ones first."""
@@ -183,6 +228,7 @@ class Freed(Explained):
             "sizes": self.sizes,
             "edits": [e._asdict() for e in self.edits],
             "fixed": [f._asdict() for f in self.fixed],
+            "notes": [*self.notes],
         }
         return {**self.report.to_dict(), "freed": freed}
 
@@ -200,12 +246,49 @@ class Freed(Explained):
         rows = [field("freed", words(f"{sizes_text(self.sizes)} in the old model"))]
         rows += [field("and" if n else "edited", words(str(edit)), most=2) for n, edit in enumerate(shown)]
         rows.append(field("and", words(f"{more} more; --format json, or .edits in Python, has them all" * bool(more))))
+        rows += [field("note", words(note)) for note in self.notes]
         return report.replace(blocks=(fields(rows), *report.blocks))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What the old model leaves open: sizes that it had with the number 1, or with one number."""
+        shapes = [v.shape or () for v in self.report._checked.inputs.values.values()]
+        single = [
+            name
+            for name, number in self.sizes.items()
+            if number == 1 and any(symbol(name) in symbols_of(s) and _only_axis(s, name) != 0 for s in shapes)
+        ]
+        notes = [f"{n} was 1: a mask or table of one row does not tell the others; export at {n}=2" for n in single]
+        by_number = {number: [n for n, c in self.sizes.items() if c == number] for number in self.sizes.values()}
+        notes += [
+            f"{' and '.join(names)} were {number}: a {number} may stand for either; export at other sizes"
+            for number, names in by_number.items()
+            if len(names) > 1 and self.edits
+        ]
+        return tuple(notes)
 
 
 def _holds(condition: Formula, sizes: Mapping[str, int]) -> bool:
     known = {symbol(name): size for name, size in sizes.items()}
     return symbols_in(condition).keys() <= known.keys() and holds_at(condition, known)
+
+
+def _only_axis(dims: Sequence[Dim], name: str) -> int | None:
+    """Return the axis that a size is; None if it is none, or in others too."""
+    speaking = [axis for axis, dim in enumerate(dims) if symbol(name) in symbols_of((dim,))]
+    return speaking[0] if len(speaking) == 1 and dims[speaking[0]] == symbol(name) else None
+
+
+def _are_joined(outputs: Mapping[str, int], whole: Path, parts: Sequence[Path]) -> bool:
+    """Return whether saved outputs are others joined along an axis, but for rounding."""
+    import numpy as np
+
+    joined, *halves = (np.load(path) for path in (whole, *parts))
+    return all(
+        np.allclose(joined[o], np.concatenate([h[o] for h in halves], axis), rtol=1e-3, atol=1e-5, equal_nan=True)
+        for o, axis in outputs.items()
+        if o in joined
+    )
 
 
 def _feed(name: str, dims: Sequence[Dim], dtype: int, sizes: Mapping[str, int]) -> Feed:
