@@ -53,3 +53,17 @@ def test_a_finding_lists_every_constant_that_alone_requires_the_same():
     assert report.to_dict()["findings"][0]["baked"][1] == {
         "node": finding.baked[1].node, "op_type": "Reshape", "constant": "s1", "sizes": [2, 4]
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("inputs", "constants", "named"),
+    [
+        ("float[H] x, float[2] m", "", ""),
+        ("float[H] x", ", float[2] m = {1, 2}", ": initializer m of shape (2,) has no more"),
+    ],
+)
+def test_paddings_do_not_fix_the_size_of_what_they_pad(inputs, constants, named):
+    text = f"""<ir_version: 8, opset_import: ["" : 17]> g ({inputs}) => (float y)
+      <int64[2] pads = {{0, 0}}{constants}> {{ p = Pad(x, pads)  y = Add(p, m) }}"""
+    report = sb.onnx.check(onnx.parser.parse_model(text))
+    assert report.findings[0].fix == f"keep H (x axis 0) at most 2{named}"

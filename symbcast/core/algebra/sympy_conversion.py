@@ -369,7 +369,7 @@ def formula_to_sympy(formula: formulas.Formula) -> Boolean:
     """Return a formula as a sympy Boolean.
 
     >>> from symbcast.core.algebra.symbols import symbol
-    >>> formula_to_sympy(Compatible((symbol("N"), symbol("M"))))
+    >>> formula_to_sympy(formulas.Compatible((symbol("N"), symbol("M"))))
     Eq(M, 1) | Eq(N, 1) | Eq(N, M)
     """
     match formula:

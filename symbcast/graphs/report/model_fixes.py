@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, islice
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from symbcast.answers.explanation.words import Namer, in_words
@@ -23,12 +24,16 @@ from symbcast.core.solver.size_sets import ALL, SizeSet
 from symbcast.core.verdicts import Verdict
 from symbcast.graphs.report.blame import NodeBlame, assumptions_with, content_of
 from symbcast.operators.operator import Dims
+from symbcast.operators.values.contents import INTEGERS
 
 if TYPE_CHECKING:
     from symbcast.graphs.graph import Graph, Node
     from symbcast.graphs.model import CheckedModel
+    from symbcast.graphs.walking.node_call import GraphScope
 
 
+# An integer constant of so many elements may be the paddings, the ends or the repeats of all axes.
+_LISTED = 16
 # How many nodes before a node are searched for the constant that fixes a size.
 _LOOKED_AT = 60
 
@@ -52,9 +57,10 @@ _REARRANGING = frozenset(("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "
 class SizeSources:
     """The sources of sizes and constants in one model."""
 
-    def __init__(self, graph: Graph, inputs: Mapping[str, Dims | None]) -> None:
+    def __init__(self, graph: Graph, inputs: Mapping[str, Dims | None], values: GraphScope) -> None:
         self._graph = graph
         self._inputs = inputs
+        self._values = values
 
     def axis_of(self, symbol: Symbol) -> tuple[str, int] | None:
         """Return the first input with an axis of this size, and the axis."""
@@ -70,7 +76,7 @@ class SizeSources:
 
     def before(self, node: Node, size: int) -> ModelConstant | None:
         """Return the nearest constant before a node that has an axis of the given size."""
-        pending: deque[str] = deque(node.inputs)
+        pending: deque[str] = deque(self._data_of(node))
         seen: set[str] = set(pending)
         for _ in range(_LOOKED_AT):
             if not pending:
@@ -81,10 +87,18 @@ class SizeSources:
                 return constant
             maker = self._makers.get(name)
             if maker is not None:
-                following = [n for n in maker.inputs if n not in seen]
+                following = [n for n in self._data_of(maker) if n not in seen]
                 seen.update(following)
                 pending.extend(following)
         return None
+
+    def _data_of(self, node: Node) -> Iterator[str]:
+        """Yield the operands of a node but for short lists of integers after the first: paddings meet no axis."""
+        for position, name in enumerate(node.inputs):
+            value = self._values.find(name) if position and name in self._constants else None
+            is_short = value is not None and value.dtype in INTEGERS and prod(self._constants[name].dims) <= _LISTED
+            if not is_short:
+                yield name
 
     def rearranged(self, node: Node) -> Iterator[Node]:
         """Yield the nodes after a node that get its elements, all of them, only arranged in another way."""
@@ -204,8 +218,8 @@ class FixSuggestions:
     def __init__(self, checked: CheckedModel) -> None:
         self._env = checked.env
         self._origins = checked.asker.origins
-        self._sources = SizeSources(checked.model.graph, checked.inputs.named)
         self._values = checked.walk.top
+        self._sources = SizeSources(checked.model.graph, checked.inputs.named, self._values)
         self._rebinding = Rebinding(checked)
         self._assumed, self._least = checked.assumptions, checked.min_size
         self._are_shapes_given = bool(checked.known_inputs.shapes)
