@@ -36,11 +36,11 @@ def read_file(path: str) -> Any:
         raise ModelError(path, "the file is empty", "fetch it or export it again")
     ending = Path(path.removesuffix(".gz")).suffix.lower()
     try:
-        return _TEXTUAL.get(ending, _from_protobuf)(data)
+        return TEXTUAL.get(ending, _from_protobuf)(data)
     except MemoryError:
         raise
     except Exception as error:  # each parser has its own errors
-        if ending in _TEXTUAL:
+        if ending in TEXTUAL:
             reason = str(error).strip().partition("\n")[0][:200] or type(error).__name__
             raise ModelError(path, f"is not a model in the format of {ending}: {reason}") from error
         raise ModelError(path, *(other_file(data) or _damaged(data))) from error
@@ -113,7 +113,7 @@ def _from_onnxtxt(data: bytes) -> Any:
 
 
 # The text formats, by the file extensions of the onnx package.
-_TEXTUAL: Mapping[str, Parser] = {
+TEXTUAL: Mapping[str, Parser] = {
     **dict.fromkeys((".json", ".onnxjson"), _from_json),
     **dict.fromkeys((".onnxtext", ".onnxtxt"), _from_onnxtxt),
     **dict.fromkeys((".pbtxt", ".prototxt", ".textproto", ".txtpb"), _from_textproto),

@@ -162,6 +162,9 @@ def test_a_model_is_never_written_over_itself(tmp_path):
     before = path.read_bytes()
     with pytest.raises(sb.BindingError, match="is the model that was read"):
         answer.save(path)
+    for wrong, problem in [(tmp_path, "is not a regular file"), (tmp_path / "m.json", "names another format")]:
+        with pytest.raises(sb.BindingError, match=problem):
+            answer.save(wrong)
     answer.save(tmp_path / "free.onnx")
     assert path.read_bytes() == before
     assert str(sb.onnx.check(tmp_path / "free.onnx").condition) == "True"

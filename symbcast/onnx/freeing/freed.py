@@ -23,7 +23,7 @@ from symbcast.core.solver.evaluation import holds_at, symbols_in, value_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
 from symbcast.graphs.check import check_graph, read_question
-from symbcast.onnx.files import read_file
+from symbcast.onnx.files import TEXTUAL, read_file
 from symbcast.onnx.freeing.plan import Plan
 from symbcast.onnx.freeing.walk import FreeingWalk
 from symbcast.onnx.front_end import FRONT_END
@@ -117,8 +117,16 @@ class Freed(Explained):
             yield Fixed(finding.node, finding.op_type, finding.text, table or finding.reason)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the new model to a file, as a whole; raise `BindingError` if that is the file of the old one."""
+        """Write the new model to a file, as a whole, in the binary format.
+
+        Raises `BindingError` for the file of the old model, for what is no regular file, and for the name of another
+        format.
+        """
         target = Path(path)
+        if target.exists() and not target.is_file():
+            raise BindingError(f"{path} is not a regular file", "name a file")
+        if target.suffix.lower() in (".gz", *TEXTUAL):
+            raise BindingError(f"{path} names another format: this is a binary model", "name a file that ends in .onnx")
         if self._source.path is not None and target.resolve() == self._source.path.resolve():
             raise BindingError(f"{path} is the model that was read", "name another file")
         draft = target.with_name(f".{target.name}.{os.getpid()}.part")

@@ -178,6 +178,8 @@ class Plan:
     def _read(self, symbol: Symbol) -> str:
         import numpy as np
 
+        if symbol not in self.sources:  # an axis of a value, which later nodes may have before its own node
+            raise ArithmeticError(f"no input has the size {symbol}")
         name, axis = self.sources[symbol]
         shape = self._op("Shape", (name,), f"{name}_shape")
         place = self._op("Constant", (), "axis", value=np.array([axis], np.int64))
