@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join_members
@@ -23,10 +23,6 @@ from symbcast.core.shapes import OpenShape, Shape, is_open, shape
 from symbcast.core.solver.evaluation import normal_conjuncts
 from symbcast.core.verdicts import AnswerLike
 from symbcast.errors import SymbcastError
-
-if TYPE_CHECKING:
-    from symbcast.core.rules import Rule
-    from symbcast.core.shapes import Shape
 
 
 def joins_spelled_out(formula: Formula) -> Formula:

@@ -34,7 +34,7 @@ from symbcast.onnx.freeing.plan import Change, Edit, Plan
 from symbcast.onnx.protobuf import OnnxNode
 from symbcast.onnx.walk import OnnxWalk, WalkableOnnx
 from symbcast.operators.operator import Dims
-from symbcast.operators.values.contents import INTEGERS, Elements, sizes_of
+from symbcast.operators.values.contents import INT32, INTEGERS, Elements, sizes_of
 from symbcast.operators.values.value import Constant, Value
 
 # How many sizes with one number are remembered, how many entries a list of sizes has, how many inputs change together,
@@ -245,8 +245,6 @@ class FreeingWalk(OnnxWalk):
     def list_of(self, dims: Dims, before: Value | None) -> str:
         """Return the name of a tensor with some sizes as elements, of the shape that the constant had."""
         import numpy as np
-
-        from symbcast.operators.values.contents import INT32
 
         name = self.plan.vector(dims)
         if before is not None and before.dtype == INT32:
