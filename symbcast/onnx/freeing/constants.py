@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from symbcast.core.algebra.terms import Dim, Symbol, term
@@ -14,8 +15,8 @@ from symbcast.operators.values.value import Constant
 if TYPE_CHECKING:
     from symbcast.onnx.freeing.plan import Plan
 
-# The most bytes of a constant that is read, and the smallest step that a ramp has.
-_LARGEST = 1 << 26
+# The most elements of a constant that is read.
+_LARGEST = 1 << 23
 
 
 def stretched(plan: Plan, name: str, constant: Constant, wanted: Dims) -> tuple[list[OnnxNode], str, str] | None:
@@ -26,7 +27,7 @@ def stretched(plan: Plan, name: str, constant: Constant, wanted: Dims) -> tuple[
     old = constant.shape
     assert old is not None
     axes = [n for n, (a, b) in enumerate(zip(old, wanted, strict=True)) if a != b]
-    array = constant.array if _bytes(old) <= _LARGEST else None
+    array = constant.array if prod(d for d in old if isinstance(d, int)) <= _LARGEST else None
     if array is not None:
         rows = array
         for axis in axes:
@@ -41,14 +42,6 @@ def stretched(plan: Plan, name: str, constant: Constant, wanted: Dims) -> tuple[
         if made is not None:
             return made
     return _cut(plan, name, old, axes, wanted)
-
-
-def _bytes(shape: Sequence[Dim]) -> int:
-    count = 8
-    for size in shape:
-        assert isinstance(size, int)
-        count *= size
-    return count
 
 
 def _constant(plan: Plan, name: str, array: Any) -> OnnxNode:

@@ -291,12 +291,19 @@ def _are_joined(outputs: Mapping[str, int], whole: Path, parts: Sequence[Path]) 
     """Return whether saved outputs are others joined along an axis, but for rounding."""
     import numpy as np
 
-    joined, *halves = (np.load(path) for path in (whole, *parts))
+    joined, *halves = map(_arrays, (whole, *parts))
     return all(
         np.allclose(joined[o], np.concatenate([h[o] for h in halves], axis), rtol=1e-3, atol=1e-5, equal_nan=True)
         for o, axis in outputs.items()
         if o in joined
     )
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    import numpy as np
+
+    with np.load(path) as saved:  # an open file would keep its folder on Windows
+        return dict(saved)
 
 
 def _feed(name: str, dims: Sequence[Dim], dtype: int, sizes: Mapping[str, int]) -> Feed:
@@ -305,7 +312,7 @@ def _feed(name: str, dims: Sequence[Dim], dtype: int, sizes: Mapping[str, int]) 
 
 
 class _Source(NamedTuple):
-    """The model as it was: its name, its file if it has one, its ``ModelProto``, and whether that may be changed."""
+    """The model as it was: its name, its file if it has one, and its ``ModelProto``."""
 
     name: str
     path: Path | None

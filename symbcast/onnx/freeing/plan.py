@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from symbcast.core.algebra.arithmetic import multiply
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
 from symbcast.core.characters import shorten_middle, visible
+from symbcast.graphs.inputs import free_name
 from symbcast.onnx.protobuf import OnnxNode, graphs_in, walkable_nodes, with_inner
 
 if TYPE_CHECKING:
@@ -87,11 +88,7 @@ class Plan:
 
     def name(self, base: str) -> str:
         """Return a name that nothing in the model has."""
-        name, number = base, 2
-        while name in self._taken:
-            name, number = f"{base}_{number}", number + 1
-        self._taken.add(name)
-        return name
+        return free_name(base, self._taken)
 
     def node(self, op_type: str, inputs: Sequence[str], output: str, **attributes: Any) -> OnnxNode:
         """Return a new node with one output; an attribute that is an array is a tensor."""
