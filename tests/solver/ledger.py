@@ -5,6 +5,9 @@ a drawn order that is always the same, and prints the table of the README. For e
 questions that enter it. A module that makes others quicker or better can be switched off: those questions are asked
 again without it, each in its own process, and the table has the answers that change, with one of them, and the CPU
 seconds with and without it. A module that changes no answer there, and saves no time, has to go.
+
+With ``--stated N`` it asks only the questions that N drawn rows of the README's table name, with and without the row's
+module, and names the modules without which the answer stays.
 """
 
 from __future__ import annotations
@@ -357,10 +360,22 @@ def read_rows(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^\| `(.+?)` \| [^`|]*(?:`(.+?)`)?.*\|$", section, re.MULTILINE)
 
 
+def idle_of_stated(count: int) -> int:
+    """Print the modules, of so many drawn rows of the README, without which their question's answer stays."""
+    prepare()
+    by_name = {question.name: question for question in questions()}
+    rows = [(module, by_name[name]) for module, name in read_rows((FOLDER / "README.md").read_text()) if name]
+    asked_rows = random.Random(0).sample(rows, count)
+    idle = [module for module, question in asked_rows if asked(question).answer == asked(question, module).answer]
+    print(f"{len(asked_rows)} rows; idle: {', '.join(idle) or 'none'}")
+    return bool(idle)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=())
+    parser.add_argument("--stated", type=int, default=0)
     options = parser.parse_args()
-    sys.exit(main(options.every, options.kinds, options.modules))
+    sys.exit(idle_of_stated(options.stated) if options.stated else main(options.every, options.kinds, options.modules))
