@@ -117,7 +117,7 @@ def test_no_sentence_stands_in_two_places():
     places = defaultdict(list)
     for document in DOCUMENTS:
         for sentence in sentences(document):
-            if len(sentence) > 40 and not sentence.startswith("|"):
+            if len(sentence) > 40 and not sentence.startswith(("|", "<picture>")):
                 places[sentence].append(name_of(document))
     assert {sentence: found for sentence, found in places.items() if len(found) > 1} == {}
 

@@ -18,14 +18,18 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
+import onnx
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import to_hex
 from matplotlib.patches import PathPatch
 from matplotlib.text import Text
+from onnx.parser import parse_model
 
 import symbcast as sb
 
 FOLDER = Path(__file__).parents[2] / "notebooks" / "pictures"
+ENCODER = Path(__file__).parents[1] / "data" / "onnx" / "encoder.txt"
 SVG = "{http://www.w3.org/2000/svg}"
 # The backgrounds and the ink of GitHub's pages: cells are set apart by lines of the background.
 PAGES = {"light": ("#ffffff", "#1f2328"), "dark": ("#0d1117", "#f0f6fc")}
@@ -36,7 +40,32 @@ def broadcast():
     return sb.notebook.plot(sb.broadcast("N, 3", "M, 1"), "N", "M", range(9)).figure
 
 
-PICTURES = {"broadcast": broadcast}
+def free():
+    """Return a figure of the block of notebook 10: only its input's axes renamed, and freed."""
+    renamed, freed = encoders()
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+    for subject, axes in zip((renamed, freed), panels, strict=True):
+        sb.notebook.plot(subject, "N", "T", range(1, 10), ax=axes)
+    left, right = (sb.notebook.plot(subject, "N", "T", range(1, 10)).figure.description for subject in (renamed, freed))
+    figure.description = f"{left} {right.split('. ', 1)[1]}"  # what is plotted is said once
+    return figure
+
+
+def encoders():
+    """Return the reports of a block that was exported for 1 x 6 tokens: its input axes renamed, and freed."""
+    renamed = parse_model(ENCODER.read_text("utf-8"))
+    for name in "qkv":
+        renamed.graph.initializer.append(onnx.numpy_helper.from_array(np.eye(8, dtype=np.float32), name))
+    renamed.graph.name = "Freed"
+    freed = sb.onnx.free(renamed, "N, T").report
+    for axis, name in enumerate("NT"):
+        renamed.graph.input[0].type.tensor_type.shape.dim[axis].dim_param = name
+        renamed.graph.output[0].type.tensor_type.shape.dim[axis].dim_param = name
+    renamed.graph.name = "Input axes renamed by hand"
+    return sb.onnx.check(renamed), freed
+
+
+PICTURES = {"broadcast": broadcast, "free": free}
 
 
 def made(name, page):
@@ -58,11 +87,12 @@ def made(name, page):
 def content_of(figure):
     """Return what is drawn: words in their order, the colours of cells row by row, regions in units of the axes."""
     words = [t.get_text() for t in figure.findobj(Text) if t.get_visible() and t.get_text()]
-    axes = figure.axes[0]
-    meshes = [m for m in axes.collections if isinstance(m, QuadMesh)]
+    panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    meshes = [m for axes in panels for m in axes.collections if isinstance(m, QuadMesh)]
     cells = [[to_hex(colour, keep_alpha=True) for colour in mesh.get_facecolor()] for mesh in meshes]
     regions = [
         {"colour": to_hex(p.get_facecolor()), "hatch": p.get_hatch(), "corners": p.get_path().vertices.tolist()}
+        for axes in panels
         for p in axes.patches
         if isinstance(p, PathPatch)
     ]
