@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 LARGEST = {0: 0, 1: 5, 2: 4, 3: 3, 4: 2, 5: 2, 6: 1}
-"""The largest size that is tried, by how many sizes are open."""
+"""The largest size that is tried, by how many sizes are open: at most six, so write numbers for the others."""
 
 
 AXES = "abcd"
@@ -57,6 +57,8 @@ def _texts(value):
 
 def points(letters):
     """Return all sizes at which a call is tried."""
+    if len(letters) not in LARGEST:
+        raise ValueError(f"a case has at most {max(LARGEST)} open sizes, not {', '.join(letters)}: fix some of them")
     return list(itertools.product(range(LARGEST[len(letters)] + 1), repeat=len(letters)))
 
 
