@@ -66,6 +66,7 @@ class PredicateReader(SizeReader):
         if not self.take("is", "are", "be", *(() if not modal else ("equal",))):
             raise UnclearError
         if self.words[self.at - 1].text.casefold() == "equal":
+            # "N and M must equal": the verb of a modal is read again, as the quality that they have in common.
             self.at -= 1
         return is_negated
 
@@ -106,6 +107,7 @@ class PredicateReader(SizeReader):
         predicates = [self._named()]
         while self.take("nor", "or"):
             predicates.append(self._named())
+        # "N is neither 2" leaves out what else it is not.
         if len(predicates) == 1:
             raise UnclearError
         return lambda subject: trees.both(trees.negate_sentence(predicate(subject)) for predicate in predicates)
@@ -158,6 +160,7 @@ class PredicateReader(SizeReader):
         self.need("or")
         self.take("to", "exactly")
         size = self.size()
+        # "N is 2 or 3 <= M": what goes on after the size makes it the subject of another relation.
         if self.at < len(self.words) and not self.sees(
             ")", "or", ",", "and", "but", "if", "implies", "?", "then", "else"
         ):
@@ -184,6 +187,7 @@ class PredicateReader(SizeReader):
                 self.at -= 1
                 break
             sizes.append(self.size())
+        # "N is 2, M is 3" lists relations, so a list of sizes needs its "or".
         if not sizes or not (self.sees("or") or self.sees(",")):
             raise UnclearError
         return sizes
@@ -200,6 +204,7 @@ class PredicateReader(SizeReader):
             is_word
             and self.at == start + 1
             and isinstance(size.top, Name)
+            # A lowercase word that the sentence has again is a name: "big is 3 and N is big".
             and token.text not in {t.text for n, t in enumerate(self.words) if n != start}
         ):
             raise UnclearError  # `N is big`
@@ -297,6 +302,7 @@ class PredicateReader(SizeReader):
         for words, sign in _BOUNDS.items():
             if self.take(*words):
                 is_equal = sign in ("<", ">") and not is_strict and bool(self.take("or equal to", "or equal"))
+                # "no" denies a comparison, as in "no more than 2"; "no at least 2" is not English.
                 if is_negated and (is_equal or sign not in ("<", ">")):
                     raise UnclearError
                 self.take("as large as", "as big as", "as many as")
@@ -325,6 +331,7 @@ class PredicateReader(SizeReader):
         while (more := self.attempt(self._further)) is not None:
             parts.append(more[1])
             words.add(more[0])
+        # "divisible by 2 and 3 or 4" groups in two ways; "not divisible by 2 and 3" may deny one of them or both.
         if len(words) > 1 or (words and self.is_denied):
             raise UnclearError
         joined = trees.either if "or" in words else trees.both
@@ -333,6 +340,7 @@ class PredicateReader(SizeReader):
     def _further(self) -> tuple[str, ExactQuotient]:
         word = self.need("and by", "or by", "and", "or")
         size = self._shift()
+        # A name is the next subject, as in "N is divisible by 2 and M is even", not a divisor.
         if (self.at < len(self.words) and not self.sees(")", "and", "or", ",")) or isinstance(size.top, Name):
             raise UnclearError
         return word.split()[0], size
@@ -353,8 +361,10 @@ class PredicateReader(SizeReader):
             self.need(BRACKETS[inner])
         if opening:
             self.need(")")
+        # Modulo 0 a congruence is an equality, but `%` has no value there: a modulus that may be 0 is refused.
         if not isinstance(number, IntegerLiteral) or number.value < 1:
             raise UnclearError
+        # The rest may be the modulus or more: `N ≡ 5 (mod 4)` is `N % 4 == 1`, and `N % 4 == 5` never holds.
         left = rest.whole()
         right = (
             IntegerLiteral(left.value % number.value)
@@ -426,6 +436,7 @@ class PredicateReader(SizeReader):
         if len(ends) < 3:
             return lambda subject: trees.comparison_chain(["<=", "<"], (first, subject, last))
         step = ends[2].whole()
+        # A negative step counts down, so `range(9, 2, -1)` has 9 and not 2; of a name the sign is not known.
         if not isinstance(step, IntegerLiteral) or step.value < 1:
             raise UnclearError
         return lambda subject: trees.both(

@@ -227,6 +227,7 @@ class SentenceReader(PredicateReader):
         raise UnclearError
 
     def _enclosed(self) -> Sentence | None:
+        # A text without words is read as a size first wherever no sign is in the bracket: `(N + 1)*M == 2`.
         may_be = self.sees("(", "[", "{") and (not self.is_symbolic or self._holds_relation())
         return self.attempt(self._in_brackets) if may_be else None
 
@@ -249,6 +250,7 @@ class SentenceReader(PredicateReader):
         inside = self.sentence()
         self.nested -= 1
         self.need(BRACKETS[opening])
+        # `(N == 2) + 1` computes with a relation.
         if self.sees("*", "+", "-", "/", "//", "%", "**", *SIGNS, *COPULAS):
             raise UnclearError
         return inside
@@ -286,6 +288,7 @@ class SentenceReader(PredicateReader):
 
     def _of_quantified(self, subjects: list[ExactQuotient], are_none: bool) -> Sentence:
         """Read what is said of at least one of some subjects, or of none of them."""
+        # "none of N, M is not 1" is a double denial, which some write for a single one.
         if self.sees("not") or self.sees("not", ahead=1):
             raise UnclearError
         predicate = self._predicate()
@@ -348,6 +351,7 @@ class SentenceReader(PredicateReader):
         self.subjects, self.joined, self.predicate = subjects, joined, predicate
         if not self.is_of_all:
             return joined(predicate(s) for s in subjects)
+        # "N or M are not both 1": "both" speaks of two sizes, and "or" of one of them.
         if len(subjects) == 1 or joined is either:
             raise UnclearError
         self.is_of_all, self.predicate = False, None

@@ -27,7 +27,9 @@ from symbcast.core.text.words import Token, words_of
 
 # The maximum number of words read, counting each word again for each alternative that is tried.
 _MOST_STEPS, _STEPS_PER_WORD = 20_000, 100
+# A bracket takes ten calls of methods or more, and Python has 1,000, of which the caller has used some.
 _MOST_NESTED = 30
+# 2**63 is negative in the 64-bit integers that shifts have in C.
 _MOST_SHIFT = 62
 
 _Read = TypeVar("_Read")
@@ -107,6 +109,8 @@ _ROUNDINGS: dict[str, Callable[[ExactQuotient], Tree]] = {
     **dict.fromkeys(("int", "trunc", "fix", "sym_int"), ExactQuotient.truncated),
 }
 _REMAINDERS = ("mod", "modulo", "pythonmod", "floormod", "floor_mod")
+# C's fmod and MATLAB's rem have the sign of the dividend, and `%` here that of the divisor: the two are equal where
+# neither is negative.
 _SIGNED_REMAINDERS = ("rem", "fmod", "remainder")
 _QUOTIENTS = ("floordiv", "floor_divide", "floor_div", "cleandiv")
 _CEILINGS = ("ceildiv", "cdiv", "ceil_div", "div_up", "divup", "div_ceil")
@@ -199,8 +203,10 @@ class SizeReader:
         try:
             return read()
         except UnclearError:
+            # Each alternative that is left would fail at once too; an error that passes all of them ends the sentence.
             if self.steps > self.most_steps:
                 raise
+            # What failed stays counted, for alternatives nest: "N > 2 ? " eight times over took millions of words.
             steps = self.steps
             vars(self).update(state)
             self.steps = steps
@@ -213,6 +219,8 @@ class SizeReader:
         self.nested += 1
         if self.nested > _MOST_NESTED:
             raise UnclearError
+        # Every size may begin `condition ? a : b`. To try that first without a "?" takes 31,000 words for `(2N)`, not
+        # 69, and ten times as many for each bracket around it.
         chooses = any(t.text == "?" for t in self.words[self.at :])
         value = (self.attempt(self._ternary) if chooses else None) or self._shift()
         if self.sees("if") and not self.sees("(", ahead=1):
@@ -332,12 +340,14 @@ class SizeReader:
         token, before = self.token(), self.words[self.at - 1]
         if token.kind != "word" or not before.text.isdecimal():
             return
+        # A unit that is also elsewhere is a name, as in "N = 4px and px = 2"; so is one in capitals, as in "N = 4KB".
         is_alone = sum(t.text == token.text for t in self.words) == 1
         if before.text == "1" or (is_alone and token.text.casefold() in _UNITS and not token.text.isupper()):
             raise UnclearError
 
     def _is_factor(self, before: Token) -> bool:
         token = self.token()
+        # `N ≡ 1 (mod 4)` and `between 2 and 5 (inclusive)`: the bracket is no factor.
         if token.text == "(" and self.sees("mod", "modulo", "pmod", "inclusive", "exclusive", ahead=1):
             return False
         if token.text in ("(", "⌊", "⌈"):
@@ -359,6 +369,7 @@ class SizeReader:
                 self.need(BRACKETS[closing])
             elif self.token().kind == "word" and self.token().is_adjacent:
                 raise UnclearError  # `N^2M`
+            # `N**2**3` is N**8 in Python, which groups powers from the right, and N**6 in MATLAB.
             if self.sees("**"):
                 raise UnclearError
             return size.to_the(_exponent(int(exponent.text)))
@@ -605,6 +616,7 @@ class SizeReader:
 
 
 def _number(text: str) -> ExactQuotient:
+    # `1e3` is a float in every language.
     if "e" in text.casefold():
         raise UnclearError
     value = Fraction(text)
@@ -626,6 +638,7 @@ def _nonzero(tree: Tree) -> Tree:
 
 
 def _extremum(function: str, parts: Sequence[ExactQuotient]) -> ExactQuotient:
+    # min(a, b)/c is min(a/c, b/c) for c > 0, which all denominators here are: `min(N/2, M/3)` is `min(3*N, 2*M)/6`.
     common = 1
     for part in parts:
         common *= part.denominator
@@ -655,6 +668,7 @@ def _call(function: str, first: ExactQuotient, *others: ExactQuotient) -> ExactQ
     if function in _ROUNDED_UP:
         return ExactQuotient(multiply_trees(first.over(second).ceil(), second.whole()))
     left, right = first.whole(), _nonzero(second.whole())
+    # `rem(N - 5, 4)` is -1 at N = 4 in C, where `(N - 5) % 4` is 3.
     if function in _REMAINDERS or (function in _SIGNED_REMAINDERS and is_nonnegative(left) and is_nonnegative(right)):
         return ExactQuotient(FloorDivision("%", left, right))
     raise UnclearError

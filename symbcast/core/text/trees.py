@@ -201,6 +201,7 @@ def is_multiple(tree: Tree, number: int) -> bool:
     (True, False)
     """
     opaque = list(dict.fromkeys(_opaque(tree)))
+    # The residue of a sum, product or power follows from those of its parts: all residues prove it for all integers.
     if number ** len(opaque) > _MOST_RESIDUES:
         return False
     return all(
@@ -330,6 +331,7 @@ class ExactQuotient(NamedTuple):
         """Return the quotient rounded towards 0."""
         if is_nonnegative(self.top) and is_nonnegative(self.bottom):
             return self.floor()
+        # For x >= 0 this is floor(x) + 0, for x < 0 it is 0 + ceil(x).
         positive = FunctionCall("max", (self.floor(), IntegerLiteral(0)))
         return add_trees(positive, FunctionCall("min", (self.ceil(), IntegerLiteral(0))))
 
@@ -506,6 +508,7 @@ def conditional_size(condition: Sentence, first: Tree, other: Tree) -> Tree:
     >>> tree_text(conditional_size(ComparisonChain((">",), (N, two)), N, two))
     'max(N, 2)'
     """
+    # The choice is arithmetic with both sizes in it: one without a value would leave the other without one too.
     if not (has_value_everywhere(first) and has_value_everywhere(other) and _is_total_sentence(condition)):
         raise UnclearError("a choice between sizes that may have no value")
     match condition:

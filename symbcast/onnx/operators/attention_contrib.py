@@ -97,6 +97,7 @@ def hidden_sizes(call: NodeCall, columns: Dim, heads: int) -> tuple[Dim, Dim]:
     """Return the widths of keys and of values over all heads."""
     sizes = call.integers("qkv_hidden_sizes")
     if sizes:
+        # "qkv_hidden_sizes first element should be same as the second": scores multiply queries by keys.
         if len(sizes) != 3 or sizes[0] != sizes[1] or any(n % heads for n in sizes):
             call.refuse("qkv_hidden_sizes must be three multiples of num_heads, the first two equal")
         call.equal(columns, sum(sizes), "the columns of the weights must be those of Q, K and V")
@@ -109,6 +110,8 @@ def _check_mask(call: NodeCall, position: int, batch: Dim, length: Dim, total: D
     """Require that a mask have one of the shapes allowed for it."""
     mask = known_shape(call, position, "the mask")
     if mask is None or len(mask) != 4:
+        # By the document vectors are indices, and a mask is (batch, total) or (batch, length, total); 1.32 also takes
+        # (batch, 1) and (1, 1).
         vectors: list[Dims] = [(batch,), (multiply(2, batch),), (add(multiply(3, batch), 2),)]
         allowed = [*vectors, (batch, total), (batch, 1), (1, 1), (batch, length, total)]
         expect_one_of(call, "the mask", mask, allowed, "the mask must fit the batch and the length")
@@ -129,6 +132,7 @@ def multi_head_attention(call: NodeCall) -> Sequence[Value]:
     else:
         width = width_of_heads(call, query, heads, "the query")
         queries = query[0], heads, query[1], width
+    # Its type may be one of three, and nothing chooses: "type inference failed, inferred types: index=3".
     if len([o for o in call.node.outputs if o]) > _SCORES:
         call.refuse("ONNX Runtime does not infer the type of the fourth output")
     batch, _, length, width = queries
@@ -217,6 +221,7 @@ def group_query_attention(call: NodeCall) -> Sequence[Value]:
     call.refuse_if(heads <= 0 or key_heads <= 0 or heads % key_heads, "num_heads must be a multiple of kv_num_heads")
     # Without keys, keys and values follow the queries in one tensor.
     width = head_width(call, hidden, heads if call.has(1) else heads + 2 * key_heads, "the query")
+    # "head_size must be a multiple of 8. Got head_size % 8 == 4" (1.32, on the processor too).
     call.divide(width, 8, "the width of a head must be a multiple of 8")
     added = _grouped_keys(call, key_heads, width)
     out = Value((batch, length, multiply(heads, width)), call.dtype())
@@ -258,6 +263,7 @@ def _grouped_keys(call: NodeCall, heads: int, width: Dim) -> Dim:
 def _check_total(call: NodeCall, total: Dim, before: Dim, added: Dim, width: Dim) -> None:
     batch, length, _ = call.shape(0)
     call.at_most(added, total, "total_sequence_length must not be less than the keys that are added")
+    # A cache of fixed length holds all keys; one that grows has what was there and what is added, no more and no less.
     fits = any_of([at_most(total, before), equal(total, add(before, added))])
     call.require(fits, "total_sequence_length must fit the cache, or count all keys")
     alone = any_of([at_most(length, 1), equal(length, total), equal(batch, 1)])
@@ -297,6 +303,7 @@ def _check_start(call: NodeCall, length: Dim, room: Dim) -> None:
         call.note_data("the numbers in position_ids, which are data, must leave room for the sequence", 1)
         return
     call.is_size(start, "position_ids must not be negative")
+    # The first position alone is given: 3 with two tokens needs angles for 3 and 4 ("exceeds cos/sin cache range").
     call.at_most(add(start, length), room, "the caches must have angles for all positions")
 
 

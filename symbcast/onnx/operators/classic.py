@@ -62,6 +62,7 @@ def extractor(call: NodeCall) -> Value:
     call.refuse_if(not dims, "the input must have an axis of features")
     count = multiply(*places)
     _check_features(call, dims[-1], count)
+    # A vector of features is one row: the output of (3,) has the shape (1, 1).
     leading = dims[:-1] if len(dims) > 1 else (1,)
     return Value((*leading, count), call.dtype())
 
@@ -73,6 +74,7 @@ FEATURES_FROM_FRONT = RuntimeDifference(
 
 def _check_features(call: NodeCall, features: Dim, count: Dim) -> None:
     """Require that the selected features exist; ONNX Runtime counts none from the end."""
+    # "index is out of range: Y[0] (-1) must be in [0, 3)", and "num_indices = 0" for none.
     is_strict = call.does(FEATURES_FROM_FRONT)
     if is_strict:
         call.at_most(1, count, "there must be a feature to take")
@@ -113,6 +115,7 @@ def linear_regressor(call: NodeCall) -> Value:
     """A number for each target."""
     targets = call.integer("targets", 1)
     batch, features = _lines(call)
+    # More coefficients than needed are accepted: "must be at least targets * features".
     call.at_most(
         multiply(features, targets), _count(call, "coefficients"), "there must be a coefficient for each feature"
     )
@@ -156,6 +159,7 @@ def vector_classifier(call: NodeCall) -> Sequence[Value]:
     counts = call.integers("vectors_per_class")
     _check_vectors(call, features, sum(counts or ()))
     classes = _classes(call)
+    # Four classes without probabilities have 6 scores, one for each pair.
     is_vote = bool(counts) and call.attribute("prob_a") is None and classes > 2
     return _classified(call, batch, classes * (classes - 1) // 2 if is_vote else classes)
 

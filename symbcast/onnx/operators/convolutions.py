@@ -78,6 +78,7 @@ def nonempty(call: NodeCall, dims: Dims, reason: str) -> None:
     sizes = [d for d in dims if not call.bounds.is_at_least(d, 1)]
     if not sizes:
         return
+    # "Only N can be zero", says MaxPool of (1, 0, 5), and returns (0, 1, 4) for (0, 1, 5).
     is_empty = [] if call.bounds.is_at_least(dims[0], 1) else [equal(dims[0], 0)]
     for size in sizes:
         if size != dims[0] or not is_empty:
@@ -94,6 +95,7 @@ def rounded_towards_zero(context: Context, size: Dim, window: SlidingWindow) -> 
 
 
 def _divided(context: Context, room: Dim, stride: int) -> Dim:
+    # 2 elements, a stride of 2: a window of 3 has one position, a window of 4 none, and a window of 6 is an error.
     context.at_most(1, add(room, 2 * stride), NOT_NEGATIVE)
     whole = add(floor_divide(room, stride), 1)
     if stride == 1 or context.bounds.is_at_least(room, 0):
@@ -207,6 +209,7 @@ def _windows(call: NodeCall, kernel: Dims) -> list[SlidingWindow]:
         call.refuse_if(len(repeated) != len(kernel), f"kernel_shape must be {len(kernel)} numbers")
         for number, size in zip(repeated, kernel, strict=True):
             call.equal(number, size, "kernel_shape must be that of the weights")
+    # A pool ignores its pads then, as long as they are smaller than the window; a convolution does not load with both.
     if auto_pad(call) and call.attribute("pads") is not None:
         call.refuse("pads must not be given together with auto_pad")
     return windows(call, kernel)
@@ -226,6 +229,7 @@ def _positions(call: NodeCall, padding: str, _: Context, size: Dim, window: Slid
     if padding not in SAME:
         return fitting(call, size, window) if call.does(CONV_WINDOW_FITS) else rounded_down(call, size, window)
     if call.does(CONV_SAME_PADDING):
+        # "Dilation not supported for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER" (1.32).
         call.refuse_if(window.dilation > 1, "windows with gaps have no padding found for them")
         call.at_most(1, size, "the input must not be empty")
     return covering(size, window.stride)
@@ -277,11 +281,15 @@ def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, reques
     """Return the size of the output along an axis."""
     stride = window.stride
     if call.does(CONV_TRANSPOSE_EXTRA):
+        # 1.32 first compares with max(stride, dilation), but then finds that such an output needs a larger input:
+        # 2 elements, dilation 3 and output_padding 2 fail with "Expected input size 4 but got 2".
         call.refuse_if(extra >= stride, "output_padding must be smaller than the stride")
         if extra:
             call.at_most(1, size, "there must be an element to add output_padding to")
     if requested is not None:
         if call.does(CONV_TRANSPOSE_SHAPE):
+            # Padding cuts off what is too much, and nothing adds what is missing: by a window of 1, 9 elements may
+            # become 3, but 2 not 9 ("Expected input size 9 but got 2").
             needed = add(floor_divide(subtract(requested, window.span), stride), 1)
             call.at_most(needed, size, "the requested output is too large for the input")
             call.at_most(1, size, "the input must not be empty")
@@ -289,6 +297,7 @@ def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, reques
     if auto_pad(call) not in SAME:
         length = transposed_length(size, window, extra)
     elif call.does(CONV_TRANSPOSE_SAME):
+        # 2 elements, a window of 1 and a stride of 2 give 3, not the 4 of the documents.
         full = transposed_length(size, window._replace(before=0, after=0), extra)
         length = call.bounds.smaller(full, multiply(size, stride))  # padding is not negative
     else:
@@ -363,6 +372,7 @@ def columns_to_image(call: NodeCall) -> Value:
     call.equal(columns, multiply(*count), "there must be a column for each position of the block")
     elements = multiply(*block)
     call.require(equal(modulo(rows, elements), 0), "the rows must be a multiple of the elements of a block")
+    # "must be a positive multiple of prod(block_shape)": 0 rows are none.
     if call.does(COL2IM_EMPTY):
         call.at_most(1, rows, "there must be a row")
     return Value((batch, floor_divide(rows, elements), *image), call.dtype())
@@ -425,6 +435,8 @@ def _pooled_positions(call: NodeCall, _: Context, size: Dim, window: SlidingWind
 
 def _is_strict(call: NodeCall) -> bool:
     """Return whether the runtime uses its fast kernel, which refuses negative padding."""
+    # 5 elements, a window of 1 and a stride of 3: "padding values must be non-negative" from MaxPool and from
+    # AveragePool at opset 17, but 2 positions from MaxPool with indices and from AveragePool at opset 19.
     if call.dtype() != FLOAT:
         return False
     if call.node.op_type == "MaxPool":

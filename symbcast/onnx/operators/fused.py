@@ -67,6 +67,7 @@ def gated_add(call: NodeCall) -> Value:
     """The sum of the input and a gated one; the gate has one number for each row."""
     dims = call.shape(0)
     call.refuse_if(not dims, "the input must have an axis")
+    # "GatedAdd gate_weight currently supports BFloat16 only".
     call.refuse_if(call.has(3), "the processor has no gate_weight for these numbers")
     call.at_most(1, dims[-1], "the last size must be at least 1")
     expect(call, 1, "Y", dims)
@@ -202,6 +203,7 @@ def _check_skip(call: NodeCall, dims: Dims) -> None:
     call.refuse_if(len(skip) > len(dims), "skip must not have more axes than the input")
     for left, right in zip(skip[-2:], dims[-2:], strict=True):
         call.equal(left, right, "the last two sizes of skip must be those of the input")
+    # 1.32 adds a skip of (2, 2, 4) to an input of (3, 2, 4) without a word.
     if len(skip) == 3 and not call.does(SKIP_NORM_BATCH):
         call.one_of(skip[0], (dims[0], 1), "the batch of skip must be the input's, or 1")
 
@@ -361,6 +363,7 @@ def matmul_of_four_bits(call: NodeCall) -> Value:
     for n, what, needed in ((1, "B", -(-rows * columns // 2)), (2, "absmax", -(-rows * columns // block))):
         stored = known_shape(call, n, what)
         if stored is not None:
+            # More are accepted: 9 bytes where 8 hold the matrix.
             call.at_most(needed, multiply(*stored), f"{what} must hold {needed} numbers")
     return Value((*dims[:-1], columns), call.dtype())
 

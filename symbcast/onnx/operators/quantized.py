@@ -67,6 +67,7 @@ def _check_blocks(call: NodeCall, dims: Dims, scale: Dims, block: int) -> None:
     blocks = tuple(ceil_divide(d, block) if n == axis else d for n, d in enumerate(dims))
     expect(call, _SCALE, "the scale", blocks)
     if call.does(LINEAR_BLOCKS) and len(scale) == 1:
+        # "block_size must be 0 for per-tensor quantization": a single scale is taken for one of the whole tensor.
         call.require(different(scale[0], 1), "ONNX Runtime does not support blocks with a single scale")
 
 
@@ -235,6 +236,7 @@ ROW_POINTS = RuntimeDifference(
 
 def _check_rows(call: NodeCall, dims: Dims, *positions: int) -> None:
     """Require one scale and zero point or, by the documents, one for each row."""
+    # "input1 zero point must be a scalar or 1D tensor of size 1" (1.32), for two rows with a zero point each.
     if call.does(ROW_POINTS):
         expect_numbers(call, *positions)
         return
@@ -258,6 +260,7 @@ def _check_columns(call: NodeCall, dims: Dims, *positions: int) -> None:
         if points is not None:
             # A vector on the right is one column, for which there is one number.
             is_matrix = len(dims) == 2 or (len(dims) > 2 and not call.does(COLUMN_POINTS))
+            # 1.32 refuses a vector of 4 for (2, 3, 4) and accepts (2, 1, 4).
             _check_either(call, n, points, dims, (*dims[:-2], 1, dims[-1]), dims[-1] if is_matrix else None)
 
 

@@ -108,6 +108,7 @@ def _by_scales(call: NodeCall, dims: Dims, axes: Sequence[int], position: int) -
     for factor in factors:
         if factor is not None:
             call.at_most(1, factor.above, "scales must be positive")
+    # A region from 0 to half of 4 elements by a scale of 2 has 8 elements in 1.32, not 4.
     if _is_crop(call) and not call.does(RESIZE_CROP):
         return {a: ResizedAxis(call.fresh(f"size_{a}", f"axis {a} of a region"), None, None) for a in axes}
     return {a: _scaled(call, dims[a], f, a) for a, f in zip(axes, factors, strict=True)}
@@ -128,6 +129,7 @@ FLOAT_SCALES = RuntimeDifference(
 
 
 def _counted(call: NodeCall, numbers: Sequence[Element | float] | None, count: int) -> list[Scale | None]:
+    # 90 elements by 0.7 are 63 in 32 bits, where 0.7 is rounded down but the product up; exactly they are 62.99.
     rounding = SINGLE if call.does(FLOAT_SCALES) else DOCUMENT
     scales = [read_scale(n, rounding) for n in ([None] * count if numbers is None else numbers)]
     call.refuse_if(len(scales) != count, f"there must be {count} scales")
@@ -248,6 +250,8 @@ _ONLY = "resizes the last axes only, or all but the last; batch and channels mus
 def _linear(call: NodeCall, axes: Sequence[ResizedAxis]) -> list[list[Formula | None]]:
     stays = [a.stays for a in axes]
     match len(axes):
+        # "4-D inputs with the corresponding outermost 2 scale values being 1 or the corresponding outermost and
+        # innermost scale values being 1", says 1.32 of other scales, and of one axis or six.
         case 2 | 3:
             return [[]]
         case 4:

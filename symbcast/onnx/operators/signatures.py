@@ -180,6 +180,7 @@ class _Sizes:
             known = [one for part in either if (one := self._sum(part)) is not None]
             call.require(any_of(equal(size, k) for k in known), f"{what} must be {' or '.join(map(dim_text, known))}")
             return
+        # `2*C` with a new C defines C as half the size, and requires an even one.
         factors = text.split("*")
         unknown = [f for f in factors if f.isidentifier() and f != "rest" and f not in self.named]
         if "+" in text or not unknown:
@@ -213,6 +214,7 @@ class _Sizes:
             return multiply(*self.rest or ())
         if not text.startswith("@"):
             return self.named.get(text)
+        # An attribute that is left out reads as 0, so this refuses it too.
         number = self.call.integer(text[1:])
         if number < 1:
             self.call.refuse(f"the attribute {text[1:]} must be positive")
@@ -237,6 +239,7 @@ class _Sizes:
 def _unchanged(declared: DeclaredOperator, signature: DeclaredSignature, call: NodeCall) -> Value | Sequence[Value]:
     """Return an output with the shape and type of the only input: usually the input itself."""
     value = call.value(0)
+    # Such operators keep the shape and may change the elements: known elements must not pass through.
     if value.shape is not None and type(value) is Value and value.content is None:
         return value
     return _follow(declared, signature, call)
