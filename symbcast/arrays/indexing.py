@@ -166,6 +166,10 @@ def check_indices(  # noqa: PLR0913 - the indices, the axis, and how NumPy inter
     """
     if type(item) in (list, np.ndarray) and not np.size(item):
         return
+    if type(item) is np.ndarray and item.dtype == object:  # sizes, each known
+        for each in item.flat:
+            check_indices(path, each, size, shape, is_from_front=is_from_front, error=error)
+        return
     whole = dim_of(item) if is_whole(item) else None
     span = contents_of(item).span if whole is None else IntegerSpan(whole, whole)
     context, least = _IndexErrors(path, error), 0 if is_from_front else multiply(-1, size)
@@ -373,10 +377,16 @@ def assign_out(out: Any, dims: Dims, dtype: Any, casting: str = "same_kind") -> 
     write_out(out, dtype, casting)
 
 
+def refuse_real(array: Any, reason: str) -> NoReturn:
+    """Give up the line that created a real array, into which something is written that only a trace has."""
+    here().loops.refuse_array(array)
+    here().fail_to_trace(reason)
+
+
 def write_out(out: Any, dtype: Any, casting: str = "same_kind") -> None:
     """Write elements of a dtype into an array. Raises `TypeError` if NumPy does not cast them."""
     if not hasattr(type(out), "dims"):
-        here().fail_to_trace("a NumPy array as the output of a function of sizes is not supported")
+        refuse_real(out, "a NumPy array as the output of a function of sizes is not supported")
     check_cast(dtype, out.dtype, casting)
     out.forget()
     out.contents.is_data = True
@@ -384,14 +394,14 @@ def write_out(out: Any, dtype: Any, casting: str = "same_kind") -> None:
 
 def check_cast(dtype: Any, into: Any, casting: Any) -> None:
     """Raise `TypeError` if NumPy's casting rule does not allow casting one dtype into another."""
-    if dtype not in WEAK.values() and not np.can_cast(np.dtype(dtype), into, casting):
+    if not (isinstance(dtype, type) and dtype in WEAK.values()) and not np.can_cast(np.dtype(dtype), into, casting):
         raise TypeError(f"Cannot cast array data from {np.dtype(dtype)} to {into} according to the rule {casting!r}")
 
 
 def write_at(ufunc: Any, array: Any, key: Any, *values: Any) -> None:
     """Apply a ufunc at indices: ``ufunc.at(array, key, value)``."""
     if not hasattr(type(array), "dims"):
-        here().fail_to_trace(f"numpy.{ufunc.__name__}.at on a NumPy array is not supported")
+        refuse_real(array, f"numpy.{ufunc.__name__}.at on a NumPy array is not supported")
     place = indexed(array, key).dims
     if len(values) != ufunc.nin - 1 or ufunc.nout != 1:
         raise ValueError("second operand needed for ufunc" if ufunc.nin > 1 else "second operand provided")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, here
+from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, dims_of, dtype_of, here
 from symbcast.core.algebra.arithmetic import multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, at_most, equal
 from symbcast.core.effort import charge
@@ -118,6 +118,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return SymbolicArray.namespace()
 
     def __array__(self, dtype: Any = None, **_: Any) -> Any:
+        here().loops.refuse_written(sys._getframe(1), here().root)
         if isinstance(dtype, np.dtype) and dtype.isbuiltin == 1:
             # f2py releases the type twice if a conversion fails, so a few failures would deallocate NumPy's own type.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(dtype))
@@ -270,6 +271,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def _as_number(self, *_: Any) -> Any:
         kind = "an integer" if self.dtype.kind in "biu" else "a number"
+        here().loops.refuse_written(sys._getframe(1), here().root)
         return here().fail_to_trace(f"{kind} is made from array data")
 
     __int__ = __index__ = __float__ = __complex__ = _as_number
@@ -316,6 +318,38 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
         return here().fail_to_trace(f"the method {name} of an array is not supported")
 
 
+def _in_place(name: str) -> Callable[[SymbolicArray, Any], Any]:
+    """Return the operator that changes an array in place; an element is a number, which is not changed."""
+    operator, in_place = (getattr(np.lib.mixins.NDArrayOperatorsMixin, f"__{kind}{name}__") for kind in ("", "i"))
+
+    def changed(self: SymbolicArray, other: Any) -> Any:
+        if self.dims:
+            return in_place(self, other)
+        result = operator(self, other)
+        self.forget(other)  # it may also be an array without axes
+        return result
+
+    return changed
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+):
+    setattr(SymbolicArray, f"__i{_name}__", _in_place(_name))
+
+
 def _called(name: str, method: Callable[..., Any], array: SymbolicArray, *args: Any, **options: Any) -> Any:
     """Return the result of a method; an error about its arguments has the name that the code calls it by."""
     try:
@@ -353,6 +387,13 @@ def contents_of(value: Any) -> ArrayContents:
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu" and value.size:
         return ArrayContents(span=IntegerSpan(int(value.min()), int(value.max())), is_data=False)
     return _CONSTANT
+
+
+def as_array(value: Any) -> Any:
+    """Return a symbolic array from any array-like value."""
+    if type(value) is SymbolicArray:
+        return value
+    return SymbolicArray(dims_of(value), dtype_of(value), contents=contents_of(value).spread)
 
 
 def is_of_data(*values: Any) -> bool:
@@ -399,7 +440,7 @@ def _resolved_of(ufunc: Any, dtypes: tuple[Any, ...]) -> Any:
 
 
 def _example(ufunc: Any, dtypes: Sequence[Any]) -> Any:
-    return np.asarray(ufunc(*(np.ones((), d) for d in dtypes)))
+    return np.asarray(ufunc(*(np.array(1, d) for d in dtypes)))
 
 
 WITHOUT_DATA.add(SymbolicArray.__name__)
@@ -459,7 +500,7 @@ def formatted_element(value: Any, spec: str = "") -> str:
         if spec:
             raise TypeError("unsupported format string passed to numpy.ndarray.__format__")
         return f"{MARK}[...]"
-    return f"{MARK}{np.ones((), value.dtype)[()]:{spec}}"
+    return f"{MARK}{np.array(1, value.dtype)[()]:{spec}}"
 
 
 def percent_formatted(template: str, values: Any) -> str:
@@ -468,7 +509,7 @@ def percent_formatted(template: str, values: Any) -> str:
     if not any(type(v) is SymbolicArray for v in several):
         text: str = template % values
         return text
-    examples = (np.ones((), v.dtype)[()] if type(v) is SymbolicArray and not v.dims else v for v in several)
+    examples = (np.array(1, v.dtype)[()] if type(v) is SymbolicArray and not v.dims else v for v in several)
     return DataText(MARK + template % tuple(examples))
 
 

@@ -379,6 +379,7 @@ class Path(Context):
         known = self._facts.dim(dim)
         if isinstance(known, int):
             return known
+        self.loops.refuse_written(sys._getframe(1), self.root, is_size=True)
         self.numbers.append(self.place())
         while True:
             value = self._value_to_try(dim)

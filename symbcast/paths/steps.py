@@ -236,6 +236,13 @@ def is_subscript(frame: FrameType) -> bool:
     return "SUBSCR" in dis.opname[frame.f_code.co_code[frame.f_lasti]]
 
 
+def is_store(frame: FrameType) -> bool:
+    """Return whether a frame is setting an item, or getting the item that it is about to increase."""
+    code, at = frame.f_code.co_code, frame.f_lasti
+    name, before = dis.opname[code[at]], dis.opname[code[at - 2]]
+    return name in ("STORE_SUBSCR", "STORE_SLICE") or (name == "BINARY_SUBSCR" and before == "COPY")
+
+
 def numbers_at_hand(frame: FrameType, *, in_code: bool) -> list[int]:
     """Return the numbers in a frame's locals, including those in sequences, mappings and shapes, smallest first.
 
@@ -445,6 +452,10 @@ class Choices:
         return {where[0] for where in self.unskipped} & {where[0] for where in self.always}
 
 
+# What only a trace has, and what is written into a real array.
+SIZES, ARRAYS = "sizes in an array", "data in an array"
+
+
 class Loops:
     """The loops over sizes of one run.
 
@@ -456,6 +467,7 @@ class Loops:
         batches: a size and a step, for each range from 0 with this step.
         born: the data-dependent numbers of the run, in order.
         choices: what data choose in loops, in all runs.
+        arrays: the real arrays that supported lines created, each with its line.
     """
 
     def __init__(self) -> None:
@@ -466,6 +478,27 @@ class Loops:
         self.batches: list[tuple[Dim, Dim]] = []
         self.born: list[Symbol] = []
         self.choices = Choices()
+        self.arrays: list[tuple[Any, CodePlace]] = []
+
+    def refuse_written(self, frame: FrameType | None, root: FrameType | None, *, is_size: bool = False) -> None:
+        """Give up the real arrays of a frame that stores something into one, which only a trace has."""
+        frame = own_frame(frame, root) if self.arrays else None
+        if frame is not None and is_store(frame):
+            own = {id(_owner(v)) for v in frame.f_locals.values()}
+            array = next((array for array, _ in self.arrays if id(array) in own), None)
+            for what in (SIZES, ARRAYS) if is_size else (ARRAYS,):
+                self.refuse_array(array, what)
+
+    def refuse_array(self, array: Any, what: str = ARRAYS) -> None:
+        """Give up the line that created a real array, or all such lines if it is not known which, unless they were."""
+        owner = _owner(array)
+        for place in [*(place for known, place in self.arrays if known is owner), NOWHERE]:
+            if self.arrays and not self.tries.get((what, place)):
+                self.refuse((what, place))
+
+    def is_written(self, what: str, place: CodePlace) -> bool:
+        """Return whether a line that creates an array was given up."""
+        return bool(self.tries.get((what, place)) or self.tries.get((what, NOWHERE)))
 
     def index(self, key: Hashable, last: Dim) -> Symbol:
         """Return the symbol of the next index of a loop."""
@@ -494,6 +527,13 @@ class Loops:
         """Give up a loop: its iterations differ."""
         self.refused = self.refused or key
         raise LoopRefusedError(key)
+
+
+def _owner(array: Any) -> Any:
+    """Return the array that has the memory of a view."""
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array
 
 
 def is_linear(formula: Formula, index: Symbol) -> bool:

@@ -3,7 +3,8 @@
 The rank of each variable is known, so that most functions work for some sizes. Each is traced and compared with itself
 at all sizes from 0 to 5.
 
-Run as ``python tests/paths/random_sources.py COUNT [SEED]``; with ``-v`` it prints the functions that end incomplete.
+Run as ``python tests/paths/random_sources.py COUNT [SEED] [KIND]``, where KIND names statements of `KINDS`; with ``-v``
+it prints the functions that end incomplete.
 """
 
 import linecache
@@ -26,7 +27,8 @@ NUMBERS = (-2, -1, 0, 1, 2, 3)
 class Writer:
     """Writes one function: its lines, and the variables so far with their ranks."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, statements=()):
+        self.statements = statements or STATEMENTS
         self.rng = random.Random(seed)
         self.shapes = self.rng.choice(SHAPES)
         self.arrays = [
@@ -37,7 +39,7 @@ class Writer:
 
     def text(self):
         for _ in range(self.rng.randint(1, 4)):
-            self.rng.choice(STATEMENTS)(self)
+            self.rng.choice(self.statements)(self)
         result = ", ".join(dict.fromkeys([self.arrays[-1][0], self.rng.choice(self.arrays)[0]]))
         head = f"def function({', '.join(n for n, _ in self.arrays[: len(self.shapes)])}):"
         return "\n".join([head, *(f"    {line}" for line in self.lines), f"    return {result}", ""])
@@ -312,37 +314,94 @@ def tried(w):
     w.arrays.append((v, rank))
 
 
+def table(w):
+    """A real array of the module, of which data or sizes choose elements."""
+    (a, rank), (b, _) = w.array(1, 2), w.array(1, 2)
+    index = w.rng.choice(
+        [f"({a} * 9).astype(int) % 6", f"np.argsort({a}, axis=-1)", f"{a}.argmax(axis=-1)", f"{a} > 0.5"]
+    )
+    texts = [
+        (rank + 1, f"TABLE[{index}]"),
+        (rank, f"TABLE[{index}, {w.rng.choice(['0', '-1', '4', w.size()])}]"),
+        (rank + 1, f"np.take(TABLE, {index}, axis=0)"),
+        (rank + 1, f"TABLE.take({index}, axis=0)"),
+        (2, f"TABLE[:{w.size()}]"),
+        (2, f"TABLE[{w.size()}:, :{w.size()}]"),
+        (1, f"TABLE[{w.size()}]"),
+        (1, f"TABLE.dot({b})"),
+        (2, f"TABLE @ {b}"),
+        (2, f"TABLE.reshape({w.size()}, {w.size()})"),
+        (rank, f"LEVELS.searchsorted({a}) * 1.0"),
+        (1, f"{b}[LEVELS.astype(int)]"),
+        (1, f"{b}[IDS[{w.rng.choice([':', '1:', f'{w.size()}:', f':{w.size()}'])}]]"),
+        (1, f"np.zeros(IDS[{w.size()}])"),
+    ]
+    w.new(*w.rng.choice(texts))
+
+
+def created(w):
+    """An array whose sizes are known, into which something of the arguments is written."""
+    (a, rank), (b, _) = w.array(1, 2), w.array()
+    size = w.size()
+    first = w.rng.choice(
+        ["np.empty(4)", "np.zeros(4)", "np.array([1.0, 2, 3, 4])", "np.eye(4)", "np.eye(4) * 2", "np.ones((4, 3))",
+         "np.zeros(4, int)", "np.arange(4)", "np.full(4, 2)"]
+    )  # fmt: skip
+    place = w.rng.choice(["0", "-1", "1", ":2", "...", size, f":{size}"])
+    value = w.rng.choice([f"{a}.sum()", f"{a}", f"{b}.mean()", f"{a}[{w.number()}]", w.size()])
+    name = w.new(2 if "," in first or "eye" in first else 1, first)
+    operator = w.rng.choice(["=", "=", "+="])
+    way = w.rng.randrange(6)
+    if way < 3:
+        w.lines.append(f"{name}[{place}] {operator} {value}")
+    elif way == 3:
+        w.lines.append(f"np.add({name}, {value}, out={name})")
+    elif way == 4:
+        w.lines += [f"for i, v in enumerate({a}):", f"    {name}[i % 4] {operator} {w.rng.choice(['1', 'v.sum()'])}"]
+    else:
+        sizes = w.rng.choice([f"np.ones({a}.ndim, int)", f"np.array({a}.shape)", f"np.full({rank}, {size})"])
+        w.lines += [f"{name} = {sizes}", f"{name}[{w.axis(rank)}] = {w.size()}"]
+        last = w.rng.choice([f"{a}.reshape({name})", f"np.zeros({name}.tolist())", f"{a}[:{name}[0]]", f"{a}[{name}]"])
+        w.lines.append(f"{name} = {last}")
+    if w.rng.random() < 0.3:
+        w.lines.append(f"{name} = {w.rng.choice(['np.cross', 'np.linalg.cross'])}({name}[:3], {a}.ravel()[:3])")
+
+
 STATEMENTS = (broadcast, matmul, reduction, select, select, fancy, shape_of, shape_of, join, made, function, function)
 STATEMENTS += (loop, loop, loop, branch, branch, guard, written, tried)
 
 
-def made_function(seed):
+KINDS = {"plain": STATEMENTS, "arrays": (*STATEMENTS, *[table, created] * 6)}
+CONSTANTS = {"TABLE": np.arange(30.0).reshape(6, 5), "LEVELS": np.arange(3.0), "IDS": np.array([1, 3, 2, 1])}
+
+
+def made_function(seed, kind="plain"):
     """The function of a seed, its text, and the shapes of its arguments."""
-    writer = Writer(seed)
+    writer = Writer(seed, KINDS[kind])
     text = writer.text()
-    file = f"<random {seed}>"
+    file = f"<random {kind} {seed}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space = {"np": np, "__name__": "random_source"}
+    space = {"np": np, "__name__": "random_source", **CONSTANTS}
     exec(compile(text, file, "exec"), space)
     return space["function"], text, writer.shapes
 
 
-def checked(seed, sizes=range(6)):
+def checked(seed, sizes=range(6), kind="plain"):
     """A random function, the report on it, and how they compare."""
     from paths.held import held
 
     import symbcast as sb
 
-    function, text, shapes = made_function(seed)
+    function, text, shapes = made_function(seed, kind)
     report = sb.trace(function, *shapes)
     return text, report, held(report, function, *shapes, sizes=sizes)
 
 
-def main(count, first):
+def main(count, first, kind):
     counts, reasons, start = Counter(), Counter(), time.perf_counter()
     warnings.simplefilter("ignore")
     for seed in range(first, first + count):
-        text, report, found = checked(seed)
+        text, report, found = checked(seed, kind=kind)
         outcome = "wrong" if found.wrong else "exact" if report.complete else "incomplete"
         counts[outcome] += 1
         if outcome == "wrong":
@@ -358,4 +417,5 @@ def main(count, first):
 
 if __name__ == "__main__":
     numbers = [int(a) for a in sys.argv[1:] if a.isdecimal()]
-    main(numbers[0], numbers[1] if len(numbers) > 1 else 0)
+    named = [a for a in sys.argv[1:] if a in KINDS]
+    main(numbers[0], numbers[1] if len(numbers) > 1 else 0, named[0] if named else "plain")

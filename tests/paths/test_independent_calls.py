@@ -190,11 +190,8 @@ def test_only_the_sizes_are_open_at_which_calls_disagree():
 
 
 def of_trace(x):
-    q = np.zeros(4)
     t = np.trace(x)
-    if t > 0:
-        q[0] = 0.5 * np.sqrt(1 + t)
-    return q
+    return complex(t) if t > 0 else 0j
 
 
 def test_what_only_data_decide_is_open_for_data_and_not_for_sizes():
@@ -206,8 +203,7 @@ def test_what_only_data_decide_is_open_for_data_and_not_for_sizes():
 
 
 def test_points_that_work_are_not_open():
-    table = np.arange(9)
-    report = sb.trace(lambda x: table[np.asarray(x)], sb.array("N", "int64"))
+    report = sb.trace(lambda x: x.tobytes(), sb.array("N", "int64"))
     assert report.account.working
     assert "open         at all sizes but those below: " in report.explain()
 

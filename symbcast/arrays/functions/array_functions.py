@@ -32,7 +32,7 @@ from symbcast.arrays.array_facts import (
 from symbcast.arrays.functions.methods import dot
 from symbcast.arrays.indexing import assign_out, copy_to, fill_diagonal, place, put_mask, write_out
 from symbcast.arrays.loops.repeated import expanded
-from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, decided_by
+from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, decided_by
 from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.formulas import at_most, equal
 from symbcast.operators import joining_and_slicing, reshaping
@@ -213,13 +213,6 @@ def where(condition: Any, *values: Any) -> Any:
     if not values:
         return as_array(condition).nonzero()
     return SymbolicArray(broadcast_together(map(dims_of, (condition, *values))), common_dtype(values))
-
-
-def as_array(value: Any) -> Any:
-    """Return a symbolic array from any array-like value."""
-    if type(value) is SymbolicArray:
-        return value
-    return SymbolicArray(dims_of(value), dtype_of(value), contents=contents_of(value).spread)
 
 
 @implements(np.dot)

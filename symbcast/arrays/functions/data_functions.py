@@ -21,11 +21,11 @@ from symbcast.arrays.array_facts import (
     is_symbolic,
     put_into,
 )
-from symbcast.arrays.functions.array_functions import as_array, implements
+from symbcast.arrays.functions.array_functions import implements
 from symbcast.arrays.functions.methods import ravel
 from symbcast.arrays.functions.ufuncs import places_along
 from symbcast.arrays.indexing import assign_out, check_indices
-from symbcast.arrays.symbolic_array import SymbolicArray, contents_of, is_of_data
+from symbcast.arrays.symbolic_array import SymbolicArray, as_array, contents_of, is_of_data
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import any_of, at_most, equal
 from symbcast.paths.sizes import dim_of, is_whole

@@ -253,7 +253,7 @@ def spread_of(
 
 
 def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) -> Any:
-    kind = np.dtype(dtype) if dtype is not None else np.ones(1, array.dtype).mean().dtype
+    kind = np.dtype(dtype) if dtype is not None else np.array([1], array.dtype).mean().dtype
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     where = True if where is NO_VALUE else where
     mean = reduced(np.add, array, axis, kind, out, keeps, where=where)

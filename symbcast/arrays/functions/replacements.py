@@ -10,7 +10,7 @@ import copyreg
 import importlib
 import math
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -36,13 +36,14 @@ from symbcast.arrays.functions.packages import register_package_standins
 from symbcast.arrays.indexing import ramp_contents
 from symbcast.arrays.loops.repeated import Repeated, Sequence, gathered, has_repeated
 from symbcast.arrays.standins import WRAPPERS, StandIns, real_of
-from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, contents_of
+from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, as_array
 from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
 from symbcast.operators.operator import Dims
 from symbcast.paths.path import current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
+from symbcast.paths.steps import ARRAYS, SIZES
 
 # The types of values that mean something in a trace only.
 SYMBOLIC = (SymbolicArray, Size, Real, NestedList, Flat, Repeated)
@@ -73,9 +74,41 @@ def imported(real: Any, *args: Any, **options: Any) -> Any:
 
 
 # Array constructors.
+#
+# An array whose sizes are all known is a real one, with its elements, until code writes something into it that only a
+# trace has. Then the runs start again, and the line that created it creates an array without data instead; if it has
+# integers, first one of objects, which can hold sizes.
 
 
-@stands_for(np.asarray, np.asanyarray, np.array, np.ascontiguousarray, np.asfortranarray, np.require)
+def _is_traced(*_: Any, **__: Any) -> bool:
+    return True
+
+
+def creates(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the stand-in for functions that create arrays."""
+
+    def register(ours: Callable[..., Any]) -> Callable[..., Any]:
+        @stands_for(*functions, is_ours=_is_traced)
+        def created(real: Any, *args: Any, **options: Any) -> Any:
+            if _has_symbolic(*args, **options):
+                return ours(real, *args, **options)
+            array, loops, place = real(*args, **options), here().loops, here().place()
+            if type(array) is not np.ndarray or array.dtype == object:
+                return array
+            has_sizes = loops.is_written(SIZES, place)
+            if loops.is_written(ARRAYS, place) or (has_sizes and array.dtype.kind not in "iu"):
+                return as_array(array)
+            array = array.astype(object) if has_sizes else array
+            loops.arrays.append((array, place))
+            return array
+
+        return ours
+
+    return register
+
+
+@creates(np.array)
+@stands_for(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require)
 def asarray(real: Any, value: Any, dtype: Any = None, *args: Any, ndmin: int = 0, **options: Any) -> Any:
     if real.__name__ == "require":
         options.pop("requirements", None)
@@ -116,7 +149,7 @@ def _of_sizes(real: Any, value: Any, dtype: Any) -> Any:
     return real_array(value, dtype=object)
 
 
-@stands_for(np.empty, np.zeros, np.ones, np.full)
+@creates(np.empty, np.zeros, np.ones, np.full)
 def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
     if real.__name__ == "full":
         value = args[0] if args else options["fill_value"]
@@ -131,7 +164,7 @@ def filled(real: Any, shape: Any, *args: Any, dtype: Any = None, **options: Any)
     return SymbolicArray(as_dims(shape), kind, contents=contents)
 
 
-@stands_for(np.arange)
+@creates(np.arange)
 def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
     names = ("start", "stop", "step")
     numbers = [*args, *(options[n] for n in names[len(args) :] if n in options)]
@@ -370,18 +403,16 @@ def reduced_list(real: Any, a: Any, *args: Any, **options: Any) -> Any:
     return real(asarray(real_array, a), *args, **options)
 
 
-def _is_repeated(*args: Any, **_: Any) -> bool:
-    """Return whether only the number of repetitions depends on sizes."""
+def _is_of_real(*args: Any, **options: Any) -> bool:
+    """Return whether only another argument than the array is one of a trace."""
     # NumPy dispatches by the array only, so it does not dispatch such a call.
-    return not is_one(args[0]) and is_symbolic(list(args[1:2]))
+    return bool(args) and not is_one(args[0]) and is_symbolic([*args[1:2], *options.values()])
 
 
-@stands_for(np.tile, np.repeat, is_ours=_is_repeated)
-def repeated_constant(real: Any, a: Any, *args: Any, **options: Any) -> Any:
+@stands_for(np.tile, np.repeat, np.take, np.reshape, np.searchsorted, is_ours=_is_of_real)
+def of_real(real: Any, a: Any, *args: Any, **options: Any) -> Any:
     array = asarray(real_array, a) if is_symbolic(a) else real_array(a)
-    if type(array) is not SymbolicArray:
-        array = SymbolicArray(array.shape, dtype_of(array), contents=contents_of(array))
-    return real(array, *args, **options)
+    return real(as_array(array), *args, **options)
 
 
 @stands_for(np.atleast_1d, is_ours=is_one)

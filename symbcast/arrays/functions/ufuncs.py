@@ -499,7 +499,7 @@ def _accumulated(ufunc: Any, dtype: Any, requested: Any) -> Any:
     if requested is not None:
         return np.dtype(requested)
     # NumPy sums small integers in a larger type: it says itself in which.
-    return ufunc.reduce(np.ones(1, dtype)).dtype
+    return ufunc.reduce(np.array([1], dtype)).dtype
 
 
 SymbolicArray.universal = staticmethod(apply)

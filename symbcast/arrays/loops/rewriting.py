@@ -33,9 +33,11 @@ from symbcast.arrays.symbolic_array import SymbolicArray, percent_formatted, tex
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
 # Names of NumPy's types of elements, and of variables that hold one: called with an array, they return an array.
 _CASTS = frozenset({"dtype", "type", *(n for n in np.sctypeDict if n.isidentifier())})
+# Methods of real arrays that may get something that only a trace has.
+_OF_ARRAYS = frozenset({"choose", "clip", "compress", "dot", "repeat", "reshape", "searchsorted", "take"})
 _PREFIX = "symbcast replaces "
 _LOOPS = frozenset({dis.opmap["FOR_ITER"], *(dis.opmap[n] for n in _FORMATS if n in dis.opmap)})
-_OPERATORS = frozenset({dis.opmap["BINARY_OP"], dis.opmap["IS_OP"]})
+_OPERATORS = frozenset(dis.opmap[n] for n in ("BINARY_OP", "IS_OP", "BINARY_SUBSCR", "BINARY_SLICE") if n in dis.opmap)
 _CONSUMERS = frozenset(
     {"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted", "type", "dumps", "dump"}
 )
@@ -138,7 +140,7 @@ def _has_loop(code: CodeType) -> bool:
     return (
         not _OPERATORS.isdisjoint(code.co_code[::2])
         or not _LOOPS.isdisjoint(code.co_code[::2])
-        or not names.isdisjoint(_CONSUMERS | _CASTS)
+        or not names.isdisjoint(_CONSUMERS | _CASTS | _OF_ARRAYS)
         or any(isinstance(c, CodeType) and _has_loop(c) for c in code.co_consts)
     )
 
@@ -231,6 +233,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "collected": ours.collected,
     "repeat": repeat,
     "item": item,
+    "method_of": ours.method_of,
     "slice": slice,
     "text": text_of_data,
     "percent": percent_formatted,
@@ -295,13 +298,17 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         index = node.slice
-        is_other = isinstance(index, ast.Tuple) or (isinstance(index, ast.Constant) and type(index.value) is not int)
+        is_other = isinstance(index, ast.Constant) and type(index.value) is not int
         if not isinstance(node.ctx, ast.Load) or is_other:  # no index of a list
             return node
-        if isinstance(index, ast.Slice):
-            ends = [e or ast.Constant(None) for e in (index.lower, index.upper, index.step)]
-            index = self._call("slice", node, ends)
-        return self._call("item", node, [node.value, index])
+        if isinstance(index, ast.Tuple):
+            index.elts = [self._sliced(e, node) for e in index.elts]
+        return self._call("item", node, [node.value, self._sliced(index, node)])
+
+    def _sliced(self, index: ast.expr, at: ast.expr) -> ast.expr:
+        if not isinstance(index, ast.Slice):
+            return index
+        return self._call("slice", at, [e or ast.Constant(None) for e in (index.lower, index.upper, index.step)])
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -314,6 +321,10 @@ class _Rewriting(ast.NodeTransformer):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in ("dumps", "dump") and node.args and not isinstance(node.args[0], ast.Starred):
             call = self._call("pickled", node, [node.func, *node.args])
+            call.keywords = node.keywords
+            return call
+        if name in _OF_ARRAYS and isinstance(node.func, ast.Attribute):
+            call = self._call("method_of", node, [node.func.value, ast.Constant(name), *node.args])
             call.keywords = node.keywords
             return call
         if name in _CASTS and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred):

@@ -10,12 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from symbcast.arrays.array_facts import here, whole
+from symbcast.arrays.array_facts import here, is_symbolic, whole
 from symbcast.arrays.indexing import sliced
 from symbcast.arrays.loops.loop import SymbolicLoop, increment_of, is_alike
 from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index, refuse_repeated
 from symbcast.arrays.standins import real_of
-from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, formatted_element, integer_of, text_of_data
+from symbcast.arrays.symbolic_array import (
+    NestedList,
+    SymbolicArray,
+    as_array,
+    formatted_element,
+    integer_of,
+    text_of_data,
+)
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
 from symbcast.core.algebra.terms import Dim
@@ -27,7 +34,7 @@ from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 def item(values: Any, index: Any) -> Any:
     """Return ``values[index]``."""
     if type(values) not in (list, tuple):
-        return values[index]
+        return (as_array(values) if _takes_symbolic(values, index) else values)[index]
     has_repeated = any(type(v) is Repeated for v in values)
     if has_repeated and isinstance(index, slice):
         return _part(values, index)
@@ -42,6 +49,23 @@ def item(values: Any, index: Any) -> Any:
     for need in (at_most(0, at), at_most(add(at, 1), count)):
         path.require(need, "list index out of range", IndexError)
     return _at(values, at, count)
+
+
+def _takes_symbolic(values: Any, index: Any) -> bool:
+    """Return whether a real array gets an index that only a trace has; one of integers keeps its elements if it can."""
+    if type(values) is not np.ndarray or values.dtype == object:
+        return False
+    parts = index if type(index) is tuple else (index,)
+    has_array = any(is_symbolic(p) and type(p) is not Size for p in parts)
+    has_end = any(type(p) is slice and is_symbolic([p.start, p.stop, p.step]) for p in parts)
+    return has_array or has_end or (values.dtype.kind not in "iu" and any(type(p) is Size for p in parts))
+
+
+def method_of(value: Any, name: str, *args: Any, **options: Any) -> Any:
+    """Return the result of a method of an array, which may be a real one that gets something that only a trace has."""
+    if type(value) is np.ndarray and value.dtype != object and any(map(is_symbolic, (*args, *options.values()))):
+        value = as_array(value)
+    return getattr(value, name)(*args, **options)
 
 
 def _of_first_pass(at: Dim) -> Dim:
