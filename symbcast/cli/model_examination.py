@@ -263,6 +263,7 @@ class CheckJob(NamedTuple):
     html: str | None = None
     free: tuple[str, ...] = ()
     share: bool = False
+    pad: str | None = None
 
     @property
     def source(self) -> str:
@@ -368,7 +369,8 @@ def _freed(job: CheckJob) -> FileOutcome:
     from symbcast.onnx import free
     from symbcast.onnx.freeing.freed import read_axes
 
-    freed = free(job.path, read_axes(job.free), share=job.share, runtime=cast("Any", job.runtime or "onnxruntime"))
+    runtime, pad = cast("Any", job.runtime or "onnxruntime"), cast("Any", job.pad)
+    freed = free(job.path, read_axes(job.free), share=job.share, pad=pad, runtime=runtime)
     runs = freed.confirm() if job.confirm or find_spec("onnxruntime") is not None else ()
     outcome = FileOutcome(
         job.source,

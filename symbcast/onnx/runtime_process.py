@@ -35,6 +35,9 @@ class Feed(NamedTuple):
     number: int = 1
     skipped: int = 0
     """How many rows of a larger input come before: random numbers go on where those end."""
+    pads: tuple[int, ...] = ()
+    """How many rows are added at the end of each axis, as ``mode`` of `numpy.pad` says."""
+    mode: str = "constant"
 
 
 class RunResult(NamedTuple):
@@ -114,7 +117,7 @@ def main(request: Path) -> None:
     names = [o.name for o in session.get_outputs()]
     for position, feeds in enumerate(task["feeds"]):
         try:
-            outputs = session.run(names, {name: _filled(*rest) for name, *rest in feeds})
+            outputs = session.run(names, {name: _longer(_filled(*rest[:-2]), *rest[-2:]) for name, *rest in feeds})
             if task["kept"] is not None:
                 _keep(Path(task["kept"], f"{position}.npz"), dict(zip(names, outputs, strict=True)))
             shapes = {n: list(o.shape) if hasattr(o, "shape") else None for n, o in zip(names, outputs, strict=True)}
@@ -156,6 +159,12 @@ def _filled(dtype: int, shape: Sequence[int], values: Sequence[int] | None, numb
         filled = np.random.default_rng(0).random(rows).astype(kind)
         return filled[skipped:] if shape else filled
     return np.full(shape, number, dtype=kind)
+
+
+def _longer(filled: Any, pads: Sequence[int], mode: Any) -> Any:
+    import numpy as np
+
+    return np.pad(filled, [(0, pad) for pad in pads], mode) if any(pads) else filled
 
 
 if __name__ == "__main__":

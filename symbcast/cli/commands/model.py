@@ -22,6 +22,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
+PadMode: TypeAlias = Literal["zero", "edge", "reflect"]
 FailOn: TypeAlias = Literal["never", "sometimes", "unknown"]
 
 # More than one file of more bytes than this is worth the start of processes, which takes about a second.
@@ -46,6 +47,7 @@ def model(  # noqa: PLR0913 - each is an option
     function: str | None = None,
     free: list[str] | None = None,
     share: bool = False,
+    pad: PadMode | None = None,
     format: Format = "text",
     guard: GuardIn = None,
     output: str | None = None,
@@ -87,6 +89,9 @@ def model(  # noqa: PLR0913 - each is an option
         model is rewritten, checked again, and written to --output; may be repeated for several inputs.
     share
         With --free, give the sizes of inputs that must be equal one name.
+    pad
+        With --free, pad inputs inside the model to the next sizes that work, with zeros, their edge or their rows
+        backwards, and crop the outputs.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     output
@@ -125,6 +130,8 @@ def model(  # noqa: PLR0913 - each is an option
         raise UsageError("--guard prints source text: leave --format and --results out")
     if share and not free:
         raise UsageError("--share is for freed sizes: add --free N")
+    if pad and not free:
+        raise UsageError('--pad is for freed sizes: add --free "N, H, W"')
     if function == "":
         raise UsageError("--function: give the name of a function, such as main")
     checked("--min-size", check_min_size, min_size)
@@ -147,7 +154,7 @@ def model(  # noqa: PLR0913 - each is an option
         check_front_ends(models, runtime, confirm)
         written = model_files.output_paths(output, models, files, overwrite) if output is not None else {}
         options = (tuple(assume or ()), bound, *known, min_size, runtime or "", told_in, confirm)
-        others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()), share)
+        others = (STDIN if piped else "", function or "", guard, html, tuple(free or ()), share, pad)
         jobs_to_run = [CheckJob(path, *options, written.get(path), *others) for path in models]
         if results is None:
             return _status(_report_outcomes(jobs_to_run, means, names, guard or format), fail_on)

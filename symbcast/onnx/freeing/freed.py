@@ -24,6 +24,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
 from symbcast.graphs.check import check_graph, read_question
 from symbcast.onnx.files import TEXTUAL, read_file
+from symbcast.onnx.freeing.pad import Padding, PadMode, check_mode, pad_model
 from symbcast.onnx.freeing.plan import Plan
 from symbcast.onnx.freeing.walk import FreeingWalk
 from symbcast.onnx.front_end import FRONT_END
@@ -91,12 +92,15 @@ class Freed(Explained):
         notes: what the old model leaves open.
     """
 
-    def __init__(self, source: _Source, model: Any, report: ModelReport, plan: Plan) -> None:
+    def __init__(
+        self, source: _Source, model: Any, report: ModelReport, plan: Plan, padded: _Padded | None = None
+    ) -> None:
         self._source = source
         self._plan = plan
+        self._padded = padded
         self.model: onnx.ModelProto = model
         self.report = report
-        self.edits = plan.edits
+        self.edits = (*(padded.padding.edits if padded else ()), *plan.edits)
         self.sizes = {s.name: n for s, n in plan.old.items()}
 
     @property
@@ -143,6 +147,9 @@ class Freed(Explained):
         more. A size that is only the first axis of inputs, as a batch is, is also doubled: each half of the
         outputs must then be what the old model gives for that half of the inputs, but for rounding.
 
+        Where inputs are padded, the outputs must be those of the model without its padding, for inputs that NumPy pads,
+        cropped by NumPy, bit for bit.
+
         Raises `MissingExtraError` where onnxruntime is not installed.
         """
         if find_spec("onnxruntime") is None:
@@ -158,7 +165,7 @@ class Freed(Explained):
             old, new = Path(drafts, "old.onnx"), Path(drafts, "new.onnx")
             old.write_bytes(self._source.raw.SerializeToString())
             new.write_bytes(self.model.SerializeToString())
-            yield from self._runs_at_points(old, new)
+            yield from self._runs_at_points(old, new, Path(drafts))
             yield from self._runs_of_rows(old, new, Path(drafts))
 
     @property
@@ -174,21 +181,44 @@ class Freed(Explained):
             for name, v in self.report._checked.inputs.values.items()
         ]
 
-    def _runs_at_points(self, old: Path, new: Path) -> Iterator[Run]:
+    def _runs_at_points(self, old: Path, new: Path, folder: Path) -> Iterator[Run]:
         points = list(self._points())
         feeds = [self._feeds(point) for point in points]
         before, *_ = run_all(old, feeds[:1], self._folder)
-        for position, (point, result) in enumerate(zip(points, run_all(new, feeds, self._folder), strict=True)):
+        results = run_all(new, feeds, self._folder, folder)
+        for position, (point, result) in enumerate(zip(points, results, strict=True)):
             if result.shapes is None:
                 is_claimed = before.shapes is not None and self.verdict is not Verdict.UNKNOWN
                 yield Run(point, "runs", result.error, False if is_claimed else None)
             elif position:
-                yield Run(point, "runs", "ran", True)
+                if self._padded is None:  # else it is compared
+                    yield Run(point, "runs", "ran", True)
             elif before.shapes is None:
                 yield Run(point, "gives equal outputs", f"the old model fails: {before.error}", None)
             else:
                 equal = before.digests == result.digests
                 yield Run(point, "gives equal outputs", "bit-equal" if equal else "the outputs differ", equal)
+        if self._padded is not None and all(result.shapes is not None for result in results):
+            yield from self._runs_by_hand(self._padded, points, folder)
+
+    def _runs_by_hand(self, padded: _Padded, points: Sequence[dict[str, int]], folder: Path) -> Iterator[Run]:
+        """Yield a run for each size: the outputs must be what the model gives for inputs that are padded by hand."""
+        whole, kept, padding = folder / "unpadded.onnx", folder / "by_hand", padded.padding
+        kept.mkdir()
+        whole.write_bytes(padded.before.SerializeToString())
+        added = [padding.added(point) for point in points]
+        feeds = [
+            [f._replace(pads=padding.pads(f.name, a), mode=padding.modes.get(f.name, f.mode)) for f in self._feeds(p)]
+            for p, a in zip(points, added, strict=True)
+        ]
+        runs = run_all(whole, feeds, self._folder, kept)
+        if any(run.shapes is None for run in runs):
+            return  # the model before padding fails there, too
+        for n, point in enumerate(points):
+            got, by_hand = _arrays(folder / f"{n}.npz"), _arrays(kept / f"{n}.npz")
+            cropped = {o: padding.cropped(o, array, added[n]) for o, array in by_hand.items()}
+            equal = all(a.shape == got[o].shape and a.tobytes() == got[o].tobytes() for o, a in cropped.items())
+            yield Run(point, "gives what padding by hand gives", "bit-equal" if equal else "the outputs differ", equal)
 
     def _runs_of_rows(self, old: Path, new: Path, folder: Path) -> Iterator[Run]:
         """Yield a run for each size that may be a batch: with twice the rows, each half as the old model gives it."""
@@ -273,7 +303,7 @@ class Freed(Explained):
             for number, names in by_number.items()
             if len(names) > 1 and self.edits
         ]
-        return tuple(notes)
+        return (*notes, *(self._padded.padding.notes if self._padded else ()))
 
 
 def _holds(condition: Formula, sizes: Mapping[str, int]) -> bool:
@@ -311,6 +341,13 @@ def _feed(name: str, dims: Sequence[Dim], dtype: int, sizes: Mapping[str, int]) 
     return Feed(name, dtype, tuple(value_at(d, values) or 0 for d in dims))
 
 
+class _Padded(NamedTuple):
+    """A model before its inputs were padded, and the padding."""
+
+    before: Any
+    padding: Padding
+
+
 class _Source(NamedTuple):
     """The model as it was: its name, its file if it has one, and its ``ModelProto``."""
 
@@ -325,6 +362,7 @@ def free(
     axes: Axes | None = None,
     *,
     share: bool = False,
+    pad: PadMode | None = None,
     runtime: Runtime = "onnxruntime",
 ) -> Freed:
     """Return a model that takes every size along some axes of its inputs, where it was exported for one size.
@@ -339,7 +377,12 @@ def free(
     only if the model then requires less, which is proved. The model that is passed is not changed. With ``share``,
     sizes that must be equal get one name, as `ModelReport.suggest` says.
 
-    Raises `BindingError` for an axis that the model does not have or that two sizes claim, and the errors of `check`.
+    With ``pad``, inputs whose sizes do not work, as where they must be multiples of 32, are padded at the end of the
+    axis to the next size that works, with zeros, their ``"edge"`` or their rows backwards (``"reflect"``), and what
+    belongs to the padding is cut off the outputs. Sizes that work are not padded.
+
+    Raises `BindingError` for an axis that the model does not have or that two sizes claim, and where there is nothing
+    to pad or padding does not help; and the errors of `check`.
 
     >>> import onnx
     >>> text = '''<ir_version: 9, opset_import: ["" : 18]>
@@ -350,6 +393,8 @@ def free(
     >>> freed.verdict.value, freed.report.shapes["y"], freed.edits[0].new
     ('always', Shape('(N, L, 12, 64)'), '[0, 0, 12, 64]')
     """
+    if pad is not None:
+        check_mode(pad)
     source = _source(model)
     raw = type(source.raw)()
     raw.CopyFrom(source.raw)
@@ -363,9 +408,13 @@ def free(
     report = _checked(source, final, runtime)
     if share:
         report = _shared(source, final, report, runtime)
-    if plan.changed and not _holds(report.condition.formula, {s.name: n for s, n in old.items()}):
+    padded = None
+    if pad is not None:
+        before, (final, padding, report) = final, _with_padding(source, final, report, pad, runtime)
+        padded = _Padded(_with_external_data(before, source), padding)
+    if (plan.changed or pad) and not _holds(report.condition.formula, {s.name: n for s, n in old.items()}):
         raise ModelError(source.name, "the rewritten model does not run at the old sizes", "please report it")
-    return Freed(source, _with_external_data(final, source), report, plan)
+    return Freed(source, _with_external_data(final, source), report, plan, padded)
 
 
 ModelReport._freed = staticmethod(free)
@@ -393,11 +442,29 @@ def _shared(source: _Source, raw: Any, report: ModelReport, runtime: Runtime) ->
     for name, axes in report.suggest().items():
         for axis, size in axes.items():
             dims[name][axis].dim_param = size
+    return _redeclared(source, raw, runtime)[1]
+
+
+def _with_padding(
+    source: _Source, before: Any, report: ModelReport, pad: PadMode, runtime: Runtime
+) -> tuple[Any, Padding, ModelReport]:
+    """Return a model with nodes that pad its inputs and crop its outputs, and the answer about it."""
+    raw = type(before).FromString(before.SerializeToString())
+    model = OnnxModel(source.name, None, validated(source.name, raw, runtime, walkable_nodes), runtime)
+    shapes = {name: shape.dims for name, shape in report.inputs.items() if shape is not None}
+    sources = {d: (name, axis) for name, dims in shapes.items() for axis, d in enumerate(dims) if isinstance(d, Symbol)}
+    padding = pad_model(Plan(model, {}, sources), report, pad)
+    return (padded := _redeclared(source, raw, runtime))[0], padding, padded[1]
+
+
+def _redeclared(source: _Source, raw: Any, runtime: Runtime) -> tuple[Any, ModelReport]:
+    """Write the sizes of outputs anew; return the model from its bytes, and the answer about it."""
     for output in raw.graph.output:
         for dim in output.type.tensor_type.shape.dim:
-            dim.ClearField("dim_param")
+            dim.Clear()
     _declare_outputs(raw, _checked(source, raw, runtime))
-    return _checked(source, type(raw).FromString(raw.SerializeToString()), runtime)
+    final = type(raw).FromString(raw.SerializeToString())
+    return final, _checked(source, final, runtime)
 
 
 def _checked(source: _Source, raw: Any, runtime: Runtime) -> ModelReport:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbcast.core.algebra.arithmetic import multiply
+from symbcast.core.algebra.arithmetic import add, multiply
 from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
 from symbcast.core.characters import shorten_middle, visible
 from symbcast.graphs.inputs import free_name
@@ -60,6 +60,7 @@ class Plan:
 
     Attributes:
         sources: the input and the axis that each free size is read from.
+        known: tensors that hold other sizes.
         sizes: the nodes that compute sizes from the model's inputs: they come before all others.
         changed: the changes by the identity of the ``NodeProto``.
     """
@@ -67,7 +68,8 @@ class Plan:
     def __init__(self, model: OnnxModel, old: Mapping[Symbol, int], sources: Mapping[Symbol, tuple[str, int]]) -> None:
         self.model = model
         self.old = old
-        self.sources = sources
+        self.sources = dict(sources)
+        self.known: dict[Symbol, str] = {}
         self.sizes: list[OnnxNode] = []
         self.changed: dict[int, Change] = {}
         # How many nodes may still be computed for trial.
@@ -175,6 +177,8 @@ class Plan:
     def _read(self, symbol: Symbol) -> str:
         import numpy as np
 
+        if symbol in self.known:
+            return self.known[symbol]
         if symbol not in self.sources:  # an axis of a value, which later nodes may have before its own node
             raise ArithmeticError(f"no input has the size {symbol}")
         name, axis = self.sources[symbol]
@@ -211,11 +215,25 @@ class Plan:
         is_whole = low is not None and low >= 0 and by is not None and by >= 1
         if value.kind == "//" and is_whole:
             return self._op("Div", parts, "size")
+        if value.kind == "//" and low is not None and value.args[1].is_constant and (by or 0) >= 1:
+            return self._floor(value.args[0].dim(), value.args[1].constant, low)
         if value.kind == "%" and is_whole and self.version >= _MOD:
             return self._op("Mod", parts, "size")
         if value.kind in ("min", "max") and self.version >= _EXTREMA:
             return self._op(value.kind.capitalize(), parts, "size")
+        if value.kind in ("min", "max") and len(parts) == 2:
+            less = self._op("Less", parts, "less")
+            return self._op("Where", (less, *(parts if value.kind == "min" else parts[::-1])), "size")
         raise ArithmeticError(f"no nodes compute {value}")
+
+    def _floor(self, value: Dim, by: int, low: int) -> str:
+        """Return the name of a quotient of a number that is at least ``low``: x//k is (x + n*k)//k - n."""
+        import numpy as np
+
+        more = -(low // by)
+        names = [self._op("Constant", (), "number", value=np.array([n], np.int64)) for n in (by, -more)]
+        above = self._op("Div", (self.size(add(value, more * by)), names[0]), "size")
+        return self._op("Add", (above, names[1]), "size")
 
     def _op(self, op_type: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
         key = op_type, tuple(inputs), tuple((k, repr(v)) for k, v in attributes.items())
@@ -234,7 +252,7 @@ class Plan:
         done = self._apply(graph)
         if done != len(self.changed):
             raise AssertionError(f"{len(self.changed) - done} changed nodes are not in the model")
-        _replace_nodes(graph, [*(n.raw for n in self.sizes), *graph.node])
+        replace_nodes(graph, [*(n.raw for n in self.sizes), *graph.node])
         _remove_unused(graph, before, {n.outputs[0] for n in self.sizes})
 
     def _apply(self, graph: Any) -> int:
@@ -245,11 +263,12 @@ class Plan:
             nodes += [proto] if change is None else [*(n.raw for n in change.before), change.node.raw]
             done += change is not None
         if len(nodes) > len(graph.node) or any(id(n) in self.changed for n in graph.node):
-            _replace_nodes(graph, nodes)
+            replace_nodes(graph, nodes)
         return done
 
 
-def _replace_nodes(graph: Any, nodes: Sequence[Any]) -> None:
+def replace_nodes(graph: Any, nodes: Sequence[Any]) -> None:
+    """Give a graph other nodes."""
     del graph.node[:]
     graph.node.extend(nodes)
 
@@ -288,7 +307,7 @@ def _remove_unused(graph: Any, before: set[str], new: set[str]) -> None:
             used.update(inner.input)
             used.update(o.name for g in graphs_in(inner) for o in g.output)
     if len(kept) < len(graph.node):
-        _replace_nodes(graph, kept[::-1])
+        replace_nodes(graph, kept[::-1])
     gone = {t.name for t in graph.initializer if t.name in before - used}
     for constants in (graph.initializer, graph.input):
         for position in reversed(range(len(constants))):

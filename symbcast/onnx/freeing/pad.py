@@ -1,0 +1,417 @@
+"""Pad the inputs of a model to the next sizes that work, and crop its outputs, all inside the model.
+
+Which sizes work is read from the model's condition. Of each axis that cannot have every size, the sizes that work end
+in a residue class, ``least``, ``least + step`` and so on; an axis that does not work is padded to the next of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
+from math import gcd, lcm
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, replace_symbols, subtract
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, all_of, at_most, equal, expand
+from symbcast.core.algebra.symbols import symbol
+from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
+from symbcast.core.effort import EffortSpentError, budget_share
+from symbcast.core.programs.arguments import own_set
+from symbcast.core.solver.decision import AssumptionSet, Decision
+from symbcast.core.solver.evaluation import holds_at, normal_conjuncts, symbols_in, value_at
+from symbcast.core.solver.f2_one_size.set_formulas import set_formula
+from symbcast.core.solver.f2_one_size.univariate import narrowed_set
+from symbcast.core.solver.residues import divisors
+from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.verdicts import Verdict
+from symbcast.errors import BindingError, ModelError, ShapeTypeError
+from symbcast.onnx.freeing.plan import Edit, Plan, replace_nodes
+from symbcast.onnx.protobuf import OnnxNode, graphs_in
+from symbcast.onnx.report import ModelReport
+
+PadMode: TypeAlias = Literal["zero", "edge", "reflect"]
+"""What inputs are padded with: zeros, the last row, or the rows before the last one, backwards."""
+
+MODES: Mapping[str, str] = {"zero": "constant", "edge": "edge", "reflect": "reflect"}
+"""The modes by their names in ONNX, which are NumPy's too."""
+
+# The longest step for sizes that only work together, the longest period of one, and units to prove that they work.
+_MOST_STEP, _MOST_PERIOD, _EFFORT = 256, 4096, 100_000
+# The first operator set in which Pad takes computed sizes, and the types by number that ONNX Runtime pads from then on.
+# Others are padded as one of these. Numbers of images are padded in any mode; other integers, as indices and masks, are
+# not: zero is in range, and a copy of the last index is data.
+_PAD = 11
+_PADDED = frozenset([1, 2, 3, 6, 7, 10, 11, 12, 13])
+_INTEGERS, _INT32, _FLOAT = frozenset([4, 5, 9]), 6, 1
+_IMAGES = frozenset([1, 2, 3, 10, 11, 16])
+
+
+class Target(NamedTuple):
+    """The sizes to which an axis is padded: ``least``, ``least + step``, ... up to ``most``.
+
+    ``works`` says where the axis has other sizes that work, which stay; None if there are none.
+    """
+
+    symbol: Symbol
+    step: int
+    least: int
+    most: int | None = None
+    works: Formula | None = None
+
+    @property
+    def members(self) -> SizeSet:
+        """The sizes as a set."""
+        return SizeSet.residues(self.step, [self.least]) & SizeSet.interval(self.least, self.most)
+
+    @property
+    def next(self) -> Dim:
+        """The least of the sizes that is not below the symbol's."""
+        residue = self.least % self.step
+        above = floor_divide(add(self.symbol, self.step - 1 - residue), self.step)
+        size = add(multiply(self.step, above), residue)
+        return size if self.least <= self.step else maximum((size, self.least))
+
+    @property
+    def padding(self) -> Symbol:
+        """How many rows are added, as a size."""
+        return symbol(f"{self.symbol.name}_pad")
+
+    @property
+    def padded(self) -> Dim:
+        """The size after padding."""
+        return self.next if self.works is None else add(self.symbol, self.padding)
+
+    def added(self, sizes: Mapping[Symbol, int]) -> int:
+        """Return how many rows are added at some sizes."""
+        works = self.works is not None and holds_at(self.works, sizes)
+        return 0 if works else (value_at(self.next, sizes) or 0) - sizes[self.symbol]
+
+    @property
+    def works_text(self) -> str:
+        """What the name of the padding is, if it has one."""
+        return "" if self.works is None else f" ({self.padding} is 0 where {self.symbol} works)"
+
+    def __str__(self) -> str:
+        residue = self.least % self.step
+        more = f"{residue} more than " * bool(residue)
+        low = f"at least {self.least}" * (self.least > self.step)
+        return ", ".join(filter(None, (f"{more}a multiple of {self.step}" * (self.step > 1), low)))
+
+
+class Crop(NamedTuple):
+    """How an axis of an output is cropped: by ``above/below`` rows for each row added to the input.
+
+    Without ``above``, the axis is cropped to ``size``, its size for the input as it is.
+    """
+
+    axis: int
+    target: Target
+    size: Dim
+    above: int | None
+    below: int
+
+    def rest(self, whole: Dim, padding: Dim) -> Dim:
+        """Return the size of the axis after it is cropped."""
+        if self.above is None:
+            rest = self.size
+        else:
+            rest = subtract(whole, floor_divide(multiply(padding, self.above), self.below))
+        return rest if self.least >= 1 else maximum((rest, 1))
+
+    @property
+    def least(self) -> int:
+        """The least size after the crop, before it is kept at 1 or more."""
+        first = self.target.least
+        sizes = [(value_at(self.size, {self.target.symbol: n}) or 0, n) for n in (1, first)]
+        rises = 0 if self.above is None else (first - 1) * self.above // self.below
+        return sizes[0][0] if self.above is None else sizes[1][0] - rises
+
+
+class Padding(NamedTuple):
+    """What was padded and cropped: amounts for each axis of inputs, crops of outputs, edits and notes."""
+
+    inputs: Mapping[str, Sequence[Dim]]
+    modes: Mapping[str, str]
+    targets: Sequence[Target]
+    crops: Mapping[str, Sequence[Crop]]
+    edits: tuple[Edit, ...]
+    notes: tuple[str, ...]
+
+    def added(self, sizes: Mapping[str, int]) -> dict[Symbol, int]:
+        """Return how many rows each padding has at some sizes, and the sizes."""
+        known = {symbol(name): size for name, size in sizes.items()}
+        return {**known, **{t.padding: t.added(known) for t in self.targets}}
+
+    def pads(self, name: str, added: Mapping[Symbol, int]) -> tuple[int, ...]:
+        """Return how many rows are added to each axis of an input."""
+        return tuple(value_at(dim, added) or 0 for dim in self.inputs.get(name, ()))
+
+    def cropped(self, name: str, output: Any, added: Mapping[Symbol, int]) -> Any:
+        """Return an output of the model before padding, cropped as the padded model does it."""
+        for crop in self.crops.get(name, ()):
+            size = value_at(crop.rest(output.shape[crop.axis], added[crop.target.padding]), added)
+            output = output[(*[slice(None)] * crop.axis, slice(size))]
+        return output
+
+
+def check_mode(mode: object) -> None:
+    """Raise `ShapeTypeError` if there is no such mode."""
+    if mode not in MODES:
+        raise ShapeTypeError(mode, "a way to pad", f"write one of {', '.join(map(repr, MODES))}")
+
+
+# Which sizes to pad to.
+
+
+def targets_of(condition: Formula, symbols: Sequence[Symbol]) -> list[Target]:
+    """Return the sizes to which axes are padded, so that a condition holds, for the axes where there are any."""
+    clauses = normal_conjuncts([condition])
+    sets = {s: own_set(s, 1) for s in symbols}
+    tied: list[Formula] = []
+    for clause in clauses:
+        sizes = [*symbols_in(clause)]
+        narrowed = narrowed_set(sets[sizes[0]], clause) if len(sizes) == 1 and sizes[0] in sets else None
+        if narrowed is not None:
+            sets[sizes[0]] = narrowed
+        elif sets.keys() >= {*sizes}:
+            tied.append(clause)
+    targets = {s: target for s, members in sets.items() if (target := _class_in(s, members))}
+    joined = {s for clause in tied for s in symbols_in(clause)}
+    if joined:
+        together = _together(tied, {s: targets[s] for s in joined & targets.keys()})
+        works = all_of([*tied, *(set_formula(s, sets[s], own_set(s, 1)) for s in joined)])
+        targets |= {s: target._replace(works=works) for s, target in together.items()}
+    return [
+        target._replace(works=set_formula(s, sets[s], own_set(s, 1)))
+        if s not in joined and sets[s] - target.members
+        else target
+        for s, target in targets.items()
+        if target.members != own_set(s, 1) and s in symbols
+    ]
+
+
+def _class_in(size: Symbol, members: SizeSet) -> Target | None:
+    """Return the residue class with the smallest step in which the members end; the multiples if there are several."""
+    if not members or (last := members.segments[-1]).period > _MOST_PERIOD:
+        return None
+    for step in divisors(last.period):
+        for residue in range(step):
+            least = last.low + (residue - last.low) % step
+            if last.high is not None and least > last.high:
+                continue
+            if Target(size, step, least, last.high).members <= members:
+                while least > step and least - step in members:
+                    least -= step
+                return Target(size, step, least, last.high)
+    return None
+
+
+def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target]) -> dict[Symbol, Target]:
+    """Return classes for sizes that only work together: all with one more step, then each with the smallest one."""
+    for step in range(1, _MOST_STEP + 1):
+        chosen = {s: _with_step(target, step) for s, target in own.items()}
+        if _holds_within(tied, chosen):
+            for s, target in own.items():
+                less = ({**chosen, s: _with_step(target, k)} for k in divisors(step))
+                chosen = next(c for c in less if _holds_within(tied, c))
+            return chosen
+    return {}
+
+
+def _with_step(target: Target, step: int) -> Target:
+    whole = lcm(target.step, step)
+    least = target.least if target.least % target.step else target.least + -target.least % whole
+    return target._replace(step=whole, least=least)
+
+
+def _holds_within(formulas: Sequence[Formula], targets: Mapping[Symbol, Target]) -> bool:
+    """Return whether formulas provably hold at all sizes of some classes."""
+    sets = {s: target.members for s, target in targets.items()}
+    points = product(*(members.first(3) for members in sets.values()))
+    if not all(sets.values()) or not all(
+        holds_at(f, dict(zip(sets, point, strict=True))) for point in points for f in formulas
+    ):
+        return False
+    with suppress(EffortSpentError), budget_share(_EFFORT):
+        return Decision(AssumptionSet(tuple(sets), sets, ()), formulas).verdict is Verdict.ALWAYS
+    return False
+
+
+# The nodes.
+
+
+def pad_model(plan: Plan, report: ModelReport, mode: str) -> Padding:
+    """Write nodes that pad inputs and crop outputs into a model, where its report says that it needs that.
+
+    Raises `BindingError` if there is nothing to pad, and if no padding helps.
+    """
+    if plan.version < _PAD:
+        hint = f"convert it to operator set {_PAD} or later, as with onnx.version_converter"
+        raise ModelError(report.source, f"operator set {plan.version} does not pad by computed numbers", hint)
+    condition = report.condition
+    if report.verdict is Verdict.ALWAYS:
+        raise BindingError("there is nothing to pad: the model takes every size", "leave the padding out")
+    targets = targets_of(condition.formula, [*plan.sources])
+    if not targets:
+        raise BindingError(f"no padding helps: the model needs {condition}", "leave the padding out")
+    return _Writer(plan, report, MODES[mode], targets).write()
+
+
+class _Writer:
+    """Writes the nodes of one model."""
+
+    def __init__(self, plan: Plan, report: ModelReport, mode: str, targets: Sequence[Target]) -> None:
+        self._raw, self._plan, self._mode, self._targets = plan.model.raw, plan, mode, targets
+        self._inputs = report._checked.inputs.values
+        self._outputs = {name: shape.dims for name, shape in report.outputs.items() if shape is not None}
+        self._unknown = [name for name, shape in report.outputs.items() if shape is None]
+        self._by_symbol = {t.symbol: t for t in targets}
+        self._padded = {t.symbol: t.padded for t in targets}
+        self._edits: list[Edit] = []
+        self._notes = [f"{name} is not cropped: its shape is not known" for name in self._unknown]
+
+    def write(self) -> Padding:
+        """Return what was written."""
+        plan = self._plan
+        for target in self._targets:
+            plan.known[target.padding] = self._amount(target)
+        longer = {s: add(s, t.padding) for s, t in self._by_symbol.items()}
+        amounts = {
+            name: [subtract(replace_symbols(d, longer), d) for d in v.shape]
+            for name, v in self._inputs.items()
+            if v.shape is not None and not self._padded.keys().isdisjoint(symbols_of(v.shape))
+        }
+        pads = [node for name, dims in amounts.items() for node in self._pad(name, dims)]
+        crops = {name: [*self._crops(name, dims)] for name, dims in self._outputs.items() if name not in self._inputs}
+        crops = {name: each for name, each in crops.items() if each}
+        head = len(plan.sizes)
+        slices = [self._slice(name, each) for name, each in crops.items()]
+        names = [n.raw for n in (*plan.sizes[:head], *pads)]
+        replace_nodes(self._raw.graph, [*names, *self._raw.graph.node, *(n.raw for n in (*plan.sizes[head:], *slices))])
+        modes = {name: self._mode_of(name) for name in amounts}
+        return Padding(amounts, modes, self._targets, crops, tuple(self._edits), tuple(self._notes))
+
+    def _amount(self, target: Target) -> str:
+        """Return the name of a tensor with how many rows are added."""
+        amount = self._plan.size(subtract(target.next, target.symbol))
+        if target.works is None:
+            return amount
+        zero = self._plan.vector([0])
+        node = self._plan.node("Where", (self._truth(target.works), zero, amount), target.padding.name)
+        self._plan.sizes.append(node)
+        return node.outputs[0]
+
+    def _truth(self, formula: Formula) -> str:
+        """Return the name of a tensor that says whether a formula holds."""
+        plan = self._plan
+        match formula:
+            case AllOf(parts) | AnyOf(parts):
+                truth, *others = map(self._truth, parts)
+                for other in others:
+                    truth = plan._op("And" if isinstance(formula, AllOf) else "Or", (truth, other), "works")
+                return truth
+            case Comparison("<" | "<=", left, right):
+                strict = formula.operator == "<"
+                sides = [plan.vector([dim]) for dim in ((left, right) if strict else (right, left))]
+                less = plan._op("Less", sides, "less")
+                return less if strict else plan._op("Not", (less,), "works")
+            case Comparison(_, left, right):
+                same = plan._op("Equal", (plan.vector([left]), plan.vector([right])), "same")
+                return same if formula.operator == "==" else plan._op("Not", (same,), "works")
+        return self._truth(expand(formula))
+
+    def _mode_of(self, name: str) -> str:
+        return self._mode if self._inputs[name].dtype in _IMAGES else "constant"
+
+    def _pad(self, name: str, amounts: Sequence[Dim]) -> list[OnnxNode]:
+        """Return the nodes that pad an input; all others that use it then use what they make."""
+        value, plan = self._inputs[name], self._plan
+        pads, mode = plan.vector([*[0] * len(amounts), *amounts]), self._mode_of(name)
+        if value.dtype in _PADDED:
+            nodes = [plan.node("Pad", (name, pads), f"{name}_padded", mode=mode)]
+        else:
+            nodes = [plan.node("Cast", (name,), f"{name}_cast", to=_INT32 if value.dtype in _INTEGERS else _FLOAT)]
+            nodes.append(plan.node("Pad", (nodes[0].outputs[0], pads), f"{name}_longer", mode=mode))
+            nodes.append(plan.node("Cast", nodes[1].outputs, f"{name}_padded", to=value.dtype))
+        padded = nodes[-1].outputs[0]
+        _rename(self._raw.graph, name, padded)
+        old = value.shape or ()
+        new = [replace_symbols(d, self._padded) for d in old]
+        axes = [t for t in self._targets if t.symbol in symbols_of(old)]
+        with_ = {"constant": "zeros", "edge": "its last row", "reflect": "its last rows, backwards"}[mode]
+        why = " and ".join(f"{t.symbol} to {t}" + t.works_text for t in axes)
+        self._edits.append(Edit(padded, "Pad", name, _text(old), _text(new), f"with {with_}: {why}"))
+        return nodes
+
+    def _crops(self, name: str, dims: Sequence[Dim]) -> Iterator[Crop]:
+        """Yield how to crop an output; note the axes for which there is no way."""
+        for axis, dim in enumerate(dims):
+            padded = [t for t in self._targets if t.symbol in symbols_of((dim,))]
+            if padded:
+                crop = _crop(axis, dim, padded[0]) if len(symbols_of((dim,))) == 1 else None
+                if crop is None:
+                    sizes = " and ".join(t.symbol.name for t in padded)
+                    self._notes.append(f"{name} is not cropped: axis {axis}, {dim}, is not in proportion to {sizes}")
+                elif crop.above != 0:
+                    yield crop
+
+    def _slice(self, name: str, crops: Sequence[Crop]) -> OnnxNode:
+        plan, dims = self._plan, self._outputs[name]
+        whole = plan.name(f"{name}_whole")
+        _rename(self._raw.graph, name, whole)
+        new = [replace_symbols(d, self._padded) for d in dims]
+        old, ends = _text(new), []
+        for crop in crops:
+            size = symbol(plan.name(f"{name}_{crop.axis}"))
+            plan.sources[size] = (whole, crop.axis)
+            ends.append(crop.rest(size, crop.target.padding))
+            padding = subtract(crop.target.padded, crop.target.symbol)
+            new[crop.axis] = crop.rest(new[crop.axis], padding)
+        inputs = [whole, *(plan.vector(dims) for dims in ([0] * len(crops), ends, [c.axis for c in crops]))]
+        self._edits.append(Edit(whole, "Slice", name, old, _text(new), "what belongs to the padding is cut off"))
+        node = plan.node("Slice", inputs, f"{name}_cropped")
+        node.raw.output[0] = name
+        return node
+
+
+def _crop(axis: int, size: Dim, target: Target) -> Crop | None:
+    """Return how an axis of an output is cropped; None if there is no way.
+
+    Where its size is ``above/below * padded + more`` at all sizes that are padded to, that is the share of the padding,
+    rounded down: a row for which the input has a part stays. Any other size that never falls as the input grows is the
+    size that the axis has for the input as it is.
+    """
+    known, members = target.symbol, target._replace(most=None).members
+    first, second = (value_at(size, {known: n}) for n in (target.least, target.least + target.step))
+    if first is None or second is None:
+        return None
+    line = add(multiply(second - first, subtract(known, target.least)), multiply(target.step, first))
+    if second >= first and _is_within(members, equal(multiply(target.step, size), line)):
+        common = gcd(second - first, target.step)
+        return Crop(axis, target, size, (second - first) // common, target.step // common)
+    grown = replace_symbols(size, {known: add(known, 1)})
+    return Crop(axis, target, size, None, 1) if _is_within(own_set(known, 1), at_most(size, grown)) else None
+
+
+def _is_within(members: SizeSet, formula: Formula) -> bool:
+    narrowed = narrowed_set(members, formula)
+    return narrowed is not None and members <= narrowed
+
+
+def _rename(graph: Any, old: str, new: str) -> None:
+    """Rename a value of the main graph wherever nodes use it, and where they make it."""
+    for node in graph.node:
+        for names in (node.input, node.output):
+            for position, name in enumerate(names):
+                if name == old:
+                    names[position] = new
+        for inner in graphs_in(node):
+            _rename(inner, old, new)
+            for output in inner.output:
+                if output.name == old:
+                    output.name = new
+
+
+def _text(dims: Sequence[Dim]) -> str:
+    return f"[{', '.join(map(str, dims))}]"
