@@ -145,6 +145,7 @@ def _joined(arrays: Sequence[Any]) -> ArrayContents:
 
 def _concatenated(arrays: Sequence[Any], axis: Any) -> Dims:
     if axis is None:
+        # Without an axis, arrays of any rank are flattened first: (2, 3) and (4,) give (10,).
         return (add(*(multiply(*dims_of(a)) for a in arrays)),)
     shapes = [dims_of(a) for a in arrays]
     if not shapes[0]:
@@ -186,6 +187,7 @@ def block(arrays: Any) -> Any:
         if type(value) is list:
             if not value or level == depth:
                 raise ValueError("List depths are mismatched, or a list is empty")
+            # The innermost lists join the last axis, however many axes the blocks have.
             return concatenate([joined(v, level + 1) for v in value], level - depth)
         if level < depth:
             raise ValueError("List depths are mismatched")
@@ -260,6 +262,7 @@ def _check_diagonal(subscripts: str, dims: Dims) -> None:
     letters = subscripts.partition("->")[0].replace(" ", "")
     for number, letter in enumerate(letters):
         is_repeated = letter != "." and letters.count(letter) > 1 and letters.index(letter) == number
+        # `ii->i` of (0, 3) is (3,) in NumPy 2.4, where (1, 3) is an error.
         if is_repeated and "." not in letters and number < len(dims) and here().ask(equal(dims[number], 0)):
             here().fail_to_trace("the diagonal of an axis without elements is not known")
 

@@ -91,6 +91,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
         shapes = [dims_of(keys)[1:]]
     else:
         shapes = [dims_of(k) for k in keys]
+    # Of keys without axes, NumPy returns the number 0.
     if not shapes[0]:
         return SymbolicArray((), np.intp, None, (0, 0))
     axes_of(axis, len(shapes[0]))
@@ -157,6 +158,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         for dim in mean.dims:  # NumPy divides by the number of averages
             path.require(at_most(1, dim), "division by zero", ZeroDivisionError)
     else:
+        # Only the sum of no weights is certain to be 0; of others the data decide.
         empty = [equal(d, 0) for d in mean.dims]
         for n in axes:
             reason = "Weights sum to zero, can't be normalized"
@@ -181,6 +183,7 @@ def quantile(
         return path.fail_to_trace("weighted quantiles are not supported")
     _check_quantiles(q)
     for n in axes_of(axis, len(dims)):
+        # "index -1 is out of bounds for axis 0 with size 0", even where no quantile is to be returned.
         path.require(at_most(1, dims[n]), "the axis must have elements", IndexError)
     mean = as_array(a).mean(axis=axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
     whole = (*dims_of(q), *mean.dims)
@@ -289,6 +292,7 @@ def _triangle(m: Any, k: Any, kind: Literal["lower", "upper"]) -> SymbolicArray:
     dims, known = dims_of(m), contents_of(m)
     if not dims:
         raise ValueError("Input must be >= 2-d.")
+    # A vector is broadcast against a square mask: `tril` of 2 elements is (2, 2).
     whole = dims if len(dims) > 1 else dims * 2
     if not is_whole(k):
         return here().fail_to_trace("a triangle from a diagonal that depends on data is not supported")
@@ -297,6 +301,7 @@ def _triangle(m: Any, k: Any, kind: Literal["lower", "upper"]) -> SymbolicArray:
         contents.truth = False if not known.truth else None
         contents.pattern = TruthPattern(*whole, kind, dim_of(k)) if known.truth else None
         is_positive = known.span is not None and here().bounds.is_at_least(known.span.low, 0)
+        # The zeros outside join the elements: of positive ones, only the upper end stays.
         contents.span = IntegerSpan(0, known.span.high, "none") if is_positive and known.span is not None else None
     return SymbolicArray(whole, dtype_of(m), contents=contents)
 
@@ -323,6 +328,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     if len(dims_of(bins)) != 1:
         raise ValueError("object too deep for desired array")
+    # A value above all bins has their number, one more than the last index.
     return SymbolicArray(dims_of(x), np.intp, None, IntegerSpan(0, dims_of(bins)[0], "none"))
 
 
@@ -401,6 +407,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> Any:
 
 @implements(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    # The tolerances are arrays too: (3,) and 1 with an `rtol` of (2, 1) give (2, 3).
     return SymbolicArray(broadcast_together(map(dims_of, (a, b, rtol, atol))), bool)
 
 
@@ -414,6 +421,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         count = dim_of(bins)
         here().require(at_most(1, count), "`bins` must be positive, when an integer")
     else:
+        # No edges are accepted as one is: both bound no bin.
         count = here().bounds.larger(subtract(dims_of(bins)[0], 1), 0)
     if weights is not None:
         if len(dims_of(a)) != len(dims_of(weights)):

@@ -54,6 +54,7 @@ def reshape(array: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
 def _is_free(path: Any, dim: Any) -> bool:
     if isinstance(dim, int) or path.bounds.is_at_least(dim, 0):
         return bool(dim == -1)
+    # `x.reshape(n - 2)` at n = 1 leaves the size open: -1 is a case of its own wherever it is possible.
     return bool(path.ask(equal(dim, -1)))
 
 
@@ -166,7 +167,13 @@ def rounded(array: Any, decimals: int = 0, out: Any = None) -> Any:
             here().fail_to_trace("round with an output of another shape is not supported")
         assign_out(out, array.dims, array.dtype)
         return out
-    contents = replace(array.contents, truth=array.truth if array.span is not None else None)
+    # Whole numbers stay as they are, but not if they are rounded to tens: 4 becomes 0, as 0.4 does among other numbers.
+    if array.span is not None and is_whole(decimals) and here().bounds.is_at_least(dim_of(decimals), 0):
+        return SymbolicArray(array.dims, array.dtype, contents=replace(array.contents))
+    known = array.contents
+    contents = ArrayContents(
+        truth=False if known.truth is False else None, is_data=known.is_data, divisors=known.divisors
+    )
     return SymbolicArray(array.dims, array.dtype, contents=contents)
 
 
@@ -258,6 +265,7 @@ def _averaged(array: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where:
     where = True if where is NO_VALUE else where
     mean = reduced(np.add, array, axis, kind, out, keeps, where=where)
     if out is None:
+        # The mean of -1 and 1 is 0.
         mean.contents.truth = mean.contents.span = None
         count = multiply(*(array.dims[n] for n in axes_of(axis, array.ndim)))
         if not here().bounds.is_at_least(count, 1):
@@ -324,6 +332,7 @@ def dot(array: Any, other: Any, out: Any = None) -> Any:
 
 def _dot_into(out: Any, product: Any) -> Any:
     assign_out(out, product.dims, product.dtype, "unsafe")
+    # `dot` casts nothing: even float64 into float32 is "not acceptable", unlike in a ufunc.
     if out.dtype != product.dtype:
         raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions)")
     return out
@@ -334,6 +343,7 @@ def clip(array: Any, min: Any = None, max: Any = None, out: Any = None, **option
     """Return the elements clipped to two bounds."""
     low, high = (None if b is NO_VALUE else b for b in (min, max))
     if low is None and high is None:
+        # As NumPy does, so that booleans are refused: `positive` has no loop for them.
         return apply(np.positive, "__call__", array, out=out, **options)
     if low is not None and high is not None:
         return apply(_CLIP, "__call__", array, low, high, out=out, **options)
@@ -383,6 +393,7 @@ def _check_kth(array: Any, kth: Any, place: int) -> None:
         if not is_whole(number):
             here().fail_to_trace("a partition at indices that depend on data is not supported")
         dim = dim_of(number)
+        # An array without elements is not partitioned: (0, 3) takes a kth of 5, which (2, 3) refuses.
         here().require(any_of([at_most(add(dim, 1), size), *empty]), "kth out of bounds")
         here().require(any_of([at_most(multiply(-1, size), dim), *empty]), "kth out of bounds")
 
@@ -393,6 +404,7 @@ def argmax(array: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fal
     path = here()
     dims = array.dims if axis is not None else (multiply(*array.dims),)
     (place,) = axes_of(0 if axis is None else axis, len(dims))
+    # Even where there is nothing to return: (0, 0) along axis 1 is refused, (0, 3) is not.
     path.require(at_most(1, dims[place]), "attempt to get argmax of an empty sequence")
     keeps = keepdims is not NO_VALUE and bool(keepdims)
     whole = (1,) * array.ndim if keeps else ()
@@ -427,6 +439,7 @@ def take(array: Any, indices: Any, axis: Any = None, out: Any = None, mode: str 
     if mode == "raise":
         check_indices(here(), whole_indices(indices), size, (*data.dims[:place], *shape))
     elif mode in ("wrap", "clip"):
+        # No index has a place on an empty axis, so only a result without elements is possible.
         empty = [equal(d, 0) for d in (*data.dims[:place], *shape)]
         here().require(any_of([at_most(1, size), *empty]), "cannot do a non-empty take", IndexError)
     else:
