@@ -144,6 +144,8 @@ class _Question:
             formulas = draw(st.sampled_from(possible))
             fixed: list[Formula] = []
             for symbol in self.names:
+                # Each size is fixed so that the others still exist. Drawing freely and dropping what does not fit would
+                # fail a health check of Hypothesis.
                 preferred = draw(st.integers(0, self.max_size))
                 exact = equal(symbol, preferred)
                 if not Decision(self.assumptions, [*formulas, *fixed, exact]).satisfiable:

@@ -242,6 +242,7 @@ def check_graph(front_end: FrontEnd, model: Model, question: ModelQuestion) -> C
         with within_optional(question.budget):
             walked = _repeated(front_end, model, question)
     except AssumptionError as error:
+        # A size may be bound by its alias: the message has what the caller wrote, not the model's name.
         if written:
             raise AssumptionError(error.problem, [written.get(t, t) for t in error.clashing], error.hint) from None
         raise

@@ -128,6 +128,7 @@ def _shape(name: str, value: ShapeLike, min_size: int) -> Shape:
         read = shape(value)
     except SymbcastError as error:
         raise BindingError(f"the shape given for {name} cannot be read: {_message(error)}") from error
+    # A missing axis counts as one of size 1, which a larger least size excludes.
     if is_open(read) and min_size > 1:
         raise BindingError(f"the shape given for {name}, {read}, is of unknown rank", "write min_size=1, or 0")
     return read
@@ -168,6 +169,7 @@ def _element(value: Any) -> Dim:
     text = value.strip() if isinstance(value, str) else None
     if text is not None and not text.removeprefix("-").isdecimal():
         return parse_dim(text)
+    # `index(True)` is 1.
     if isinstance(value, bool):
         raise TypeError(f"{value} is a truth value")
     try:

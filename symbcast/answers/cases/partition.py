@@ -209,6 +209,7 @@ class _SizeGroup:
             return None
         choice = Choice.of_values(self._whole.values)
         for column in self.columns:
+            # Literals of earlier columns hold already at these sizes: only the new ones are checked.
             count = len(choice.literals)
             matching = (c for c in column.choices(choice) if all(holds_at(f, sizes) for f in c.literals[count:]))
             choice = next(matching, None) or _REFUSED

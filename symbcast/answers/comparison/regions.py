@@ -267,6 +267,7 @@ def _both(left: bool | None, right: bool | None) -> bool | None:
 
 def order_of(first_within: bool | None, second_within: bool | None, alike: bool | None) -> Order:
     """Return how two rules compare: whether each accepts all that the other does, and whether their outputs agree."""
+    # One refutation suffices, even where the other questions were not decided.
     if alike is False or (first_within is False and second_within is False):
         return Order.NEITHER
     if None in (first_within, second_within, alike):

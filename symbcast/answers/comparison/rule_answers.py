@@ -90,6 +90,7 @@ def _attributes(rule: str, text: str) -> Iterator[tuple[str, AttributeValue]]:
             raise RuleArgumentError(rule, f"{text[place:].strip()!r} is not an attribute", _example(rule))
         name, value = match["name"], match["value"].strip().strip("'\"")
         parameter = declared.get(name)
+        # `onnx-legacy(axis=None)` is how Python writes an attribute that is left out.
         is_left_out = value == "None" and parameter is not None and parameter.default is None
         yield name, None if is_left_out else value if parameter is None else parameter.read(rule, value)
         place = match.end()
@@ -184,6 +185,7 @@ class RuleAnswer(HasVerdict):
     @cached_property
     def law(self) -> tuple[object, ...]:
         """The rule's requirements and output; rules for which these are equal behave the same on the shapes."""
+        # Rules that refuse everything are one law, whatever outputs they would have.
         if self.result is None or FALSE in self.required:
             return (FALSE,)
         return self.required, self.output, self.places
@@ -246,6 +248,7 @@ def small_models(
     """
     constraints = list(formulas)
     known, found_dims = {*symbols}, {*dims, *(dim for formula in constraints for dim in dims_of(formula))}
+    # Every law tells 1 from other sizes, though no operand may write it.
     integers = {1, *(dim for dim in found_dims if isinstance(dim, int) and dim >= 0)}
     if any(dim not in known for dim in found_dims if not isinstance(dim, int)):
         return None
@@ -272,6 +275,7 @@ def _is_ordered(formula: Formula) -> bool:
 
 def _ordered_pool(integers: Collection[int], count: int) -> Iterator[int]:
     """Yield the integers, and the first ``count`` sizes between each two of them and above all of them."""
+    # As many sizes between two integers as there are names realise every order of the names there.
     ends = sorted(integers)
     for before, end in zip((-1, *ends), (*ends, None), strict=True):
         stop = before + 1 + count if end is None else min(end, before + 1 + count)

@@ -135,6 +135,7 @@ class GuardMethods(ABC):
         sequences = sequences_of(self._shown)
         if sequences:
             raise UnknownRankError("to_z3", sequences[0].name)
+        # z3 takes two variables of one name and sort for one.
         if len({*self._shown.values()}) < len(self._shown):
             raise BindingError("two sizes have one name", "give each size its own name")
         assumed = self._assumed if with_assumptions else TRUE
@@ -248,6 +249,7 @@ def _method_for(language: str) -> Callable[..., str]:
     return to_language
 
 
+# The methods above are what type checkers and the pages of the site see; a new file has its method all the same.
 for _language in LANGUAGES:
     if not hasattr(GuardMethods, f"to_{_language}"):
         setattr(GuardMethods, f"to_{_language}", _method_for(_language))

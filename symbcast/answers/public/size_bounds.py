@@ -165,6 +165,7 @@ class SizeBounds(Guessable, Explained):
         raise TypeError("bounds have no truth value: compare their .least and .greatest")
 
     def __hash__(self) -> int:
+        # The sizes at which an end is reached are in a dict, which has no hash.
         return hash((self.size, self.lower.proved, self.upper.proved, self.assumptions))
 
     def _document(self, *_room: Room) -> Document:
@@ -262,6 +263,7 @@ def _text(size: object, read: Dim) -> str:
 
 def _expression(size: object) -> Dim:
     """Return an expression of sizes; raise `ShapeTypeError` for what names an unknown size anew."""
+    # A number may be negative here, where a dimension may not.
     if type(size) is int:
         return size
     read = parse_expression(size) if isinstance(size, str) else from_dim(size)

@@ -229,6 +229,7 @@ class JoinAtMost(Join):
     """Like `Join`, but no size may exceed that of the base."""
 
     stretches_base: ClassVar[bool] = False
+    # Where A is 0, a size of 1 in B exceeds it, and a missing axis of B does not.
     takes_missing_as_one: ClassVar[bool] = False
 
     @property

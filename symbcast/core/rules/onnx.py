@@ -25,6 +25,7 @@ from symbcast.core.rules.registry import rule
 from symbcast.errors import RuleArgumentError
 
 # How many ones an importer's padding may put behind a shape.
+# Each one is an axis of the aligned shapes: axis=-10**9 would fill the memory.
 MAX_PADDING = 1000
 
 _RANK = (Remedy.LOWER_RANK, Remedy.SWAP)
@@ -44,6 +45,7 @@ class _KeepData(Law):
         return (KEPT,)
 
     def asks(self, column: Column) -> Iterator[Ask]:
+        # `torch.ones(3).expand(-1, 3)`: "isn't allowed in a leading, non-existing dimension 0".
         if len(column.sizes) == 1:
             yield Ask(FALSE, (0, 1), KEPT, {"axis": column.axis})
 
@@ -198,6 +200,7 @@ class OnnxLegacy(Rule):
         return Emission([self.constraint(ask)] if b else [], tuple(a))
 
     def _ones_or_run(self, a: Dims, b: Dims) -> Ask:
+        # A B of ones is a scalar by the document, so it fits wherever `axis` points.
         ones = all_of(equal(size, 1) for size in b)
         start = _Run(self.axis).start(len(a), len(b))
         if not 0 <= start <= len(a) - len(b):

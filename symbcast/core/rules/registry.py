@@ -138,18 +138,21 @@ class _Registry:
         with self.lock:
             if self.has_plugins:
                 return
+            # Before they are loaded: a package may ask for a rule while it is imported.
             self.has_plugins = True
             from importlib.metadata import entry_points
 
             for entry in sorted(entry_points(group=GROUP), key=lambda e: (_package(e), e.name)):
                 try:
                     self._load(entry)
+                # A package that ends the process where it lacks something must not end a question about other rules.
                 except (Exception, SystemExit) as error:
                     self.problems.append(RulePluginError(_package(entry), entry.name, _problem(error)))
 
     def _load(self, entry: EntryPoint) -> None:
         loaded: object = entry.load()
         if isinstance(loaded, type) and issubclass(loaded, Rule):
+            # A class with the decorator was added when its module was imported.
             if loaded not in self.rules:
                 self.add(loaded)
         elif not isinstance(loaded, ModuleType):
@@ -212,6 +215,7 @@ def rules() -> list[RuleInfo]:
     ['numpy', 'none', 'bidirectional', 'explicit', 'pdpd', 'unidirectional', 'onnx-legacy']
     """
     for problem in plugin_problems():
+        # Past this function and the wrapper that gives advice, to the line of the caller.
         warnings.warn(RulePluginWarning(str(problem)), stacklevel=3)
     return listed_rules()
 

@@ -148,6 +148,7 @@ def einops(text: str) -> list[PlacedDim]:
             if group is not None:
                 raise SyntaxFault(span, "an ellipsis in brackets is not an axis", "'...' outside of brackets")
             terms.append(PlacedDim(ANY_REST, *span))
+        # "12a" is one token, neither a number nor a name, and "²" is a digit that `int` refuses.
         elif (token.isascii() and token.isdecimal()) or token.isidentifier():
             (terms if group is None else group).append(_size(token, *span))
         else:

@@ -60,6 +60,8 @@ def _pairs(call: JaxCall, names: Mapping[Symbol, str]) -> Iterator[tuple[CodePla
         if equation.primitive.name == "dot_general":  # a product of a column and a row: x @ x.T
             continue
         operands = [tuple(v.aval.shape) for v in equation.invars if hasattr(v.aval, "shape")]
+        # JAX writes a broadcast as an equation of its own, so operands of other operations have one rank, or one of
+        # them is a number.
         if len(operands) != 2 or len(equation.outvars) != 1 or len({len(o) for o in operands}) != 1:
             continue
         output = equation.outvars[0].aval.shape
@@ -68,6 +70,7 @@ def _pairs(call: JaxCall, names: Mapping[Symbol, str]) -> Iterator[tuple[CodePla
             yield _place(equation), tuple(tuple(sizes.get(n, n) for n in o) for o in operands)
 
 
+# A size is recognised by its number, which must not be one that functions have as a constant, such as 2 or 64.
 _PRIMES = (101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199)
 
 

@@ -97,12 +97,14 @@ def mlir_source(condition: Formula, names: Mapping[Symbol, str], name: str = "gu
 
 def spelled(name: str) -> str:
     """Return a name as an identifier of MLIR."""
+    # In MLIR a name that begins with a digit is a value's number, as the `%0` written here.
     spelled = re.sub(r"[^A-Za-z0-9_$.-]", "_", name)
     return spelled if spelled[:1].isalpha() else f"size_{spelled.lstrip('_$.-')}".rstrip("_")
 
 
 def _integer_type(parts: Sequence[Term]) -> str:
     """Return a type that holds every intermediate value in computing some terms."""
+    # One bit more is the sign.
     bits = max(map(clauses.magnitude, parts)).bit_length() + 1
     return "index" if bits <= _WORD_BITS else f"i{-(-bits // _WORD_BITS) * _WORD_BITS}"
 
@@ -224,6 +226,7 @@ class _MlirWriter:
         quotient = self.operation(f"arith.floordivsi {dividend}, {divisor} : {kind}")
         if operation.kind == "//":
             return quotient
+        # `arith.remsi` has the sign of the dividend, so the remainder is what the quotient, rounded down, leaves.
         whole = self.operation(f"arith.muli {quotient}, {divisor} : {kind}")
         return self.operation(f"arith.subi {dividend}, {whole} : {kind}")
 

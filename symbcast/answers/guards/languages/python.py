@@ -51,6 +51,7 @@ def _axis(sizes, place):
 }
 # How long a condition may be in the representation of a guard; of a longer one only the length is shown.
 _LONGEST = 80
+# A parameter called `min` or `len` would hide the function that a clause calls.
 _TAKEN = frozenset((*keyword.kwlist, *dir(builtins), *_HELPERS, "_n", "_size"))
 
 
@@ -183,6 +184,7 @@ def _docstring(condition: Formula, names: Mapping[Symbol, str], parameters: Mapp
     changed += [f"{p} has the sizes of {s}." for s, p in parameters.items() if s not in sizes]
     lines = [*condition_texts(condition, names), *(["", *changed] if changed else [])]
     text = "".join(f"\n    {line}" if line else "\n" for line in lines)
+    # A size may have any name, also one whose quotes would end the docstring.
     escaped = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     return f'    """Return whether sizes meet the condition.\n{escaped}\n    """\n'
 
@@ -322,6 +324,7 @@ class Guard:
         """Return a function of the parameters by name: None unless all are integers that need no reading."""
         known = self.parameters
         if known and not self._sequences and self._others.keys().isdisjoint(known):
+            # True is an int for isinstance, and no size.
             tests = [f"type({') is type('.join(known)}) is int", *(f"{p} >= 0" for p in known)]
             call = f"{self.name}({', '.join(known)}) if {' and '.join(tests)} else None"
             self._quick = eval(f"lambda {', '.join(known)}: {call}", {self.name: self.function})
