@@ -78,6 +78,7 @@ def _check_attributes(call: NodeCall) -> None:
         call.refuse("scale must be above 0")
 
 
+# q_num_heads=-1 is accepted for operands of four axes, which have their heads.
 ATTENTION_HEADS = RuntimeDifference(
     "Attention",
     "ignores negative numbers of heads if Q, K and V have four axes, before opset 25",
@@ -321,6 +322,7 @@ def _run(call: NodeCall, layer: RecurrentLayer) -> Sequence[Value]:
     return [Value(shape, call.dtype()) for shape in shapes]
 
 
+# An RNN with layout=1 is refused at every size.
 RECURRENT_LAYOUT = RuntimeDifference("RNN GRU LSTM", "has no kernel for layout 1", "the batch comes first then")
 
 
@@ -351,6 +353,7 @@ def _check_empty(call: NodeCall, length: Dim, batch: Dim, features: Dim) -> None
         crashes(call, at_most(1, size), "X is empty")
 
 
+# An RNN without hidden_size is refused, though the weights tell it.
 RECURRENT_HIDDEN_SIZE = RuntimeDifference("RNN GRU LSTM", "needs the attribute hidden_size", "it may be left out")
 
 

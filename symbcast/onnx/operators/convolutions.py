@@ -44,6 +44,7 @@ def auto_pad(call: NodeCall) -> str:
     return "" if mode == "NOTSET" else mode
 
 
+# A window of (0, 2) over (3, 3) has 4 by 2 positions.
 CONV_EMPTY_WINDOW = RuntimeDifference("ConvInteger QLinearConv", "accepts a window of size 0", "a window is not empty")
 
 
@@ -250,6 +251,7 @@ def transposed_convolution(call: NodeCall) -> Value:
     return Value((dims[0], channels, *(_undone(call, *axis) for axis in axes)), call.dtype())
 
 
+# An output_shape of [0, 6] is refused.
 CONV_TRANSPOSE_EMPTY = RuntimeDifference("ConvTranspose", "refuses an empty output", "an output may be empty")
 
 
@@ -309,6 +311,7 @@ def _undone(call: NodeCall, size: Dim, window: SlidingWindow, extra: int, reques
     return length
 
 
+# An axis of 0 that is padded to the size of the window is refused.
 DEFORM_CONV_EMPTY = RuntimeDifference(
     "DeformConv", "refuses no output channels, and an input of no elements", "requires neither"
 )
@@ -462,6 +465,7 @@ def global_pool(call: NodeCall) -> Value:
 
 
 UNPOOL_PADDING = RuntimeDifference("MaxUnpool", "refuses padding as wide as the window", "requires nothing")
+# 2 windows of 2 next to each other need 4 elements: 3 are "smaller than minimum required", and 9 are accepted.
 UNPOOL_SHAPE = RuntimeDifference(
     "MaxUnpool", "requires an output_shape at least as large as the pool's input", "any output_shape works"
 )

@@ -42,6 +42,7 @@ def identity(call: NodeCall) -> Value:
     return call.value(0)
 
 
+# An axis of 2 is refused for two axes at opset 9, where the second half would have no axes.
 SOFTMAX_AXIS = RuntimeDifference(
     "Softmax LogSoftmax Hardmax",
     "refuses an axis at the end of the shape",
@@ -64,6 +65,7 @@ def along_axis(call: NodeCall) -> Value:
     return Value(dims, call.dtype())
 
 
+# An axis of 2 is accepted for two axes of which one is empty.
 CUMULATED_AXIS = RuntimeDifference(
     "CumProd CumSum", "does not look at the axis of an empty tensor, nor of a scalar", "the axis is one of the input's"
 )
@@ -242,6 +244,7 @@ def where(call: NodeCall) -> Value:
     return Value(shape, call.dtype(1) or call.dtype(2), content)
 
 
+# A slope of (2, 3) stretches data of (3,).
 PRELU_BOTH_WAYS = RuntimeDifference(
     "PRelu", "broadcasts slope and data both ways", "the slope is broadcast onto the data"
 )

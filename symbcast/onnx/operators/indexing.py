@@ -200,11 +200,13 @@ def gather_elements_(call: NodeCall) -> Value:
     return Value(shape, call.dtype())
 
 
+# Data of (1, 3) and indices of (0, 1) with batch_dims=1 give (0,), though the batches differ.
 GATHER_ND_BATCHES = RuntimeDifference(
     "GatherND",
     "requires equally many indices for each batch element, whatever their axes",
     "the sizes of the batch are equal",
 )
+# An index of 5 into (2, 0) is accepted: it reads nothing.
 GATHER_ND_EMPTY = RuntimeDifference("GatherND", "ignores indices of empty slices", "each index is within its axis")
 
 
@@ -256,6 +258,7 @@ def scatter_nd_(call: NodeCall) -> Value:
 # Operators that select by value; data often decide how many elements are selected.
 
 
+# The indices of a scalar of 0 have the shape (1, 0), though it has no axis.
 NON_ZERO_SCALAR = RuntimeDifference(
     "NonZero", "treats a scalar as a tensor of one axis", "the indices of a scalar have no axis"
 )
@@ -391,6 +394,7 @@ def reverse_sequence(call: NodeCall) -> Value:
     return Value(dims, call.dtype())
 
 
+# Two numbers as a threshold are accepted.
 NMS_THRESHOLDS = RuntimeDifference(
     "NonMaxSuppression", "uses the first of several thresholds", "a threshold is one number"
 )

@@ -62,6 +62,7 @@ def unsqueeze_(call: NodeCall) -> Value:
     return reshaping.unsqueezed(call, call.axes("axes", 1, 13) or [])
 
 
+# (1, 3, 1) with an empty list of axes becomes (3,), as without a list.
 SQUEEZE_NO_AXES = RuntimeDifference("Squeeze", "treats an empty list of axes as none given", "no axis is removed")
 
 
@@ -269,6 +270,7 @@ def concat_(call: NodeCall) -> Value:
     return reshaping.concatenated(call, *joining(call))
 
 
+# (0, 0) and (2, 3) joined along axis 0 are (2, 3).
 CONCAT_EMPTY = RuntimeDifference(
     "Concat ConcatFromSequence", "ignores empty tensors", "their sizes on the other axes must be equal too"
 )
@@ -297,6 +299,7 @@ def split(call: NodeCall) -> Sequence[Value]:
     return reshaping.parted(call, axis, _part_sizes(call, dims[axis], len(call.node.outputs)))
 
 
+# An empty list of parts splits 2 elements into equal ones.
 SPLIT_EMPTY = RuntimeDifference(
     "Split", "takes an empty list of sizes as none, and splits evenly", "there is a size for each part"
 )
@@ -334,6 +337,7 @@ def _part_sizes(call: NodeCall, size: Dim, count: int) -> list[Dim]:
     return joining_and_slicing.split_rounded_up(call, size, count)
 
 
+# From -1 backwards to 2**63 - 1 all elements are taken, none by the documents.
 SLICE_GREATEST_END = RuntimeDifference(
     "Slice",
     "treats the greatest integer of 32 or 64 bits as the end of the whole axis, even for negative steps",
@@ -415,6 +419,7 @@ _IS_DATA = "not checked: the pads, which are data, must be possible"
 
 
 PAD_NUMBER = RuntimeDifference("Pad", "refuses a number without an axis", "there is nothing to pad then")
+# Of 2 elements 3 are cut off, and one is added: the output has 0.
 PAD_ELEMENTS = RuntimeDifference(
     "Pad",
     "requires elements even on unpadded axes, and removes more than there is if as much is added",
@@ -476,6 +481,7 @@ def _padded_by_data(call: NodeCall, dims: Dims, axes: Sequence[int]) -> Value:
     return Value(tuple(shape), call.dtype())
 
 
+# A size of -1 gives an empty axis.
 CENTER_CROP_SIZES = RuntimeDifference("CenterCropPad", "treats a negative size as 0", "a size is not negative")
 
 

@@ -188,6 +188,7 @@ def _resized_to(call: NodeCall, size: Dim, requested: Dim) -> ResizedAxis:
     return ResizedAxis(requested, equal(requested, size), at_most(size, requested))
 
 
+# 6 by 27 into 7 by 90 is 7 by 31 in 32 bits, and 7 by 32 exactly.
 FLOAT_RATIO = RuntimeDifference(
     "Resize", "computes the kept aspect ratio and the resulting sizes in 32-bit floats", "the ratio is exact"
 )
@@ -289,6 +290,7 @@ def grid_sample_(call: NodeCall) -> Value:
     return Value(grid_sample(call, dims, grid, ranks=ranks, is_filled=is_limited), call.dtype())
 
 
+# A size of (2, 3, 0, 5) is refused, where the grid would have no point.
 AFFINE_GRID_EMPTY = RuntimeDifference("AffineGrid", "refuses an empty grid", "a grid may be empty")
 
 
@@ -370,6 +372,7 @@ def _number(call: NodeCall, position: int, label: str) -> Dim | None:
     return call.size_in(position, label, least=1) if call.has(position) else None
 
 
+# 6 elements and a step of 2 without a frame are refused.
 STFT_FRAME = RuntimeDifference("STFT", "needs a window or frame_length", "without both, a frame is the whole signal")
 STFT_REAL = RuntimeDifference("STFT", "accepts a real signal without an axis for its parts", "there is an axis of 1")
 
