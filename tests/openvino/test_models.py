@@ -141,6 +141,17 @@ def test_a_range_counts_the_sizes():
     hold_against_runs(ov.Model([op.gather(x, counted, op.constant(0))], [x]), range(1, 8), ("x_dim_0",))
 
 
+def test_a_negative_quotient_is_rounded_as_where_it_is_computed():
+    """The CPU rounds -4/3 towards 0, constants are folded to -2, and -6/3 is the same for both."""
+    x = parameter("x", -1)
+    for taken, factor in ((5, 1), (6, 3)):
+        above = op.subtract(op.multiply(op.shape_of(x), op.constant([factor])), op.constant([taken]))
+        start = op.squeeze(op.divide(above, op.constant([3])), op.constant([0]))
+        model = ov.Model([op.range(start, op.constant(9), op.constant(1), "i64")], [x])
+        report = hold_against_runs(model, range(1, 8), ("x_dim_0",))
+        assert ("x_dim_0" in str(report.outputs)) == (factor == 3)
+
+
 def test_a_loop_carries_values_and_puts_others_together():
     x = parameter("x", -1, 2)
     rows = op.squeeze(op.gather(op.shape_of(x), op.constant([0]), op.constant(0)), op.constant([0]))
