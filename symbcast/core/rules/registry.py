@@ -97,6 +97,7 @@ class _Registry:
 
     def add(self, rule: type[Rule]) -> None:
         """Add a rule, replacing an earlier definition of the same class, or raise without adding it."""
+        # symbcast's own names must be known before those of another rule are checked: they cannot be taken.
         if not _is_own(rule):
             self.load_own()
         check_definition(rule)

@@ -90,6 +90,7 @@ def one_hot_(call: LiteRtCall) -> Value:
 @operator("TOPK_V2")
 def top_k_(call: LiteRtCall) -> Sequence[Value]:
     """The k largest elements along the last axis, which must have as many; none if k is negative."""
+    # A k of -1 works at every size, and takes none.
     shape = top_k(call, call.shape(0), -1, call.bounds.larger(call.size_in(1, "k"), 0))
     return call.output(shape), call.output(shape, position=1)
 

@@ -112,6 +112,7 @@ def unpack(call: LiteRtCall) -> Sequence[Value]:
     """The slices along an axis, which must be as many as the file says; there must be elements."""
     dims, count = call.shape(0), call.integer("num")
     place = call.axis(call.integer("axis"), len(dims))
+    # (3, 0, 1) is refused along its first axis, though each of the 3 parts would have no elements either.
     call.filled(dims, "there must be elements to unpack")
     call.equal(dims[place], count, f"axis {place} must have {count} slices")
     items = call.elements(0) if len(dims) == 1 else None
@@ -281,9 +282,11 @@ def reverse(call: LiteRtCall) -> Value:
     """The data in reverse order along some axes."""
     dims = call.shape(0)
     axes = sorted(call.axis(axis, len(dims)) for axis in required_numbers(call, 1))
+    # Axes 0 and 2 of three are refused at every size.
     call.refuse_if(any(b - a != 1 for a, b in pairwise(axes)), "the axes must be next to one another")
     end = axes[-1] + 1 if axes else len(dims)
     before, after = dims[:end], dims[end:]
+    # (1, 1, 0) reversed along axes 0 and 1 ends the process; (0, 0, 0) does not.
     if not call.is_positive(after):
         full = all_of(at_most(1, d) for d in after)
         call.require(any_of([call.empty(before), full]), "LiteRT ends the process if there is nothing to reverse")
@@ -395,6 +398,7 @@ def range_(call: LiteRtCall) -> Value:
         call.rank(n, (0,), "a number")
     start, limit, step = (call.element(n) for n in range(3))
     if is_size(start) and is_size(limit) and isinstance(step, int):
+        # 0 to 7 in steps of -2 is an error, where NumPy's range is empty.
         call.at_most(*((start, limit) if step > 0 else (limit, start)), "a range must go towards its end")
     else:
         call.note_data("the range must go towards its end", 0, 1, 2)

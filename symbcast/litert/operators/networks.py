@@ -64,6 +64,7 @@ def _bias(call: LiteRtCall, position: int, count: Dim) -> None:
 def conv_2d(call: LiteRtCall) -> Value:
     """A convolution with filters (O, H, W, I); the channels are I times the groups."""
     dims, filters = call.rank(0, (4,), "the input"), call.rank(1, (4,), "the filters")
+    # Only the batch may be 0: (0, 1, 1, 2) passes, (0, 0, 1, 2) does not.
     call.filled(dims[1:], "the image must not be empty")
     call.filled(filters, "the filters must not be empty")
     reason = "the channels must be a multiple of those of the filters"
@@ -120,6 +121,7 @@ def transpose_conv(call: LiteRtCall) -> Value:
     _bias(call, 3, filters[0])
     lengths = _slid(call, output[1:3], _windows(call, filters[1:3]))
     for axis, (size, length) in enumerate(zip(dims[1:3], lengths, strict=True), 1):
+        # An output of (1, 4, 5, 2) by windows of 3 and 2 and strides of 2 takes an input of (1, 1, 2, 3) and no other.
         call.equal(size, length, f"axis {axis} must be the number of windows over the output shape")
     call.equal(dims[0], output[0], "the batch must be that of the output shape")
     call.equal(filters[0], output[3], "the filters must be as many as the channels of the output shape")
@@ -219,6 +221,7 @@ def softmax(call: LiteRtCall) -> Value:
     dims = call.shape(0)
     call.refuse_if(not dims, "the input must have an axis")
     if not call.bounds.is_at_least(dims[-1], 1):
+        # (0, 0) passes, (1, 0) ends the process.
         call.require(any_of([call.empty(dims[:-1]), at_most(1, dims[-1])]), "the last axis must not be empty")
     return call.output(dims)
 

@@ -93,6 +93,7 @@ def auto_broadcast(call: OpenVinoCall, left: Dims, right: Dims) -> Dims:
 
 def _truncated_remainder(known: KnownSizes, dtype: int, a: Element, b: Element) -> Element:
     """Return a remainder with the sign of the dividend: equal to `_modulo` for a non-negative dividend."""
+    # The CPU returns -2 for -5 mod 3, where FloorMod returns 1.
     return BINARY["Mod"](known, dtype, a, b) if is_size(a) and known.bounds.is_at_least(a, 0) else None
 
 
@@ -173,6 +174,7 @@ def prelu(call: OpenVinoCall) -> Value:
     """The data and the slope, broadcast together; a slope with one axis is aligned with the channels."""
     data, slope = call.shape(0), call.shape(1)
     if len(slope) == 1 and slope[0] != 1 and len(data) > 1:
+        # 3 slopes for (2, 1, 4) give (2, 3, 4) on the CPU.
         slope = (*slope, *([1] * (len(data) - 2)))
     # OpenVINO's ``reshape`` returns the shape of the data; on the CPU a single channel is broadcast to the slopes.
     return call.output(call.broadcast(data, slope))

@@ -80,6 +80,7 @@ def scatter_(call: OpenVinoCall) -> Value:
     """The data with some slices along an axis replaced."""
     (axis,) = call.input_axes(3, len(call.shape(0)))
     shape = indexing.scatter(call, call.shape(0), call.shape(1), call.shape(2), axis)
+    # "have indices value that points to non-existing output tensor element".
     gathering_and_slicing.check_rows(call, 1, shape[axis], f"axis {axis} of the data")
     return call.output(shape)
 
@@ -128,6 +129,7 @@ def non_zero(call: OpenVinoCall) -> Value:
 def top_k_(call: OpenVinoCall) -> Sequence[Value]:
     """The k largest elements along an axis of at least k."""
     count = call.size_in(1, "k")
+    # "K (0) must be greater or equal to 1", where ONNX and LiteRT return nothing.
     call.at_most(1, count, "k must be at least 1")
     shape = indexing.top_k(call, call.shape(0), call.integer("axis", -1), count)
     return call.output(shape), call.output(shape, position=1)

@@ -196,6 +196,8 @@ def pad_(call: OpenVinoCall) -> Value:
     paddings = [Padding(*all_) for all_ in zip(dims, before, after, strict=True)]
     if mode == "symmetric":
         for padding in paddings:
+            # "SYMMETRIC padding mode requires that 'pads_begin[D]' and 'pads_end[D]' must be not greater than
+            # 'data_shape[D]'": 3 elements may have 3 more, not 4.
             fits = all_of(at_most(n, padding.size) for n in (padding.before, padding.after))
             call.require(fits, "an axis must be at least as long as its padding, which mirrors it")
         return call.output(tuple(p.padded for p in paddings))

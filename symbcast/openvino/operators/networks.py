@@ -54,6 +54,7 @@ def einsum_(call: OpenVinoCall) -> Value:
 def attention(call: OpenVinoCall) -> Value:
     """Attention of queries (..., L, E), keys (..., S, E), values (..., S, V); a mask broadcasts with (..., L, S)."""
     query, key, value = (call.shape(n) for n in range(3))
+    # "Query input rank length must be at least 3 or more."
     call.refuse_if(min(len(query), len(key), len(value)) < 3, "query, key and value must have a batch")
     output = layers.attend(call, query, key, value)
     if not call.has(3) or call.flag("causal") or not call.shape(3):
@@ -85,6 +86,7 @@ def reduced(call: OpenVinoCall) -> Value:
     dims = call.shape(0)
     numbers = call.input_numbers(1, "the axes")
     axes = call.axes_of(dims, numbers)
+    # "Accessing out-of-range dimension" (2026.4); without keep_dims the axis 0 of a scalar reduces nothing.
     call.refuse_if(numbers and not dims and call.flag("keep_dims"), "a scalar has no axis to keep")
     if not axes:
         return call.output(dims, call.value(0).content)
@@ -274,6 +276,7 @@ def pool_(call: OpenVinoCall) -> Sequence[Value]:
     kernel = tuple(call.integers("kernel") or ())
     call.refuse_if(len(kernel) != len(sizes), f"the kernel must be {len(sizes)} numbers")
     for size, what in zip(dims, ("batch", "channels"), strict=False):
+        # "Batch size is zero." (2026.4), where ONNX Runtime returns no element.
         call.at_most(1, size, f"the {what} must not be empty")
     shape = pool(call, dims, _windows(call, kernel), partial(_pooled, call))
     return [call.output(shape, position=n) for n in range(len(call.node.outputs))]
@@ -294,6 +297,7 @@ def _pooled(call: OpenVinoCall, context: Context, size: Dim, window: SlidingWind
     if rounding != "ceil_torch":
         return count
     # Windows that start in the end padding are dropped; only those that start before it count.
+    # 4 elements and 1 of padding behind, by a window of 1 and a stride of 3: 2 positions, 3 with plain "ceil".
     return context.bounds.smaller(count, ceil_divide(add(size, window.before), window.stride))
 
 
