@@ -12,8 +12,16 @@ from itertools import product
 from math import gcd, lcm
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from symbcast.core.algebra.arithmetic import add, floor_divide, maximum, multiply, replace_symbols, subtract
-from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, all_of, at_most, equal, expand
+from symbcast.core.algebra.arithmetic import (
+    add,
+    ceil_divide,
+    floor_divide,
+    maximum,
+    multiply,
+    replace_symbols,
+    subtract,
+)
+from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, all_of, equal, expand
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.effort import EffortSpentError, budget_share
@@ -100,32 +108,23 @@ class Target(NamedTuple):
 
 
 class Crop(NamedTuple):
-    """How an axis of an output is cropped: by ``above/below`` rows for each row added to the input.
+    """An axis of an output that has ``above/below`` rows for a row of the padded axis, and some more.
 
-    Without ``above``, the axis is cropped to ``size``, its size for the input as it is.
+    Attributes:
+        least: the least size after the crop, before it is kept at 1 or more.
     """
 
     axis: int
     target: Target
-    size: Dim
-    above: int | None
+    above: int
     below: int
+    least: int = 1
 
-    def rest(self, whole: Dim, padding: Dim) -> Dim:
-        """Return the size of the axis after it is cropped."""
-        if self.above is None:
-            rest = self.size
-        else:
-            rest = subtract(whole, floor_divide(multiply(padding, self.above), self.below))
+    def rest(self, whole: Dim, padded: Dim, size: Dim) -> Dim:
+        """Return the size without the rows of the padding; a row for which the input has a part stays."""
+        shares = [ceil_divide(multiply(n, self.above), self.below) for n in (padded, size)]
+        rest = add(subtract(whole, shares[0]), shares[1])
         return rest if self.least >= 1 else maximum((rest, 1))
-
-    @property
-    def least(self) -> int:
-        """The least size after the crop, before it is kept at 1 or more."""
-        first = self.target.least
-        sizes = [(value_at(self.size, {self.target.symbol: n}) or 0, n) for n in (1, first)]
-        rises = 0 if self.above is None else (first - 1) * self.above // self.below
-        return sizes[0][0] if self.above is None else sizes[1][0] - rises
 
 
 class Padding(NamedTuple):
@@ -150,8 +149,9 @@ class Padding(NamedTuple):
     def cropped(self, name: str, output: Any, added: Mapping[Symbol, int]) -> Any:
         """Return an output of the model before padding, cropped as the padded model does it."""
         for crop in self.crops.get(name, ()):
-            size = value_at(crop.rest(output.shape[crop.axis], added[crop.target.padding]), added)
-            output = output[(*[slice(None)] * crop.axis, slice(size))]
+            size = added[crop.target.symbol]
+            rest = crop.rest(output.shape[crop.axis], size + added[crop.target.padding], size)
+            output = output[(*[slice(None)] * crop.axis, slice(rest))]
         return output
 
 
@@ -353,7 +353,7 @@ class _Writer:
                 if crop is None:
                     sizes = " and ".join(t.symbol.name for t in padded)
                     self._notes.append(f"{name} is not cropped: axis {axis}, {dim}, is not in proportion to {sizes}")
-                elif crop.above != 0:
+                elif crop.above:
                     yield crop
 
     def _slice(self, name: str, crops: Sequence[Crop]) -> OnnxNode:
@@ -365,9 +365,9 @@ class _Writer:
         for crop in crops:
             size = symbol(plan.name(f"{name}_{crop.axis}"))
             plan.sources[size] = (whole, crop.axis)
-            ends.append(crop.rest(size, crop.target.padding))
-            padding = subtract(crop.target.padded, crop.target.symbol)
-            new[crop.axis] = crop.rest(new[crop.axis], padding)
+            own, padding = crop.target.symbol, crop.target.padding
+            ends.append(crop.rest(size, add(own, padding), own))
+            new[crop.axis] = crop.rest(new[crop.axis], crop.target.padded, own)
         inputs = [whole, *(plan.vector(dims) for dims in ([0] * len(crops), ends, [c.axis for c in crops]))]
         self._edits.append(Edit(whole, "Slice", name, old, _text(new), "what belongs to the padding is cut off"))
         node = plan.node("Slice", inputs, f"{name}_cropped")
@@ -376,22 +376,25 @@ class _Writer:
 
 
 def _crop(axis: int, size: Dim, target: Target) -> Crop | None:
-    """Return how an axis of an output is cropped; None if there is no way.
+    """Return how an axis of an output is cropped; None if its size does not rise by the same amount again and again.
 
-    Where its size is ``above/below * padded + more`` at all sizes that are padded to, that is the share of the padding,
-    rounded down: a row for which the input has a part stays. Any other size that never falls as the input grows is the
-    size that the axis has for the input as it is.
+    If it rises by ``rise`` on every ``period`` rows of the padded axis, it has ``rise/period`` rows for each of them.
     """
     known, members = target.symbol, target._replace(most=None).members
-    first, second = (value_at(size, {known: n}) for n in (target.least, target.least + target.step))
-    if first is None or second is None:
-        return None
-    line = add(multiply(second - first, subtract(known, target.least)), multiply(target.step, first))
-    if second >= first and _is_within(members, equal(multiply(target.step, size), line)):
-        common = gcd(second - first, target.step)
-        return Crop(axis, target, size, (second - first) // common, target.step // common)
-    grown = replace_symbols(size, {known: add(known, 1)})
-    return Crop(axis, target, size, None, 1) if _is_within(own_set(known, 1), at_most(size, grown)) else None
+
+    def at(number: int) -> int:
+        return value_at(size, {known: number}) or 0
+
+    for period in range(target.step, _MOST_STEP + 1, target.step):
+        first, second, third = (at(target.least + n * period) for n in range(3))
+        rise = second - first
+        later = add(replace_symbols(size, {known: add(known, period)}), -rise)
+        if rise >= 0 and third - second == rise and _is_within(members, equal(later, size)):
+            crop = Crop(axis, target, rise // gcd(rise, period), period // gcd(rise, period))
+            # From the least size on, these are the same again after each period, but for the rise.
+            padded = ((n, value_at(target.next, {known: n}) or 0) for n in range(1, target.least + period + 1))
+            return crop._replace(least=min(value_at(crop.rest(at(p), p, n), {}) or 0 for n, p in padded))
+    return None
 
 
 def _is_within(members: SizeSet, formula: Formula) -> bool:
