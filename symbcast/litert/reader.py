@@ -194,39 +194,33 @@ class LiteRtNode(Node):
     """An operator; ``number`` is its index in its subgraph, which LiteRT prints as its node number.
 
     Attributes:
+        attributes: the options of the operator, named as in the schema.
+        graphs: the subgraphs that it runs.
         tensors: its outputs, as the file has them.
         first: its first input, as the file has it; None for an input of the graph, which is resized before XNNPACK
             takes operators.
     """
 
-    __slots__ = ("_graphs", "attributes_read", "first", "number", "tensors")
+    __slots__ = ("attributes", "first", "graphs", "number", "tensors")
+    attributes: Mapping[str, Any]
+    graphs: Mapping[str, Graph]
 
     def __init__(self, number: int, op_type: str, inputs: Sequence[str], outputs: Sequence[str], domain: str) -> None:
         super().__init__(op_type, inputs, outputs, domain=domain)
         self.number = number
         self.tensors: Sequence[LiteRtTensor | None] = ()
         self.first: LiteRtTensor | None = None
-        self.attributes_read: Mapping[str, Any] = NOTHING
-        self._graphs: Mapping[str, Graph] = NOTHING
-
-    @property
-    def attributes(self) -> Mapping[str, Any]:
-        """The options of the operator, named as in the schema, and its version."""
-        return self.attributes_read
+        self.attributes = NOTHING
+        self.graphs = NOTHING
 
     @property
     def kind(self) -> str | None:
         """The operator, its options and its outputs in the file; None if it runs graphs or has a state."""
-        if self._graphs or self.op_type in _WITH_STATE:
+        if self.graphs or self.op_type in _WITH_STATE:
             return None
         outputs = [t and (t.dtype, t.shape if self.op_type == "SLICE" else ()) for t in self.tensors]
         channels = self.first and self.op_type == "CONV_2D" and self.first.shape[-1:]
-        return repr((self.op_type, self.domain, self.version, outputs, channels, self.attributes_read))
-
-    @property
-    def graphs(self) -> Mapping[str, Graph]:
-        """The subgraphs that it runs."""
-        return self._graphs
+        return repr((self.op_type, self.domain, self.version, outputs, channels, self.attributes))
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -348,11 +342,11 @@ class _File:
         return LiteRtGraph(nodes, names, constants, (table.Name() or b"").decode("utf-8", "replace"))
 
     def _bodies(self, node: LiteRtNode) -> list[int]:
-        fields = _BODIES.get(node.op_type, ()) if node.attributes_read else ()
-        numbers = [int(node.attributes_read[field]) for field in fields]
+        fields = _BODIES.get(node.op_type, ()) if node.attributes else ()
+        numbers = [int(node.attributes[field]) for field in fields]
         if numbers:
             labels = [field.removesuffix("_subgraph_index") for field in fields]
-            node._graphs = {label: self.graph(n) for label, n in zip(labels, numbers, strict=True)}
+            node.graphs = {label: self.graph(n) for label, n in zip(labels, numbers, strict=True)}
         return numbers
 
     def _numbers(self, table: Any, field: str) -> list[int]:
@@ -407,7 +401,7 @@ class _File:
         node.version = version
         node.tensors = [names.tensors[n] if n >= 0 else None for n in outputs]
         node.first = names.tensors[inputs[0]] if inputs and inputs[0] >= 0 and inputs[0] not in names.inputs else None
-        node.attributes_read = NOTHING if domain else _options(table, self.budget)
+        node.attributes = NOTHING if domain else _options(table, self.budget)
         return node
 
 

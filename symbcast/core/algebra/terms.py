@@ -86,7 +86,7 @@ class Term:
     is_Symbol: ClassVar[bool] = False  # noqa: N815 - sympy's word for it
     written_by: ClassVar[Callable[[Term], str]] = staticmethod(object.__repr__)
     """Converts a term to text; `symbcast.core.algebra.symbols` registers itself here, as it is a higher layer."""
-    _coefficients: Mapping[Monomial, int]
+    coefficients: Mapping[Monomial, int]
     is_constant: bool
 
     def __new__(cls, coefficients: dict[Monomial, int]) -> Term:
@@ -97,11 +97,6 @@ class Term:
                 return part[0][0]
             return interned(part, _made, coefficients)
         return interned(frozenset(coefficients.items()), _made, coefficients)
-
-    @property
-    def coefficients(self) -> Mapping[Monomial, int]:
-        """The coefficient of each monomial."""
-        return self._coefficients
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Term, (dict(self.coefficients),)
@@ -287,7 +282,7 @@ class Atom(Term):
         return object.__new__(cls)
 
     @property
-    def coefficients(self) -> Mapping[Monomial, int]:
+    def coefficients(self) -> Mapping[Monomial, int]:  # type: ignore[override] # nothing sets them
         # Created on demand: if stored, an atom would reference itself and be freed only by the garbage collector.
         return {(self,): 1}
 
@@ -464,11 +459,11 @@ def _made(coefficients: Mapping[Monomial, int]) -> Term:
     result.is_constant = not coefficients or (len(coefficients) == 1 and () in coefficients)
     # Sorted, so that the order does not depend on which of two equal terms was created first: the constant first.
     if len(coefficients) == 2 and () in coefficients:
-        result._coefficients = {(): coefficients[()], **coefficients}
+        result.coefficients = {(): coefficients[()], **coefficients}
     elif len(coefficients) > 1:
-        result._coefficients = dict(sorted(coefficients.items(), key=lambda part: [atom.atom_key for atom in part[0]]))
+        result.coefficients = dict(sorted(coefficients.items(), key=lambda part: [atom.atom_key for atom in part[0]]))
     else:
-        result._coefficients = dict(coefficients)
+        result.coefficients = dict(coefficients)
     return result
 
 
@@ -556,7 +551,7 @@ def collect(parts: Iterable[tuple[Term, int]], number: int = 0) -> Term:
         if isinstance(part, Atom):
             total[part,] = total.get((part,), 0) + factor
             continue
-        for monomial, coefficient in part._coefficients.items():
+        for monomial, coefficient in part.coefficients.items():
             total[monomial] = total.get(monomial, 0) + factor * coefficient
     return Term({m: c for m, c in total.items() if c} if 0 in total.values() else total)
 
