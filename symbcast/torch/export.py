@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from inspect import Parameter, signature
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from symbcast.core.characters import shorten_end
 from symbcast.errors import BindingError, ModelError
 from symbcast.torch.errors.refusal import Refusal, read_error
-from symbcast.torch.guards.suggestions import Suggestion, with_range
-from symbcast.torch.library import load_torch, quiet
+from symbcast.torch.guards.ranges import with_axes, with_range
+from symbcast.torch.guards.suggestions import Suggestion
+from symbcast.torch.library import in_child, load_torch, quiet
 from symbcast.torch.reader import SCRIPT_MODULE
 
 
@@ -49,14 +51,29 @@ def exported(
         return _export(module, args, kwargs, dynamic_shapes), None
     except Exception as error:
         # Catch any error: torch may also crash while it formats its message about dimensions.
-        opened = with_auto_dims(dynamic_shapes)
-        if opened == dynamic_shapes:
+        opened = None
+        if with_auto_dims(dynamic_shapes, None) != dynamic_shapes:
+            opened = _opened(module, args, kwargs, dynamic_shapes)
+        if opened is None:
             raise _failed(module, error) from error
-        # Torch may refuse a range that the code does not satisfy, and take the axis without it.
-        for shapes in (opened, without_ranges(opened)):
-            with suppress(Exception):
-                return _export(module, args, kwargs, shapes), read_error(error, min_size)
-        raise _failed(module, error) from error
+        return opened, read_error(error, min_size)
+
+
+def _opened(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
+    """Return the module exported with `Dim.AUTO` and the ranges that torch keeps; None if it does not export it."""
+    without: Collection[str] | None = ()
+    while True:
+        try:
+            return _export(module, args, kwargs, with_auto_dims(dynamic_shapes, without))
+        except Exception as error:
+            if without is None:
+                return None
+            # Torch names all axes whose range the code does not satisfy; of other errors, the ranges may be the cause.
+            named = {f"L{m['path']}.size(){m['axis']}" for m in _OF_RANGE.finditer(str(error))}
+            without = None if named <= {*without} else {*without, *named}
+
+
+_OF_RANGE = re.compile(r"conflicting with the inferred[^\n]* inputs(?P<path>[^\n]*?)\.shape(?P<axis>\[\d+\])")
 
 
 _WITHOUT = "symbcast.torch.trace(module, ...) follows its code without an export; torch.export.draft_export says more"
@@ -73,28 +90,19 @@ def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, 
         return export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
 
 
-def with_auto_dims(dynamic_shapes: Any) -> Any:
-    """Return dynamic shapes with `Dim.AUTO` instead of each `Dim`; values other than a `Dim` are kept."""
+def with_auto_dims(dynamic_shapes: Any, without: Collection[str] | None = ()) -> Any:
+    """Return dynamic shapes with `Dim.AUTO` instead of each `Dim` and ``Dim.DYNAMIC``, with their ranges.
+
+    Axes in ``without``, by torch's names, lose their range; None stands for all axes. Other values are kept.
+    """
     dim = load_torch("torch.export").Dim
-    if isinstance(dynamic_shapes, Mapping):
-        return {key: with_auto_dims(value) for key, value in dynamic_shapes.items()}
-    if isinstance(dynamic_shapes, (list, tuple)):
-        opened = map(with_auto_dims, dynamic_shapes)
-        make = getattr(type(dynamic_shapes), "_make", type(dynamic_shapes))  # a named tuple takes several arguments
-        return make(opened)
-    return with_range(dim, dynamic_shapes) if hasattr(dynamic_shapes, "__name__") else dynamic_shapes
 
+    def opened(place: str, spec: Any) -> Any:
+        if not hasattr(spec, "__name__") and getattr(spec, "type", None) not in (dim.AUTO.type, dim.DYNAMIC.type):
+            return spec
+        return dim.AUTO if without is None or place in without else with_range(dim, spec)
 
-def without_ranges(dynamic_shapes: Any) -> Any:
-    """Return dynamic shapes in which axes that are left to torch have no range."""
-    dim = load_torch("torch.export").Dim
-    kind = type(dim.AUTO)
-
-    def plain(value: Any) -> Any:
-        # Dim.AUTO with a range is another object of the same type as Dim.AUTO.
-        return dim.AUTO if isinstance(value, kind) and getattr(value, "type", None) == dim.AUTO.type else value
-
-    return load_torch("torch.utils._pytree").tree_map(plain, dynamic_shapes, is_leaf=lambda v: isinstance(v, kind))
+    return with_axes(dynamic_shapes, opened)
 
 
 def by_argument(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
@@ -126,11 +134,17 @@ def gathered_name(module: Any) -> str:
 
 def refusal_of(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> Refusal | None:
     """Return torch's error if it refuses the suggested dynamic shapes; None if it exports the module with them."""
+    said = in_child(lambda: _error_of_export(module, example, lambda: evaluated_shapes(suggestion)))
+    return read_error(said) if said else None
+
+
+def _error_of_export(module: Any, example: tuple[Any, Any], shapes: Callable[[], Any]) -> str:
+    """Return torch's error if it does not export a module with some dynamic shapes; empty if it does."""
     try:
-        _export(module, *example, evaluated_shapes(suggestion))
+        _export(module, *example, shapes())
     except Exception as error:
-        return read_error(error)
-    return None
+        return str(error) or type(error).__name__
+    return ""
 
 
 def evaluated_shapes(suggestion: Suggestion) -> Any:
@@ -142,13 +156,12 @@ def evaluated_shapes(suggestion: Suggestion) -> Any:
 
 def refusal_of_text(module: Any, program: Any, text: str) -> str:
     """Return what torch says first if it does not export a module with the ``dynamic_shapes`` that a text defines."""
-    space: dict[str, Any] = {}
-    exec(text, space)
-    args, kwargs = program.example_inputs
-    try:
-        _export(module, args, kwargs, space["dynamic_shapes"])
-    except Exception as error:
-        lines = [line.strip(" -") for line in str(error).splitlines() if line.strip()]
-        said = next((line for line in lines if "Constraints violated" not in line), "")
-        return f"torch refuses it: {shorten_end(said, 200)}"
-    return ""
+
+    def shapes() -> Any:
+        space: dict[str, Any] = {}
+        exec(text, space)
+        return space["dynamic_shapes"]
+
+    said = in_child(lambda: _error_of_export(module, program.example_inputs, shapes))
+    lines = [line.strip(" -") for line in said.splitlines() if line.strip() and "Constraints violated" not in line]
+    return f"torch refuses it: {shorten_end(lines[0] if lines else '', 200)}" if said else ""

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
+from symbcast.core.interrupts import CleanupOnInterrupt
+from symbcast.core.isolation import ended_with
 from symbcast.errors import MissingExtraError
 
 
@@ -32,6 +39,44 @@ def quiet(logger: str) -> Iterator[None]:
         yield
     finally:
         log.disabled = before
+
+
+def in_child(ask: Callable[[], str]) -> str:
+    """Return a function's text from a forked process: the user's code may change its state, or end.
+
+    Returns how the process ended if it did so without an answer.
+    """
+    torch = load_torch()
+    # Locks that other threads hold are never released in a forked process, and CUDA does not work in one. The solver's
+    # thread holds none while it waits, and an export asks it nothing.
+    others = [t for t in threading.enumerate() if t is not threading.current_thread() and t.name != "symbcast-z3"]
+    if not hasattr(os, "fork") or others or torch.cuda.is_initialized():
+        return ask()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of torch's own threads, which one thread does not wait for
+        child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            torch.set_num_threads(1)
+            with os.fdopen(writing, "wb") as stream:
+                stream.write(ask().encode("utf-8", "replace"))
+            status = 0
+        finally:
+            os._exit(status)  # no exit function and no buffer of the parent process is for this one
+    os.close(writing)
+    with CleanupOnInterrupt(partial(os.kill, child, signal.SIGKILL)), os.fdopen(reading, "rb") as answer:
+        try:
+            text = answer.read().decode()
+        except BaseException:
+            os.kill(child, signal.SIGKILL)
+            raise
+        finally:
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return f"the process of the export ended with {ended_with(status)}" if status else text
 
 
 @cache

@@ -23,7 +23,7 @@ from symbcast.graphs.walking.walk import Unanalysed
 from symbcast.torch.errors.refusal import Refusal
 from symbcast.torch.guards.comparison import ArgumentMaker, Comparer, Comparison, WeakRules
 from symbcast.torch.guards.guards import Guards, Specialised, guards_of
-from symbcast.torch.guards.suggestions import Suggester, Suggestion
+from symbcast.torch.guards.suggestions import Suggestion, ranges_of, suggestion_of
 from symbcast.torch.reader import TorchModel
 
 
@@ -123,17 +123,17 @@ class TorchReport(GraphReport):
 
         declared, refused = self._model.declared, frozenset[str]()
         if self._module is None:
-            return Suggester(declared, self.guards).suggestion()
+            return suggestion_of(declared, ranges_of(declared, self.guards))
         everything = frozenset(a.source for a in declared.axes)
         while refused != everything:
-            suggestion = Suggester(declared, self.guards, refused, is_tried=True).suggestion()
+            suggestion = suggestion_of(declared, ranges_of(declared, self.guards, refused, is_tried=True))
             refusal = refusal_of(self._module, self.program.example_inputs, suggestion)
             if refusal is None:
                 return suggestion
             named = {a.source for a in declared.axes if not refusal.names.isdisjoint((*a.names, str(a.size)))}
             refused = refused | named if named - refused else everything
         for has_ranges in (True, False):
-            suggestion = Suggester(declared, self.guards, everything, has_ranges=has_ranges).suggestion()
+            suggestion = suggestion_of(declared, ranges_of(declared, self.guards, everything, has_ranges=has_ranges))
             if not has_ranges or refusal_of(self._module, self.program.example_inputs, suggestion) is None:
                 break
         return suggestion

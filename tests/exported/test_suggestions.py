@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import symbcast as sb
@@ -137,3 +139,111 @@ def test_a_contract_is_exported_again_before_it_is_given():
     with pytest.raises(sb.TargetError, match="torch refuses it"):
         report.contract(n="2..9").to("torch")
     assert report.contract(n="2..9").to("json")
+
+
+DIM = torch.export.Dim
+KEPT = {
+    "a multiple": (
+        lambda x, y: torch.cat([x, x]) * y,
+        ((3, 4), (6, 4)),
+        ({0: DIM.AUTO(max=16)}, {0: AUTO}),
+        "{0: x}, 'y': {0: 2*x}",
+    ),
+    "a sum": (
+        lambda x, y: x[3:] + y,
+        ((8,), (5,)),
+        ({0: DIM.AUTO(max=20)}, {0: DIM.AUTO(min=4)}),
+        "{0: y + 3}, 'y': {0: y}",
+    ),
+    "multiples of one size": (
+        lambda x, y: x.view(-1, 4)[:, 0] + y.view(-1, 6)[:, 0],
+        ((16,), (24,)),
+        ({0: DIM.AUTO(max=41)}, {0: AUTO}),
+        "{0: 4*_x}, 'y': {0: 6*_x}",
+    ),
+    "three axes": (
+        lambda x, y: torch.cat([x[1:], x]) + y.reshape(3, -1)[0],
+        ((5,), (27,)),
+        ({0: AUTO}, {0: DIM.AUTO(max=63)}),
+        "{0: x}, 'y': {0: 6*x - 3}",
+    ),
+    "no line": (lambda x, y: x + y[::2], ((4,), (8,)), ({0: DIM.AUTO(max=9)}, {0: AUTO}), "Dim.AUTO(max=9)"),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_ranges_and_relations_of_axes_are_kept(name):
+    function, shapes, (x, y), said = KEPT[name]
+
+    class Module(torch.nn.Module):
+        def forward(self, x, y):
+            return function(x, y)
+
+    args = tuple(map(torch.ones, shapes))
+    report = sb.torch.check(Module(), args, dynamic_shapes={"x": x, "y": y})
+    for suggestion in (report.suggest(), sb.torch.check(report.program).suggest()):
+        text = str(suggestion).replace("_dim_0", "")
+        assert said in text, text
+        space = {}
+        exec(str(suggestion), space)
+        program = torch.export.export(Module(), args, dynamic_shapes=space["dynamic_shapes"])
+        now = sb.torch.check(program, dynamic_shapes={"x": {0: DIM("x_dim_0")}, "y": {0: DIM("y_dim_0")}}).guards
+        assert (now.condition & report.guards.condition).equivalent(report.guards.condition)
+        assert accepts(program, *args)
+
+
+def test_a_range_that_torch_cannot_keep_leaves_the_others():
+    """The code needs n >= 10, so the given range of n is lost, and that of B stays."""
+
+    class Module(torch.nn.Module):
+        def forward(self, x):
+            return x[:, 8:].view(x.shape[0], -1, 2)
+
+    shapes = {"x": {0: DIM("B", max=8), 1: DIM("n", max=9)}}
+    report = sb.torch.check(Module(), (torch.ones(3, 12),), dynamic_shapes=shapes)
+    assert report.refusal is not None and report.guards.condition.implies("B <= 8")
+    assert "max=8" in str(report.suggest())
+
+
+def test_repaired_shapes_keep_the_ranges_that_they_had():
+    class Module(torch.nn.Module):
+        def forward(self, xs):
+            return xs[0]["a"].reshape(4, -1).sum() + xs[1]["b"].reshape(5, -1).sum()
+
+    args = ([{"a": torch.ones(8)}, {"b": torch.ones(10)}],)
+    shapes = {"xs": [{"a": {0: DIM("n", max=50)}}, {"b": {0: DIM("m", min=7, max=40)}}]}
+    with pytest.raises(Exception, match="Constraints violated") as error:
+        torch.export.export(Module(), args, dynamic_shapes=shapes)
+    (n, m) = (next(iter(inner.values()))[0] for inner in sb.torch.read_error(error.value).repaired(shapes)["xs"])
+    assert (n.__name__, n.min, n.max, m.__name__, m.min, m.max) == ("4*_n", 8, 48, "5*_m", 10, 40)
+    assert "_n = Dim('_n', min=2, max=12)" in str(sb.torch.read_error(error.value).suggest())
+
+
+def test_a_hint_that_torch_refuses_is_opened_with_its_range():
+    shapes = {"input": {0: DIM.DYNAMIC(max=50), 1: DIM.DYNAMIC}}
+    report = sb.torch.check(torch.nn.Linear(6, 2), (torch.ones(3, 6),), dynamic_shapes=shapes)
+    assert report.refusal is not None and str(report.guards.condition) == "input_dim_0 <= 50"
+
+
+def test_an_error_of_torch_about_its_own_words_leaves_the_dims_to_torch():
+    refusal = sb.torch.read_error("Cannot create Dim with inconsistent min=1, max=1")
+    (hint,) = refusal.repaired({"x": {0: DIM("n", max=9)}})["x"].values()
+    assert "torch refuses the Dims" in refusal.explain() and (hint.max, hint.type) == (9, AUTO.type)
+
+
+EXPORTS = []
+
+
+class Ends(torch.nn.Module):
+    """A module whose second export ends the process."""
+
+    def forward(self, x):
+        EXPORTS.append(x.shape)
+        if len(EXPORTS) > 1:
+            os._exit(3)
+        return x.view(-1, 4)
+
+
+def test_an_export_that_ends_its_process_is_no_acceptance():
+    report = sb.torch.check(Ends(), (torch.ones(8),), dynamic_shapes={"x": {0: AUTO}})
+    assert report.suggest().shapes == "{'x': {0: Dim.AUTO}}" and len(EXPORTS) == 1

@@ -117,7 +117,20 @@ def _outside(match: re.Match[str], names: SizeNames) -> Message:
     )
 
 
+# What torch 2.13 raises where it fails to word its own refusal; none of it is an error in the caller's shapes.
+CRASHES = re.compile(
+    r"Expected op to be '==', got|^Cannot create Dim with inconsistent min=\d+, max=\d+|^'(?:min|max)'$"
+)
+_CRASH = (
+    "torch refuses the Dims and fails to say why: {said}",
+    "the code needs sizes that a Dim cannot say, and torch 2.13 fails while it solves for them",
+    "leave these axes to torch: Dim.AUTO, with the same min and max",
+)
+
 CONSTRAINT_ROWS = (
+    message_row(r"(?P<said>Expected op to be '==', got [^\n]+)", *_CRASH),
+    message_row(r"\A(?P<said>Cannot create Dim with inconsistent min=\d+, max=\d+)\s*\Z", *_CRASH),
+    message_row(r"\A(?P<said>'(?:min|max)')\Z", *_CRASH),
     read_row(
         r"Not all values of [^\n]+? satisfy the generated guard:? (?P<guard>[^\n]+?)"
         r"(?=Specializations unexpectedly|\.?[ \t]*(?:\n|$))",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,13 @@ from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Operation, Symbol, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.errors import ShapeTypeError
-from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, DATA_ROWS
+from symbcast.torch.errors.export_messages import CALL_ROWS, CONSTRAINT_ROWS, CRASHES, DATA_ROWS
 from symbcast.torch.errors.messages import KERNEL_ROWS, LOG_ROWS, Message, messages_in
 from symbcast.torch.errors.recompilations import RecompileReport, explain_recompiles
-from symbcast.torch.guards.guard_texts import SizeNames, errors_in, without_log_prefixes
+from symbcast.torch.guards.guard_texts import SOURCE, SizeNames, errors_in, without_log_prefixes
 from symbcast.torch.guards.guards import Clause, Guard, Guards, Specialised
-from symbcast.torch.guards.suggestions import AUTO, FIXED, Suggester, Suggestion, nested, with_range
+from symbcast.torch.guards.ranges import AUTO, FIXED, AxisRange, Ranges, range_of, with_axes, with_range
+from symbcast.torch.guards.suggestions import Suggestion, nested, ranges_of
 from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs
 from symbcast.torch.library import load_torch
 
@@ -144,12 +145,15 @@ class ShapesRemedy:
     ``by_source`` and ``by_name`` have the text for an axis, by torch's name of it and by the name of its `Dim`.
     """
 
-    def __init__(self, names: SizeNames, guards: Guards, fixed: Iterable[Specialised], is_forced: bool) -> None:
+    def __init__(
+        self, names: SizeNames, guards: Guards, fixed: Iterable[Specialised], is_forced: bool, is_crash: bool
+    ) -> None:
         self._names = names
         self._guards = guards
-        self._fixed = [s for s in fixed if s.size > 1]
-        self._is_forced = is_forced
-        self._of_one = {s.source for s in fixed if s.size <= 1}
+        self._all_fixed = tuple(fixed)
+        self._fixed = [s for s in self._all_fixed if s.size > 1]
+        self._is_forced, self._is_crash = is_forced, is_crash
+        self._of_one = {s.source for s in self._all_fixed if s.size <= 1}
 
     @cached_property
     def _inputs(self) -> ProgramInputs:
@@ -167,21 +171,24 @@ class ShapesRemedy:
         return ProgramInputs(tuple(inputs), {}, ())
 
     @cached_property
-    def _texts(self) -> tuple[dict[str, str], list[str]]:
-        fixed = {s.source: AUTO if self._is_forced else FIXED for s in self._fixed}
-        of_name = {self._names.name_of(source): text for source, text in fixed.items()}
+    def _ranges(self) -> Ranges:
         own = {axis.source for axis in self._inputs.axes}
-        said = {s: t for s, t in Suggester(self._inputs, self._guards).texts()[0].items() if s in own}
-        said = {s: fixed.get(s, of_name.get(self._names.name_of(s), text)) for s, text in said.items()}
-        refused = [source for source, text in said.items() if text in (AUTO, FIXED)]
-        again, lines = Suggester(self._inputs, self._guards, refused).texts()
-        again = {s: again[s] for s in said}
-        return {s: text if text in (AUTO, FIXED) else again[s] for s, text in said.items()}, lines
+        fixed = {self._names.name_of(s.source) for s in self._fixed}
+        refused = [source for source in own if self._names.name_of(source) in fixed]
+        ranges = ranges_of(self._inputs, self._guards, refused)
+        is_fixed = not self._is_forced
+        return Ranges(
+            {
+                source: AxisRange(source, is_fixed=is_fixed) if source in refused else axis
+                for source, axis in ranges.axes.items()
+                if source in own
+            }
+        )
 
     @property
     def by_source(self) -> dict[str, str]:
         """The text for each axis that the error names."""
-        return self._texts[0]
+        return self._ranges.texts
 
     @cached_property
     def by_name(self) -> dict[str, str]:
@@ -196,64 +203,43 @@ class ShapesRemedy:
         if not self.by_name:
             return None
         unplaced = [n for n in self.by_name if n not in map(self._names.name_of, self.by_source)]
-        lines = [*self._texts[1], *(f"{n} = {self.by_name[n]}" for n in unplaced if n.isidentifier())]
+        lines = [*self._ranges.lines, *(f"{n} = {self.by_name[n]}" for n in unplaced if n.isidentifier())]
         return Suggestion(tuple(lines), nested(self._inputs, self.by_source))
 
     def repaired(self, dynamic_shapes: Any) -> Any:
-        """Return dynamic shapes with the axes of the error changed, and all others as they are."""
+        """Return dynamic shapes with the axes of the error changed, in their ranges, and all others as they are."""
         dim = load_torch("torch.export").Dim
-        space: dict[str, Any] = {"Dim": dim}
-        for line in self._texts[1]:
-            exec(line, space)
-        ranges: dict[str, list[tuple[int, int]]] = {}
-        _changed(dynamic_shapes, "", lambda place, spec: self._noted(place, spec, ranges))
-        for name, ends in ranges.items():
-            space[name] = _within(space[name], ends)
-        return _changed(dynamic_shapes, "", lambda place, spec: self._entry(place, spec, space))
+        ranges = dict(self._guards.ranges)
+        with_axes(dynamic_shapes, lambda place, spec: _narrow(ranges, self._name(place, spec), spec))
+        guards = self._guards.with_ranges(ranges)
+        own = ShapesRemedy(self._names, guards, self._all_fixed, self._is_forced, self._is_crash)
+        values = own._ranges.values(dim)
+        of_name = {self._names.name_of(source): value for source, value in values.items()}
+        of_name |= {n: eval(text, {"Dim": dim}) for n, text in own.by_name.items() if n not in of_name}
 
-    def _text(self, place: str, spec: Any) -> str | None:
-        named = str(spec.__name__) if hasattr(spec, "__name__") else ""
-        return self.by_source.get(place, self.by_name.get(named) if named else None)
+        def entry(place: str, spec: Any) -> Any:
+            if self._is_crash and hasattr(spec, "__name__"):
+                return with_range(dim, spec)
+            value = values.get(place, of_name.get(self._name(place, spec), spec))
+            return with_range(dim, spec) if value is dim.AUTO else value
 
-    def _noted(self, place: str, spec: Any, ranges: dict[str, list[tuple[int, int]]]) -> Any:
-        """Note the range of a `Dim` that is replaced by another one."""
-        text, ends = self._text(place, spec), (getattr(spec, "min", None), getattr(spec, "max", None))
-        if text is not None and text.isidentifier() and text != FIXED and all(isinstance(e, int) for e in ends):
-            ranges.setdefault(text, []).append(ends)  # type: ignore[arg-type]
-        return spec
+        return with_axes(dynamic_shapes, entry)
 
-    def _entry(self, place: str, spec: Any, space: dict[str, Any]) -> Any:
-        text = self._text(place, spec)
-        if text is None:
-            return spec
-        return with_range(space["Dim"], spec) if text == AUTO else eval(text, dict(space))
+    def _name(self, place: str, spec: Any) -> str:
+        """Return the name of a size in the error, from the place of an axis or from its `Dim`."""
+        named = self._names.by_source.get(place)
+        return named if named is not None else str(getattr(spec, "__name__", ""))
 
 
-def _within(dim: Any, ranges: Iterable[tuple[int, int]]) -> Any:
-    """Return a `Dim` with the ranges that the caller gave, as far as the requirements allow."""
-    low, high = dim.min, dim.max
-    for least, most in ranges:
-        low, high = max(low, least), min(high, most)
-    # Ranges that the requirements leave empty are dropped.
-    return dim if low > high else type(dim)(dim.__name__, min=low, max=high)
-
-
-def _changed(value: Any, place: str, change: Callable[[str, Any], Any]) -> Any:
-    if isinstance(value, Mapping):
-        if value and all(isinstance(k, int) for k in value) and not _has_nested(value):
-            return {k: change(f"{place}.size()[{k}]", v) for k, v in value.items()}
-        return {k: _changed(v, f"{place}[{k!r}]" if place else f"L[{k!r}]", change) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        make = getattr(type(value), "_make", type(value))  # a named tuple takes several arguments
-        if _has_nested(value):
-            return make(_changed(v, f"{place}[{n}]", change) for n, v in enumerate(value))
-        return make(change(f"{place}.size()[{n}]", v) for n, v in enumerate(value))
-    return change(place, value) if value is not None and re.fullmatch(r"L\['\w+'\]", place) else value
-
-
-def _has_nested(value: Any) -> bool:
-    items = value.values() if isinstance(value, Mapping) else value
-    return any(isinstance(v, (Mapping, list, tuple)) for v in items)
+def _narrow(ranges: dict[str, tuple[int, int | None]], name: str, spec: Any) -> Any:
+    """Narrow the range of a size to that of one of its entries, unless that leaves no size; return the entry."""
+    low, high = range_of(spec)
+    least, most = ranges.get(name, (0, None))
+    least = max(least, low or 0)
+    most = min((n for n in (most, high) if n is not None), default=None)
+    if name and (most is None or least <= most):
+        ranges[name] = least, most
+    return spec
 
 
 _ROWS = (*CONSTRAINT_ROWS, *CALL_ROWS, *DATA_ROWS, *LOG_ROWS, *KERNEL_ROWS)
@@ -263,6 +249,9 @@ _IS_EXPORT = re.compile(
     r"guard|specialized it to be a constant|must always be"
 )
 _IS_COMPILED = re.compile(r"Recompiling function|torch\._dynamo hit config|User stack:|\[__(?:guards|recompiles)")
+_GIVEN = re.compile(
+    rf"(?P<source>{SOURCE}) in the specified range (?:(?P<low>\d+) <= )?(?:\w+|{SOURCE})(?: <= (?P<high>\d+))? satisfy"
+)
 _FORCED = re.compile(r"resulted in a specialized value|must be specialized to")
 _NOTHING = "no constraint on sizes was found in torch's error"
 
@@ -308,7 +297,12 @@ class Refusal:
         """The requirements that the error lists, as one minimal condition, and the axes that torch fixed."""
         guards = [m.guard for m in self.messages if m.guard is not None]
         names = [*self._names.by_source.values(), *self._names.by_symbol.values()]
-        return Guards(guards, names, self._min_size, specialised=self._fixed())
+        return Guards(guards, names, self._min_size, specialised=self._fixed(), ranges=self._given())
+
+    def _given(self) -> dict[str, tuple[int, int | None]]:
+        """Return the ranges that the caller gave, where the error repeats them."""
+        given = (match.group("source", "low", "high") for match in _GIVEN.finditer(self._plain))
+        return {self._names.name_of(s): (int(low or 0), int(high) if high else None) for s, low, high in given}
 
     def _fixed(self) -> Iterator[Specialised]:
         seen: set[str] = set()
@@ -331,7 +325,8 @@ class Refusal:
 
     @cached_property
     def _remedy(self) -> ShapesRemedy:
-        return ShapesRemedy(self._names, self.guards, self.guards.specialised, bool(_FORCED.search(self._plain)))
+        is_forced, is_crash = (bool(pattern.search(self._plain)) for pattern in (_FORCED, CRASHES))
+        return ShapesRemedy(self._names, self.guards, self.guards.specialised, is_forced, is_crash)
 
     def suggest(self) -> Suggestion | None:
         """Return the ``dynamic_shapes`` of the axes that the error names, as text; None if it is not about an export.

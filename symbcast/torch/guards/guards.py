@@ -6,6 +6,7 @@ This combines what programs record and what `symbcast.torch.errors.refusal` read
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -102,6 +103,12 @@ class Guards:
 
     def __len__(self) -> int:
         return len(self.all)
+
+    def with_ranges(self, ranges: Mapping[str, tuple[int, int | None]]) -> Guards:
+        """Return the same requirements with other ranges of sizes."""
+        other = copy(self)
+        other.ranges = dict(ranges)
+        return other
 
     @property
     def unread(self) -> tuple[Guard, ...]:

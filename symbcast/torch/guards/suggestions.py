@@ -1,25 +1,23 @@
 """The ``dynamic_shapes`` that ``torch.export.export`` accepts, as text to paste.
 
-An axis gets a `Dim` if its only requirements are a range, a divisor, or equality with another axis, and torch can prove
-all of its guards from them. All other axes are left to torch (``Dim.AUTO``), which then infers their requirements.
+An axis gets a `Dim` if its only requirements are a range, a divisor, or a linear relation to another axis, and torch
+can prove all of its guards from them. All other axes are left to torch (``Dim.AUTO``), which infers their requirements.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, constant, term
-from symbcast.core.programs.arguments import own_set
-from symbcast.core.solver.evaluation import symbols_in
-from symbcast.core.solver.f2_one_size.univariate import narrowed_set
-from symbcast.core.solver.size_sets import SizeSet
+from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, term
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.torch.guards.guard_texts import fits_intervals
 from symbcast.torch.guards.guards import Guards
+from symbcast.torch.guards.ranges import AxisRange, Ranges, Root, SizeLines
 from symbcast.torch.inputs import InputAxis, ProgramInput, ProgramInputs, shown_source
 
 # Which guards torch can prove from a `Dim`: it knows the interval of each size, and nothing about sizes that differ.
@@ -161,11 +159,6 @@ def _keys(source: str) -> list[object]:
     return keys[::-1]
 
 
-AUTO, FIXED = "Dim.AUTO", "Dim.STATIC"
-# The largest factor that is tried for a ``factor*Dim``.
-_MOST = 1 << 16
-
-
 class Suggestion(NamedTuple):
     """Lines that create the `Dim` objects, and the expression for ``dynamic_shapes``."""
 
@@ -178,198 +171,128 @@ class Suggestion(NamedTuple):
         return "\n".join(("from torch.export import Dim", "", *self.lines, f"dynamic_shapes = {self.shapes}"))
 
 
-class _Form(NamedTuple):
-    """A `Dim` for a size: the text of its axis, the line that creates it, and the size as a term of a new symbol."""
+class _Planner:
+    """Finds the `Dim` objects for one program; ``is_tried`` says that torch is asked to accept them afterwards."""
 
-    text: str
-    line: str
-    written: Term
-    most: int | None
-
-
-class Suggester:
-    """Suggests dynamic shapes for one program; axes in ``refused``, by torch's names, are left to torch.
-
-    With ``is_tried``, torch is asked to accept the suggestion afterwards; otherwise an axis has a `Dim` only if torch
-    surely proves its guards.
-    """
-
-    def __init__(
-        self,
-        inputs: ProgramInputs,
-        guards: Guards,
-        refused: Collection[str] = (),
-        *,
-        is_tried: bool = False,
-        has_ranges: bool = True,
-    ) -> None:
-        """Without ``has_ranges``, axes that are left to torch are left without a range."""
-        self._has_ranges = has_ranges
-        self._inputs = inputs
-        self._clauses = guards.env.clauses
-        self._asked = [g.formula for g in guards.all if g.formula is not None]
-        self._difficult = [g.text for g in guards.all if g.formula is not None and not fits_intervals(g.text)]
-        self._ranges = guards.ranges
-        self._trivial = [g.text for g in guards.all if g.formula is not None and _is_trivial(g.formula)]
-        self._env = guards.env
-        self._is_tried = is_tried
+    def __init__(self, inputs: ProgramInputs, guards: Guards, refused: Collection[str], *, is_tried: bool) -> None:
         self._axes = [a for a in inputs.axes if a.is_dynamic]
-        self._fixed = [s.source for s in guards.specialised if s.was_open]
-        unread = guards.open
-        self._refused = {a.size for a in self._axes if a.source in refused or a.axis is None or str(a.size) in unread}
+        self._sizes = list(dict.fromkeys(a.size for a in self._axes if isinstance(a.size, Symbol)))
+        self._guards, self._is_tried = guards, is_tried
+        self._known = SizeLines({s: max(1, guards.env.least(s)) for s in self._sizes}, guards.env.clauses)
+        for name, (low, high) in guards.ranges.items():
+            if symbol(name) in self._sizes:
+                # A range of torch starts at 2, which a `Dim` need not say.
+                self._known.within(symbol(name), low if low > 2 else 0, high)
+        left = {a.size for a in self._axes if a.source in refused or a.axis is None or str(a.size) in guards.open}
+        self._left = self._known.open | {self._known.lines[s].parameter for s in left if isinstance(s, Symbol)}
+        self._left_alone = left
 
-    def suggestion(self) -> Suggestion:
-        """Return the suggested dynamic shapes."""
-        said, lines = self.texts()
-        structure = self._inputs.arguments.whole
-        entries = [entry(i, said) for i in self._inputs.inputs]
-        return Suggestion(tuple(lines), structure.text(entries), tuple(dict.fromkeys(structure.classes())))
-
-    def texts(self) -> tuple[dict[str, str], list[str]]:
-        """Return the text for each open axis, by torch's name of it, and the lines that create the `Dim` objects."""
-        said = dict.fromkeys(self._fixed, FIXED)
-        lines: dict[str, str] = {}
+    def ranges(self, *, has_ranges: bool = True) -> Ranges:
+        """Return how each axis is written; without ``has_ranges``, axes that are left to torch have no range."""
+        fixed = {s.source: AxisRange(s.source, is_fixed=True) for s in self._guards.specialised if s.was_open}
+        of_size = dict(self._written())
         for axis in self._axes:
-            form = self._form(axis)
-            said[axis.source] = self._auto(axis) if form is None else form.text
-            if form is not None and form.line:
-                lines.setdefault(form.text, form.line)
-        return said, list(lines.values())
+            known = of_size.get(axis.size) if isinstance(axis.size, Symbol) else None
+            known = self._auto(axis) if known is None and has_ranges and axis.axis is not None else known
+            fixed[axis.source] = (known or AxisRange(""))._replace(source=axis.source)
+        return Ranges(fixed)
 
-    def _auto(self, axis: InputAxis) -> str:
-        """Return ``Dim.AUTO`` with the range that the program has, if it has an end."""
-        low, high = self._ranges.get(str(axis.size), (0, None))
-        if high is None or axis.axis is None or not self._has_ranges:
-            return AUTO
-        # Torch assumes a minimum of 2 for open axes.
-        return f"{AUTO}({f'min={low}, ' if low > 2 else ''}max={high})"
+    def _auto(self, axis: InputAxis) -> AxisRange:
+        """Return an axis that is left to torch, with the range that the program has, if it has an end."""
+        low, high = self._guards.ranges.get(str(axis.size), (0, None))
+        # Torch assumes a minimum of 2 for open axes, and infers what its own guards ask for.
+        is_needed = low > 2 and not any(
+            g.text != f"{axis.text} >= {low}"
+            and g.formula is not None
+            and [*symbols_in(g.formula)] == [axis.size]
+            and not holds_at(g.formula, {axis.size: low - 1})
+            for g in self._guards.all
+        )
+        return AxisRange("", low=low if is_needed else None, high=high)
 
-    def _form(self, axis: InputAxis) -> _Form | None:
-        """Return the `Dim` for an axis; None if it is left to torch."""
-        if not isinstance(axis.size, Symbol):
-            return None
-        alike = self._alike(axis.size)
-        if any(size in self._refused for size in alike):
-            return None
-        first, same = alike[0], dict.fromkeys(alike, term(alike[0]))
-        members: SizeSet | None = own_set(first, max(1, self._env.least(first)))
-        for clause in self._clauses:
-            sizes = set(symbols_in(clause))
-            if sizes.isdisjoint(alike) or (_is_equality(clause) and sizes <= set(alike)):
-                continue
-            renamed = _renamed(clause, same)
-            if renamed is None or set(symbols_in(renamed)) != {first}:
-                return None
-            members = narrowed_set(members, renamed) if members is not None else None
-            if members is None:
-                return None
-        form = None if members is None else _formed(first, members)
-        return form if form is None or self._is_tried or self._is_proved(alike, form) else None
+    def _written(self) -> Iterator[tuple[Symbol, AxisRange]]:
+        """Yield the sizes that a `Dim` says, each as a line over its root."""
+        taken = {size.name for size in self._sizes}
+        for sizes in self._classes().values():
+            # Torch takes 2 or more for each open axis: what a `Dim` of its own need not say, derived ones must.
+            for size in sizes if len({self._known.lines[s] for s in sizes}) > 1 else ():
+                self._known.within(size, 2, None)
+        for parameter, sizes in self._classes().items():
+            if parameter is None:
+                yield from ((s, AxisRange("", is_fixed=True)) for s in sizes if s not in self._left_alone)
+            elif parameter not in self._left and self._known.ends(parameter)[1] and self._is_proved(parameter, sizes):
+                yield from self._over_one_root(parameter, sizes, taken)
 
-    def _is_proved(self, alike: list[Symbol], form: _Form) -> bool:
-        """Return whether torch proves all guards about some sizes from a `Dim`."""
+    def _classes(self) -> dict[Symbol | None, list[Symbol]]:
+        """Return the sizes over each parameter; those over none are fixed."""
+        classes: dict[Symbol | None, list[Symbol]] = {}
+        for size in self._sizes:
+            classes.setdefault(self._known.lines[size].parameter, []).append(size)
+        return classes
+
+    def _over_one_root(
+        self, parameter: Symbol, sizes: Sequence[Symbol], taken: set[str]
+    ) -> Iterator[tuple[Symbol, AxisRange]]:
+        lines, (high, _) = self._known.lines, self._known.ends(parameter)
+        # The least axis is the root: torch 2.13 crashes over some sizes that subtract from theirs.
+        own = min((s for s in sizes if lines[s].factor == 1), key=lambda s: lines[s].offset, default=None)
+        name = own.name if own is not None else f"_{sizes[0].name}"
+        while own is None and name in taken:
+            name += "_"
+        taken.add(name)
+        # The root is an axis, or counts the multiples of a factor.
+        _, factor, offset = lines[own or sizes[0]]
+        low = offset // factor
+        if own is None and offset % factor and low < 2 and not self._is_tried:
+            low = 2  # torch fixes a root that is 1 in the example, which may have the least size
+        offsets = {s: lines[s].offset - lines[s].factor * low for s in sizes}
+        root = Root(name, low, None if high is None else low + high, min(offsets.values()) < 0)
+        for size in sizes:
+            yield size, AxisRange("", root, lines[size].factor, offsets[size])
+
+    def _is_proved(self, parameter: Symbol, sizes: Sequence[Symbol]) -> bool:
+        """Return whether torch surely proves all guards about some sizes from a `Dim`, or is asked to."""
+        if self._is_tried:
+            return True
         # A guard that holds for all sizes is in the program because torch could not prove it.
-        names = [shown_source(a.source) for a in self._axes if a.size in alike]
-        if any(name in text for name in names for text in (*self._trivial, *self._difficult)):
+        names = [shown_source(a.source) for a in self._axes if a.size in sizes]
+        read = [g for g in self._guards.all if g.formula is not None]
+        hard = [g.text for g in read if _is_trivial(g.formula) or not fits_intervals(g.text)]  # type: ignore[arg-type]
+        if any(name in text for name in names for text in hard):
             return False
-        written = dict.fromkeys(alike, form.written)
-        most = {} if form.most is None else dict.fromkeys(symbols_in_term(form.written), form.most)
-        about = [f for f in self._asked if not set(symbols_in(f)).isdisjoint(alike)]
-        return all(is_provable(f, written, most) for f in about if set(symbols_in(f)) <= set(alike))
-
-    def _alike(self, size: Symbol) -> list[Symbol]:
-        """Return all sizes that must equal this one, in the order of the axes."""
-        alike, grown = {size}, True
-        # Equality is transitive: pairs are joined until nothing is added.
-        while grown:
-            pairs = [set(symbols_in(c)) for c in self._clauses if _is_equality(c)]
-            union = alike.union(*(pair for pair in pairs if pair & alike))
-            grown, alike = union != alike, union
-        order = [a.size for a in self._axes]
-        return sorted(alike, key=lambda s: order.index(s) if s in order else len(order))
+        written = {s: self._known.lines[s].written for s in sizes}
+        high, _ = self._known.ends(parameter)
+        most = {} if high is None else {parameter: high}
+        return all(
+            is_provable(g.formula, written, most)  # type: ignore[arg-type]
+            for g in read
+            if set(symbols_in(g.formula)) <= set(sizes)  # type: ignore[arg-type]
+        )
 
 
-def symbols_in_term(value: Term) -> Iterator[Symbol]:
-    """Yield the symbols of a sum."""
-    for monomial in value.coefficients:
-        for atom in monomial:
-            if isinstance(atom, Symbol):
-                yield atom
+def ranges_of(
+    inputs: ProgramInputs,
+    guards: Guards,
+    refused: Collection[str] = (),
+    *,
+    is_tried: bool = False,
+    has_ranges: bool = True,
+) -> Ranges:
+    """Return how the open axes of a program are written; axes in ``refused``, by torch's names, are left to torch.
 
-
-def _renamed(clause: Formula, same: dict[Symbol, Term]) -> Formula | None:
-    """Return a comparison with all equal sizes written as the first of them; None for other formulas."""
-    if set(symbols_in(clause)) == {next(iter(same))}:
-        return clause
-    if not isinstance(clause, Comparison):
-        return None
-    substitution = Substitution(same, of_symbols=True)
-    sides = [substitution.term(term(d)).dim() for d in (clause.left, clause.right)]
-    return Comparison(clause.operator, *sides)
-
-
-def _formed(size: Symbol, members: SizeSet) -> _Form | None:
-    """Return a `Dim` for a set of sizes, or a multiple of one, or ``Dim.STATIC`` for a single size.
-
-    Returns None for other sets.
+    With ``is_tried``, torch is asked to accept them afterwards; otherwise an axis has a `Dim` only if torch surely
+    proves its guards. Without ``has_ranges``, axes that are left to torch are left without a range.
     """
-    name, low = size.name, members.least()
-    if low is None:
-        return None
-    high = members.greatest
-    if low == high:
-        return _Form(FIXED, "", constant(low), None)
-    # Torch's interval arithmetic knows only ends: a symbol from 0 on, plus the least size, lets differences cancel.
-    own = symbol(f"{name} above its least")
-    if members.same(SizeSet.interval(low, high)):
-        most = None if high is None else high - low
-        return _Form(name, f"{name} = {_dim_text(name, low, high)}", term(own) + constant(low), most)
-    firsts = members.first(2)
-    # Torch knows multiples only: the first two members show the factor, and all members are compared with it.
-    factor = firsts[1] - firsts[0] if len(firsts) == 2 else 0
-    if not 1 < factor <= _MOST:
-        return None
-    if not members.same(SizeSet.residues(factor, [low % factor]) & SizeSet.interval(low, high)):
-        return None
-    written = term(own).scaled(factor) + constant(low)
-    offset = low % factor
-    root = f"_{name}"
-    most = None if high is None else high // factor
-    return _Form(
-        f"{factor}*{root}" + (f" + {offset}" if offset else ""),
-        f"{root} = {_dim_text(root, low // factor, most)}",
-        written,
-        None if most is None else most - low // factor,
-    )
+    return _Planner(inputs, guards, refused, is_tried=is_tried).ranges(has_ranges=has_ranges)
 
 
-def _dim_text(name: str, low: int, high: int | None) -> str:
-    ends = [f"min={low}"] if low > 1 else []
-    ends += [f"max={high}"] if high is not None else []
-    return f"Dim({', '.join([repr(name), *ends])})"
+def suggestion_of(inputs: ProgramInputs, ranges: Ranges) -> Suggestion:
+    """Return dynamic shapes as text to paste."""
+    structure = inputs.arguments.whole
+    entries = [entry(i, ranges.texts) for i in inputs.inputs]
+    return Suggestion(ranges.lines, structure.text(entries), tuple(dict.fromkeys(structure.classes())))
 
 
 def _is_trivial(formula: Formula) -> bool:
     """Return whether a formula without sizes, or that compares a term with itself, is all that is left of a guard."""
     return not symbols_in(formula) or (isinstance(formula, Comparison) and formula.left == formula.right)
-
-
-def _is_equality(formula: Formula) -> bool:
-    return (
-        isinstance(formula, Comparison)
-        and formula.operator == "=="
-        and isinstance(formula.left, Symbol)
-        and isinstance(formula.right, Symbol)
-    )
-
-
-def with_range(dim: Any, spec: Any) -> Any:
-    """Return `Dim.AUTO` with the range of a `Dim`, if it has one; ``dim`` is torch's class."""
-    low, high = (getattr(spec, end, None) for end in ("min", "max"))
-    ends = {"min": low} if isinstance(low, int) and low > 2 else {}
-    ends |= {"max": high} if isinstance(high, int) and high < _NO_END else {}
-    return dim.AUTO(**ends) if ends else dim.AUTO
-
-
-# The end of the range of a `Dim` without one is larger.
-_NO_END = 1 << 40
