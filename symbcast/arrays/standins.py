@@ -448,9 +448,11 @@ class StandIns:
         """Register a stand-in for a function or a class."""
         self._standins[id(real)] = real, standin
 
-    def stands_for_kind(self, kind: type, wrapper: type, real_of: Callable[[Any], Any]) -> None:
-        """Register a wrapper class, called with the real value, as the stand-in for every value of a type."""
-        self._kinds[kind] = wrapper
+    def stands_for_kind(
+        self, kind: type, wrapper: type, real_of: Callable[[Any], Any], make: Callable[[Any], Any] | None = None
+    ) -> None:
+        """Register a wrapper class as the stand-in for every value of a type; ``make`` makes it of the real value."""
+        self._kinds[kind] = make or wrapper
         WRAPPERS[wrapper] = real_of
 
     def stands_for_global(self, name: str, standin: Any) -> None:

@@ -24,6 +24,7 @@ from symbcast.arrays.functions.packages import NumbaFunction, without_numba
 from symbcast.arrays.functions.replacements import STANDINS, SYMBOLIC
 from symbcast.arrays.loops.loop import FrameState, check_ended, check_value
 from symbcast.arrays.loops.rewriting import loops_of
+from symbcast.arrays.loops.rewritten_calls import is_key, restore_keyed
 from symbcast.arrays.standins import WRAPPERS, reach_of, real_of
 from symbcast.arrays.symbolic_array import MARK, SymbolicArray
 from symbcast.core.advice import guessed_meanings, with_advice
@@ -417,9 +418,10 @@ class _Traced:
     def _run(self, path: Path) -> Any:
         path.loops.tries, path.loops.choices = self._refused_loops, self._choices
         path.takes_opaque, path.turns.state_of = True, FrameState.of
-        path.hashes = False  # libraries such as einops cache results by shape
+        path.hashes, path.is_key = False, is_key  # libraries such as einops cache results by shape
         args, options = self.arguments.build(self.scope.shapes, SymbolicArray, lambda dim: sized(dim, path))
         of = STANDINS.of
+        result = None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -429,6 +431,7 @@ class _Traced:
                 raise
             finally:
                 self.has_followed_loops = self.has_followed_loops or bool(path.loops.varying)
+                restore_keyed(path, result)
             check_value(path, result)
             return result
 

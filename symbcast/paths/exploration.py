@@ -110,14 +110,14 @@ def _within(value: Any, kind: type) -> Iterator[Any]:
         yield from value.__defaults__ or ()
         yield from (value.__kwdefaults__ or {}).values()
         yield value.__dict__
-        if _is_of_user(value.__globals__.get("__name__"), value.__globals__.get("__file__")):
+        if is_of_user(value.__globals__.get("__name__"), value.__globals__.get("__file__")):
             yield value.__globals__
     elif kind is MethodType:
         yield from (value.__self__, value.__func__)
     elif kind is partial:
         yield from (value.func, *value.args, *value.keywords.values())
     elif kind is ModuleType:
-        if _is_of_user(value.__name__, getattr(value, "__file__", None)):
+        if is_of_user(value.__name__, getattr(value, "__file__", None)):
             yield vars(value)
     elif isinstance(value, type):
         if _is_of_user_class(value):
@@ -128,11 +128,11 @@ def _within(value: Any, kind: type) -> Iterator[Any]:
 
 def _is_of_user_class(kind: type) -> bool:
     module = sys.modules.get(kind.__module__)
-    return module is None or _is_of_user(kind.__module__, getattr(module, "__file__", None))
+    return module is None or is_of_user(kind.__module__, getattr(module, "__file__", None))
 
 
 @cache
-def _is_of_user(name: str | None, file: str | None) -> bool:
+def is_of_user(name: str | None, file: str | None) -> bool:
     """Return whether a module is the user's own: neither installed, nor of Python, nor of this package."""
     top = str(name).partition(".")[0]
     is_known = top != "__main__" and (top in sys.stdlib_module_names or top == "symbcast")

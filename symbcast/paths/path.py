@@ -105,6 +105,8 @@ class Path(Context):
         size_class: the class of its sizes, if not `symbcast.paths.sizes.Size`.
         untraced: why the path is unknown; None if it was traced.
         hashes: whether sizes can be hashed as numbers; False if libraries might keep sizes in their caches.
+        is_key: whether a frame compared a key with all keys of a dict before it looks for it.
+        keyed: the dicts and sets that have sizes as keys, each with what was in it before.
         may_leak_size: whether an error with a size in its message may have been caught.
         is_guarded: whether the tracer itself catches errors of the running code.
         diverged: how the run differs from the earlier run whose first answers it repeats; empty if it does not differ.
@@ -137,6 +139,8 @@ class Path(Context):
         self.may_leak_size = self.is_guarded = False
         self._handled = sys.exc_info()[1]
         self.hashes = True
+        self.is_key: Callable[[FrameType], bool] = lambda _: False
+        self.keyed: list[tuple[Any, Any]] = []
         self.size_class: Callable[..., Any] | None = None
         self.root: FrameType | None = None
         self.operation = ""

@@ -24,6 +24,7 @@ class SizePath(Protocol):
     """A path, as a size on it sees it."""
 
     hashes: bool
+    is_key: Callable[[FrameType], bool]
     size_class: Callable[..., Any] | None
 
     @property

@@ -43,9 +43,12 @@ class Size:
         return str(self._shown(sys._getframe(1)))
 
     def __hash__(self) -> int:
-        if not self.path.hashes:
+        if self.path.hashes:
+            return hash(self._number())
+        # Two sizes may be equal whatever their hashes are: the code must have compared the key with all others.
+        if not self.path.is_key(sys._getframe(1)):
             raise SizeAsKeyError("unhashable type: a size")
-        return hash(self._number())
+        return hash(self.dim)
 
     def _of(self, dim: Dim) -> Any:
         return sized(dim, self.path)

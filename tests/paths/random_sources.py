@@ -367,12 +367,46 @@ def created(w):
         w.lines.append(f"{name} = {w.rng.choice(['np.cross', 'np.linalg.cross'])}({name}[:3], {a}.ravel()[:3])")
 
 
+def keyed(w):
+    """Sizes as keys of dicts and members of sets, in caches, and ranges of floats."""
+    (a, _), (b, _) = w.array(1, 2, 3), w.array(1, 2, 3)
+    one, other, third = w.size(), w.size(), w.size()
+    w.count += 1
+    d, v = f"d{w.count}", f"v{w.count}"
+    number = w.rng.choice("0123")
+    ways = [
+        [f"{d} = {{{one}: 2, {other}: 3}}", f"{v} = np.zeros(len({d}))"],
+        [f"{d} = {{{one}: {a}, {number}: {b}}}", f"{v} = {d}[{third}]"],
+        [f"{d} = {{{number}: 1, 2: 3}}", f"{v} = np.ones({d}.get({one}, 4))"],
+        [f"{d} = {{}}", f"{d}[{a}.shape] = 1", f"{d}[{b}.shape] = 2", f"{v} = np.zeros(sum({d}.values()))"],
+        [f"{d} = {{}}", f"for u in ({a}, {b}):", f"    {d}.setdefault(len(u), []).append(u)",
+         f"{v} = np.zeros([len(g) for g in {d}.values()])"],
+        [f"{v} = {a} if {one} in {{{number}, {other}}} else {b}"],
+        [f"{d} = set()", f"{d}.add({one})", f"{d}.add({other})", f"{d}.discard({third})", f"{v} = np.ones(len({d}))"],
+        [f"{v} = window({one}) * 1.0"],
+        [f"if {one} not in MEMO:", f"    MEMO[{one}] = np.zeros({one} + 1)", f"{v} = MEMO[{one}] * 1.0"],
+        [f"{d} = {{{one}: 1}}", f"if {other} in {d}:", f"    {d}[{other}] += 2", f"{v} = np.ones({d}[{one}])"],
+        [f"{d} = {{{one}: 1, {other}: 2}}", f"del {d}[{third}]", f"{v} = np.ones(len({d}))"],
+        [f"{d} = {{{one}: 1, {other}: 2}}", f"{v} = np.ones({d}.pop({third}, 3))"],
+        [f"{v} = np.array(tuple(set({a}.ravel())))"],
+        [f"{v} = np.arange({w.rng.choice(['0.5', '0.0', '1.5'])}, {one} + {w.rng.choice(['0.5', '0.25', '1.0'])})"],
+        [f"{v} = np.arange(float({one}))"],
+        [f"{v} = np.arange({one} / 2)"],
+        [f"{v} = np.fromiter((r.sum() for r in {a}), float)"],
+        [f"{v} = np.zeros(len({{len({a}), len({b}), {one}}}))"],
+    ]  # fmt: skip
+    w.lines += w.rng.choice(ways)
+    w.arrays.append((v, 1))
+
+
 STATEMENTS = (broadcast, matmul, reduction, select, select, fancy, shape_of, shape_of, join, made, function, function)
 STATEMENTS += (loop, loop, loop, branch, branch, guard, written, tried)
 
 
-KINDS = {"plain": STATEMENTS, "arrays": (*STATEMENTS, *[table, created] * 6)}
+KINDS = {"plain": STATEMENTS, "arrays": (*STATEMENTS, *[table, created] * 6), "keys": (*STATEMENTS, *[keyed] * 10)}
 CONSTANTS = {"TABLE": np.arange(30.0).reshape(6, 5), "LEVELS": np.arange(3.0), "IDS": np.array([1, 3, 2, 1])}
+
+CACHED = "import functools\n\n@functools.lru_cache\ndef window(n):\n    return np.hanning(n)\n"
 
 
 def made_function(seed, kind="plain"):
@@ -381,7 +415,8 @@ def made_function(seed, kind="plain"):
     text = writer.text()
     file = f"<random {kind} {seed}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space = {"np": np, "__name__": "random_source", **CONSTANTS}
+    space = {"np": np, "__name__": "random_source", **CONSTANTS, "MEMO": {}}
+    exec(compile(CACHED, "<cached>", "exec"), space)
     exec(compile(text, file, "exec"), space)
     return space["function"], text, writer.shapes
 

@@ -10,7 +10,11 @@ import copyreg
 import importlib
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from operator import attrgetter
+from types import GeneratorType
 from typing import Any, Literal
 
 import numpy as np
@@ -35,12 +39,13 @@ from symbcast.arrays.functions.methods import Flat
 from symbcast.arrays.functions.packages import register_package_standins
 from symbcast.arrays.indexing import ramp_contents
 from symbcast.arrays.loops.repeated import Repeated, Sequence, gathered, has_repeated
+from symbcast.arrays.loops.rewritten_calls import CachedFunction, SetLike, SetLikeClass, collected
 from symbcast.arrays.standins import WRAPPERS, StandIns, real_of
 from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, as_array
 from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
 from symbcast.operators.operator import Dims
-from symbcast.paths.path import current
+from symbcast.paths.exploration import is_of_user
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, greatest, is_whole, sized, smallest
 from symbcast.paths.steps import ARRAYS, SIZES
@@ -172,12 +177,35 @@ def arange(real: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
         numbers = [0, numbers[0], *numbers[2:]]
     numbers = list(map(whole, numbers))
     if not all(map(is_whole, numbers)):
-        return here().fail_to_trace("numpy.arange of numbers that are not integers is not supported")
+        return _float_range(numbers, dtype)
     start, stop, step = (0, numbers[0], 1) if len(numbers) == 1 else (*numbers, 1)[:3]
     low, high, by = dim_of(start), dim_of(stop), here().number(dim_of(step))
     path = here()
     count = path.bounds.larger(ceil_divide(subtract(high, low) if by > 0 else subtract(low, high), abs(by)), 0)
     return SymbolicArray((count,), dtype if dtype is not None else np.intp, contents=ramp_contents(low, by, count))
+
+
+def _float_range(numbers: list[Any], dtype: Any) -> Any:
+    """Return the range of numbers of which some are no integers: NumPy rounds the quotient of floats up."""
+    start, stop, step = (0, numbers[0], 1) if len(numbers) == 1 else (*numbers, 1)[:3]
+    if any(type(n) is SymbolicArray for n in numbers):
+        return here().fail_to_trace("numpy.arange of numbers that data decide is not supported")
+    count = math.ceil((stop - start) / step)
+    dims = (here().bounds.larger(dim_of(count), 0),)
+    return SymbolicArray(dims, dtype or float, contents=ArrayContents(is_data=False))
+
+
+@stands_for(np.fromiter, is_ours=lambda values, *_, **__: type(values) in (GeneratorType, Sequence, SymbolicArray))
+def fromiter(real: Any, values: Any, dtype: Any, count: Any = -1, **options: Any) -> Any:
+    items = collected(values)
+    if not is_symbolic(items) and not has_repeated(items):
+        return real(items, dtype, count, **options)
+    if count != -1:
+        return here().fail_to_trace("numpy.fromiter with a count is not supported")
+    array = asarray(real_array, items) if items else real_array(items)
+    if len(dims_of(array)) > 1:
+        raise ValueError("setting an array element with a sequence.")
+    return array.astype(dtype)
 
 
 @stands_for(np.broadcast_shapes)
@@ -292,59 +320,17 @@ def identity(real: Any, *values: Any) -> Any:
     return real(*map(real_of, values))
 
 
-class Distinct(list[Any]):
-    """A set of sizes as a list without duplicates on this path, because a size has no hash."""
-
-    def __init__(self, values: Iterable[Any] = ()) -> None:
-        super().__init__()
-        for value in values:
-            self.add(value)
-
-    def add(self, value: Any) -> None:
-        """Add a value unless the set contains an equal one."""
-        if value not in self:
-            self.append(value)
-
-    def union(self, *others: Iterable[Any]) -> Distinct:
-        """Return the union of the values."""
-        return Distinct([*self, *(v for other in others for v in other)])
-
-    __or__ = union
-
-
-class _SetLike(type):
-    def __eq__(cls, other: object) -> bool:
-        return real_of(other) is _set
-
-    def __hash__(cls) -> int:
-        return hash(_set)
-
-    def __call__(cls, *args: Any) -> Any:
-        if args and current.get() is not None:
-            values = list(args[0])
-            return Distinct(values) if is_symbolic(values) else _set(values)
-        return _set(*args)
-
-    def __getattr__(cls, name: str) -> Any:
-        return getattr(_set, name)
-
-    def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, (_set, Distinct))
-
-    def __subclasscheck__(cls, kind: type) -> bool:
-        return issubclass(kind, (_set, Distinct))
-
-
-_set = set
-
-
-class SetLike(metaclass=_SetLike):
-    """The stand-in for ``set``: a class, so that ``isinstance`` works."""
-
-
 STANDINS.stands_for_global("set", SetLike)
-WRAPPERS[_SetLike] = lambda _: _set
-copyreg.pickle(_SetLike, lambda _: (real_of, (_set,)))
+WRAPPERS[SetLikeClass] = lambda _: set
+copyreg.pickle(SetLikeClass, lambda _: (real_of, (set,)))
+
+
+def _standin_of_cached(real: Any) -> Any:
+    file = getattr(sys.modules.get(real.__module__), "__file__", None)
+    return CachedFunction(real) if is_of_user(real.__module__, file) else real
+
+
+STANDINS.stands_for_kind(type(lru_cache(len)), CachedFunction, attrgetter("real"), _standin_of_cached)
 
 
 @stands_for(operator.index, is_ours=is_one)

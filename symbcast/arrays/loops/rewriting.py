@@ -35,12 +35,13 @@ _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC")
 _CASTS = frozenset({"dtype", "type", *(n for n in np.sctypeDict if n.isidentifier())})
 # Methods of real arrays that may get something that only a trace has.
 _OF_ARRAYS = frozenset({"choose", "clip", "compress", "dot", "repeat", "reshape", "searchsorted", "take"})
+_OF_KEYS = frozenset({"add", "discard", "get", "pop", "remove", "setdefault"})
 _PREFIX = "symbcast replaces "
 _LOOPS = frozenset({dis.opmap["FOR_ITER"], *(dis.opmap[n] for n in _FORMATS if n in dis.opmap)})
-_OPERATORS = frozenset(dis.opmap[n] for n in ("BINARY_OP", "IS_OP", "BINARY_SUBSCR", "BINARY_SLICE") if n in dis.opmap)
-_CONSUMERS = frozenset(
-    {"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted", "type", "dumps", "dump"}
-)
+_INDEXING = ("BINARY_SUBSCR", "BINARY_SLICE", "STORE_SUBSCR", "CONTAINS_OP", "BUILD_SET", "BUILD_MAP")
+_OPERATORS = frozenset(dis.opmap[n] for n in ("BINARY_OP", "IS_OP", *_INDEXING) if n in dis.opmap)
+_CONSUMERS = frozenset({"int", "float", "list", "tuple", "sum", "max", "min", "map", "str", "format", "sorted", "set"})
+_CONSUMERS |= {"type", "dumps", "dump"}
 MAX_FUNCTIONS = 500
 # How many functions may be found before no more of those are rewritten that others mention; the nearest come first.
 MAX_MENTIONED = 100
@@ -93,7 +94,7 @@ def _functions(function: Any) -> list[FunctionType]:
             file = value.__code__.co_filename
             if is_own and file not in files:
                 files.add(file)
-                for neighbour in list(space.values()):
+                for neighbour in (getattr(v, "__wrapped__", v) for v in list(space.values())):
                     if isinstance(neighbour, FunctionType) and neighbour.__code__.co_filename == file:
                         waiting.append(neighbour)
                     elif isinstance(neighbour, type) and neighbour.__module__ == space.get("__name__"):
@@ -140,7 +141,7 @@ def _has_loop(code: CodeType) -> bool:
     return (
         not _OPERATORS.isdisjoint(code.co_code[::2])
         or not _LOOPS.isdisjoint(code.co_code[::2])
-        or not names.isdisjoint(_CONSUMERS | _CASTS | _OF_ARRAYS)
+        or not names.isdisjoint(_CONSUMERS | _CASTS | _OF_ARRAYS | _OF_KEYS)
         or any(isinstance(c, CodeType) and _has_loop(c) for c in code.co_consts)
     )
 
@@ -233,6 +234,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "collected": ours.collected,
     "repeat": repeat,
     "item": item,
+    "key": ours.key,
+    "contains": ours.contains,
+    "dict": ours.dict_of,
+    "members": ours.SetLike,
     "method_of": ours.method_of,
     "slice": slice,
     "text": text_of_data,
@@ -286,6 +291,9 @@ class _Rewriting(ast.NodeTransformer):
         """A stand-in is the same as what it stands for."""
         self.generic_visit(node)
         sides = (node.left, node.comparators[0])
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            call = self._call("contains", node, list(sides))
+            return call if isinstance(node.ops[0], ast.In) else ast.copy_location(ast.UnaryOp(ast.Not(), call), node)
         if (
             type(node.ops[0]) not in (ast.Is, ast.IsNot)
             or len(node.ops) > 1
@@ -295,11 +303,29 @@ class _Rewriting(ast.NodeTransformer):
         call = self._call("is_same", node, list(sides))
         return call if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), call), node)
 
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        if any(k is None for k in node.keys) or all(isinstance(k, ast.Constant) for k in node.keys):
+            return node
+        return self._call("dict", node, [part for pair in zip(node.keys, node.values, strict=True) for part in pair])  # type: ignore[misc]
+
+    def visit_Set(self, node: ast.Set) -> ast.AST:
+        self.generic_visit(node)
+        return self._call("members", node, [ast.List(node.elts, ast.Load())])
+
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
         index = node.slice
-        is_other = isinstance(index, ast.Constant) and type(index.value) is not int
-        if not isinstance(node.ctx, ast.Load) or is_other:  # no index of a list
+        if isinstance(index, ast.Constant) and type(index.value) is not int:  # no index of a list
+            return node
+        if not isinstance(node.ctx, ast.Load):
+            is_part = any(isinstance(n, ast.Slice) for n in (index, *getattr(index, "elts", ())))
+            if not is_part and _is_name(node.value):
+                values = copy.deepcopy(node.value)
+                for inner in ast.walk(values):
+                    if hasattr(inner, "ctx"):
+                        inner.ctx = ast.Load()
+                node.slice = self._call("key", node, [values, index])
             return node
         if isinstance(index, ast.Tuple):
             index.elts = [self._sliced(e, node) for e in index.elts]
@@ -323,7 +349,7 @@ class _Rewriting(ast.NodeTransformer):
             call = self._call("pickled", node, [node.func, *node.args])
             call.keywords = node.keywords
             return call
-        if name in _OF_ARRAYS and isinstance(node.func, ast.Attribute):
+        if name in (_OF_ARRAYS | _OF_KEYS) and isinstance(node.func, ast.Attribute) and node.args:
             call = self._call("method_of", node, [node.func.value, ast.Constant(name), *node.args])
             call.keywords = node.keywords
             return call
@@ -349,6 +375,11 @@ class _Rewriting(ast.NodeTransformer):
             if not hasattr(node, "lineno"):
                 ast.copy_location(node, at)
         return call
+
+
+def _is_name(node: ast.expr) -> bool:
+    """Return whether an expression is a name or an attribute of one: it can be evaluated twice."""
+    return isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and _is_name(node.value))
 
 
 def _is_text(node: ast.expr) -> bool:

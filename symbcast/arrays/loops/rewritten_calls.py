@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from types import GeneratorType
+from types import FrameType, GeneratorType
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,16 @@ from symbcast.arrays.symbolic_array import (
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.paths.path import current
+from symbcast.paths.path import Path, current
 from symbcast.paths.real_numbers import Real
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
+from symbcast.paths.steps import is_subscript
 
 
 def item(values: Any, index: Any) -> Any:
     """Return ``values[index]``."""
+    if isinstance(values, dict):
+        return _of_key(values, "__getitem__", key(values, index))
     if type(values) not in (list, tuple):
         return (as_array(values) if _takes_symbolic(values, index) else values)[index]
     has_repeated = any(type(v) is Repeated for v in values)
@@ -62,10 +65,157 @@ def _takes_symbolic(values: Any, index: Any) -> bool:
 
 
 def method_of(value: Any, name: str, *args: Any, **options: Any) -> Any:
-    """Return the result of a method of an array, which may be a real one that gets something that only a trace has."""
+    """Return the result of a method of an array, which may be a real one that gets something that only a trace has.
+
+    The first argument of a method of a dict or a set may be a key with sizes.
+    """
+    if isinstance(value, _KEYED) and args:
+        return _of_key(value, name, key(value, args[0]), *args[1:], **options)
     if type(value) is np.ndarray and value.dtype != object and any(map(is_symbolic, (*args, *options.values()))):
         value = as_array(value)
     return getattr(value, name)(*args, **options)
+
+
+# Dicts and sets whose keys have sizes. A key is equal to another one where the path decides so: it is compared with all
+# of them, and then it is one of them, or a new one. So what Python does with their hashes does not matter.
+_KEYED = (dict, set, frozenset)
+
+
+def key(values: Any, value: Any) -> Any:
+    """Return the key of a dict or a set that equals a value; the value itself if there is none."""
+    path = current.get()
+    if path is None or not isinstance(values, _KEYED):
+        return value
+    has_keys = any(known is values for known, _ in path.keyed)
+    if not has_keys and not has_size(value):
+        return value
+    if not has_keys and type(values) is not frozenset:
+        path.keyed.append((values, values.copy()))
+    return next((known for known in list(values) if known is value or known == value), value)
+
+
+def has_size(value: Any) -> bool:
+    """Return whether a key is a size, or a tuple with one."""
+    return type(value) is Size or (type(value) is tuple and any(map(has_size, value)))
+
+
+def _of_key(values: Any, name: str, *args: Any, **options: Any) -> Any:
+    return getattr(values, name)(*args, **options)
+
+
+def contains(value: Any, values: Any) -> Any:
+    """Return ``value in values``."""
+    if isinstance(values, _KEYED) and (has_size(value) or any(map(has_size, values))):
+        known = key(values, value)
+        return any(known is other for other in values)
+    return value in values
+
+
+def dict_of(*items: Any) -> dict[Any, Any]:
+    """Return a dict of keys, each followed by its value."""
+    values: dict[Any, Any] = {}
+    for new, value in zip(items[::2], items[1::2], strict=True):
+        _of_key(values, "__setitem__", key(values, new), value)
+    return values
+
+
+def is_key(frame: FrameType) -> bool:
+    """Return whether a frame looks for a key that `key` returned."""
+    own = (_of_key.__code__, key.__code__)  # an OrderedDict looks for each key when it is copied
+    return frame.f_code in own or (is_subscript(frame) and any(c is key for c in frame.f_code.co_consts))
+
+
+def restore_keyed(path: Path, result: Any) -> None:
+    """Restore the dicts and sets that have got sizes as keys in a run, but for those in its result."""
+    for values, before in path.keyed:
+        if not _is_in(values, result):
+            values.clear()
+            values.update(before)
+
+
+def _is_in(values: Any, result: Any) -> bool:
+    parts = result.values() if isinstance(result, dict) else result if isinstance(result, (list, tuple)) else ()
+    return result is values or any(_is_in(values, part) for part in parts)
+
+
+class Distinct(list[Any]):
+    """A set of sizes as a list without duplicates on this path, because a size has no hash."""
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        super().__init__()
+        for value in values:
+            self.add(value)
+
+    def add(self, value: Any) -> None:
+        """Add a value unless the set contains an equal one."""
+        if value not in self:
+            self.append(value)
+
+    def union(self, *others: Iterable[Any]) -> Distinct:
+        """Return the union of the values."""
+        return Distinct([*self, *(v for other in others for v in other)])
+
+    __or__ = union
+
+
+def _distinct(array: SymbolicArray) -> Any:
+    """Return the different elements of an array as a list: data decide how many there are, at least one of any."""
+    path, place, size = here(), here().place(), array.dims[0]
+    if path.loops.tries.get(place):
+        return Distinct(list(array))
+    if path.ask(equal(size, 0)):
+        return Distinct()
+    count = path.data_size("distinct")
+    path.suppose(at_most(1, count))
+    path.suppose(at_most(count, size))
+    return [Repeated(SymbolicArray((), array.dtype), count, None, place)]
+
+
+class SetLikeClass(type):
+    def __eq__(cls, other: object) -> bool:
+        return real_of(other) is set
+
+    def __hash__(cls) -> int:
+        return hash(set)
+
+    def __call__(cls, *args: Any) -> Any:
+        if args and current.get() is not None:
+            if sequence_of(args[0]) is not None and type(args[0]) is SymbolicArray and len(args[0].dims) == 1:
+                return _distinct(args[0])
+            values = list(args[0])
+            return Distinct(values) if is_symbolic(values) else set(values)
+        return set(*args)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(set, name)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, (set, Distinct))
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, (set, Distinct))
+
+
+class SetLike(metaclass=SetLikeClass):
+    """The stand-in for ``set``: a class, so that ``isinstance`` works."""
+
+
+class CachedFunction:
+    """A function with a cache of the user's: in a trace, a call with something symbolic calls the function itself.
+
+    Attributes:
+        real: the function with the cache.
+    """
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        is_ours = current.get() is not None and any(map(is_symbolic, (*args, *options.values())))
+        return (self.real.__wrapped__ if is_ours else self.real)(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
 
 
 def _of_first_pass(at: Dim) -> Dim:
@@ -397,6 +547,11 @@ def int_of(*values: Any) -> Any:
 def str_of(*values: Any) -> Any:
     is_data = len(values) == 1 and type(values[0]) is SymbolicArray
     return text_of_data(formatted_element(values[0])) if is_data else NotImplemented
+
+
+@_replaces("set")
+def set_of(*values: Any) -> Any:
+    return SetLike(*values)
 
 
 @_replaces("list")
