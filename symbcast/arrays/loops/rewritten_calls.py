@@ -10,19 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from symbcast.arrays import symbolic_array
 from symbcast.arrays.array_facts import here, is_symbolic, whole
 from symbcast.arrays.indexing import sliced
 from symbcast.arrays.loops.loop import SymbolicLoop, increment_of, is_alike
 from symbcast.arrays.loops.repeated import Repeated, Sequence, count_of, has_repeated, put_index, refuse_repeated
 from symbcast.arrays.standins import real_of
-from symbcast.arrays.symbolic_array import (
-    NestedList,
-    SymbolicArray,
-    as_array,
-    formatted_element,
-    integer_of,
-    text_of_data,
-)
+from symbcast.arrays.symbolic_array import NestedList, SymbolicArray
 from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, replace_symbols, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
 from symbcast.core.algebra.terms import Dim
@@ -37,7 +31,7 @@ def item(values: Any, index: Any) -> Any:
     if isinstance(values, dict):
         return _of_key(values, "__getitem__", key(values, index))
     if type(values) not in (list, tuple):
-        return (as_array(values) if _takes_symbolic(values, index) else values)[index]
+        return (symbolic_array.as_array(values) if _takes_symbolic(values, index) else values)[index]
     has_repeated = any(type(v) is Repeated for v in values)
     if has_repeated and isinstance(index, slice):
         return _part(values, index)
@@ -72,7 +66,7 @@ def method_of(value: Any, name: str, *args: Any, **options: Any) -> Any:
     if isinstance(value, _KEYED) and args:
         return _of_key(value, name, key(value, args[0]), *args[1:], **options)
     if type(value) is np.ndarray and value.dtype != object and any(map(is_symbolic, (*args, *options.values()))):
-        value = as_array(value)
+        value = symbolic_array.as_array(value)
     return getattr(value, name)(*args, **options)
 
 
@@ -540,13 +534,13 @@ def int_of(*values: Any) -> Any:
         return value.rounded("trunc")
     if type(value) is not SymbolicArray or value.dims or value.dtype.kind not in "biuf":
         return NotImplemented
-    return integer_of(value)
+    return symbolic_array.integer_of(value)
 
 
 @_replaces("str")
 def str_of(*values: Any) -> Any:
     is_data = len(values) == 1 and type(values[0]) is SymbolicArray
-    return text_of_data(formatted_element(values[0])) if is_data else NotImplemented
+    return symbolic_array.text_of_data(symbolic_array.formatted_element(values[0])) if is_data else NotImplemented
 
 
 @_replaces("set")

@@ -20,19 +20,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count, groupby
 from typing import Any, ClassVar, NamedTuple, Self
 
+from symbcast.core.algebra import terms
 from symbcast.core.algebra.arithmetic import add, maximum, replace_symbols
-from symbcast.core.algebra.terms import (
-    Atom,
-    Dim,
-    Monomial,
-    Operation,
-    Symbol,
-    Term,
-    constant,
-    interned,
-    made_symbol,
-    symbols_of,
-)
+from symbcast.core.algebra.terms import Atom, Dim, Monomial, Operation, Symbol, Term, made_symbol
 from symbcast.core.characters import quoted_name
 
 __all__ = [
@@ -90,7 +80,7 @@ class Unknown(Symbol):
         """Return a new unknown, or the one with a number."""
         number = next_number() if number is None else number
         # The key includes label and bounds: data written elsewhere may use the number for another unknown.
-        return interned(
+        return terms.interned(
             (Unknown, number, label, lower, upper), lambda: made_symbol(Unknown, label, number, lower, upper)
         )
 
@@ -199,7 +189,7 @@ class SequenceSymbol(Symbol):
 
     def __new__(cls, sequence: AxisSequence, place: int = 0) -> Self:
         """Return the symbol of this kind for a sequence and a place."""
-        symbol = interned((cls, sequence, place), _new_sequence_symbol, cls, sequence, place)
+        symbol = terms.interned((cls, sequence, place), _new_sequence_symbol, cls, sequence, place)
         assert isinstance(symbol, cls)
         return symbol
 
@@ -340,7 +330,7 @@ def without_clashes(symbols: Iterable[Symbol], others: Iterable[Symbol] = ()) ->
 
 
 def _rests(dim: Dim) -> list[Rest]:
-    return [s for s in symbols_of((dim,)) if isinstance(s, Rest)]
+    return [s for s in terms.symbols_of((dim,)) if isinstance(s, Rest)]
 
 
 # Terms as text that reads back.
@@ -461,7 +451,7 @@ class TermWriter:
         if atom.kind in ("//", "%"):
             operator = "//" if atom.kind == "//" else " % "
             dividend, divisor = atom.args
-            if atom.kind == "%" and divisor is constant(1):
+            if atom.kind == "%" and divisor is terms.constant(1):
                 return f"0*{self.write(dividend, POWER)}", PRODUCT  # a mention, which reads back as one
             # `M*N//2` is read from the left; a division within a dividend needs brackets to be parsed at all.
             nested = isinstance(dividend, Operation) and dividend.kind in ("//", "%")

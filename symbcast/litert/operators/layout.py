@@ -8,29 +8,9 @@ from itertools import pairwise
 from symbcast.core.algebra.arithmetic import add, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Dim
-from symbcast.graphs.walking.gathering_and_slicing import (
-    SLICE_MASKS,
-    SliceBounds,
-    slice_positions,
-    slice_value,
-    strided,
-)
-from symbcast.graphs.walking.reshaping import (
-    TargetShape,
-    axes_of_size_1,
-    concatenated,
-    counted,
-    expanded,
-    expect_line,
-    filled,
-    parted,
-    reordered,
-    requested_shape,
-    reshaped,
-    squeezed,
-    tiled,
-    unsqueezed,
-)
+from symbcast.graphs.walking import gathering_and_slicing, reshaping
+from symbcast.graphs.walking.gathering_and_slicing import SLICE_MASKS, SliceBounds
+from symbcast.graphs.walking.reshaping import TargetShape
 from symbcast.graphs.walking.unknown_ranks import required_numbers
 from symbcast.litert.call import LiteRtCall, operator
 from symbcast.operators.joining_and_slicing import Padding, pad, split_as, split_evenly, stack
@@ -47,12 +27,12 @@ def reshape_(call: LiteRtCall) -> Value:
         target = call.elements(1)
         if target is None:
             call.note("not followed: the output shape is data, and may contain -1")
-            return call.output(requested_shape(call, 1))
+            return call.output(reshaping.requested_shape(call, 1))
     else:
         # A list of one 0 stands for no axis in old models.
         written = call.integers("new_shape") or []
         target = () if written == [0] else tuple(written)
-    value = reshaped(call, call.value(0), TargetShape(target, keeps_zero=False, inferred=_inferred))
+    value = reshaping.reshaped(call, call.value(0), TargetShape(target, keeps_zero=False, inferred=_inferred))
     return call.output(value.shape, value.content)
 
 
@@ -72,13 +52,13 @@ def _inferred(context: Context, data: Dims, sizes: Sequence[Dim]) -> Dim:
 def squeeze(call: LiteRtCall) -> Value:
     """Axes of size 1 removed: the listed ones, or all of them."""
     axes = call.integers("squeeze_dims") or []
-    return squeezed(call, axes or axes_of_size_1(call, range(len(call.shape(0)))))
+    return reshaping.squeezed(call, axes or reshaping.axes_of_size_1(call, range(len(call.shape(0)))))
 
 
 @operator("EXPAND_DIMS", elements=FIRST)
 def expand_dims(call: LiteRtCall) -> Value:
     """An axis of size 1 inserted."""
-    return unsqueezed(call, required_numbers(call, 1)[:1])
+    return reshaping.unsqueezed(call, required_numbers(call, 1)[:1])
 
 
 @operator("TRANSPOSE", "STABLEHLO_TRANSPOSE", elements=FIRST)
@@ -86,7 +66,7 @@ def transpose(call: LiteRtCall) -> Value:
     """The axes in a new order, which an input or an option lists; negative ones count from the end."""
     rank = len(call.shape(0))
     order = call.integers("permutation") or required_numbers(call, 1)
-    return reordered(call, [call.axis(a, rank) for a in order])
+    return reshaping.reordered(call, [call.axis(a, rank) for a in order])
 
 
 # Join and split.
@@ -95,7 +75,7 @@ def transpose(call: LiteRtCall) -> Value:
 @operator("CONCATENATION", elements=EVERY)
 def concatenation(call: LiteRtCall) -> Value:
     """Tensors concatenated along an axis; their other sizes must be equal."""
-    return concatenated(call, call.integer("axis"))
+    return reshaping.concatenated(call, call.integer("axis"))
 
 
 @operator("PACK", elements=EVERY)
@@ -125,7 +105,7 @@ def split(call: LiteRtCall) -> Sequence[Value]:
     """A tensor split along an axis into parts of equal size."""
     data = call.of([call.value(1)])
     (axis,) = [call.axis(a, len(data.shape(0))) for a in required_numbers(call, 0)]
-    return parted(data, axis, split_evenly(call, data.shape(0)[axis], call.integer("num_splits")))
+    return reshaping.parted(data, axis, split_evenly(call, data.shape(0)[axis], call.integer("num_splits")))
 
 
 @operator("SPLIT_V", elements=FIRST)
@@ -136,7 +116,7 @@ def split_v(call: LiteRtCall) -> Sequence[Value]:
     parts: list[Dim] = list(call.sizes(1) or call.give_up(f"the parts are in {call.input_name(1)}, which is data"))
     call.refuse_if(len(parts) != call.integer("num_splits"), "there must be a size for each output")
     if all(call.bounds.is_at_least(part, 0) for part in parts):
-        return parted(call, axis, split_as(call, dims[axis], parts))
+        return reshaping.parted(call, axis, split_as(call, dims[axis], parts))
     others = [(*parts[:n], *parts[n + 1 :]) for n in range(len(parts))]
     rests = [subtract(dims[axis], add(0, *kept)) for kept in others]
     each = [
@@ -145,7 +125,7 @@ def split_v(call: LiteRtCall) -> Sequence[Value]:
     ]
     none = all_of([equal(add(0, *parts), dims[axis]), *(at_most(0, part) for part in parts)])
     call.require(any_of([none, *each]), "the parts must add up to the size, and one at most may be -1")
-    return parted(call, axis, [_or_rest(call, f"part_{n}", part, rests[n]) for n, part in enumerate(parts)])
+    return reshaping.parted(call, axis, [_or_rest(call, f"part_{n}", part, rests[n]) for n, part in enumerate(parts)])
 
 
 def _or_rest(call: LiteRtCall, label: str, number: Dim, rest: Dim) -> Dim:
@@ -169,7 +149,8 @@ def slice_(call: LiteRtCall) -> Value:
 
     LiteRT does not resize an output whose shape in the file has no open axis: the slice must have that shape.
     """
-    dims, begins, sizes = call.shape(0), slice_positions(call, 1), slice_positions(call, 2)
+    dims = call.shape(0)
+    begins, sizes = (gathering_and_slicing.slice_positions(call, n) for n in (1, 2))
     if begins is None or sizes is None:
         call.give_up("the begin or size of the slice is not known")
     call.refuse_if(not len(begins) == len(sizes) == len(dims), "there must be a begin and a size for each axis")
@@ -184,7 +165,7 @@ def slice_(call: LiteRtCall) -> Value:
         whole = all_of([at_most(0, length), at_most(add(begin, length), size)])
         call.require(any_of([rest, whole]), f"the slice must be within axis {axis}")
         ends.append(add(begin, _or_rest(call, f"size_{axis}", length, subtract(size, begin))))
-    value = slice_value(call, call.value(0), SliceBounds(begins, ends))
+    value = gathering_and_slicing.slice_value(call, call.value(0), SliceBounds(begins, ends))
     output = call.tensor()
     if output is not None and output.shape and not output.open_axes and value.shape is not None:
         call.same_shape(value.shape, output.shape, "the slice must have the shape of the output in the file")
@@ -194,7 +175,7 @@ def slice_(call: LiteRtCall) -> Value:
 @operator("STRIDED_SLICE", elements=FIRST)
 def strided_slice(call: LiteRtCall) -> Value:
     """A slice like Python's ``x[a:b:c, None, ..., d]``; bits of masks say which given positions are ignored."""
-    begin, end = slice_positions(call, 1), slice_positions(call, 2)
+    begin, end = gathering_and_slicing.slice_positions(call, 1), gathering_and_slicing.slice_positions(call, 2)
     steps = required_numbers(call, 3)
     if begin is None or end is None:
         call.give_up("the begin or end of the slice is not known")
@@ -206,7 +187,7 @@ def strided_slice(call: LiteRtCall) -> Value:
         is_ignored = any(n in masks[name] for name in ("begin", "ellipsis", "new_axis"))
         if step < 0 and not is_ignored and start not in (None, -1) and not call.bounds.is_at_least(start or 0, 0):
             call.give_up("a slice backwards from a position that counts from the end is not followed")
-    value = strided(call, masks, begin, end, steps)
+    value = gathering_and_slicing.strided(call, masks, begin, end, steps)
     return call.output(value.shape, value.content)
 
 
@@ -259,21 +240,21 @@ def mirror_pad(call: LiteRtCall) -> Value:
 @operator("TILE", elements=FIRST)
 def tile(call: LiteRtCall) -> Value:
     """The data repeated along each axis."""
-    return tiled(call, call.shape(0), requested_shape(call, 1))
+    return reshaping.tiled(call, call.shape(0), reshaping.requested_shape(call, 1))
 
 
 @operator("BROADCAST_TO", elements=FIRST)
 def broadcast_to(call: LiteRtCall) -> Value:
     """The data broadcast to a shape."""
-    expect_line(call, 1)
-    return expanded(call, requested_shape(call, 1))
+    reshaping.expect_line(call, 1)
+    return reshaping.expanded(call, reshaping.requested_shape(call, 1))
 
 
 @operator("BROADCAST_ARGS", elements=(0, 1))
 def broadcast_args(call: LiteRtCall) -> Value:
     """The shape to which two shapes are broadcast."""
-    expect_line(call, 0, 1)
-    dims = call.broadcast(requested_shape(call, 0), requested_shape(call, 1))
+    reshaping.expect_line(call, 0, 1)
+    dims = call.broadcast(reshaping.requested_shape(call, 0), reshaping.requested_shape(call, 1))
     return call.output((len(dims),), Elements(dims))
 
 
@@ -385,10 +366,10 @@ def rank(call: LiteRtCall) -> Value:
 @operator("FILL", elements=(1,))
 def fill(call: LiteRtCall) -> Value:
     """A tensor of a given shape with one number everywhere."""
-    expect_line(call, 0)
+    reshaping.expect_line(call, 0)
     call.rank(1, (0,), "the number")
-    dims = requested_shape(call, 0)
-    return call.output(dims, filled(call.element(1), dims))
+    dims = reshaping.requested_shape(call, 0)
+    return call.output(dims, reshaping.filled(call.element(1), dims))
 
 
 @operator("RANGE")
@@ -402,5 +383,5 @@ def range_(call: LiteRtCall) -> Value:
         call.at_most(*((start, limit) if step > 0 else (limit, start)), "a range must go towards its end")
     else:
         call.note_data("the range must go towards its end", 0, 1, 2)
-    numbers = counted(call)
+    numbers = reshaping.counted(call)
     return call.output(numbers.shape, numbers.content)

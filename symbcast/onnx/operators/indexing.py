@@ -11,16 +11,9 @@ from symbcast.core.algebra.formulas import TRUE, all_of, any_of, at_most, equal,
 from symbcast.graphs.walking import reshaping, unknown_ranks
 from symbcast.graphs.walking.gathering_and_slicing import check_columns, check_indices, gathered, index_length
 from symbcast.graphs.walking.node_call import NodeCall
+from symbcast.onnx.operators import declarations
 from symbcast.onnx.operators.attention import check_lengths
-from symbcast.onnx.operators.declarations import (
-    MICROSOFT,
-    RuntimeDifference,
-    crashes,
-    input_interval,
-    interval_of_some,
-    operator,
-    reaches_axis,
-)
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, crashes, operator
 from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.protobuf import TensorConstant
 from symbcast.operators import indexing
@@ -108,7 +101,7 @@ def constant_of_shape(call: NodeCall) -> Value:
 
 
 def _range_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
-    start, limit, step = (input_interval(call, n) for n in range(3))
+    start, limit, step = (declarations.input_interval(call, n) for n in range(3))
     if step.low is not None and call.bounds.is_at_least(step.low, 1):
         return contents.Interval(start.low, None if limit.high is None else subtract(limit.high, 1))
     if step.high is not None and call.bounds.is_at_most(step.high, -1):
@@ -191,7 +184,7 @@ def gather_(call: NodeCall) -> Value:
     return Value(shape, call.dtype(), gathered(call.value(0), call.value(1), axis, call.bounds))
 
 
-@operator("GatherElements", interval=interval_of_some)
+@operator("GatherElements", interval=declarations.interval_of_some)
 def gather_elements_(call: NodeCall) -> Value:
     """One element of the data for each index."""
     data, indices, axis = call.shape(0), call.shape(1), call.integer("axis")
@@ -210,7 +203,7 @@ GATHER_ND_BATCHES = RuntimeDifference(
 GATHER_ND_EMPTY = RuntimeDifference("GatherND", "ignores indices of empty slices", "each index is within its axis")
 
 
-@operator("GatherND", interval=interval_of_some)
+@operator("GatherND", interval=declarations.interval_of_some)
 def gather_nd_(call: NodeCall) -> Value:
     """Slices of the data, one for each index vector in the last axis of the indices."""
     data, indices = call.shape(0), call.shape(1)
@@ -309,7 +302,7 @@ def _places_of_known(call: NodeCall, dims: Dims) -> Value | None:
     )
 
 
-@operator("Compress", interval=interval_of_some)
+@operator("Compress", interval=declarations.interval_of_some)
 def compress(call: NodeCall) -> Value:
     """The slices that a condition selects; data decide how many."""
     dims = call.shape(0)
@@ -364,10 +357,10 @@ def one_hot_(call: NodeCall) -> Value:
 def _top_k_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> Estimate:
     if position == 1:
         return places(call.shape(0)[call.integer("axis", -1)])
-    return some_of(input_interval(call, 0))
+    return some_of(declarations.input_interval(call, 0))
 
 
-@operator("TopK", reaches=reaches_axis(-1), interval=_top_k_interval)
+@operator("TopK", reaches=declarations.reaches_axis(-1), interval=_top_k_interval)
 def top_k_(call: NodeCall) -> Sequence[Value]:
     """The k greatest along an axis, which must be at least k long."""
     dims = call.shape(0)
@@ -380,7 +373,7 @@ def top_k_(call: NodeCall) -> Sequence[Value]:
     return Value(shape, call.dtype()), Value(shape, contents.INT64)
 
 
-@operator("ReverseSequence", interval=interval_of_some)
+@operator("ReverseSequence", interval=declarations.interval_of_some)
 def reverse_sequence(call: NodeCall) -> Value:
     """Each sequence of a batch reversed up to its own length."""
     dims = call.shape(0)

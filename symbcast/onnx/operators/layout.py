@@ -14,14 +14,8 @@ from symbcast.graphs.walking.gathering_and_slicing import SliceBounds, slice_pos
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import TargetShape
 from symbcast.graphs.walking.unknown_ranks import reaches_of_joined, reaches_ranks, required_numbers
-from symbcast.onnx.operators.declarations import (
-    RuntimeDifference,
-    input_interval,
-    interval_of_first,
-    operator,
-    reaches_axis,
-    reaches_broadcast,
-)
+from symbcast.onnx.operators import declarations
+from symbcast.onnx.operators.declarations import RuntimeDifference, operator
 from symbcast.operators import joining_and_slicing
 from symbcast.operators.joining_and_slicing import MODES, NOT_BELOW, Joined, Padding
 from symbcast.operators.operator import Context, Dims
@@ -101,7 +95,7 @@ def transpose_(call: NodeCall) -> Value:
     return reshaping.reordered(call, call.integers("perm"))
 
 
-@operator("Expand", reaches=reaches_broadcast, interval=interval_of_first)
+@operator("Expand", reaches=declarations.reaches_broadcast, interval=declarations.interval_of_first)
 def expand_(call: NodeCall) -> Value:
     """The data and a shape, broadcast together both ways."""
     return reshaping.expanded(call, reshaping.requested_shape(call, 1), both_ways=True)
@@ -115,7 +109,7 @@ def _reach_by_length(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[
     return [Reach(rank=shape[0] // (2 if call.node.op_type == "Pad" else 1))]
 
 
-@operator("Tile", reaches=_reach_by_length, interval=interval_of_first)
+@operator("Tile", reaches=_reach_by_length, interval=declarations.interval_of_first)
 def tile_(call: NodeCall) -> Value:
     """The data repeated along each axis."""
     dims = call.shape(0)
@@ -171,7 +165,7 @@ RESHAPE_BESIDE_ZERO = RuntimeDifference(
 )
 
 
-@operator("Reshape", interval=interval_of_first)
+@operator("Reshape", interval=declarations.interval_of_first)
 def reshape_(call: NodeCall) -> Value:
     """The same elements in another shape; a 0 keeps the size of its axis, and one -1 is inferred."""
     if call.version < 5:
@@ -196,7 +190,7 @@ def _reshape_to_data(call: NodeCall) -> Value:
     return Value(shape, call.dtype())
 
 
-@operator("Flatten", interval=interval_of_first)
+@operator("Flatten", interval=declarations.interval_of_first)
 def flatten_(call: NodeCall) -> Value:
     """A matrix: the axes before ``axis`` form the rows, the others the columns."""
     data = call.value(0)
@@ -291,7 +285,7 @@ def _split_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> 
     return intervals.cut(call.value(0), axis, part, call.bounds)
 
 
-@operator("Split", reaches=reaches_axis(0), interval=_split_interval)
+@operator("Split", reaches=declarations.reaches_axis(0), interval=_split_interval)
 def split(call: NodeCall) -> Sequence[Value]:
     """A tensor split along ``axis`` into parts of given sizes, or of equal size with a smaller last part."""
     dims = call.shape(0)
@@ -358,7 +352,7 @@ def _slice_interval(call: NodeCall, outputs: Sequence[Value], position: int) -> 
     starts, ends, axes = (call.numbers(n) for n in (1, 2, 3)) if call.version >= 10 else (None, None, None)
     steps = call.numbers(4) if call.has(4) else [1]
     if not (starts and ends and steps and axes and len(axes) == 1):
-        return some_of(input_interval(call, 0))
+        return some_of(declarations.input_interval(call, 0))
     return intervals.cut(call.value(0), axes[0], slice(starts[0], ends[0], steps[0]), call.bounds)
 
 

@@ -14,14 +14,8 @@ from symbcast.core.algebra.symbols import AxisSequence, Unknown
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.walking.node_call import NodeCall, UnknownShapeError
 from symbcast.graphs.walking.reshaping import expect, expect_line, folded, known_shape, known_shapes
-from symbcast.onnx.operators.declarations import (
-    MICROSOFT,
-    RuntimeDifference,
-    input_interval,
-    may_be_number,
-    operator,
-    reaches_axis,
-)
+from symbcast.onnx.operators import declarations
+from symbcast.onnx.operators.declarations import MICROSOFT, RuntimeDifference, operator
 from symbcast.onnx.operators.signatures import declare
 from symbcast.onnx.reference import infer
 from symbcast.operators.layers import check_channels, group_norm, layer_norm, per_channel
@@ -101,7 +95,7 @@ _STEPS = {"ReduceSum": "Add", "ReduceProd": "Mul", "ReduceMax": "Max", "ReduceMi
 def _reduced_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Reach | None]:
     axes = call.axes("axes", 1, _AXES_ARE_INPUT_SINCE.get(call.node.op_type, 18))
     if axes:
-        return [] if may_be_number(call, shapes) else [reach_of(axes)]
+        return [] if declarations.may_be_number(call, shapes) else [reach_of(axes)]
     return [] if call.integer("keepdims", 1) or call.integer("noop_with_empty_axes") else [ANY]
 
 
@@ -111,7 +105,7 @@ def _reduced_reach(call: NodeCall, shapes: Sequence[Dims | None]) -> Sequence[Re
     "ReduceMin",
     reaches=_reduced_reach,
     interval=lambda call, outputs, n: (
-        some_of(input_interval(call, 0)) if call.is_positive(call.shape(0)) else UNBOUNDED
+        some_of(declarations.input_interval(call, 0)) if call.is_positive(call.shape(0)) else UNBOUNDED
     ),
 )
 @operator(
@@ -207,7 +201,7 @@ ARG_EMPTY = RuntimeDifference(
 @operator(
     "ArgMax",
     "ArgMin",
-    reaches=lambda call, shapes: [] if may_be_number(call, shapes) else [reach_of([call.integer("axis")])],
+    reaches=lambda call, shapes: [] if declarations.may_be_number(call, shapes) else [reach_of([call.integer("axis")])],
     interval=lambda call, outputs, n: places(call.shape(0)[call.integer("axis")]),
 )
 def arg(call: NodeCall) -> Value:
@@ -302,7 +296,7 @@ def instance_normalization(call: NodeCall) -> Value:
     return Value(dims, call.dtype())
 
 
-@operator("LpNormalization", reaches=reaches_axis(-1))
+@operator("LpNormalization", reaches=declarations.reaches_axis(-1))
 def lp_normalization(call: NodeCall) -> Value:
     """Each line along an axis divided by its length."""
     dims = call.shape(0)
