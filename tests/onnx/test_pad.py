@@ -134,6 +134,13 @@ def test_sizes_that_work_together_are_padded_together():
     assert answer.notes[-1] == "y is not cropped: axis 0, H*W//8, is not in proportion to H and W"
 
 
+def test_sizes_that_only_the_old_ones_satisfy_are_padded_to_these():
+    text = "g (float[4, 4] x) => (float y) { t = Transpose(x)  y = Concat<axis = 0>(x, t) }"
+    answer = padded(text, "H, W", "max(H, 4) == max(W, 4)")
+    for height, width, rows in [(2, 2, 4), (2, 3, 8), (5, 5, 10)]:
+        assert run(answer.model, {"x": np.ones((height, width), np.float32)})["y"].shape[0] == rows
+
+
 def test_graphs_within_see_the_padded_input():
     text = """g (float[2, 8] x, bool c) => (float y) <int64[3] pairs = {2, -1, 4}> {
       a = If(c) <then_branch = t () => (float[2, N, 4] p) { p = Reshape(x, pairs) },
@@ -143,12 +150,12 @@ def test_graphs_within_see_the_padded_input():
 
 
 RELU, EVEN = "{ y = Relu(x) }", "<int64[2] s = {-1, 2}> { y = Reshape(x, s) }"
-SQUARE = "{ t = Transpose(x)  y = Concat<axis = 0>(x, t) }"
+TABLE = "<float[1, 4] table = {1, 4, 9, 16}> { y = Add(x, table) }"
 BAD = [
     ("ones", RELU, 17, sb.ShapeTypeError, "write one of 'zero', 'edge', 'reflect'"),
     ("zero", RELU, 17, sb.BindingError, "there is nothing to pad: the model takes every size"),
     ("zero", EVEN, 9, sb.ModelError, "operator set 9 does not pad by computed numbers"),
-    ("zero", SQUARE, 17, sb.BindingError, "no padding helps: the model needs"),
+    ("zero", TABLE, 17, sb.BindingError, "no padding helps: the model needs T <= 4"),
 ]
 
 

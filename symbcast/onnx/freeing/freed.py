@@ -410,7 +410,9 @@ def free(
         report = _shared(source, final, report, runtime)
     padded = None
     if pad is not None:
-        before, (final, padding, report) = final, _with_padding(source, final, report, pad, runtime)
+        before, raw = final, type(final).FromString(final.SerializeToString())
+        padding = pad_model(_opened(source, raw, runtime), old, report, pad)
+        final, report = _redeclared(source, raw, runtime)
         padded = _Padded(_with_external_data(before, source), padding)
     if (plan.changed or pad) and not _holds(report.condition.formula, {s.name: n for s, n in old.items()}):
         raise ModelError(source.name, "the rewritten model does not run at the old sizes", "please report it")
@@ -429,7 +431,7 @@ def _rewritten(
     source: _Source, raw: Any, old: Mapping[Symbol, int], sources: Mapping[Symbol, tuple[str, int]], runtime: Runtime
 ) -> tuple[Plan, Any]:
     """Walk through a model with free sizes, and return the changes and the changed model."""
-    model = OnnxModel(source.name, None, validated(source.name, raw, "spec", walkable_nodes), "spec")
+    model = _opened(source, raw, "spec")
     plan = Plan(model, old, sources)
     check_graph(replace(FRONT_END, walk=partial(FreeingWalk, plan)), model, read_question(FRONT_END, runtime=runtime))
     plan.apply()
@@ -445,18 +447,6 @@ def _shared(source: _Source, raw: Any, report: ModelReport, runtime: Runtime) ->
     return _redeclared(source, raw, runtime)[1]
 
 
-def _with_padding(
-    source: _Source, before: Any, report: ModelReport, pad: PadMode, runtime: Runtime
-) -> tuple[Any, Padding, ModelReport]:
-    """Return a model with nodes that pad its inputs and crop its outputs, and the answer about it."""
-    raw = type(before).FromString(before.SerializeToString())
-    model = OnnxModel(source.name, None, validated(source.name, raw, runtime, walkable_nodes), runtime)
-    shapes = {name: shape.dims for name, shape in report.inputs.items() if shape is not None}
-    sources = {d: (name, axis) for name, dims in shapes.items() for axis, d in enumerate(dims) if isinstance(d, Symbol)}
-    padding = pad_model(Plan(model, {}, sources), report, pad)
-    return (padded := _redeclared(source, raw, runtime))[0], padding, padded[1]
-
-
 def _redeclared(source: _Source, raw: Any, runtime: Runtime) -> tuple[Any, ModelReport]:
     """Write the sizes of outputs anew; return the model from its bytes, and the answer about it."""
     for output in raw.graph.output:
@@ -469,8 +459,11 @@ def _redeclared(source: _Source, raw: Any, runtime: Runtime) -> tuple[Any, Model
 
 def _checked(source: _Source, raw: Any, runtime: Runtime) -> ModelReport:
     question = read_question(FRONT_END, runtime=runtime)
-    model = OnnxModel(source.name, None, validated(source.name, raw, runtime, walkable_nodes), runtime)
-    return ModelReport(check_graph(FRONT_END, model, question))
+    return ModelReport(check_graph(FRONT_END, _opened(source, raw, runtime), question))
+
+
+def _opened(source: _Source, raw: Any, runtime: Runtime) -> OnnxModel:
+    return OnnxModel(source.name, None, validated(source.name, raw, runtime, walkable_nodes), runtime)
 
 
 # Which axes are free.

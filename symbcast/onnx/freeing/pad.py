@@ -36,6 +36,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ModelError, ShapeTypeError
 from symbcast.onnx.freeing.plan import Edit, Plan, replace_nodes
 from symbcast.onnx.protobuf import OnnxNode, graphs_in
+from symbcast.onnx.reader import OnnxModel
 from symbcast.onnx.report import ModelReport
 
 PadMode: TypeAlias = Literal["zero", "edge", "reflect"]
@@ -164,31 +165,32 @@ def check_mode(mode: object) -> None:
 # Which sizes to pad to.
 
 
-def targets_of(condition: Formula, symbols: Sequence[Symbol]) -> list[Target]:
-    """Return the sizes to which axes are padded, so that a condition holds, for the axes where there are any."""
-    clauses = normal_conjuncts([condition])
-    sets = {s: own_set(s, 1) for s in symbols}
-    tied: list[Formula] = []
-    for clause in clauses:
-        sizes = [*symbols_in(clause)]
-        narrowed = narrowed_set(sets[sizes[0]], clause) if len(sizes) == 1 and sizes[0] in sets else None
-        if narrowed is not None:
-            sets[sizes[0]] = narrowed
-        elif sets.keys() >= {*sizes}:
-            tied.append(clause)
+def targets_of(condition: Formula, old: Mapping[Symbol, int]) -> list[Target]:
+    """Return the sizes to which axes are padded, so that a condition holds, for the axes where there are any.
+
+    ``old`` has all sizes that may be padded, with numbers at which the condition holds.
+    """
+    sets = {s: own_set(s, 1) for s in old}
+    groups: list[tuple[set[Symbol], list[Formula]]] = []
+    for clause in normal_conjuncts([condition]):
+        sizes, tied = {*symbols_in(clause)}, [clause]
+        only = next(iter(sizes)) if len(sizes) == 1 else None
+        if only in sets and (narrowed := narrowed_set(sets[only], clause)) is not None:
+            sets[only] = narrowed
+        elif sets.keys() >= sizes:
+            for group in [g for g in groups if g[0] & sizes]:
+                groups.remove(group)
+                sizes, tied = sizes | group[0], tied + group[1]
+            groups.append((sizes, tied))
     targets = {s: target for s, members in sets.items() if (target := _class_in(s, members))}
-    joined = {s for clause in tied for s in symbols_in(clause)}
-    if joined:
-        together = _together(tied, {s: targets[s] for s in joined & targets.keys()})
-        works = all_of([*tied, *(set_formula(s, sets[s], own_set(s, 1)) for s in joined)])
-        targets |= {s: target._replace(works=works) for s, target in together.items()}
-    return [
-        target._replace(works=set_formula(s, sets[s], own_set(s, 1)))
-        if s not in joined and sets[s] - target.members
-        else target
-        for s, target in targets.items()
-        if target.members != own_set(s, 1) and s in symbols
-    ]
+    alone = {s: set_formula(s, members, own_set(s, 1)) for s, members in sets.items()}
+    targets = {s: t._replace(works=alone[s] if sets[s] - t.members else None) for s, t in targets.items()}
+    for sizes, tied in groups:
+        works = all_of([*tied, *(alone[s] for s in sizes)])
+        if targets.keys() >= sizes:
+            together = _together(tied, {s: targets[s] for s in sizes}, old)
+            targets |= {s: target._replace(works=works) for s, target in together.items()}
+    return [target for target in targets.values() if target.step > 1 or target.least > 1]
 
 
 def _class_in(size: Symbol, members: SizeSet) -> Target | None:
@@ -207,8 +209,11 @@ def _class_in(size: Symbol, members: SizeSet) -> Target | None:
     return None
 
 
-def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target]) -> dict[Symbol, Target]:
-    """Return classes for sizes that only work together: all with one more step, then each with the smallest one."""
+def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target], old: Mapping[Symbol, int]) -> dict[Symbol, Target]:
+    """Return classes for sizes that only work together: all with one more step, then each with the smallest one.
+
+    If there are none, these are the old sizes.
+    """
     for step in range(1, _MOST_STEP + 1):
         chosen = {s: _with_step(target, step) for s, target in own.items()}
         if _holds_within(tied, chosen):
@@ -216,7 +221,8 @@ def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target]) -> dict[Sym
                 less = ({**chosen, s: _with_step(target, k)} for k in divisors(step))
                 chosen = next(c for c in less if _holds_within(tied, c))
             return chosen
-    return {}
+    point = {s: target._replace(step=1, least=old[s], most=old[s]) for s, target in own.items()}
+    return point if _holds_within(tied, point) else {}
 
 
 def _with_step(target: Target, step: int) -> Target:
@@ -241,18 +247,20 @@ def _holds_within(formulas: Sequence[Formula], targets: Mapping[Symbol, Target])
 # The nodes.
 
 
-def pad_model(plan: Plan, report: ModelReport, mode: str) -> Padding:
+def pad_model(model: OnnxModel, old: Mapping[Symbol, int], report: ModelReport, mode: PadMode) -> Padding:
     """Write nodes that pad inputs and crop outputs into a model, where its report says that it needs that.
 
     Raises `BindingError` if there is nothing to pad, and if no padding helps.
     """
+    shapes = {name: shape.dims for name, shape in report.inputs.items() if shape is not None}
+    plan = Plan(model, old, {d: (n, a) for n, dims in shapes.items() for a, d in enumerate(dims) if type(d) is Symbol})
     if plan.version < _PAD:
         hint = f"convert it to operator set {_PAD} or later, as with onnx.version_converter"
         raise ModelError(report.source, f"operator set {plan.version} does not pad by computed numbers", hint)
-    condition = report.condition
     if report.verdict is Verdict.ALWAYS:
         raise BindingError("there is nothing to pad: the model takes every size", "leave the padding out")
-    targets = targets_of(condition.formula, [*plan.sources])
+    condition = report.condition
+    targets = targets_of(condition.formula, {s: n for s, n in old.items() if s in plan.sources})
     if not targets:
         raise BindingError(f"no padding helps: the model needs {condition}", "leave the padding out")
     return _Writer(plan, report, MODES[mode], targets).write()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # The first operator sets in which Min and Max take integers, and in which Mod exists.
 _EXTREMA, _MOD = 12, 10
+_DOUBLE, _INT64 = 11, 7
 # The most trials for one model.
 _TRIALS = 1000
 
@@ -221,9 +222,9 @@ class Plan:
             return self._op("Mod", parts, "size")
         if value.kind in ("min", "max") and self.version >= _EXTREMA:
             return self._op(value.kind.capitalize(), parts, "size")
-        if value.kind in ("min", "max") and len(parts) == 2:
-            less = self._op("Less", parts, "less")
-            return self._op("Where", (less, *(parts if value.kind == "min" else parts[::-1])), "size")
+        if value.kind in ("min", "max"):  # a double holds every size exactly
+            doubles = [self._op("Cast", (part,), "double", to=_DOUBLE) for part in parts]
+            return self._op("Cast", (self._op(value.kind.capitalize(), doubles, "double"),), "size", to=_INT64)
         raise ArithmeticError(f"no nodes compute {value}")
 
     def _floor(self, value: Dim, by: int, low: int) -> str:
