@@ -53,13 +53,19 @@ _MOST_STEP, _MOST_PERIOD, _EFFORT = 256, 4096, 100_000
 _PAD = 11
 _PADDED = frozenset([1, 2, 3, 6, 7, 10, 11, 12, 13])
 _INTEGERS, _INT32, _FLOAT = frozenset([4, 5, 9]), 6, 1
+_NO_NUMBERS = frozenset([8, 14, 15])
 _IMAGES = frozenset([1, 2, 3, 10, 11, 16])
+
+
+_UNNAMED = symbol("padding")
 
 
 class Target(NamedTuple):
     """The sizes to which an axis is padded: ``least``, ``least + step``, ... up to ``most``.
 
-    ``works`` says where the axis has other sizes that work, which stay; None if there are none.
+    Attributes:
+        works: where the axis has other sizes that work, which stay; None if there are none.
+        padding: how many rows are added, as a size.
     """
 
     symbol: Symbol
@@ -67,6 +73,7 @@ class Target(NamedTuple):
     least: int
     most: int | None = None
     works: Formula | None = None
+    padding: Symbol = _UNNAMED
 
     @property
     def members(self) -> SizeSet:
@@ -80,11 +87,6 @@ class Target(NamedTuple):
         above = floor_divide(add(self.symbol, self.step - 1 - residue), self.step)
         size = add(multiply(self.step, above), residue)
         return size if self.least <= self.step else maximum((size, self.least))
-
-    @property
-    def padding(self) -> Symbol:
-        """How many rows are added, as a size."""
-        return symbol(f"{self.symbol.name}_pad")
 
     @property
     def padded(self) -> Dim:
@@ -172,16 +174,22 @@ def targets_of(condition: Formula, old: Mapping[Symbol, int]) -> list[Target]:
     """
     sets = {s: own_set(s, 1) for s in old}
     groups: list[tuple[set[Symbol], list[Formula]]] = []
+    same: list[tuple[Symbol, Symbol]] = []
     for clause in normal_conjuncts([condition]):
         sizes, tied = {*symbols_in(clause)}, [clause]
         only = next(iter(sizes)) if len(sizes) == 1 else None
         if only in sets and (narrowed := narrowed_set(sets[only], clause)) is not None:
             sets[only] = narrowed
         elif sets.keys() >= sizes:
+            match clause:
+                case Comparison("==", Symbol() as one, Symbol() as other):
+                    same.append((one, other))
             for group in [g for g in groups if g[0] & sizes]:
                 groups.remove(group)
                 sizes, tied = sizes | group[0], tied + group[1]
             groups.append((sizes, tied))
+    for pair in same * 2:  # in a chain, the last of them reaches the first
+        sets.update(dict.fromkeys(pair, sets[pair[0]] & sets[pair[1]]))
     targets = {s: target for s, members in sets.items() if (target := _class_in(s, members))}
     alone = {s: set_formula(s, members, own_set(s, 1)) for s, members in sets.items()}
     targets = {s: t._replace(works=alone[s] if sets[s] - t.members else None) for s, t in targets.items()}
@@ -212,7 +220,7 @@ def _class_in(size: Symbol, members: SizeSet) -> Target | None:
 def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target], old: Mapping[Symbol, int]) -> dict[Symbol, Target]:
     """Return classes for sizes that only work together: all with one more step, then each with the smallest one.
 
-    If there are none, these are the old sizes.
+    If there are none, these are the old sizes, unless padding each size alone helps.
     """
     for step in range(1, _MOST_STEP + 1):
         chosen = {s: _with_step(target, step) for s, target in own.items()}
@@ -222,7 +230,8 @@ def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target], old: Mappin
                 chosen = next(c for c in less if _holds_within(tied, c))
             return chosen
     point = {s: target._replace(step=1, least=old[s], most=old[s]) for s, target in own.items()}
-    return point if _holds_within(tied, point) else {}
+    helps = any(target.step > 1 or target.least > 1 for target in own.values())
+    return {} if helps or not _holds_within(tied, point) else point
 
 
 def _with_step(target: Target, step: int) -> Target:
@@ -262,7 +271,11 @@ def pad_model(model: OnnxModel, old: Mapping[Symbol, int], report: ModelReport, 
     condition = report.condition
     targets = targets_of(condition.formula, {s: n for s, n in old.items() if s in plan.sources})
     if not targets:
-        raise BindingError(f"no padding helps: the model needs {condition}", "leave the padding out")
+        needs = "the model runs at no sizes" if report.verdict is Verdict.NEVER else f"the model needs {condition}"
+        raise BindingError(f"no padding helps: {needs}", "leave the padding out")
+    for s in plan.sources:
+        plan.name(s.name)  # no other size has its name
+    targets = [target._replace(padding=symbol(plan.name(f"{target.symbol.name}_pad"))) for target in targets]
     return _Writer(plan, report, MODES[mode], targets).write()
 
 
@@ -278,6 +291,7 @@ class _Writer:
         self._padded = {t.symbol: t.padded for t in targets}
         self._edits: list[Edit] = []
         self._notes = [f"{name} is not cropped: its shape is not known" for name in self._unknown]
+        self._data = report._checked.asker.origins.keys()
 
     def write(self) -> Padding:
         """Return what was written."""
@@ -306,9 +320,10 @@ class _Writer:
         if target.works is None:
             return amount
         zero = self._plan.vector([0])
-        node = self._plan.node("Where", (self._truth(target.works), zero, amount), target.padding.name)
+        node = self._plan.node("Where", (self._truth(target.works), zero, amount), "padding")
+        node.raw.output[0] = node.raw.name = target.padding.name  # the size is shown by the name of its node
         self._plan.sizes.append(node)
-        return node.outputs[0]
+        return target.padding.name
 
     def _truth(self, formula: Formula) -> str:
         """Return the name of a tensor that says whether a formula holds."""
@@ -335,6 +350,8 @@ class _Writer:
     def _pad(self, name: str, amounts: Sequence[Dim]) -> list[OnnxNode]:
         """Return the nodes that pad an input; all others that use it then use what they make."""
         value, plan = self._inputs[name], self._plan
+        if value.dtype in _NO_NUMBERS:
+            raise BindingError(f"{name} holds no numbers that can be padded", "leave the padding out")
         pads, mode = plan.vector([*[0] * len(amounts), *amounts]), self._mode_of(name)
         if value.dtype in _PADDED:
             nodes = [plan.node("Pad", (name, pads), f"{name}_padded", mode=mode)]
@@ -356,7 +373,9 @@ class _Writer:
         """Yield how to crop an output; note the axes for which there is no way."""
         for axis, dim in enumerate(dims):
             padded = [t for t in self._targets if t.symbol in symbols_of((dim,))]
-            if padded:
+            if not self._data.isdisjoint(symbols_of((dim,))):
+                self._notes.append(f"{name} is not cropped: data decide the size of axis {axis}")
+            elif padded:
                 crop = _crop(axis, dim, padded[0]) if len(symbols_of((dim,))) == 1 else None
                 if crop is None:
                     sizes = " and ".join(t.symbol.name for t in padded)
