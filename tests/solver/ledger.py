@@ -1,10 +1,10 @@
 """The ledger of the solver: what each of its modules decides on the corpus, and what that costs.
 
 ``python tests/solver/ledger.py [--every N] [--kinds KIND,...] [MODULE...]`` asks every Nth question of `corpus.py`, in
-a drawn order that is always the same, and prints the table of the README. For each module it has the number of
-questions that enter it. A module that makes others quicker or better can be switched off: those questions are asked
-again without it, each in its own process, and the table has the answers that change, with one of them, and the CPU
-seconds with and without it. A module that changes no answer there, and saves no time, has to go.
+a drawn order that is always the same, and prints the table of the README. A module that makes others quicker or better
+can be switched off: the questions that call what the switch replaces are asked again without it, each in its own
+process. The table has how many of them have another answer then, with one of them, and the CPU seconds with and without
+it. A module that changes no answer there, and saves no time, has to go.
 
 With ``--stated N`` it asks only the questions that N drawn rows of the README's table name, with and without the row's
 module, and names the modules without which the answer stays.
@@ -21,7 +21,6 @@ import random
 import re
 import resource
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
@@ -239,39 +238,49 @@ def asked(question: Question, without: str = "") -> Measured:
     return Measured(*(forked(work) or ({"error": "the process ended"}, 0, CPU_SECONDS)))
 
 
-# Which modules a question enters.
+# Which shortcuts a question calls.
 
 
-def codes() -> dict[Any, list[str]]:
-    """Return the modules, and the shortcuts in them, that each code of a function belongs to."""
-    known: dict[Any, list[str]] = {}
-    for name in modules():
-        for path in SHORTCUTS[name] if ":" in name else ():
-            found: Any = imported(name)
-            for part in path.split("."):
-                found = getattr(found, part)
-            known.setdefault(inspect.unwrap(found).__code__, []).append(name)
-    return known
-
-
-def entered(question: Question) -> list[str]:
-    """Return the modules that a question enters, and the shortcuts that it calls."""
-    by_code, by_file = codes(), {imported(name).__file__: name for name in modules() if ":" not in name}
+@contextlib.contextmanager
+def noted_calls() -> Iterator[set[str]]:
+    """Note the shortcuts whose functions are called: those that a switch replaces."""
     found: set[str] = set()
+    with contextlib.ExitStack() as undone:
+        for module, replaced in SHORTCUTS.items():
+            for name in replaced:
+                owner, _, attribute = name.rpartition(".")
+                place = getattr(imported(module), owner) if owner else imported(module)
+                original = inspect.getattr_static(place, attribute)
+                noting = _noting(original, module, found)
+                if owner:
+                    undone.callback(setattr, place, attribute, original)
+                    setattr(place, attribute, noting)
+                else:
+                    undone.callback(_replace, noting, original)
+                    _replace(original, noting)
+        yield found
 
-    def called(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_name != "<module>":
-            found.update(by_code.get(frame.f_code, ()))
-            found.update(filter(None, [by_file.get(frame.f_code.co_filename)]))
 
-    threading.setprofile(called)
-    sys.setprofile(called)
-    try:
-        measured(question)
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-    return sorted(found)
+def _noting(original: Any, module: str, found: set[str]) -> Any:
+    """Return what does the same as a function or a class method, and notes its module."""
+    function = original.__func__ if isinstance(original, classmethod) else original
+
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        found.add(module)
+        return function(*args, **kwargs)
+
+    return classmethod(noting) if isinstance(original, classmethod) else noting
+
+
+def with_calls(question: Question) -> tuple[Measured, list[str]]:
+    """Ask a question in its own process, and return the shortcuts that it calls as well."""
+
+    def work() -> tuple[Measured, list[str]]:
+        with noted_calls() as found:
+            return measured(question), sorted(found)
+
+    answer, called = forked(work) or (({"error": "the process ended"}, 0, CPU_SECONDS), [*SHORTCUTS])
+    return Measured(*answer), called
 
 
 # What a module is for.
@@ -281,12 +290,12 @@ class Row(NamedTuple):
     """What the corpus says of a module.
 
     Attributes:
-        entering: The questions that enter it.
+        calling: The questions that call what its switch replaces.
         changed: Of those, the ones that have another answer without it, and what changes.
-        seconds: The CPU seconds of those that enter it, with it and without it.
+        seconds: The CPU seconds of those that call it, with it and without it.
     """
 
-    entering: list[str]
+    calling: list[str]
     changed: dict[str, str]
     seconds: tuple[float, float]
 
@@ -296,7 +305,7 @@ class Row(NamedTuple):
             return f"| `{module}` | the only way: {subject_of(module)} | |"
         example = next((f": `{name}`: {what}" for name, what in self.changed.items()), "")
         before, after = self.seconds
-        return f"| `{module}` | {len(self.changed)} of {len(self.entering)}{example} | {before:.1f}, {after:.1f} |"
+        return f"| `{module}` | {len(self.changed)} of {len(self.calling)}{example} | {before:.1f}, {after:.1f} |"
 
 
 def drawn(every: int, kinds: Sequence[str] = ()) -> list[Question]:
@@ -306,12 +315,12 @@ def drawn(every: int, kinds: Sequence[str] = ()) -> list[Question]:
     return found[::every]
 
 
-def row(module: str, entering: Sequence[Question], known: dict[str, Measured]) -> Row:
-    """Return what the questions that enter a module say of it."""
-    names = [q.name for q in entering]
+def row(module: str, calling: Sequence[Question], known: dict[str, Measured]) -> Row:
+    """Return what the questions that call a shortcut say of it."""
+    names = [q.name for q in calling]
     if module not in SHORTCUTS:
         return Row(names, {}, (0, 0))
-    without = {q.name: asked(q, module) for q in entering}
+    without = {q.name: asked(q, module) for q in calling}
     changed = {
         name: difference(known[name].answer, found.answer)
         for name, found in without.items()
@@ -340,12 +349,12 @@ def main(every: int, kinds: Sequence[str], wanted: Sequence[str]) -> int:
     """Print a row for each module; return 1 if one changes no answer and saves no time."""
     prepare()
     made = drawn(every, kinds)
-    known = {q.name: asked(q) for q in made}
-    entering = {q.name: forked(lambda q=q: entered(q)) or () for q in made}
+    outcomes = {q.name: with_calls(q) for q in made}
+    known = {name: answer for name, (answer, _) in outcomes.items()}
     print(f"{len(made)} questions, {sum(m.seconds for m in known.values()):.0f} s", flush=True)
     idle = []
     for module in wanted or modules():
-        found = row(module, [q for q in made if module in entering[q.name]], known)
+        found = row(module, [q for q in made if module in outcomes[q.name][1]], known)
         print(found.text(module), flush=True)
         before, after = found.seconds
         if module in SHORTCUTS and not found.changed and after <= before:
