@@ -120,10 +120,23 @@ def test_small_rows_keep_their_symbols():
 KNAPSACK = "12343*a + 98765*b + 55557*c + 77773*d"
 
 
-def test_the_least_witness_of_a_knapsack():
-    result = sb.broadcast(KNAPSACK, "100000007")
-    assert result.witness() == {"a": 16, "b": 870, "c": 9, "d": 172}
-    assert result.certify()
+def test_a_condition_has_the_least_witness_of_a_knapsack():
+    condition = sb.Condition(f"{KNAPSACK} == 100000007")
+    assert condition.witness() == {"a": 16, "b": 870, "c": 9, "d": 172}
+    assert sb.broadcast(KNAPSACK, "100000007").certify()
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["3*a - 3*b >= 1", "3*a - 3*b <= 2"], None),
+        ([f"{10**17}*a - {10**17 - 1}*b == 1"], {"a": 1, "b": 1}),
+        (["a // 7 == b", "a % 7 == 3", "b % 11 == 5", "a >= 1000"], {"a": 1039, "b": 148}),
+        (["300000*a - 299999*b >= 100000", "300000*a <= 299998*b + 200000"], {"a": 100000, "b": 100000}),
+    ],
+)
+def test_large_coefficients_are_decided(texts, expected):
+    assert sb.Condition(" and ".join(texts)).witness() == expected
 
 
 def test_a_knapsack_without_solution_is_decided():

@@ -38,7 +38,7 @@ from symbcast.core.effort import (
 from symbcast.core.effort import current as current_effort
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
-from symbcast.core.solver.f3_linear import branch_and_bound, integer_programming
+from symbcast.core.solver.f3_linear import branch_and_bound
 from symbcast.core.solver.f3_linear.equations import substitute_equations
 from symbcast.core.solver.f4_products import refutation
 from symbcast.core.solver.points import (
@@ -75,14 +75,7 @@ _EVALUATED = 10
 
 def smallest_point(question: SmallestPointQuestion) -> Point | None:
     """Return the smallest sizes, None if there are none; raise `GivenUpError` with the best ones found."""
-    ways = (
-        branch_and_bound.smallest_point,
-        integer_programming.smallest_point,
-        _smallest_by_z3,
-        partial(integer_programming.smallest_point, nodes=integer_programming.NODES),
-        _by_levels,
-    )
-    return _first_answer(ways, question)
+    return _first_answer((branch_and_bound.smallest_point, _smallest_by_z3, _by_levels), question)
 
 
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: int | None = None) -> Point | None:
@@ -90,7 +83,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
 
     ``limit`` is in z3 units; None for the default.
     """
-    ways: list[Way] = [_by_elimination, branch_and_bound.some_point, integer_programming.some_point]
+    ways: list[Way] = [_by_elimination, branch_and_bound.some_point]
     if not all(map(is_linear, formulas)):
         # Most questions about products have an answer that z3 soon finds. Only the others are worth a proof by linear
         # arithmetic, which can refute but not confirm. With divisions by sizes, z3 spends the effort without an answer;
@@ -102,7 +95,7 @@ def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit: in
         # products of five sizes one of 130 took 1.7 s within it. First, it would take the effort of what is easy.
         if all(map(_has_short_products, formulas)):
             ways.append(partial(_by_z3, limit=QUICK_LIMIT, nlsat=True))
-    ways += [partial(_by_z3, limit=limit), partial(integer_programming.some_point, nodes=integer_programming.NODES)]
+    ways.append(partial(_by_z3, limit=limit))
     return _first_answer(ways, symbols, formulas)
 
 
@@ -113,10 +106,8 @@ def repaired_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], limit
     left = tuple(s for s in symbols if s not in gone)
     ways: list[Way] = [_all_alike]
     if len(left) <= _FEW_REPAIRED:
-        ways += [branch_and_bound.some_point, integer_programming.some_point]
+        ways.append(branch_and_bound.some_point)
     ways.append(partial(_by_z3, limit=limit))
-    if limit is None:
-        ways.append(partial(integer_programming.some_point, nodes=integer_programming.NODES))
     point = _first_answer(ways, left, reduced.formulas)
     return None if point is None else reduced.completed(point)
 
