@@ -1,10 +1,11 @@
 """The ledger of the solver: what each of its modules decides on the corpus, and what that costs.
 
-``python tests/solver/ledger.py [--every N] [--kinds KIND,...] [MODULE...]`` asks the questions of `corpus.py`, of its
-drawn programs every Nth in an order that is always the same, and prints the table of the README. A module that makes
-others quicker or better can be switched off: the questions that call what the switch replaces are asked again without
-it, each in its own process. The table has how many of them have another answer then, with one of them, and the CPU
-seconds with and without it. A module that changes no answer there, and saves no time, has to go.
+``python tests/solver/ledger.py [--every N] [--jobs N] [--kinds KIND,...] [MODULE...]`` asks the questions of
+`corpus.py`, of its drawn programs every Nth in an order that is always the same, and prints the table of the README. A
+module that makes others quicker or better can be switched off: the questions that call what the switch replaces are
+asked again without it, each in its own process, some at once. The table has how many of them have another answer then,
+with one of them, and the CPU seconds with and without it. A module that changes no answer there, and saves no time, has
+to go.
 
 With ``--stated N`` it asks only the questions that N drawn rows of the README's table name, with and without the row's
 module, and names the modules without which the answer stays.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import inspect
 import json
 import os
@@ -23,6 +25,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -206,6 +209,7 @@ def prepare() -> None:
 
     for name in modules():
         imported(name)
+    gc.freeze()  # a fork that collects garbage would copy all of it
 
 
 def forked(work: Callable[[], Any]) -> Any:
@@ -319,12 +323,13 @@ def drawn(every: int, kinds: Sequence[str] = ()) -> list[Question]:
     return [*programs[::every], *(q for q in found if q.name.split()[0] not in DRAWN)]
 
 
-def row(module: str, calling: Sequence[Question], known: dict[str, Measured]) -> Row:
+def row(module: str, calling: Sequence[Question], known: dict[str, Measured], pool: Executor) -> Row:
     """Return what the questions that call a shortcut say of it."""
     names = [q.name for q in calling]
     if module not in SHORTCUTS:
         return Row(names, {}, (0, 0))
-    without = {q.name: asked(q, module) for q in calling}
+    answers = pool.map(lambda question: asked(question, module), calling)
+    without = {question.name: answer for question, answer in zip(calling, answers, strict=True)}
     changed = {
         name: difference(known[name].answer, found.answer)
         for name, found in without.items()
@@ -349,16 +354,16 @@ def subject_of(module: str) -> str:
     return first[0].lower() + first[1:]
 
 
-def main(every: int, kinds: Sequence[str], wanted: Sequence[str]) -> int:
+def main(every: int, kinds: Sequence[str], wanted: Sequence[str], pool: Executor) -> int:
     """Print a row for each module; return 1 if one changes no answer and saves no time."""
     prepare()
     made = drawn(every, kinds)
-    outcomes = {q.name: with_calls(q) for q in made}
+    outcomes = dict(zip((q.name for q in made), pool.map(with_calls, made), strict=True))
     known = {name: answer for name, (answer, _) in outcomes.items()}
     print(f"{len(made)} questions, {sum(m.seconds for m in known.values()):.0f} s", flush=True)
     idle = []
     for module in wanted or modules():
-        found = row(module, [q for q in made if module in outcomes[q.name][1]], known)
+        found = row(module, [q for q in made if module in outcomes[q.name][1]], known, pool)
         print(found.text(module), flush=True)
         before, after = found.seconds
         if module in SHORTCUTS and not found.changed and after <= before:
@@ -389,6 +394,10 @@ if __name__ == "__main__":
     parser.add_argument("modules", nargs="*")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=())
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--stated", type=int, default=0)
     options = parser.parse_args()
-    sys.exit(idle_of_stated(options.stated) if options.stated else main(options.every, options.kinds, options.modules))
+    if options.stated:
+        sys.exit(idle_of_stated(options.stated))
+    with ThreadPoolExecutor(options.jobs) as threads:
+        sys.exit(main(options.every, options.kinds, options.modules, threads))
