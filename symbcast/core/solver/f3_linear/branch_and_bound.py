@@ -206,7 +206,8 @@ def smallest_point(question: SmallestPointQuestion) -> Point | None:
 def some_point(symbols: Sequence[Symbol], formulas: Sequence[Formula], steps: int = FEW_STEPS) -> Point | None:
     """Return small sizes at which formulas hold, None if there are none; raise `GivenUpError` if undecided."""
     search = Search(SmallestPointQuestion(symbols, {}, formulas, dict.fromkeys(symbols, 1)), steps)
-    point = search.at_level(0)
+    # Without the zeros that domains force, there would be no sizes at any sum, and nothing that ends the search.
+    point = search.at_level(sum(domain.least(1) is None for domain in search.domains))
     return point if point is not None else search.at_level(len(search.symbols))
 
 
