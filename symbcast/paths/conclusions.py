@@ -54,11 +54,13 @@ class DataSplit(NamedTuple):
         inputs: the requirements on input sizes: necessary, and sufficient for suitable data.
         data: the clauses that mention data-dependent sizes.
         is_proved: whether suitable data are proved to exist at all input sizes that ``inputs`` allows.
+        shown: where it is not: input sizes at which some choice of the data meets the condition.
     """
 
     inputs: Formula
     data: tuple[Formula, ...] = ()
     is_proved: bool = True
+    shown: Formula = FALSE
 
 
 def split_by_data(
@@ -76,7 +78,10 @@ def split_by_data(
     bounds = [f for s in sorted(own, key=lambda s: str(s.name)) for f in _bounds(s)]
     inputs = all_of(project(parts, own, [*always, *bounds], {}).inputs)
     needs = all_of([*parts, *(f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f)))])
-    return DataSplit(inputs, data, _is_sufficient(inputs, needs, own, assumptions))
+    ways = list(_ways(needs, own))
+    # Each choice is one way to choose the data; that together they cover `inputs` is one question for the solver.
+    covers = inputs == FALSE or Decision(assumptions, [any_of([negate(inputs), *ways])]).verdict is Verdict.ALWAYS
+    return DataSplit(inputs, data) if covers else DataSplit(inputs, data, False, any_of(ways))
 
 
 def _bounds(size: Symbol) -> Iterator[Formula]:
@@ -86,20 +91,15 @@ def _bounds(size: Symbol) -> Iterator[Formula]:
         yield Comparison("<=", size, size.upper)
 
 
-def _is_sufficient(inputs: Formula, needs: Formula, own: frozenset[Symbol], assumptions: AssumptionSet) -> bool:
-    """Return whether, at all input sizes that ``found`` allows, one of the choices satisfies the needs."""
-    if inputs == FALSE:
-        return True
+def _ways(needs: Formula, own: frozenset[Symbol]) -> Iterator[Formula]:
+    """Yield, for some choices of the data-dependent sizes, the input sizes at which these meet the needs."""
     sizes = [s for s in symbols_in(needs) if s in own]
     choices = [_choices(s, needs, own) for s in sizes]
-    ways = []
     for chosen in islice(product(*choices), MAX_CHOICES):
-        part = all_of(normal_conjuncts([replace_in_formula(needs, dict(zip(sizes, chosen, strict=True)))]))
-        if part == TRUE:
-            return True
-        ways.append(part)
-    # Each choice is one way to choose the data; that together they cover `inputs` is one question for the solver.
-    return Decision(assumptions, [any_of([negate(inputs), *ways])]).verdict is Verdict.ALWAYS
+        way = all_of(normal_conjuncts([replace_in_formula(needs, dict(zip(sizes, chosen, strict=True)))]))
+        yield way
+        if way == TRUE:
+            return
 
 
 def _choices(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> list[Dim]:
@@ -191,7 +191,7 @@ class Conclusions(LazyAccount):
     @cached_property
     def works(self) -> Formula:
         """The sizes that are proved to work, for suitable data."""
-        return self._traced.inputs if self._traced.is_proved else FALSE
+        return self._traced.inputs if self._traced.is_proved else self._conditions.short(self._traced.shown)
 
     @property
     def works_for_data(self) -> bool:
