@@ -2,10 +2,10 @@
 
 ``python tests/solver/ledger.py [--every N] [--jobs N] [--kinds KIND,...] [MODULE...]`` asks the questions of
 `corpus.py`, of its drawn programs every Nth in an order that is always the same, and prints the table of the README. A
-module that makes others quicker or better can be switched off: the questions that call what the switch replaces are
-asked again without it, each in its own process, some at once. The table has how many of them have another answer then,
-with one of them, and the CPU seconds with and without it. A module that changes no answer there, and saves no time, has
-to go.
+module that makes others quicker or better can be switched off: the questions in which it acts, because it returns
+something else than what stands in for it, are asked again without it, each in its own process, some at once. The table
+has how many of them have another answer then, with one of them, and the CPU seconds with and without it. A module that
+changes no answer there, and saves no time, has to go.
 
 With ``--stated N`` it asks only the questions that N drawn rows of the README's table name, with and without the row's
 module, and names the modules without which the answer stays.
@@ -241,20 +241,20 @@ def asked(question: Question, without: str = "") -> Measured:
     return Measured(*(forked(work) or ({"error": "the process ended"}, 0, CPU_SECONDS)))
 
 
-# Which shortcuts a question calls.
+# Which shortcuts act in a question.
 
 
 @contextlib.contextmanager
-def noted_calls() -> Iterator[set[str]]:
-    """Note the shortcuts whose functions are called: those that a switch replaces."""
+def noted_acts() -> Iterator[set[str]]:
+    """Note the shortcuts whose functions return something else than what stands in for them would."""
     found: set[str] = set()
     with contextlib.ExitStack() as undone:
         for module, replaced in SHORTCUTS.items():
-            for name in replaced:
+            for name, other in replaced.items():
                 owner, _, attribute = name.rpartition(".")
                 place = getattr(imported(module), owner) if owner else imported(module)
                 original = inspect.getattr_static(place, attribute)
-                noting = _noting(original, module, found)
+                noting = _noting(original, other, module, found)
                 if owner:
                     undone.callback(setattr, place, attribute, original)
                     setattr(place, attribute, noting)
@@ -264,26 +264,37 @@ def noted_calls() -> Iterator[set[str]]:
         yield found
 
 
-def _noting(original: Any, module: str, found: set[str]) -> Any:
-    """Return what does the same as a function or a class method, and notes its module."""
+def _noting(original: Any, other: Callable[..., Any], module: str, found: set[str]) -> Any:
+    """Return what does the same as a function or a class method, and notes its module where it acts."""
     function = original.__func__ if isinstance(original, classmethod) else original
 
     def noting(*args: Any, **kwargs: Any) -> Any:
-        found.add(module)
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if module not in found and _is_other(result, other, args, kwargs):
+            found.add(module)
+        return result
 
     return classmethod(noting) if isinstance(original, classmethod) else noting
 
 
-def with_calls(question: Question) -> tuple[Measured, list[str]]:
-    """Ask a question in its own process, and return the shortcuts that it calls as well."""
+def _is_other(result: Any, other: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    from symbcast.core.solver.points import GivenUpError
+
+    try:
+        return bool(other(*args, **kwargs) != result)
+    except GivenUpError:
+        return True
+
+
+def with_acts(question: Question) -> tuple[Measured, list[str]]:
+    """Ask a question in its own process, and return the shortcuts that act in it as well."""
 
     def work() -> tuple[Measured, list[str]]:
-        with noted_calls() as found:
+        with noted_acts() as found:
             return measured(question), sorted(found)
 
-    answer, called = forked(work) or (({"error": "the process ended"}, 0, CPU_SECONDS), [*SHORTCUTS])
-    return Measured(*answer), called
+    answer, acting = forked(work) or (({"error": "the process ended"}, 0, CPU_SECONDS), [*SHORTCUTS])
+    return Measured(*answer), acting
 
 
 # What a module is for.
@@ -293,12 +304,12 @@ class Row(NamedTuple):
     """What the corpus says of a module.
 
     Attributes:
-        calling: The questions that call what its switch replaces.
+        acting: The questions in which it acts.
         changed: Of those, the ones that have another answer without it, and what changes.
-        seconds: The CPU seconds of those that call it, with it and without it.
+        seconds: The CPU seconds of those questions, with it and without it.
     """
 
-    calling: list[str]
+    acting: list[str]
     changed: dict[str, str]
     seconds: tuple[float, float]
 
@@ -308,7 +319,7 @@ class Row(NamedTuple):
             return f"| `{module}` | the only way: {subject_of(module)} | |"
         example = next((f": `{name}`: {what}" for name, what in self.changed.items()), "")
         before, after = self.seconds
-        return f"| `{module}` | {len(self.changed)} of {len(self.calling)}{example} | {before:.1f}, {after:.1f} |"
+        return f"| `{module}` | {len(self.changed)} of {len(self.acting)}{example} | {before:.1f}, {after:.1f} |"
 
 
 DRAWN = ("deep", "sized", "mixed")
@@ -323,13 +334,13 @@ def drawn(every: int, kinds: Sequence[str] = ()) -> list[Question]:
     return [*programs[::every], *(q for q in found if q.name.split()[0] not in DRAWN)]
 
 
-def row(module: str, calling: Sequence[Question], known: dict[str, Measured], pool: Executor) -> Row:
-    """Return what the questions that call a shortcut say of it."""
-    names = [q.name for q in calling]
+def row(module: str, acting: Sequence[Question], known: dict[str, Measured], pool: Executor) -> Row:
+    """Return what the questions in which a shortcut acts say of it."""
+    names = [q.name for q in acting]
     if module not in SHORTCUTS:
         return Row(names, {}, (0, 0))
-    answers = pool.map(lambda question: asked(question, module), calling)
-    without = {question.name: answer for question, answer in zip(calling, answers, strict=True)}
+    answers = pool.map(lambda question: asked(question, module), acting)
+    without = {question.name: answer for question, answer in zip(acting, answers, strict=True)}
     changed = {
         name: difference(known[name].answer, found.answer)
         for name, found in without.items()
@@ -358,7 +369,7 @@ def main(every: int, kinds: Sequence[str], wanted: Sequence[str], pool: Executor
     """Print a row for each module; return 1 if one changes no answer and saves no time."""
     prepare()
     made = drawn(every, kinds)
-    outcomes = dict(zip((q.name for q in made), pool.map(with_calls, made), strict=True))
+    outcomes = dict(zip((q.name for q in made), pool.map(with_acts, made), strict=True))
     known = {name: answer for name, (answer, _) in outcomes.items()}
     print(f"{len(made)} questions, {sum(m.seconds for m in known.values()):.0f} s", flush=True)
     idle = []
