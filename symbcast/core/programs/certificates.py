@@ -36,7 +36,8 @@ from symbcast.core.effort import QUICK_LIMIT, SHORT_LIMIT, Satisfiability, call_
 from symbcast.core.programs import arguments, conditions
 from symbcast.core.programs.arguments import Assumption, Assumptions
 from symbcast.core.programs.broadcast_call import BroadcastCall, PublicAnswer
-from symbcast.core.programs.conditions import ConditionLike, ConditionSizes, QuestionFormulas, Refutation, Statement
+from symbcast.core.programs.condition_sizes import ConditionSizes, QuestionFormulas, Refutation
+from symbcast.core.programs.conditions import ConditionLike, Statement
 from symbcast.core.programs.operations import Op, emission_of
 from symbcast.core.programs.program import Program
 from symbcast.core.rules import OutputDim
