@@ -1,10 +1,14 @@
-"""Constants that have to grow along an axis: a row is expanded, a ramp or a mask computed, a table cut to length."""
+"""Constants that have to grow along an axis: a row is expanded, a ramp or a mask computed, a table cut to length.
+
+What takes the place of a constant is bit-equal to it at the old sizes: that is checked here, on the constant's numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.terms import Dim, Symbol, term
 from symbcast.onnx.protobuf import OnnxNode
@@ -17,136 +21,212 @@ if TYPE_CHECKING:
 
 # The most elements of a constant that is read.
 _LARGEST = 1 << 23
+# The first operator set in which Slice takes its positions as inputs.
+_SLICE = 10
 
 
-def stretched(plan: Plan, name: str, constant: Constant, wanted: Dims) -> tuple[list[OnnxNode], str, str] | None:
-    """Return the nodes that make a constant with another shape, what they make, and why; None if nothing does.
+class Grown(NamedTuple):
+    """The nodes that make a constant with another shape, what they make, and why."""
 
-    What they make is bit-equal to the constant at the old sizes: that is checked here, on the constant's numbers.
-    """
-    old = constant.shape
-    assert old is not None
-    axes = [n for n, (a, b) in enumerate(zip(old, wanted, strict=True)) if a != b]
-    array = constant.array if prod(d for d in old if isinstance(d, int)) <= _LARGEST else None
-    if array is not None:
-        rows = array
-        for axis in axes:
-            if rows.shape[axis] and (rows == rows.take([0], axis)).all():
-                rows = rows.take([0], axis)
-        left = [axis for axis in axes if rows.shape[axis] != 1]
-        if not left:
-            return _expanded(plan, name, rows, [wanted[a] if a in axes else 1 for a in range(len(wanted))])
-        if len(left) < len(axes) or any(wanted[a] == 1 for a in left):
+    nodes: list[OnnxNode]
+    what: str
+    why: str
+
+
+def stretched(plan: Plan, name: str, constant: Constant, target: Dims) -> Grown | None:
+    """Return the nodes that make a constant with another shape; None if nothing does."""
+    old = constant.shape or ()
+    axes = [n for n, (a, b) in enumerate(zip(old, target, strict=True)) if a != b]
+    stretch = _Stretch(plan, name)
+    if prod(d for d in old if isinstance(d, int)) > _LARGEST:
+        return stretch.cut(name, old, axes, target)
+    return stretch.grown(constant.array, axes, target) or stretch.cut_rows(constant.array, axes, target)
+
+
+def is_causal(constant: Constant, axes: Sequence[int]) -> bool:
+    """Return whether a constant of two axes has one value where the column is after the row, and another elsewhere."""
+    small = prod(d for d in constant.shape or () if isinstance(d, int)) <= _LARGEST
+    if not small or len(axes) != 2:
+        return False
+    rows = _one_row(constant.array, set(range(constant.array.ndim)).difference(axes))
+    return _halves(rows, axes) is not None
+
+
+class _Stretch:
+    """Makes the nodes for one constant, by its name."""
+
+    def __init__(self, plan: Plan, name: str) -> None:
+        self._plan, self._name = plan, name
+
+    def grown(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
+        """Return the nodes that expand equal rows, and compute the others."""
+        rows = _one_row(array, axes)
+        left, dims = self._left(rows, axes, target)
+        if any(target[axis] == 1 for axis in left):
             return None
-        made = _ramp(plan, name, array, left, wanted) or _causal(plan, name, array, left, wanted)
-        if made is not None:
-            return made
-    return _cut(plan, name, old, axes, wanted)
+        ways = (self._counted, self._ramp, self._causal, self._of_factors) if left else (self._row,)
+        found = next((grown for way in ways if (grown := way(rows, left, dims)) is not None), None)
+        return found and self._expanded(found, [d if n in axes and n not in left else 1 for n, d in enumerate(target)])
 
+    def cut_rows(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
+        """Return the nodes that expand equal rows, and cut the others to length."""
+        rows = _one_row(array, axes)
+        left, dims = self._left(rows, axes, target)
+        table = [] if rows.shape == array.shape else [self._constant(rows)]
+        found = self.cut(table[0].outputs[0] if table else self._name, rows.shape, left, dims)
+        sizes = [d if n in axes and n not in left else 1 for n, d in enumerate(target)]
+        return found and self._expanded(found._replace(nodes=[*table, *found.nodes]), sizes)
 
-def _constant(plan: Plan, name: str, array: Any) -> OnnxNode:
-    import numpy as np
+    def cut(self, table: str, old: Sequence[Dim], axes: Sequence[int], target: Dims) -> Grown | None:
+        """Return the first rows of a table, one for each position of a size: it cannot be longer than the table.
 
-    return plan.node("Constant", (), f"{name}_free", value=np.ascontiguousarray(array))
+        The rows of a batch are no positions.
+        """
+        plan = self._plan
+        if plan.version < _SLICE or not all(
+            _counts_positions(target[a]) and not plan.is_batch(target[a]) for a in axes
+        ):
+            return None
+        zeros, places = plan.constant([0] * len(axes)), plan.constant(axes)
+        inputs = (table, zeros, plan.vector([target[a] for a in axes]), places)
+        why = f"a table of {old[axes[0]]} rows: it cannot be longer"
+        return Grown([self._node("Slice", inputs)], "its first rows", why)
 
+    def _left(self, rows: Any, axes: Sequence[int], target: Dims) -> tuple[list[int], Dims]:
+        """Return the axes along which rows differ, and the sizes that the rows take."""
+        left = [axis for axis in axes if rows.shape[axis] != 1]
+        return left, tuple(d if n in left else 1 if n in axes else rows.shape[n] for n, d in enumerate(target))
 
-def _expanded(plan: Plan, name: str, rows: Any, sizes: Sequence[Dim]) -> tuple[list[OnnxNode], str, str]:
-    row = _constant(plan, name, rows)
-    why = "all rows of the constant are equal"
-    if all(d == 1 for d in sizes):
-        return [row], "one row", why
-    expanded = plan.node("Expand", (row.outputs[0], plan.vector(sizes)), f"{name}_free")
-    return [row, expanded], "one row, expanded", why
+    def _node(self, op_type: str, inputs: Sequence[str], **attributes: Any) -> OnnxNode:
+        return self._plan.node(op_type, inputs, f"{self._name}_free", **attributes)
 
+    def _constant(self, array: Any) -> OnnxNode:
+        import numpy as np
 
-def _indices(plan: Plan, axis: int, rank: int, size: Dim, dtype: Any) -> str:
-    """Return the name of the indices of an axis, of the rank and the type of a constant."""
-    from onnx import helper
+        return self._node("Constant", (), value=np.ascontiguousarray(array))
 
-    places = plan.counted([size if n == axis else 1 for n in range(rank)])
-    kind = helper.np_dtype_to_tensor_dtype(dtype)
-    return places if kind == INT64 else plan._op("Cast", (places,), "indices", to=kind)
+    def _row(self, rows: Any, axes: Sequence[int], target: Dims) -> Grown:
+        return Grown([self._constant(rows)], "one row", "all rows of the constant are equal")
 
+    def _expanded(self, found: Grown, sizes: Sequence[Dim]) -> Grown:
+        if all(d == 1 for d in sizes):
+            return found
+        expanded = self._node("Expand", (found.nodes[-1].outputs[0], self._plan.vector(sizes)))
+        return found._replace(nodes=[*found.nodes, expanded], what=f"{found.what}, expanded")
 
-def _ramp(
-    plan: Plan, name: str, array: Any, axes: Sequence[int], wanted: Dims
-) -> tuple[list[OnnxNode], str, str] | None:
-    """Return the nodes of a constant that grows by the same step along each of some axes."""
-    import numpy as np
+    def _indices(self, dims: Sequence[Dim], dtype: Any) -> str:
+        """Return the name of the numbers from 0 on, in row-major order, of a type."""
+        from onnx import helper
 
-    if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4:
+        places, kind = self._plan.counted(dims), helper.np_dtype_to_tensor_dtype(dtype)
+        return places if kind == INT64 else self._plan.op("Cast", (places,), "indices", to=kind)
+
+    def _counted(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
+        """Return the nodes of a constant that counts all of its elements, such as the index of each cell of a grid."""
+        import numpy as np
+
+        if array.dtype.kind not in "iu" or array.dtype.itemsize < 4:
+            return None
+        first = array.ravel()[:1]
+        if (array - first != np.arange(array.size, dtype=array.dtype).reshape(array.shape)).any():
+            return None
+        start = self._constant(first)
+        total = self._node("Add", (self._indices(target, array.dtype), start.outputs[0]))
+        return Grown([start, total], *_COUNTS)
+
+    def _ramp(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
+        """Return the nodes of a constant that grows by one step along each of some axes; two rows tell only 0 and 1."""
+        import numpy as np
+
+        if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4:
+            return None
+        sums = base = _first(array, axes)
+        steps = []
+        for axis in axes:
+            row = _first(array, [a for a in axes if a != axis])
+            steps.append(row.take([1], axis) - row.take([0], axis))
+            if array.shape[axis] <= 2 and (array.dtype.kind == "f" or steps[-1].max() > 1):
+                return None
+            places = np.arange(array.shape[axis]).reshape(_along([-1] * array.ndim, axis))
+            sums = sums + places.astype(array.dtype) * steps[-1]
+        if sums.dtype != array.dtype or sums.shape != array.shape or sums.tobytes() != array.tobytes():
+            return None
+        nodes = [self._constant(base)]
+        for axis, step in zip(axes, steps, strict=True):
+            so_far, by = nodes[-1].outputs[0], self._constant(step)
+            product = self._node("Mul", (self._indices(_along(target, axis), array.dtype), by.outputs[0]))
+            nodes += [by, product, self._node("Add", (so_far, product.outputs[0]))]
+        return Grown(nodes, *_COUNTS)
+
+    def _causal(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
+        """Return the nodes of a mask with one value where the column is after the row, and another one elsewhere."""
+        import numpy as np
+        from onnx import helper
+
+        halves = _halves(array, axes) if len(axes) == 2 else None
+        if halves is None:
+            return None
+        after = self._node("Greater", [self._indices(_along(target, a), np.dtype(np.int64)) for a in axes[::-1]])
+        nodes = [after]
+        if array.dtype == bool:
+            nodes += [] if halves[1].item() else [self._node("Not", after.outputs)]
+        else:  # Where of ONNX Runtime takes no small floats, but 32 bits hold all of their numbers
+            is_small = array.dtype.itemsize < 4
+            parts = [self._constant(p.astype(np.float32) if is_small else p) for p in halves[::-1]]
+            nodes += [*parts, self._node("Where", [n.outputs[0] for n in (after, *parts)])]
+            if is_small:
+                kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+                nodes.append(self._node("Cast", nodes[-1].outputs, to=kind))
+        return Grown(nodes, "a causal mask that is computed", "the mask tells columns after the row")
+
+    def _of_factors(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
+        """Return the nodes of a constant whose rows are the cells of a grid, one after another, such as (y, x)."""
+        for axis in axes:
+            parts = self._plan.factors.get(target[axis], ())
+            known = [self._plan.number(part) or 0 for part in parts]
+            if len(parts) > 1 and prod(known) == array.shape[axis]:
+                apart = array.reshape(*array.shape[:axis], *known, *array.shape[axis + 1 :])
+                dims = (*target[:axis], *parts, *target[axis + 1 :])
+                grow = [n for n, (a, b) in enumerate(zip(apart.shape, dims, strict=True)) if a != b]
+                found = self.grown(apart, grow, dims)
+                if found is not None:
+                    joined = self._node("Reshape", (found.nodes[-1].outputs[0], self._plan.vector(target)))
+                    return found._replace(nodes=[*found.nodes, joined], what=f"{found.what}, of a grid")
         return None
-    total: Any = array
+
+
+_COUNTS = "a ramp that is computed", "the constant counts along the axis"
+
+
+def _first(array: Any, axes: Iterable[int]) -> Any:
+    return reduce(lambda rows, axis: rows.take([0], axis), axes, array)
+
+
+def _one_row(array: Any, axes: Iterable[int]) -> Any:
+    """Return an array with one row along each of some axes along which all rows are equal."""
     for axis in axes:
-        total = total.take([0], axis)
-    base, steps = total, []
-    for axis in axes:
-        first = array
-        for other in axes:
-            first = first.take([0], other) if other != axis else first
-        step = first.take([1], axis) - first.take([0], axis)
-        places = np.arange(array.shape[axis]).reshape([-1 if n == axis else 1 for n in range(array.ndim)])
-        total = total + places.astype(array.dtype) * step
-        steps.append(step)
-    if total.dtype != array.dtype or total.shape != array.shape or total.tobytes() != array.tobytes():
-        return None
-    start = _constant(plan, name, base)
-    nodes, sum_ = [start], start.outputs[0]
-    for axis, step in zip(axes, steps, strict=True):
-        index = _indices(plan, axis, array.ndim, wanted[axis], array.dtype)
-        by = _constant(plan, name, step)
-        product = plan.node("Mul", (index, by.outputs[0]), f"{name}_steps")
-        sum_node = plan.node("Add", (sum_, product.outputs[0]), f"{name}_free")
-        nodes += [by, product, sum_node]
-        sum_ = sum_node.outputs[0]
-    return nodes, "a ramp that is computed", "the constant counts along the axis"
+        if array.shape[axis] and (array == array.take([0], axis)).all():
+            array = array.take([0], axis)
+    return array
 
 
-def _causal(
-    plan: Plan, name: str, array: Any, axes: Sequence[int], wanted: Dims
-) -> tuple[list[OnnxNode], str, str] | None:
-    """Return the nodes of a mask with one value where the column is after the row, and another one elsewhere."""
-    import numpy as np
-    from onnx import helper
-
-    if len(axes) != 2 or array.size != array.shape[axes[0]] * array.shape[axes[1]]:
-        return None
-    layouts = [[-1 if n == axis else 1 for n in range(array.ndim)] for axis in axes]
-    row, column = (np.arange(array.shape[a]).reshape(layout) for a, layout in zip(axes, layouts, strict=True))
-    low, high = array.take([0], axes[0]).take([0], axes[1]), array.take([0], axes[0]).take([-1], axes[1])
-    if np.where(column > row, high, low).tobytes() != array.tobytes():
-        return None
-    places = [_indices(plan, axis, array.ndim, wanted[axis], np.dtype(np.int64)) for axis in axes]
-    after = plan.node("Greater", places[::-1], f"{name}_free")
-    nodes = [after]
-    if array.dtype == bool:
-        nodes += [] if high.item() else [plan.node("Not", after.outputs, f"{name}_free")]
-    else:  # Where of ONNX Runtime takes no small floats, but 32 bits hold all of their numbers
-        is_small = array.dtype.itemsize < 4
-        parts = [_constant(plan, name, p.astype(np.float32) if is_small else p) for p in (high, low)]
-        nodes += [*parts, plan.node("Where", [n.outputs[0] for n in (after, *parts)], f"{name}_free")]
-        if is_small:
-            kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-            nodes.append(plan.node("Cast", nodes[-1].outputs, f"{name}_free", to=kind))
-    return nodes, "a causal mask that is computed", "the mask tells columns after the row"
+def _along(dims: Sequence[Any], axis: int) -> list[Any]:
+    return [size if n == axis else 1 for n, size in enumerate(dims)]
 
 
-def _cut(plan: Plan, name: str, old: Dims, axes: Sequence[int], wanted: Dims) -> tuple[list[OnnxNode], str, str] | None:
-    """Return the first rows of a table, one for each position of one size: it cannot be longer than the table."""
+def _halves(array: Any, axes: Sequence[int]) -> tuple[Any, Any] | None:
+    """Return the values of a causal mask before and after the diagonal; None if it is none."""
     import numpy as np
 
-    sizes = {wanted[axis] for axis in axes}
-    if len(sizes) != 1 or not _counts_positions(next(iter(sizes))) or plan.version < 10:
+    if array.shape[axes[0]] < 2 or array.size != array.shape[axes[0]] * array.shape[axes[1]]:
         return None
-    zeros = plan._op("Constant", (), "starts", value=np.zeros(len(axes), np.int64))
-    where = plan._op("Constant", (), "axes", value=np.array(axes, np.int64))
-    cut = plan.node("Slice", (name, zeros, plan.vector([wanted[a] for a in axes]), where), f"{name}_free")
-    return [cut], "its first rows", f"a table of {old[axes[0]]} rows: it cannot be longer"
+    row, column = (np.arange(array.shape[a]).reshape(_along([-1] * array.ndim, a)) for a in axes)
+    low, high = _first(array, axes), array.take([0], axes[0]).take([-1], axes[1])
+    return (low, high) if np.where(column > row, high, low).tobytes() == array.tobytes() else None
 
 
 def _counts_positions(size: Dim) -> bool:
     """Return whether a size is one free size plus a number, so that rows are positions."""
     parts = term(size).coefficients
-    return all((len(m) == 1 and isinstance(m[0], Symbol) and c == 1) or m == () for m, c in parts.items()) and (
-        sum(bool(m) for m in parts) == 1
-    )
+    sizes = [(m, c) for m, c in parts.items() if m != ()]
+    return len(sizes) == 1 and len(sizes[0][0]) == 1 and isinstance(sizes[0][0][0], Symbol) and sizes[0][1] == 1

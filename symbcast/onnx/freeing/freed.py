@@ -17,12 +17,13 @@ from symbcast.core.advice import with_advice
 from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.symbols import Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.characters import sizes_text
+from symbcast.core.characters import sizes_text, visible
 from symbcast.core.shapes import ShapeLike, shape
 from symbcast.core.solver.evaluation import holds_at, symbols_in, value_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
 from symbcast.graphs.check import check_graph, read_question
+from symbcast.graphs.model import CheckedModel
 from symbcast.onnx.files import TEXTUAL, read_file
 from symbcast.onnx.freeing.pad import Padding, PadMode, check_mode, pad_model
 from symbcast.onnx.freeing.plan import Plan
@@ -303,6 +304,9 @@ class Freed(Explained):
             for number, names in by_number.items()
             if len(names) > 1 and self.edits
         ]
+        for why, nodes in self._plan.doubts.items():
+            first, *others = nodes
+            notes.append(f"{visible(first)}{f' and {len(others)} more' if others else ''} {why}")
         return (*notes, *(self._padded.padding.notes if self._padded else ()))
 
 
@@ -402,8 +406,6 @@ def free(
     old, sources = _old_sizes(named)
     _declare(raw, named)
     plan, written = _rewritten(source, raw, old, sources, runtime)
-    report = _checked(source, written, runtime)
-    _declare_outputs(written, report)
     final = type(written).FromString(written.SerializeToString())
     report = _checked(source, final, runtime)
     if share:
@@ -430,11 +432,22 @@ def _source(model: Any) -> _Source:
 def _rewritten(
     source: _Source, raw: Any, old: Mapping[Symbol, int], sources: Mapping[Symbol, tuple[str, int]], runtime: Runtime
 ) -> tuple[Plan, Any]:
-    """Walk through a model with free sizes, and return the changes and the changed model."""
+    """Walk through a model with free sizes, and return the changes and the changed model.
+
+    If nodes of functions have to change, each call becomes the nodes of its function first.
+    """
     model = _opened(source, raw, "spec")
     plan = Plan(model, old, sources)
-    check_graph(replace(FRONT_END, walk=partial(FreeingWalk, plan)), model, read_question(FRONT_END, runtime=runtime))
+    front_end = replace(FRONT_END, walk=partial(FreeingWalk, plan))
+    checked = check_graph(front_end, model, read_question(FRONT_END, runtime=runtime))
+    if plan.is_in_functions:
+        from onnx.inliner import inline_local_functions
+
+        inlined = inline_local_functions(raw)
+        if len(inlined.functions) < len(raw.functions):
+            return _rewritten(source, inlined, old, sources, runtime)
     plan.apply()
+    _declare_outputs(model.raw, checked)
     return plan, model.raw
 
 
@@ -452,7 +465,7 @@ def _redeclared(source: _Source, raw: Any, runtime: Runtime) -> tuple[Any, Model
     for output in raw.graph.output:
         for dim in output.type.tensor_type.shape.dim:
             dim.Clear()
-    _declare_outputs(raw, _checked(source, raw, runtime))
+    _declare_outputs(raw, _checked(source, raw, runtime)._checked)
     final = type(raw).FromString(raw.SerializeToString())
     return final, _checked(source, final, runtime)
 
@@ -623,11 +636,11 @@ def _written(size: Dim) -> str:
     return size.name if isinstance(size, Symbol) else str(size)
 
 
-def _declare_outputs(raw: Any, report: ModelReport) -> None:
+def _declare_outputs(raw: Any, checked: CheckedModel) -> None:
     """Write the sizes of outputs that depend on sizes only."""
-    data = report._checked.asker.origins
+    data = checked.asker.origins
     for output in raw.graph.output:
-        value = report._checked.walk.top.find(output.name)
+        value = checked.walk.top.find(output.name)
         declared = output.type.tensor_type.shape.dim
         if value is None or value.shape is None or len(value.shape) != len(declared):
             continue

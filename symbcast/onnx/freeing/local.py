@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, islice, product
 from math import prod
-from operator import mul
-from typing import NamedTuple, Protocol, TypeAlias
+from operator import add, mul
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra.arithmetic import floor_divide, multiply, subtract
 from symbcast.core.algebra.bounds import exact_quotient, numbers_of
@@ -21,24 +21,28 @@ from symbcast.operators.values.contents import INTEGERS, sizes_of
 from symbcast.operators.values.value import Value
 
 _TO_THE_END = (1 << 63) - 1
+# The first operator set in which Slice takes its positions as inputs.
+_LISTED_SLICES = 10
 # The operators that take indices apart or put them together.
 COUNTING = ("Mul", "Div", "Mod")
+# The smallest window that is taken for a whole image.
+_WINDOW = 3
 # How many ways to divide a product are tried, and how long a size may be, as text.
 _CHOICES, _LONGEST = 2048, 200
 
 
 class Proposal(NamedTuple):
-    """Other lists of sizes for some inputs of a node, or a Reshape or Transpose of its first input in its place.
+    """Other lists of sizes for some inputs of a node; None leaves an input out.
 
-    ``is_kept`` says that it is taken where it requires nothing more, because it keeps an axis whole.
+    With ``op_type``, another operator takes the node's first input and these lists. ``others`` are such operators for
+    the other outputs.
     """
 
-    lists: Mapping[int, Dims]
+    inputs: Mapping[int, Dims | None]
     why: str
-    is_kept: bool = True
-    dropped: tuple[int, ...] = ()
-    reshape: Dims | None = None
-    order: tuple[int, ...] | None = None
+    op_type: str = ""
+    attributes: Mapping[str, Any] = {}
+    others: Sequence[Proposal] = ()
 
 
 class OldSizes(Protocol):
@@ -48,6 +52,8 @@ class OldSizes(Protocol):
     def old(self, dim: Dim) -> int | None: ...
     def sizes_with(self, number: int) -> Sequence[Dim]: ...
     def factors(self, dim: Dim) -> Sequence[Dim]: ...
+    @property
+    def version(self) -> int: ...
 
 
 class Outputs(Protocol):
@@ -101,26 +107,30 @@ def _reshape(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origin
     target = _resolved(wanted, known, keeps_zeros)
     result = () if target is None else tuple(reshaped_axes(sizes, data, target))
     made = original.outputs[0]
+    if target is not None:
+        yield from _moved(sizes, data, target, result)
     if not result or (made is not None and made.shape == result and not original.required):
         return
     if any(sizes.is_free(d) and d != r for d, r in zip(listed, result, strict=True)):
         return
-    if target is not None and -1 not in wanted:
-        yield from _moved(sizes, data, known, target, result)
-    yield Proposal({1: _written(wanted, data, result, keeps_zeros)}, f"{_list(data)} has the axes {_list(result)} then")
+    why = f"{size_list(data)} has the axes {size_list(result)} then"
+    hidden = [d for d in data if sizes.is_free(d) and d not in result and sizes.old(d) in result]
+    why += f"; a {sizes.old(hidden[0])} in it may stand for {hidden[0]}" if hidden else ""
+    yield Proposal({1: _written(wanted, data, result, keeps_zeros)}, why)
 
 
-def _moved(
-    sizes: OldSizes, data: Dims, known: Sequence[int], target: Sequence[int], result: Dims
-) -> Iterator[Proposal]:
+def _moved(sizes: OldSizes, data: Dims, target: Sequence[int], result: Dims) -> Iterator[Proposal]:
     """Yield a Transpose for a Reshape that moved an axis of size 1, which is free now and would be joined to others."""
-    for axis, size in enumerate(data):
-        if known[axis] == 1 and sizes.is_free(size) and size not in result and len(target) == len(data):
-            rest = [n for n in range(len(data)) if n != axis]
+    parts = tuple(part for d in data for part in sizes.factors(d))
+    known = _known(sizes, parts) or ()
+    for axis, size in enumerate(parts if len(target) == len(known) else ()):
+        if known[axis] == 1 and sizes.is_free(size) and size not in result:
+            rest = [n for n in range(len(parts)) if n != axis]
             for place in range(len(target)):
                 order = (*rest[:place], axis, *rest[place:])
                 if [known[n] for n in order] == list(target):
-                    yield Proposal({}, f"it moved the axis of {size} only, which was 1", order=order)
+                    why = f"it moved the axis of {size} only, which was 1"
+                    yield Proposal({} if parts == data else {1: parts}, why, "Transpose", {"perm": order})
 
 
 def _known(sizes: OldSizes, data: Dims) -> list[int] | None:
@@ -152,7 +162,7 @@ def reshaped_axes(sizes: OldSizes, data: Dims, target: Sequence[int]) -> Iterato
     if before is None or max((len(str(d)) for d in data), default=0) > _LONGEST:
         raise ArithmeticError
     for start, end, first, last in _runs(before, target):
-        yield from _divided(sizes, multiply(1, *parts[start:end]), target[first:last])
+        yield from _divided(sizes, parts[start:end], target[first:last])
 
 
 def factor_runs(sizes: OldSizes, data: Dims, result: Dims) -> Iterator[tuple[Dim, tuple[Dim, ...]]]:
@@ -192,13 +202,17 @@ def _runs(before: Sequence[int], target: Sequence[int]) -> Iterator[tuple[int, i
         yield start, i, first, j
 
 
-def _divided(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> Sequence[Dim]:
-    """Divide a product among axes: the first one that can takes all growth, or each is a size that was met before.
+def _divided(sizes: OldSizes, parts: Sequence[Dim], target: Sequence[int]) -> Sequence[Dim]:
+    """Divide a product among axes: in its order, or the first axis that can takes all growth, or by sizes met before.
 
-    If neither divides exactly, the first axis takes the quotient, which must be whole where the model runs.
+    If none divides exactly, the first axis takes the quotient, which must be whole where the model runs.
     """
+    whole = multiply(1, *parts)
     if not sizes.is_free(whole):
         return target
+    ordered = _in_order(sizes, parts, target)
+    if ordered:
+        return ordered
     for taken, others in ((n, prod(target) // target[n]) for n in range(len(target))):
         quotient = exact_quotient((whole,), (others,))
         if quotient is not None:
@@ -209,6 +223,21 @@ def _divided(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> Sequence[Dim
     if len(symbols_of((whole,))) > 1:
         raise ArithmeticError
     return (floor_divide(whole, prod(target[1:])), *target[1:])
+
+
+def _in_order(sizes: OldSizes, parts: Sequence[Dim], target: Sequence[int]) -> list[Dim]:
+    """Return the axes that join a product's factors in their order; an empty list if one would have to be divided."""
+    left, axes = list(parts), list[Dim]()
+    for size in target:
+        joined = list[Dim]()
+        number = 1
+        while left and (number < size or (size == 1 and not joined and sizes.old(left[0]) == 1)):
+            joined.append(left.pop(0))
+            number *= sizes.old(joined[-1]) or 0
+        if number != size or (not joined and any(sizes.is_free(p) and not isinstance(p, Symbol) for p in parts)):
+            return []  # an axis of size 1 may be a size within a part
+        axes.append(multiply(1, *joined))
+    return [*axes[:-1], multiply(axes[-1], *left)]
 
 
 def _factored(sizes: OldSizes, whole: Dim, target: Sequence[int]) -> tuple[Dim, ...] | None:
@@ -254,51 +283,80 @@ def _expand(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origina
 
 def _slice(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
     """Positions near the end of a free axis are counted from its end; an end at the old size is the end of the axis."""
-    starts, ends, data = _dims(inputs, 1), _dims(inputs, 2), inputs[0].shape  # type: ignore[union-attr]
-    assert data is not None
+    data, is_listed = inputs[0].shape or (), len(inputs) > 1  # type: ignore[union-attr]
+    starts, ends = (
+        _dims(inputs, n) if is_listed else tuple(node.attributes.get(name) or ())
+        for n, name in ((1, "starts"), (2, "ends"))
+    )
     if starts is None or ends is None:
         return
-    axes = _numbers(sizes, inputs, 3) or tuple(range(len(starts)))
+    axes = (_numbers(sizes, inputs, 3) if is_listed else node.attributes.get("axes")) or tuple(range(len(starts)))
     steps = _numbers(sizes, inputs, 4) or (1,) * len(starts)
     new: list[tuple[Dim, Dim]] = []
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         size = data[axis] if -len(data) <= axis < len(data) else 0
-        old = sizes.old(size) if sizes.is_free(size) else None
-        if old is None or step < 1:
-            new.append((start, end))
-            continue
-        is_late = isinstance(start, int) and old / 2 < start < old
-        new.append((start - old if is_late else start, _end(end, old)))
-    lists = {1: tuple(s for s, _ in new), 2: tuple(e for _, e in new)}
-    before: dict[int, Dims] = {1: starts, 2: ends}
-    changed: dict[int, Dims] = {n: dims for n, dims in lists.items() if dims != before[n]}
-    if changed:
-        yield Proposal(changed, "a position near the end of an axis is counted from its end")
+        is_whole = sizes.is_free(size) and step >= 1 and sizes.old(size) is not None
+        new.append((_start(sizes, start, size), _end(sizes, end, size)) if is_whole else (start, end))
+    lists: dict[int, Dims] = {1: tuple(s for s, _ in new), 2: tuple(e for _, e in new)}
+    changed = {n: dims for n, dims in lists.items() if dims != (starts, ends)[n - 1]}
+    why = "a position near the end of an axis is counted from its end"
+    if changed and is_listed:
+        yield Proposal(changed, why)
+    elif changed and all(isinstance(d, int) for dims in lists.values() for d in dims):
+        yield Proposal({}, why, "Slice", {"starts": lists[1], "ends": lists[2], "axes": [*axes]})
 
 
-def _end(end: Dim, old: int) -> Dim:
-    if not isinstance(end, int):
+def _start(sizes: OldSizes, start: Dim, size: Dim) -> Dim:
+    """Return a start that is counted from the end, if it is nearer to that, and the rest is no size by itself."""
+    old = sizes.old(size) or 0
+    is_late = isinstance(start, int) and old / 2 < start < old and not isinstance(subtract(size, start), Symbol)
+    return subtract(start, old) if is_late else start
+
+
+def _end(sizes: OldSizes, end: Dim, size: Dim) -> Dim:
+    old = sizes.old(size) or 0
+    if not isinstance(end, int) or end >= _TO_THE_END >> 33:
         return end
-    if old <= end < _TO_THE_END >> 33:
+    if end >= old:
         return _TO_THE_END
-    return end - old if old / 2 < end < old else end
+    met = [d for d in sizes.sizes_with(end) if _same_symbols(d, size)] if 1 < end < old - 1 else []
+    return met[0] if met else end - old if old / 2 < end else end
 
 
 def _split(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
-    lengths, data = numbers_of(_dims(inputs, 1)), inputs[0].shape  # type: ignore[union-attr]
-    assert data is not None
-    axis = int(node.attributes.get("axis", 0))
-    if lengths is None or not -len(data) <= axis < len(data):
+    """Equal parts stay equal, and else the largest part takes what the others leave; an attribute becomes slices."""
+    data, attribute = inputs[0].shape or (), node.attributes.get("split")  # type: ignore[union-attr]
+    lengths, axis = attribute or numbers_of(_dims(inputs, 1)), int(node.attributes.get("axis", 0))
+    if not lengths or not -len(data) <= axis < len(data):
         return
     whole = data[axis]
     if not sizes.is_free(whole) or sizes.old(whole) != sum(lengths) or not original.required:
         return
-    if len(set(lengths)) == 1:
-        part = floor_divide(whole, len(lengths))
-        yield Proposal({1: (part,) * len(lengths)}, "equal parts stay equal")
+    if len(set(lengths)) == 1 and attribute:
+        yield Proposal({}, "equal parts stay equal", "Split", {"axis": axis})
+    elif len(set(lengths)) == 1:
+        yield Proposal({1: (floor_divide(whole, len(lengths)),) * len(lengths)}, "equal parts stay equal")
+    why = "one part takes what the others leave"
     for n in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
         rest = subtract(whole, sum(lengths) - lengths[n])
-        yield Proposal({1: (*lengths[:n], rest, *lengths[n + 1 :])}, "one part takes what the others leave")
+        parts = (*lengths[:n], rest, *lengths[n + 1 :])
+        if not attribute:
+            yield Proposal({1: parts}, why)
+        elif sizes.version >= _LISTED_SLICES:
+            ends = [*accumulate(parts, add)]
+            slices = zip((0, *ends), ends, strict=False)
+            first, *others = (Proposal({1: (a,), 2: (b,), 3: (axis,)}, why, "Slice") for a, b in slices)
+            yield first._replace(others=others)
+
+
+def _pool(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
+    """A window as large as the whole image, without padding, takes the whole image; one of 2 x 2 may be any."""
+    data, window = inputs[0].shape or (), node.attributes.get("kernel_shape", ())  # type: ignore[union-attr]
+    images = data[2:]
+    is_padded = any(node.attributes.get("pads") or ()) or node.attributes.get("auto_pad", b"NOTSET") != b"NOTSET"
+    is_whole = [*map(sizes.old, images)] == [*window] and not is_padded and min(window) >= _WINDOW
+    if is_whole and any(map(sizes.is_free, images)):
+        yield Proposal({}, "the window is the whole image", f"Global{node.op_type}")
 
 
 def _top_k(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
@@ -317,7 +375,10 @@ def _gather(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origina
     if not places or not -len(data) <= axis < len(data) or not sizes.is_free(data[axis]):
         return
     old, layout = sizes.old(data[axis]), inputs[1].shape  # type: ignore[union-attr]
-    if layout and places == tuple(range(old or 0)):
+    if places == tuple(range(old or 0))[::-1] and layout == (old,) and old != 1 and sizes.version >= _LISTED_SLICES:
+        lists = {1: (-1,), 2: (-_TO_THE_END,), 3: (axis,), 4: (-1,)}
+        yield Proposal(lists, "the indices take every element in reversed order", "Slice")
+    elif layout and places == tuple(range(old or 0)):
         yield from _as_reshape(sizes, data, (*data[:axis], *layout, *data[axis % len(data) + 1 :]))
     elif old is not None and len(places) == 1 and 0 < places[0] == old - 1 and _dims(inputs, 1) == places:
         yield Proposal({1: (-1,)}, "the last element of the axis")
@@ -342,7 +403,7 @@ def _as_reshape(sizes: OldSizes, data: Dims, target: Dims) -> Iterator[Proposal]
     if known is not None and numbers is not None:
         result = tuple(reshaped_axes(sizes, data, numbers))
         why = "the indices take every element in order, so the data is only reshaped"
-        yield Proposal({}, why, reshape=_written(numbers, data, result, False))
+        yield Proposal({1: _written(numbers, data, result, False)}, why, "Reshape")
 
 
 def _resize(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
@@ -378,7 +439,7 @@ def _lengths(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origin
     assert data is not None
     axis = 1 if node.attributes.get("layout", 0) else 0
     if lengths and len(data) == 3 and set(lengths) == {sizes.old(data[axis])}:
-        yield Proposal({}, "all sequences have the whole length", dropped=(4,))
+        yield Proposal({4: None}, "all sequences have the whole length")
 
 
 def _counting(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs) -> Iterator[Proposal]:
@@ -399,6 +460,7 @@ _LOCAL: Mapping[str, Local] = {
     "Slice": _slice,
     "Split": _split,
     "TopK": _top_k,
+    **dict.fromkeys(("AveragePool", "MaxPool"), _pool),
     "Gather": _gather,
     "GatherND": _gather_nd,
     "Resize": _resize,
@@ -406,5 +468,6 @@ _LOCAL: Mapping[str, Local] = {
 }
 
 
-def _list(dims: Sequence[Dim]) -> str:
+def size_list(dims: Sequence[Dim]) -> str:
+    """Return sizes as text, in brackets."""
     return f"[{', '.join(map(str, dims))}]"

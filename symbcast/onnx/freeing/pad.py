@@ -332,16 +332,16 @@ class _Writer:
             case AllOf(parts) | AnyOf(parts):
                 truth, *others = map(self._truth, parts)
                 for other in others:
-                    truth = plan._op("And" if isinstance(formula, AllOf) else "Or", (truth, other), "works")
+                    truth = plan.op("And" if isinstance(formula, AllOf) else "Or", (truth, other), "works")
                 return truth
             case Comparison("<" | "<=", left, right):
                 strict = formula.operator == "<"
                 sides = [plan.vector([dim]) for dim in ((left, right) if strict else (right, left))]
-                less = plan._op("Less", sides, "less")
-                return less if strict else plan._op("Not", (less,), "works")
+                less = plan.op("Less", sides, "less")
+                return less if strict else plan.op("Not", (less,), "works")
             case Comparison(_, left, right):
-                same = plan._op("Equal", (plan.vector([left]), plan.vector([right])), "same")
-                return same if formula.operator == "==" else plan._op("Not", (same,), "works")
+                same = plan.op("Equal", (plan.vector([left]), plan.vector([right])), "same")
+                return same if formula.operator == "==" else plan.op("Not", (same,), "works")
         return self._truth(expand(formula))
 
     def _mode_of(self, name: str) -> str:

@@ -6,13 +6,20 @@ A plan outlives the walks through its model: every walk takes the decisions of t
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cached_property, reduce
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbcast.core.algebra.arithmetic import add, multiply
-from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, Term, symbols_of, term
 from symbcast.core.characters import shorten_middle, visible
+from symbcast.core.solver.evaluation import value_at
+from symbcast.graphs.graph import Node
 from symbcast.graphs.inputs import free_name
 from symbcast.onnx.protobuf import OnnxNode, graphs_in, walkable_nodes, with_inner
+from symbcast.operators.operator import Dims
+from symbcast.operators.values.contents import INT32
+from symbcast.operators.values.value import Value
 
 if TYPE_CHECKING:
     from symbcast.onnx.reader import OnnxModel
@@ -75,7 +82,17 @@ class Plan:
         self.changed: dict[int, Change] = {}
         # How many nodes may still be computed for trial.
         self.trials = _TRIALS
-        self.made: dict[Hashable, str] = {}
+        # Whether a node of a function of the model has to change.
+        self.is_in_functions = False
+        # The nodes that may depend on sizes in a way that the model does not show, by how they may.
+        self.doubts: dict[str, dict[str, None]] = {}
+        # The identities of the nodes that were looked at.
+        self.seen: set[int] = set()
+        # The axes that an axis of a reshaped tensor joins, in their order.
+        self.factors: dict[Dim, tuple[Dim, ...]] = {}
+        # What was built, by the value and its new shape or elements.
+        self.built: dict[Hashable, str] = {}
+        self._ops: dict[Hashable, str] = {}
         self._versions = model.examined.versions
         self._taken = set(names_in(model.raw))
 
@@ -87,7 +104,7 @@ class Plan:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """All edits, in the order of the nodes."""
-        return tuple(edit for change in self.changed.values() for edit in change.edits)
+        return tuple(dict.fromkeys(edit for change in self.changed.values() for edit in change.edits))
 
     def name(self, base: str) -> str:
         """Return a name that nothing in the model has."""
@@ -103,108 +120,142 @@ class Plan:
         (node,) = walkable_nodes([proto], self._versions)
         return node
 
-    def with_inputs(self, node: OnnxNode, inputs: Mapping[int, str], outputs: Sequence[str] = ()) -> OnnxNode:
-        """Return a copy of a node with other inputs, and with other outputs if they are given."""
+    def copied(
+        self,
+        node: OnnxNode,
+        inputs: Mapping[int, str],
+        outputs: Sequence[str] = (),
+        op_type: str = "",
+        attributes: Mapping[str, Any] = {},
+    ) -> OnnxNode:
+        """Return a copy of a node with other inputs and outputs, or of another operator on its first input."""
+        from onnx import helper
+
         proto = type(node.raw)()
         proto.CopyFrom(node.raw)
-        for position, name in inputs.items():
-            proto.input[position] = name
-        while proto.input and not proto.input[-1]:
-            del proto.input[-1]
-        if outputs:
+        if op_type:
+            names = [node.inputs[0], *inputs.values()]
+            proto = helper.make_node(op_type, names, node.outputs, name=node.name, **attributes)
+        else:
+            for position, name in inputs.items():
+                proto.input[position] = name
+            while proto.input and not proto.input[-1]:
+                del proto.input[-1]
+        if outputs and [*outputs] != [*node.outputs]:
             proto.output[:] = outputs
             proto.name = self.name(f"{node.title}_free")
         (copy,) = walkable_nodes([proto], self._versions)
+        if not op_type:
+            self._take_over(node, copy)
         return copy
 
-    def moving(self, node: OnnxNode, op_type: str, *inputs: str, **attributes: Any) -> OnnxNode:
-        """Return a node of another operator on a node's first input, with the node's name and output."""
-        from onnx import helper
-
-        names = [node.inputs[0], *inputs]
-        proto = helper.make_node(op_type, names, node.outputs, name=node.name, **attributes)
-        (copy,) = walkable_nodes([proto], self._versions)
-        return copy
+    def _take_over(self, node: Node, copy: Node) -> None:
+        """Change the nodes in a copy's graphs as those of the original are."""
+        for own, other in zip(node.graphs.values(), copy.graphs.values(), strict=True):
+            for each, twin in zip(own.nodes, other.nodes, strict=True):
+                if id(each.raw) in self.changed:
+                    self.changed[id(twin.raw)] = self.changed[id(each.raw)]
+                self.seen |= {id(twin.raw)} if id(each.raw) in self.seen else set()
+                self._take_over(each, twin)
 
     # Sizes as nodes.
 
-    def vector(self, dims: Sequence[Dim], known: Mapping[Dim, str] | None = None) -> str:
+    def number(self, dim: Dim) -> int | None:
+        """Return a size's number in the model; None if it depends on others than the free sizes."""
+        if isinstance(dim, int):
+            return dim
+        return value_at(dim, self.old) if self.old.keys() >= set(symbols_of((dim,))) else None
+
+    def is_batch(self, dim: Dim) -> bool:
+        """Return whether a size depends only on first axes of inputs."""
+        return all(self.sources[s][1] == 0 for s in symbols_of((dim,)) if s in self.sources)
+
+    @cached_property
+    def points(self) -> tuple[Mapping[Symbol, int], ...]:
+        """Some sizes, to compare conditions at."""
+        factors = (0, 1, 2, 3, 7)
+        alone = [{**self.old, s: max(1, n * k + d)} for s, n in self.old.items() for k in factors for d in (-1, 0, 1)]
+        others = [{s: max(1, n * k + d) for s, n in self.old.items()} for k in factors for d in (-1, 0, 1)]
+        mixed = [{s: n * (k + i) for i, (s, n) in enumerate(self.old.items())} for k in (1, 2)]
+        return tuple(dict(p) for p in dict.fromkeys(tuple(p.items()) for p in (*alone, *others, *mixed)))
+
+    def listed(self, dims: Dims, before: Value | None) -> str:
+        """Return the name of a tensor with some sizes as elements, of the type and rank that a value has."""
+        name = self.vector(dims)
+        if before is not None and before.dtype == INT32:
+            name = self.op("Cast", (name,), "sizes", to=INT32)
+        if before is not None and before.shape == ():
+            scalar = self.constant([])
+            name = self.op("Reshape", (name, scalar), "size")
+        return name
+
+    def pinned(self, dims: Sequence[Dim], before: Sequence[Dim]) -> str:
+        """Return the name of a tensor that holds sizes, if those that took a number's place have this number.
+
+        So have the factors of a product: a table for 2 x 2 patches is none for 1 x 4.
+        """
+        free = {d for d, own in zip(dims, before, strict=True) if d != own}
+        factors = {d: {a for m in term(d).coefficients if len(m) > 1 for a in m} for d in free}
+        single = {d for d in free if not factors[d] and len(free) > 1}
+        return self.vector(dims, {d: self._checked(d) for d in single.union(*factors.values())})
+
+    def vector(self, dims: Sequence[Dim], known: Mapping[Dim, str] = {}) -> str:
         """Return the name of a tensor that holds sizes; raise `ArithmeticError` if no nodes compute them exactly.
 
         ``known`` are names of tensors that hold some of them.
         """
-        import numpy as np
-
-        runs: list[tuple[Dim, ...]] = []
-        for dim in dims:
-            if isinstance(dim, int) and runs and isinstance(runs[-1][-1], int):
-                runs[-1] = (*runs[-1], dim)
-            else:
-                runs.append((dim,))
-        parts = [
-            self._op("Constant", (), "sizes", value=np.array(run, np.int64))
-            if isinstance(run[0], int)
-            else (known or {}).get(run[0]) or self.size(run[0])
-            for run in runs
-        ]
-        return parts[0] if len(parts) == 1 else self._op("Concat", parts, "sizes", axis=0)
+        parts: list[str] = []
+        for is_number, run in groupby(dims, lambda dim: isinstance(dim, int)):
+            sizes = [*run]
+            numbers = [d for d in sizes if isinstance(d, int)]
+            parts += [self.constant(numbers)] if is_number else [self.size(d, known) for d in sizes]
+        return parts[0] if len(parts) == 1 else self.op("Concat", parts, "sizes", axis=0)
 
     def counted(self, dims: Sequence[Dim]) -> str:
         """Return the name of a tensor of integers that holds the numbers from 0 on, in row-major order."""
-        import numpy as np
+        zero, one = (self.constant(n) for n in (0, 1))
+        none = self.constant([])
+        count = self.op("Reshape", (self.size(multiply(1, *dims)), none), "limit")
+        places = self.op("Range", (zero, count, one), "range")
+        return self.op("Reshape", (places, self.vector(dims)), "indices")
 
-        zero, one = (self._op("Constant", (), "scalar", value=np.array(n, np.int64)) for n in (0, 1))
-        none = self._op("Constant", (), "scalar_shape", value=np.array([], np.int64))
-        count = self._op("Reshape", (self.size(multiply(1, *dims)), none), "limit")
-        places = self._op("Range", (zero, count, one), "range")
-        return self._op("Reshape", (places, self.vector(dims)), "indices")
+    def _checked(self, dim: Dim) -> str:
+        """Return the name of a tensor that holds a size, if that has its old number; else the model fails there."""
+        number = self.constant([self.number(dim) or 0])
+        zeros = self.op("ConstantOfShape", (number,), "zeros")
+        return self.op("Shape", (self.op("Reshape", (zeros, self.size(dim)), "checked"),), "checked_size")
 
-    def checked(self, dim: Dim, size: int) -> str:
-        """Return the name of a tensor that holds a size, if that is a number; else the model fails there."""
-        import numpy as np
-
-        number = self._op("Constant", (), "number", value=np.array([size], np.int64))
-        zeros = self._op("ConstantOfShape", (number,), "zeros")
-        return self._op("Shape", (self._op("Reshape", (zeros, self.size(dim)), "checked"),), "checked_size")
-
-    def size(self, dim: Dim) -> str:
+    def size(self, dim: Dim, known: Mapping[Dim, str] = {}) -> str:
         """Return the name of a tensor with one element, a size."""
+        if dim in known:
+            return known[dim]
         if isinstance(dim, Symbol):
             return self._read(dim)
         if isinstance(dim, Operation):
             return self._operation(dim)
-        return self._sum(term(dim))
+        return self._sum(term(dim), known)
 
     def _read(self, symbol: Symbol) -> str:
-        import numpy as np
 
         if symbol in self.known:
             return self.known[symbol]
         if symbol not in self.sources:  # an axis of a value, which later nodes may have before its own node
             raise ArithmeticError(f"no input has the size {symbol}")
         name, axis = self.sources[symbol]
-        shape = self._op("Shape", (name,), f"{name}_shape")
-        place = self._op("Constant", (), "axis", value=np.array([axis], np.int64))
-        return self._op("Gather", (shape, place), f"{symbol.name}_size", axis=0)
+        shape = self.op("Shape", (name,), f"{name}_shape")
+        place = self.constant([axis])
+        return self.op("Gather", (shape, place), f"{symbol.name}_size", axis=0)
 
-    def _sum(self, value: Term) -> str:
-        import numpy as np
+    def _sum(self, value: Term, known: Mapping[Dim, str]) -> str:
 
         total = ""
-        for monomial, coefficient in value.coefficients.items():
-            factors = [self.size(atom) for atom in monomial]
+        for monomial, coefficient in value.coefficients.items() or [((), 0)]:
+            factors = [self.size(atom, known) for atom in monomial]
             if coefficient != 1 or not factors:
-                factors.append(self._op("Constant", (), "factor", value=np.array([coefficient], np.int64)))
-            product = self.multiplied(factors)
-            total = self._op("Add", (total, product), "size") if total else product
+                factors.append(self.constant([coefficient]))
+            product = reduce(lambda one, other: self.op("Mul", (one, other), "size"), factors)
+            total = self.op("Add", (total, product), "size") if total else product
         return total
-
-    def multiplied(self, names: Sequence[str]) -> str:
-        """Return the name of the product of tensors."""
-        product = names[0]
-        for factor in names[1:]:
-            product = self._op("Mul", (product, factor), "size")
-        return product
 
     def _operation(self, value: Operation) -> str:
         """Return the name of a quotient, a remainder or an extremum.
@@ -215,34 +266,38 @@ class Plan:
         low, by = value.args[0].lower_bound, value.args[-1].lower_bound
         is_whole = low is not None and low >= 0 and by is not None and by >= 1
         if value.kind == "//" and is_whole:
-            return self._op("Div", parts, "size")
+            return self.op("Div", parts, "size")
         if value.kind == "//" and low is not None and value.args[1].is_constant and (by or 0) >= 1:
             return self._floor(value.args[0].dim(), value.args[1].constant, low)
         if value.kind == "%" and is_whole and self.version >= _MOD:
-            return self._op("Mod", parts, "size")
+            return self.op("Mod", parts, "size")
         if value.kind in ("min", "max") and self.version >= _EXTREMA:
-            return self._op(value.kind.capitalize(), parts, "size")
+            return self.op(value.kind.capitalize(), parts, "size")
         if value.kind in ("min", "max"):  # a double holds every size exactly
-            doubles = [self._op("Cast", (part,), "double", to=_DOUBLE) for part in parts]
-            return self._op("Cast", (self._op(value.kind.capitalize(), doubles, "double"),), "size", to=_INT64)
+            doubles = [self.op("Cast", (part,), "double", to=_DOUBLE) for part in parts]
+            return self.op("Cast", (self.op(value.kind.capitalize(), doubles, "double"),), "size", to=_INT64)
         raise ArithmeticError(f"no nodes compute {value}")
 
     def _floor(self, value: Dim, by: int, low: int) -> str:
         """Return the name of a quotient of a number that is at least ``low``: x//k is (x + n*k)//k - n."""
+        more = -(low // by)
+        above = self.op("Div", (self.size(add(value, more * by)), self.constant([by])), "size")
+        return self.op("Add", (above, self.constant([-more])), "size")
+
+    def constant(self, numbers: int | Sequence[int]) -> str:
+        """Return the name of a tensor of integers."""
         import numpy as np
 
-        more = -(low // by)
-        names = [self._op("Constant", (), "number", value=np.array([n], np.int64)) for n in (by, -more)]
-        above = self._op("Div", (self.size(add(value, more * by)), names[0]), "size")
-        return self._op("Add", (above, names[1]), "size")
+        return self.op("Constant", (), "numbers", value=np.array(numbers, np.int64))
 
-    def _op(self, op_type: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
+    def op(self, op_type: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
+        """Return the name of the output of a node among the first ones; equal nodes are one."""
         key = op_type, tuple(inputs), tuple((k, repr(v)) for k, v in attributes.items())
-        if key not in self.made:
+        if key not in self._ops:
             node = self.node(op_type, inputs, f"free_{output}", **attributes)
             self.sizes.append(node)
-            self.made[key] = node.outputs[0]
-        return self.made[key]
+            self._ops[key] = node.outputs[0]
+        return self._ops[key]
 
     # The model with its changes.
 
@@ -250,22 +305,19 @@ class Plan:
         """Write the changes into the model, and remove nodes and constants that nothing uses any more."""
         graph = self.model.raw.graph
         before = set(_used(graph))
-        done = self._apply(graph)
-        if done != len(self.changed):
-            raise AssertionError(f"{len(self.changed) - done} changed nodes are not in the model")
+        self._apply(graph)
         replace_nodes(graph, [*(n.raw for n in self.sizes), *graph.node])
         _remove_unused(graph, before, {n.outputs[0] for n in self.sizes})
 
-    def _apply(self, graph: Any) -> int:
-        done, nodes = 0, list[Any]()
+    def _apply(self, graph: Any) -> None:
+        nodes = list[Any]()
         for proto in graph.node:
-            done += sum(map(self._apply, graphs_in(proto)))
             change = self.changed.get(id(proto))
             nodes += [proto] if change is None else [*(n.raw for n in change.before), change.node.raw]
-            done += change is not None
-        if len(nodes) > len(graph.node) or any(id(n) in self.changed for n in graph.node):
+        for inner in (g for proto in nodes for g in graphs_in(proto)):
+            self._apply(inner)
+        if any(id(n) in self.changed for n in graph.node):
             replace_nodes(graph, nodes)
-        return done
 
 
 def replace_nodes(graph: Any, nodes: Sequence[Any]) -> None:
