@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations, islice
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import subtract
 from symbcast.core.algebra.formulas import TRUE, Formula, all_of, any_of, negate
@@ -55,6 +55,22 @@ class Trial(NamedTuple):
     outputs: tuple[Value | None, ...]
     required: tuple[Formula, ...]
     is_whole: bool
+
+
+class _Collected(Program):
+    """Collects what nodes require in a trial, and does not decide whether it can hold."""
+
+    formulas: tuple[Formula, ...] = ()
+
+    def fork(self) -> Self:
+        """Return an independent copy."""
+        copy = super().fork()
+        copy.formulas = self.formulas
+        return copy
+
+    def require(self, *requirements: Any, origin: str | None = None) -> None:
+        """Collect requirements."""
+        self.formulas += tuple(required.formula for required in requirements)
 
 
 class FreeingWalk(OnnxWalk):
@@ -190,19 +206,19 @@ class FreeingWalk(OnnxWalk):
         self.plan.trials -= 1
         asker, apart = self.asker, GraphScope(scope)
         apart.values.update(known)
-        real, asker.env = asker.env, Program(on_conflict="record")
         self._in_trial += 1
         try:
             with asker.trying(self._aside()):
+                asker.env = collected = _Collected(on_conflict="record")
                 for node in nodes:
                     super().node(node, apart)
-                required = [f for op in asker.env.operations for f in operation_requirements(op)]
+                joined = [f for op in collected.operations for f in operation_requirements(op)]
                 is_whole = not self.unanalysed
         finally:
-            asker.env = real
             self._in_trial -= 1
+        required = map(evaluated, (*joined, *collected.formulas))
         outputs = tuple(apart.values.get(name) for name in nodes[-1].outputs)
-        return Trial(outputs, tuple(f for f in dict.fromkeys(map(evaluated, required)) if f != TRUE), is_whole)
+        return Trial(outputs, tuple(f for f in dict.fromkeys(required) if f != TRUE), is_whole)
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
