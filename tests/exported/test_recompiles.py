@@ -45,6 +45,7 @@ STORIES = {
                         ["mark_dynamic(x, 0)"], 2),
     "an if on a remainder": (lambda x: x * 2 if x.shape[0] % 2 else x + 1, [(3, 2), (5, 2), (8, 2)],
                              ["mark_dynamic(x, 0)"], 2),
+    "a window that needs a number": (lambda x: torch.nn.functional.max_pool1d(x, 2), [(3, 8), (3, 9), (3, 12)], [], 3),
     "another rank": (lambda x: x * 2, [(3, 2), (3, 2, 2)], [], 2),
 }  # fmt: skip
 
@@ -131,6 +132,20 @@ def test_a_log_says_the_same_as_the_function():
         log.removeHandler(handler)
         torch._logging.set_logs()
     assert explain_recompiles(stream.getvalue()).marks == explain_recompiles(compiled).marks
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("function", "calls", "said"),
+    [
+        (lambda x: x[:3] * 2, [{"x": 2}, {"x": 5}, {"x": 8}], "serves only x.shape[0] >= 3, unlike entry 0/0"),
+        (lambda x, y: x + y, [{"x": 3, "y": 3}, {"x": 5, "y": 1}, {"x": 7, "y": 7}], "is not known"),
+    ],
+)
+def test_one_entry_is_promised_only_where_the_entries_show_it(function, calls, said):
+    compiled, before = run(function, [{name: torch.zeros(n) for name, n in call.items()} for call in calls], [])
+    found = explain_recompiles(compiled)
+    assert before > 1 and not found.is_one_enough and said in found.explain()
 
 
 def test_what_was_not_compiled_is_refused():

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from symbcast.core.advice import Guessable, with_advice
 from symbcast.core.algebra.symbols import symbol
+from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.errors import DimensionError, ShapeTypeError
 from symbcast.torch.guards.guard_texts import SIZE, GuardReader, shown_axis, size_name, without_log_prefixes
 from symbcast.torch.guards.guards import Guard, Guards
@@ -293,7 +294,40 @@ class RecompileReport(Guessable):
         return tuple(
             Mark(tensor, axis, "mark_unbacked" if sizes & {0, 1} else "mark_dynamic")
             for (tensor, axis), sizes in seen.items()
+            if (tensor, axis) not in self._fixed
         )
+
+    @cached_property
+    def _fixed(self) -> dict[tuple[str, int], RecompileReason]:
+        """The axes that the code fixes: torch opens an axis that differs in its second entry, if it can."""
+        fixed = {}
+        for tensor, axis, numbers in self._opened if self._is_automatic else ():
+            entries = [e.shapes[tensor][axis] for e in self.entries if tensor in e.shapes]
+            if None not in entries and len(numbers - {0, 1}) > 1:
+                shown = f"the code fixes {tensor}.shape[{axis}]: torch did not open it, so each size is its own entry"
+                fixed[tensor, axis] = RecompileReason("fixed", "", shown, "pad to few sizes, or change what fixes it")
+        return fixed
+
+    @property
+    def _is_automatic(self) -> bool:
+        return bool(self.entries and load_torch("torch._dynamo.config").automatic_dynamic_shapes)
+
+    @property
+    def _branches(self) -> Iterator[RecompileReason]:
+        """Yield the entries with open axes whose guards exclude sizes of other entries."""
+        for entry in self.entries:
+            for other in self.entries:
+                sizes = {
+                    size_name(f"{t}.size()[{n}]"): d for t, dims in other.shapes.items() for n, d in enumerate(dims)
+                }
+                known = {symbol(name): d for name, d in sizes.items() if d is not None and d > 1}
+                for clause in entry.guards.clauses:
+                    about = {*symbols_in(clause.formula)}
+                    if about <= known.keys() and not holds_at(clause.formula, known):
+                        shown = (
+                            f"entry {entry.name} serves only {entry._spelled(clause.text)}, unlike entry {other.name}"
+                        )
+                        yield RecompileReason("branch", "", shown, "nothing to mark: each branch needs its own entry")
 
     @property
     def _opened(self) -> Iterator[tuple[str, int, set[int]]]:
@@ -317,12 +351,19 @@ class RecompileReport(Guessable):
         ]
         # A stride follows from a size that is marked.
         needed = [r for r in left if r.kind != "stride" or not is_marked]
+        needed += [*self._fixed.values(), *(() if any(r.kind == "branch" for r in needed) else self._branches)]
         return tuple({r.meaning: r for r in needed}.values())
 
     @property
     def is_one_enough(self) -> bool:
         """Whether one entry serves all calls after the marks."""
-        return not self.needed
+        return not self.needed and not self._may_broadcast
+
+    @property
+    def _may_broadcast(self) -> bool:
+        """Whether an unbacked axis may meet an open axis of another tensor, where torch takes its size for equal."""
+        tensors = {mark.tensor for mark in self.marks}
+        return bool(self.entries) and len(tensors) > 1 and any(mark.kind == "mark_unbacked" for mark in self.marks)
 
     def explain(self) -> str:
         """Return the recompilations in words, and what to do."""
@@ -347,8 +388,10 @@ class RecompileReport(Guessable):
                 yield "then one entry serves all of these calls"
             else:
                 yield "then these axes do not differ any more; a log names only the first axis that differs"
-        else:
+        elif self.needed:
             yield "one entry cannot serve all of these calls: " + "; ".join(r.meaning for r in self.needed)
+        else:
+            yield "whether one entry then serves all of these calls is not known: a size of 1 may broadcast"
 
     def __str__(self) -> str:
         return self.explain()
