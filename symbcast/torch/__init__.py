@@ -11,6 +11,7 @@ from symbcast.core.advice import missing_name_advice
 if TYPE_CHECKING:
     from symbcast.graphs.report.findings import Finding
     from symbcast.graphs.walking.walk import Unanalysed
+    from symbcast.torch.deployment import Deployment, deploy
     from symbcast.torch.eager.trace import trace
     from symbcast.torch.errors.recompilations import Mark, Recompilation, RecompileReport, explain_recompiles
     from symbcast.torch.errors.refusal import Refusal, read_error
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "Clause": "symbcast.torch.guards.guards",
     "Comparison": "symbcast.torch.guards.comparison",
+    "Deployment": "symbcast.torch.deployment",
     "Disagreement": "symbcast.torch.guards.comparison",
     "Finding": "symbcast.graphs.report.findings",
     "Guard": "symbcast.torch.guards.guards",
@@ -36,6 +38,7 @@ _LAZY = {
     "TorchReport": "symbcast.torch.report",
     "Unanalysed": "symbcast.graphs.walking.walk",
     "check": "symbcast.torch.front_end",
+    "deploy": "symbcast.torch.deployment",
     "explain_recompiles": "symbcast.torch.errors.recompilations",
     "read_error": "symbcast.torch.errors.refusal",
     "trace": "symbcast.torch.eager.trace",
@@ -44,6 +47,7 @@ _LAZY = {
 __all__ = [
     "Clause",
     "Comparison",
+    "Deployment",
     "Disagreement",
     "Finding",
     "Guard",
@@ -57,6 +61,7 @@ __all__ = [
     "TorchReport",
     "Unanalysed",
     "check",
+    "deploy",
     "explain_recompiles",
     "read_error",
     "trace",

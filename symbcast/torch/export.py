@@ -48,7 +48,7 @@ def exported(
         problem = f"the export needs the argument {missing}"
         raise ModelError(type(module).__name__, problem, "give args=(...) and kwargs={...}: tensors of typical sizes")
     try:
-        return _export(module, args, kwargs, dynamic_shapes), None
+        return export_with(module, args, kwargs, dynamic_shapes), None
     except Exception as error:
         # Catch any error: torch may also crash while it formats its message about dimensions.
         opened = None
@@ -64,7 +64,7 @@ def _opened(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, 
     without: Collection[str] | None = ()
     while True:
         try:
-            return _export(module, args, kwargs, with_auto_dims(dynamic_shapes, without))
+            return export_with(module, args, kwargs, with_auto_dims(dynamic_shapes, without))
         except Exception as error:
             if without is None:
                 return None
@@ -84,7 +84,8 @@ def _failed(module: Any, error: Exception) -> ModelError:
     return ModelError(type(module).__name__, f"torch does not export it: {text}", _WITHOUT)
 
 
-def _export(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
+def export_with(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Any:
+    """Return an exported module, without torch's logs."""
     with quiet("torch"):
         export = load_torch("torch.export").export
         return export(module, tuple(args), dict(kwargs or {}), dynamic_shapes=dynamic_shapes)
@@ -134,14 +135,14 @@ def gathered_name(module: Any) -> str:
 
 def refusal_of(module: Any, example: tuple[Any, Any], suggestion: Suggestion) -> Refusal | None:
     """Return torch's error if it refuses the suggested dynamic shapes; None if it exports the module with them."""
-    said = in_child(lambda: _error_of_export(module, example, lambda: evaluated_shapes(suggestion)))
+    said = in_child(lambda: _error_ofexport_with(module, example, lambda: evaluated_shapes(suggestion)))
     return read_error(said) if said else None
 
 
-def _error_of_export(module: Any, example: tuple[Any, Any], shapes: Callable[[], Any]) -> str:
+def _error_ofexport_with(module: Any, example: tuple[Any, Any], shapes: Callable[[], Any]) -> str:
     """Return torch's error if it does not export a module with some dynamic shapes; empty if it does."""
     try:
-        _export(module, *example, shapes())
+        export_with(module, *example, shapes())
     except Exception as error:
         return str(error) or type(error).__name__
     return ""
@@ -162,6 +163,6 @@ def refusal_of_text(module: Any, program: Any, text: str) -> str:
         exec(text, space)
         return space["dynamic_shapes"]
 
-    said = in_child(lambda: _error_of_export(module, program.example_inputs, shapes))
+    said = in_child(lambda: _error_ofexport_with(module, program.example_inputs, shapes))
     lines = [line.strip(" -") for line in said.splitlines() if line.strip() and "Constraints violated" not in line]
     return f"torch refuses it: {shorten_end(lines[0] if lines else '', 200)}" if said else ""

@@ -11,7 +11,7 @@ from symbcast.answers.show.document import Document, Field, Room, field, fields,
 from symbcast.core.account import Account, OpenPart
 from symbcast.core.algebra.formulas import FALSE, TRUE, Clashing, Compatible, Formula, equal, expand, with_leaves
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Symbol
+from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import shorten_end
 from symbcast.core.solver.evaluation import formula_source
 from symbcast.graphs.inputs import NOTHING
@@ -24,6 +24,7 @@ from symbcast.torch.errors.refusal import Refusal
 from symbcast.torch.guards.comparison import ArgumentMaker, Comparer, Comparison, WeakRules
 from symbcast.torch.guards.guards import Guards, Specialised, guards_of
 from symbcast.torch.guards.suggestions import Suggestion, ranges_of, suggestion_of
+from symbcast.torch.library import load_torch
 from symbcast.torch.reader import TorchModel
 
 
@@ -119,21 +120,37 @@ class TorchReport(GraphReport):
         the rest is tested again; in the end, every axis is left to torch. Without the module, an axis has a `Dim` only
         if torch surely proves its guards.
         """
+        return self._accepted(self.guards)
+
+    @property
+    def _example(self) -> dict[Dim, int]:
+        """The open sizes of the example that the program was exported with; empty if it has none."""
+        inputs, example = self._model.declared.inputs, self.program.example_inputs
+        leaves = load_torch("torch.utils._pytree").tree_leaves(example) if example else []
+        return {
+            axis.size: int(leaf if axis.axis is None else leaf.shape[axis.axis])
+            for i, leaf in zip(inputs, leaves, strict=False)
+            for axis in i.axes
+            if axis.is_dynamic
+        }
+
+    def _accepted(self, guards: Guards) -> Suggestion:
+        """Return the dynamic shapes that torch accepts, for requirements that imply the program's guards."""
         from symbcast.torch.export import refusal_of
 
         declared, refused = self._model.declared, frozenset[str]()
         if self._module is None:
-            return suggestion_of(declared, ranges_of(declared, self.guards))
+            return suggestion_of(declared, ranges_of(declared, guards, (), self._example))
         everything = frozenset(a.source for a in declared.axes)
         while refused != everything:
-            suggestion = suggestion_of(declared, ranges_of(declared, self.guards, refused, is_tried=True))
+            suggestion = suggestion_of(declared, ranges_of(declared, guards, refused, self._example, is_tried=True))
             refusal = refusal_of(self._module, self.program.example_inputs, suggestion)
             if refusal is None:
                 return suggestion
             named = {a.source for a in declared.axes if not refusal.names.isdisjoint((*a.names, str(a.size)))}
             refused = refused | named if named - refused else everything
         for has_ranges in (True, False):
-            suggestion = suggestion_of(declared, ranges_of(declared, self.guards, everything, has_ranges=has_ranges))
+            suggestion = suggestion_of(declared, ranges_of(declared, guards, everything, has_ranges=has_ranges))
             if not has_ranges or refusal_of(self._module, self.program.example_inputs, suggestion) is None:
                 break
         return suggestion

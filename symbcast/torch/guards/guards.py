@@ -14,7 +14,7 @@ from symbcast.answers.explanation.words import Namer
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, all_of, at_most, clauses, dims_of, negate
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Dim, Term, term
+from symbcast.core.algebra.terms import Dim, Symbol, Term, term
 from symbcast.core.programs.arguments import Assumption, own_set
 from symbcast.core.programs.program import Program
 from symbcast.core.solver.evaluation import holds_at, symbols_in
@@ -109,6 +109,28 @@ class Guards:
         other = copy(self)
         other.ranges = dict(ranges)
         return other
+
+    def joined(self, more: Iterable[Guard]) -> Guards:
+        """Return these requirements with others, and with the least sizes, which are else assumed, among them.
+
+        Bounds of one size narrow its range.
+        """
+        other, ranges = copy(self), dict(self.ranges)
+        own = (Guard(f"{name} >= {n}", at_most(n, symbol(name))) for name, n in self._least.items())
+        more = [*own, *more]
+        other._least = dict.fromkeys(self._least, 0)
+        for name in ("env", "_asked", "clauses"):
+            other.__dict__.pop(name, None)
+        other.all = (*self.all, *more)
+        for guard in other.all[len(self.all) :]:
+            match guard.formula:
+                case Comparison("<=", int(least), Symbol() as size):
+                    low, high = ranges.get(str(size), (0, None))
+                    ranges[str(size)] = max(low, least), high
+                case Comparison("<=", Symbol() as size, int(most)):
+                    low, high = ranges.get(str(size), (0, None))
+                    ranges[str(size)] = low, most if high is None else min(high, most)
+        return other.with_ranges(ranges)
 
     @property
     def unread(self) -> tuple[Guard, ...]:

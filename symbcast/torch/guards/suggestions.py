@@ -7,13 +7,14 @@ can prove all of its guards from them. All other axes are left to torch (``Dim.A
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from symbcast.core.algebra.arithmetic import Substitution
 from symbcast.core.algebra.formulas import AllOf, Comparison, Formula
 from symbcast.core.algebra.symbols import symbol
-from symbcast.core.algebra.terms import Atom, Operation, Symbol, Term, term
+from symbcast.core.algebra.terms import Atom, Dim, Operation, Symbol, Term, term
 from symbcast.core.solver.evaluation import holds_at, symbols_in
 from symbcast.torch.guards.guard_texts import fits_intervals
 from symbcast.torch.guards.guards import Guards
@@ -171,10 +172,22 @@ class Suggestion(NamedTuple):
         return "\n".join(("from torch.export import Dim", "", *self.lines, f"dynamic_shapes = {self.shapes}"))
 
 
+NOTHING: Mapping[Dim, int] = MappingProxyType({})
+
+
 class _Planner:
     """Finds the `Dim` objects for one program; ``is_tried`` says that torch is asked to accept them afterwards."""
 
-    def __init__(self, inputs: ProgramInputs, guards: Guards, refused: Collection[str], *, is_tried: bool) -> None:
+    def __init__(
+        self,
+        inputs: ProgramInputs,
+        guards: Guards,
+        refused: Collection[str],
+        example: Mapping[Dim, int],
+        *,
+        is_tried: bool,
+    ) -> None:
+        self._example = example
         self._axes = [a for a in inputs.axes if a.is_dynamic]
         self._sizes = list(dict.fromkeys(a.size for a in self._axes if isinstance(a.size, Symbol)))
         self._guards, self._is_tried = guards, is_tried
@@ -202,7 +215,7 @@ class _Planner:
         low, high = self._guards.ranges.get(str(axis.size), (0, None))
         # Torch assumes a minimum of 2 for open axes, and infers what its own guards ask for.
         is_needed = low > 2 and not any(
-            g.text != f"{axis.text} >= {low}"
+            ".size()" in g.text  # a guard of torch, and no range
             and g.formula is not None
             and [*symbols_in(g.formula)] == [axis.size]
             and not holds_at(g.formula, {axis.size: low - 1})
@@ -243,8 +256,9 @@ class _Planner:
         # The root is an axis, or counts the multiples of a factor.
         _, factor, offset = lines[own or sizes[0]]
         low = offset // factor
-        if own is None and offset % factor and low < 2 and not self._is_tried:
-            low = 2  # torch fixes a root that is 1 in the example, which may have the least size
+        # Torch fixes a root that is 0 or 1 in the example; an example that is not known may have the least size.
+        given = self._example.get(sizes[0], offset + factor * 2 * (offset % factor == 0))
+        low += max(0, 2 - low - (given - offset) // factor) if own is None else 0
         offsets = {s: lines[s].offset - lines[s].factor * low for s in sizes}
         root = Root(name, low, None if high is None else low + high, min(offsets.values()) < 0)
         for size in sizes:
@@ -270,20 +284,22 @@ class _Planner:
         )
 
 
-def ranges_of(
+def ranges_of(  # noqa: PLR0913 - each is a fact about the program, or an option
     inputs: ProgramInputs,
     guards: Guards,
     refused: Collection[str] = (),
+    example: Mapping[Dim, int] = NOTHING,
     *,
     is_tried: bool = False,
     has_ranges: bool = True,
 ) -> Ranges:
     """Return how the open axes of a program are written; axes in ``refused``, by torch's names, are left to torch.
 
+    ``example`` has the sizes of the example, if it is known.
     With ``is_tried``, torch is asked to accept them afterwards; otherwise an axis has a `Dim` only if torch surely
     proves its guards. Without ``has_ranges``, axes that are left to torch are left without a range.
     """
-    return _Planner(inputs, guards, refused, is_tried=is_tried).ranges(has_ranges=has_ranges)
+    return _Planner(inputs, guards, refused, example, is_tried=is_tried).ranges(has_ranges=has_ranges)
 
 
 def suggestion_of(inputs: ProgramInputs, ranges: Ranges) -> Suggestion:
