@@ -22,9 +22,11 @@ from symbcast.core.solver.evaluation import size_at
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import ModelError
 from symbcast.graphs.report.findings import Finding
-from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
+from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure, trace_of_paths
+from symbcast.paths.answer import conclusions_of
 from symbcast.paths.real_calls import RaisedError
 from symbcast.paths.steps import NOWHERE, CodePlace
+from symbcast.torch.eager.trace import trace
 from symbcast.torch.front_end import check
 from symbcast.torch.report import TorchReport
 
@@ -44,22 +46,28 @@ def traced(
     """Export a function with its arrays as inputs, and analyse the graph; real calls run the function itself.
 
     The example has pairwise different sizes. If the function fails there, it is exported with two equal sizes, with
-    which it works. Raises `ModelError` if torch cannot export it.
+    which it works. Where torch exports neither, the function is run with symbolic sizes (`symbcast.torch.trace`).
+    Raises `ModelError` if that does not decide anything either.
     """
     arguments = TraceArguments(positional, named)
     scope = Scope(arguments.shapes, arguments.is_fresh, [], max(1, min_size))
     calls = _Calls(function, arguments, scope)
     at = dict(zip(scope.names, _PRIMES, strict=False))
-    if len(at) < len(scope.names):
-        raise ModelError(_name(function), "it has more sizes than an example is made for")
-    first = calls.error(at)
-    if first is not None:
-        pairs = ({**at, b: at[a]} for a, b in combinations(scope.names, 2))
-        example = next((e for e in pairs if calls.error(e) is None), None)
-        if example is None:
+    pairs = ({**at, b: at[a]} for a, b in combinations(at, 2))
+    first = calls.error(at) if len(at) == len(scope.names) else None
+    example = at if first is None else next((e for e in pairs if calls.error(e) is None), None)
+    try:
+        if example is None or len(at) < len(scope.names):
+            raise ModelError(_name(function), "no example with which it can be exported was found")
+        return _of_report(calls, scope, _exported(calls, scope, example))
+    except ModelError:
+        report = trace(function, *positional, min_size=scope.min_size, **named)
+        if report.verdict is not Verdict.UNKNOWN:
+            real = _Calls(function, arguments, conclusions_of(report).scope)
+            return trace_of_paths(report, real.results)
+        if first is not None:
             return _failing(calls, scope, at, first)
-        at = example
-    return _of_report(calls, scope, _exported(calls, scope, at))
+        raise
 
 
 class _Calls:
