@@ -10,7 +10,7 @@ from typing import Any
 
 from symbcast.arrays.arguments import ArrayArgument, BuiltArgument, SizeArgument
 from symbcast.core.algebra.arithmetic import replace_symbols
-from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal
+from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, at_most, equal
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.shapes import Shape, shape
 from symbcast.errors import SymbcastError
@@ -27,6 +27,7 @@ from symbcast.linting.annotations import (
     ValueSpec,
     arrays_in,
     name_for,
+    spec_text,
 )
 
 # The arguments that annotations allow: symbolic arrays and sizes, in each form.
@@ -58,6 +59,8 @@ class ArgumentForm:
         samples: The parameters whose annotation allows more values than were taken.
         integers: The names of sizes that are integer arguments, not axes.
         written: The text of each size that an expression may mention, such as ``self.n``.
+        dots: The names of the sizes of ``...``.
+        chosen: The alternative of each union, as text, by where it stands.
     """
 
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -66,19 +69,22 @@ class ArgumentForm:
     samples: list[str] = field(default_factory=list)
     integers: set[str] = field(default_factory=set)
     written: dict[str, str] = field(default_factory=dict)
+    dots: set[str] = field(default_factory=set)
+    chosen: dict[str, str] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
-        """The ranks of this form in words, to tell forms apart; empty if there is nothing to tell."""
-        return ", ".join(f"{n} of {k} ax{'i' if k == 1 else 'e'}s" for n, k in self.ranks.items() if n != "...")
+        """The ranks and alternatives of this form in words, to tell forms apart; empty if there is nothing to tell."""
+        ranks = [f"{n} of {k} ax{'i' if k == 1 else 'e'}s" for n, k in self.ranks.items() if n != "..."]
+        return ", ".join([*ranks, *(f"{place} as {text}" for place, text in self.chosen.items())])
 
 
 def forms_of(
     specs: Mapping[str, Spec], dtypes: Callable[[str], Any], numbers: Mapping[str, int] | None = None
-) -> tuple[list[ArgumentForm], bool]:
-    """Return the forms of the arguments of a function, and whether these are all; ``dtypes`` makes a library's dtype.
+) -> tuple[list[ArgumentForm], list[str]]:
+    """Return the forms of the arguments of a function, and in words what they leave out; nothing if they are all.
 
-    ``numbers`` are the sizes of names that are known.
+    ``dtypes`` makes a library's dtype; ``numbers`` are the sizes of names that are known.
 
     Raises `NoArgumentError` if no argument can be made.
     """
@@ -93,8 +99,21 @@ def forms_of(
                     forms.append(_ArgumentMaker({key: option}, dtypes, numbers or {}).form(specs))
                 except NoArgumentError:
                     forms[0].samples.append(key)
-    is_all = count == len(forms) and not any(f.samples for f in forms) and not any(f.ranks for f in forms)
-    return forms, is_all
+    return forms, list(_left_out(forms, count))
+
+
+def _left_out(forms: Sequence[ArgumentForm], count: int) -> Iterator[str]:
+    """Yield in words which ranks, values and combinations were traced, where annotations allow others too."""
+    ranks: dict[str, set[int]] = {}
+    for form in forms:
+        for name, rank in form.ranks.items():
+            ranks.setdefault(name, set()).add(rank)
+    yield from (f"{name} of {', '.join(map(str, sorted(counts)))} axes" for name, counts in ranks.items())
+    samples = dict.fromkeys(place for form in forms for place in form.samples)
+    if samples:
+        yield f"one of many values of {', '.join(samples)}"
+    if count > len(forms):
+        yield f"{len(forms)} of {count} combinations of alternatives"
 
 
 class _ArgumentMaker:
@@ -138,7 +157,10 @@ class _ArgumentMaker:
                     self._form.samples.append(place)
                 # Arrays come first: the first form is traced together with the first forms of all other arguments.
                 known.sort(key=lambda p: not isinstance(p, (ArraySpec, TreeSpec, TupleSpec, ObjectSpec)))
-                return self._argument(known[self._option(f"{place}, kind", len(known))], place)
+                one = known[self._option(f"{place}, kind", len(known))]
+                if len(known) > 1:
+                    self._form.chosen[place] = spec_text(one)
+                return self._argument(one, place)
             case TupleSpec():
                 return self._sequence(spec, place)
             case TreeSpec(leaf):
@@ -147,8 +169,13 @@ class _ArgumentMaker:
                     return {f"leaf_{n}": self._argument(leaf, f"{place}[{n}]") for n in range(2)}
                 return self._argument(leaf, place)
             case ObjectSpec():
-                return BuiltArgument(spec.make, {n: self._argument(s, f"{place}.{n}") for n, s in spec.fields.items()})
+                return self._object(spec, place)
         raise NoArgumentError(f"{place}: {spec.text}")
+
+    def _object(self, spec: ObjectSpec, place: str) -> BuiltArgument:
+        if spec.is_constructed:
+            self._form.samples.append(f"{place}, a {spec.name}")
+        return BuiltArgument(spec.make, {n: self._argument(s, f"{place}.{n}") for n, s in spec.fields.items()})
 
     def _integer(self, place: str) -> str:
         """Return the name of an integer; a field that is called like an axis is the size of that axis."""
@@ -197,7 +224,9 @@ class _ArgumentMaker:
         ranks = _ANY_MANY if axis.kind == "any" else _MANY
         rank = self._form.ranks[key] = ranks[self._option(key, len(ranks))]
         if axis.kind == "any":
-            yield from (self._new("any") for _ in range(rank))
+            dots = [self._new("any") for _ in range(rank)]
+            self._form.dots.update(dots)
+            yield from dots
             return
         names = tuple(name_for(f"{axis.text}_{n}") for n in range(rank))
         self._form.sizes[f"*{axis.text}"] = names
@@ -275,6 +304,12 @@ class SizesOfAxes:
         known = {s: self.at.get(s.name, self.bound.get(s.name, (None,))[0]) for s in symbols_of((dim,))}
         sizes = {s: size for s, size in known.items() if size is not None}
         return replace_symbols(dim, sizes) if len(sizes) == len(known) else None
+
+
+def possible_terms(spec: Spec, sizes: SizesOfAxes) -> Formula:
+    """Return the condition under which no axis of an annotation is negative, such as ``n-2``."""
+    terms = (sizes.term(a.text) for array in arrays_in(spec) for a in array.axes if a.kind == "term")
+    return all_of(at_most(0, term) for term in terms if term is not None)
 
 
 def promise_condition(value: Any, spec: Spec, sizes: SizesOfAxes) -> Formula:

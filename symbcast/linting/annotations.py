@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+import inspect
 import sys
 import types
 import typing
@@ -183,11 +184,15 @@ class TreeSpec:
 
 @dataclass(frozen=True, eq=False)
 class ObjectSpec:
-    """An object with annotated fields, and how it is made from their values."""
+    """An object, the values that it is made from, and how; ``is_constructed`` if its constructor makes it.
+
+    The values are its fields, or the arguments of its constructor that have no default.
+    """
 
     name: str
     fields: Mapping[str, Spec]
     make: Callable[[Mapping[str, Any]], Any]
+    is_constructed: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,6 +219,25 @@ def arrays_in(spec: Spec, depth: int = 6) -> list[ArraySpec]:
     elif isinstance(spec, ObjectSpec) and depth:
         inner = list(spec.fields.values())
     return [a for s in inner for a in arrays_in(s, depth - 1)]
+
+
+def spec_text(spec: Spec) -> str:
+    """Return what an annotation says as text."""
+    match spec:
+        case ArraySpec(axes):
+            return f'"{" ".join(map(str, axes))}"'
+        case UnionSpec(parts):
+            return " or ".join(map(spec_text, parts))
+        case TupleSpec(parts, rest):
+            inner = [*parts, *([rest] if rest is not None else [])]
+            return f"[{', '.join(map(spec_text, inner))}{', ...' * (rest is not None)}]"
+        case ValueSpec(values):
+            return " or ".join(map(repr, values))
+        case SizeSpec():
+            return "an integer"
+        case ObjectSpec(name):
+            return f"an object of {name}"
+    return "its annotation"
 
 
 # Annotations of arrays: jaxtyping's, NumPy's shaped ``ndarray``, and shapes of symbcast.
@@ -324,14 +348,17 @@ _SAMPLES: dict[Any, ValueSpec] = {
 }
 
 
-def read(annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _DEPTH) -> Spec:
+def read(
+    annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _DEPTH, *, is_returned: bool = False
+) -> Spec:
     """Return what an annotation says; ``space`` has the names that text in it may use.
 
+    Of what a function returns only the fields are known: any class below the annotated one may be returned.
     Raises what jaxtyping raises about the text of an annotation.
     """
 
     def inner(value: Any) -> Spec:
-        return read(value, space, depth - 1)
+        return read(value, space, depth - 1, is_returned=is_returned)
 
     annotation = _evaluated(annotation, space)
     if depth < 0:
@@ -360,7 +387,7 @@ def read(annotation: Any, space: Mapping[str, Any] | None = None, depth: int = _
         return _sequence(origin, args, inner)
     if annotation in _SAMPLES:
         return _SAMPLES[annotation]
-    return _named(annotation, inner)
+    return _named(annotation, inner, "" if is_returned else _top(str((space or {}).get("__name__", ""))))
 
 
 def _evaluated(annotation: Any, space: Mapping[str, Any] | None) -> Any:
@@ -458,10 +485,14 @@ _TREES = ("jaxtyping", "builtins")
 
 
 def _package(value: Any) -> str:
-    return str(getattr(value, "__module__", "")).partition(".")[0]
+    return _top(str(getattr(value, "__module__", "")))
 
 
-def _named(annotation: Any, inner: Callable[[Any], Spec]) -> Spec:
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _named(annotation: Any, inner: Callable[[Any], Spec], package: str) -> Spec:
     """Read a class: an integer, an enumeration, or an object with annotated fields."""
     if annotation is int:
         return SizeSpec()
@@ -474,12 +505,99 @@ def _named(annotation: Any, inner: Callable[[Any], Spec]) -> Spec:
         hints = _hints(kind)
         fields = {n: inner(hints.get(n, Any)) for n in kind._fields}
         return ObjectSpec(kind.__name__, fields, lambda values: kind(**values))
-    if dataclasses.is_dataclass(kind) and not getattr(kind, "__abstractmethods__", None):
+    return class_spec(kind, inner, package) or UnknownSpec(_text(annotation))
+
+
+class NotMadeError(Exception):
+    """A constructor refused its arguments: no such object exists."""
+
+
+def class_spec(kind: type, inner: Callable[[Any], Spec], package: str) -> ObjectSpec | None:
+    """Return how an object of a class is made: from its fields, by its constructor, or as one of a class below it.
+
+    Only classes of a package are constructed. None if no argument can be made for a constructor.
+    """
+    if is_abstract(kind):
+        kinds: list[type] = type.__subclasses__(kind)
+        below = (class_spec(k, inner, package) for k in kinds if _package(k) == package)
+        return next((spec for spec in below if spec is not None), None)
+    if dataclasses.is_dataclass(kind) and (not package or _sets_fields_only(kind)):
         return object_spec(kind, inner)
-    return UnknownSpec(_text(annotation))
+    return _constructed(kind, inner) if _package(kind) == package else None
 
 
-def object_spec(kind: type, inner: Callable[[Any], Spec]) -> Spec:
+def is_abstract(kind: type) -> bool:
+    """Return whether a class has methods that classes below it have to write, even if its metaclass does not ask."""
+    static = (inspect.getattr_static(kind, name, None) for name in dir(kind))
+    return getattr(kind, "_is_protocol", False) or any(getattr(v, "__isabstractmethod__", False) for v in static)
+
+
+def _sets_fields_only(kind: type) -> bool:
+    """Return whether the constructor of a dataclass is the generated one, and no code of the class runs after it."""
+    code = getattr(inspect.unwrap(kind.__init__), "__code__", None)  # type: ignore[misc]
+    checks = [getattr(kind, n, None) for n in ("__post_init__", "__check_init__")]
+    return getattr(code, "co_filename", "") == "<string>" and not any(checks)
+
+
+def _constructed(kind: type, inner: Callable[[Any], Spec]) -> ObjectSpec | None:
+    """Return how a constructor makes an object, from arguments for its parameters without a default."""
+    hints = _hints_of(kind.__init__)  # type: ignore[misc]
+    try:
+        parameters = inspect.signature(kind).parameters
+    except (TypeError, ValueError):
+        return None
+    required = {n: p for n, p in parameters.items() if p.default is p.empty}
+    needed = [n for n, p in required.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if any(required[n].kind is inspect.Parameter.POSITIONAL_ONLY or n not in hints for n in needed):
+        return None
+    # One alternative each: an object without a part is allowed, and nobody means it.
+    fields = {n: _first_known(inner(hints[n])) for n in needed}
+    if not all(map(_is_known, fields.values())):
+        return None
+
+    def make(values: Mapping[str, Any]) -> Any:
+        try:
+            return kind(**values)
+        except Exception as error:
+            raise NotMadeError(f"{kind.__name__} raises {type(error).__name__}: {error}") from error
+
+    return ObjectSpec(kind.__name__, fields, make, is_constructed=True)
+
+
+def constructed_in(spec: Spec) -> bool:
+    """Return whether a constructor makes an object of a value: its numbers are its own, and no promise."""
+    match spec:
+        case UnionSpec(parts):
+            return any(map(constructed_in, parts))
+        case TupleSpec(parts, rest):
+            return any(map(constructed_in, (*parts, *([rest] if rest is not None else []))))
+        case TreeSpec(leaf):
+            return constructed_in(leaf)
+        case ObjectSpec(fields=fields):
+            return spec.is_constructed or any(map(constructed_in, fields.values()))
+    return False
+
+
+def _first_known(spec: Spec) -> Spec:
+    parts = spec.parts if isinstance(spec, UnionSpec) else ()
+    return next((p for p in parts if _is_known(p) and p != ValueSpec((None,))), spec)
+
+
+def _is_known(spec: Spec) -> bool:
+    """Return whether a value can be made that an annotation allows."""
+    match spec:
+        case UnionSpec(parts):
+            return any(map(_is_known, parts))
+        case TupleSpec(parts, rest):
+            return all(map(_is_known, (*parts, *([rest] if rest is not None else []))))
+        case TreeSpec(leaf):
+            return _is_known(leaf)
+        case ObjectSpec(fields=fields):
+            return all(map(_is_known, fields.values()))
+    return not isinstance(spec, UnknownSpec)
+
+
+def object_spec(kind: type, inner: Callable[[Any], Spec]) -> ObjectSpec:
     """Return the fields of a dataclass; its object is made without running ``__init__``, as its fields say all."""
     hints, fields = _hints(kind), {}
     for field in dataclasses.fields(kind):
@@ -503,6 +621,19 @@ def _default(field: dataclasses.Field[Any]) -> Spec | None:
     if field.default_factory is not dataclasses.MISSING:
         return ValueSpec((field.default_factory(),), is_sample=True)
     return None
+
+
+def _hints_of(function: Any) -> dict[str, Any]:
+    """Return the annotations of a function, evaluated one by one."""
+    code = inspect.unwrap(function)
+    space = getattr(code, "__globals__", {})
+    hints: dict[str, Any] = {}
+    for name, value in getattr(code, "__annotations__", {}).items():
+        try:
+            hints[name] = _evaluated(value, space)
+        except Exception:
+            hints[name] = Any
+    return hints
 
 
 def _hints(kind: type) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from symbcast.answers.explanation.words import Namer
 from symbcast.arrays.arguments import BuiltArgument
 from symbcast.arrays.promises import Promise, faults_of, promise_of
 from symbcast.arrays.trace import lasting_result
-from symbcast.core.algebra.formulas import FALSE, Comparison, Formula, all_of, any_of, negate
+from symbcast.core.algebra.formulas import FALSE, AnyOf, Comparison, Formula, all_of, any_of, negate
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.core.effort import EffortSpentError
@@ -26,7 +26,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import ShapeSyntaxError, SymbcastError
 from symbcast.linting import annotation_meaning
 from symbcast.linting.annotation_meaning import ArgumentForm, NoArgumentError, SizesOfAxes
-from symbcast.linting.annotations import ArraySpec, Spec, TupleSpec, UnionSpec, ValueSpec, arrays_in, split_expression
+from symbcast.linting.annotations import NotMadeError, Spec, arrays_in, spec_text, split_expression
 from symbcast.linting.findings import Checked, CheckStatus, Code, Finding, declare_code
 from symbcast.linting.libraries.traced import LibraryTrace, TraceFailure
 from symbcast.linting.signatures import FunctionSignature, NotFoundError, signature_of
@@ -41,6 +41,9 @@ STRETCHED = declare_code("SYM104", "paired-size", "A broadcast must not put one 
 EQUAL = declare_code("SYM105", "equal-names", "Axes that must always have equal sizes must have one name.", "warning")
 SPACES = declare_code("SYM106", "divided-expression", "An expression in an annotation must not contain spaces.")
 ANNOTATION = declare_code("SYM203", "unreadable-annotation", "An annotation must be valid when it is evaluated.")
+
+# Sizes from here on are large: kernels, windows and differences of neighbours have room in them.
+LARGE = 64
 
 # A trace is compared with the annotations; a difference is a finding only if a real call confirms it.
 
@@ -58,19 +61,23 @@ class FindingDraft:
 
 @dataclass
 class AnnotationFindings:
-    """The findings of a trace; whether everything was proved, and why something is unknown."""
+    """The findings of a trace; whether everything was proved, and why something is unknown.
+
+    ``limits`` says at which sizes the function is proved, where that is not a finding.
+    """
 
     drafts: list[FindingDraft] = field(default_factory=list)
     is_proved: bool = True
     reason: str = ""
+    limits: list[str] = field(default_factory=list)
 
 
 def compare_with_annotations(
-    path: str, function: SourceFunction, signature: FunctionSignature, form: ArgumentForm, traced: LibraryTrace
+    request: FunctionToCheck, signature: FunctionSignature, form: ArgumentForm, traced: LibraryTrace
 ) -> AnnotationFindings:
     """Return what a trace says about the annotations of a function."""
     findings = AnnotationFindings(reason=traced.reason)
-    about = _AnnotationCheck(path, function, signature, form, traced, findings)
+    about = _AnnotationCheck(request, signature, form, traced, findings)
     about.failures()
     if signature.returns is not None:
         about.promises(signature.returns)
@@ -88,22 +95,50 @@ _OF_SHAPES = re.compile(
 
 @dataclass
 class _AnnotationCheck:
-    path: str
-    function: SourceFunction
+    request: FunctionToCheck
     signature: FunctionSignature
     form: ArgumentForm
     traced: LibraryTrace
     findings: AnnotationFindings
+    # The requirements for which there is a finding already.
+    blamed: list[Formula] = field(default_factory=list)
+
+    @property
+    def function(self) -> SourceFunction:
+        return self.request.function
+
+    def _is_of_small_sizes(self, formula: Formula) -> bool:
+        """Return whether a requirement holds wherever all sizes are large: kernels and windows need such sizes."""
+        small = any_of(Comparison("<", symbol, LARGE) for symbol in self.traced.own)
+        return Decision(self.traced.assumptions, [any_of([small, formula])]).verdict is Verdict.ALWAYS
+
+    def _is_left_out(self, formula: Formula, text: str) -> bool:
+        """Return whether a requirement is no finding, as options say; the function is then proved where it holds."""
+        names = {self.traced.names[s] for s in symbols_in(formula) if s in self.traced.names}
+        is_small = not self.request.strict_sizes and formula != FALSE and self._is_of_small_sizes(formula)
+        if is_small or (not self.request.strict_dots and names & self.form.dots):
+            self.findings.limits.append(f"only if {text}")
+            return True
+        return False
 
     # Failing sizes.
 
     def failures(self) -> None:
         """Add what fails at sizes that the annotations allow."""
+        texts: dict[tuple[str, Position], list[str]] = {}
         for failure in self.traced.failures:
             self.findings.is_proved = False
             draft = self._failing(failure)
             if draft is not None:
                 self.findings.drafts.append(draft)
+                texts.setdefault((draft.code.id, draft.place), []).append(failure.text)
+        # One line may have several requirements, as of height and width: they are one finding.
+        for number, draft in enumerate(self.findings.drafts):
+            first, *others = texts[draft.code.id, draft.place]
+            if draft.code is FAILS and others and first:
+                whole = " and ".join(f"({t})" if " or " in t else t for t in (first, *others))
+                message = draft.message.replace(f"only if {first}:", f"only if {whole}:", 1)
+                self.findings.drafts[number] = replace(draft, message=message)
 
     def _failing(self, failure: TraceFailure) -> FindingDraft | None:
         if failure.at is None or self._is_intended(failure):
@@ -112,6 +147,12 @@ class _AnnotationCheck:
         is_never, equal = failure.formula == FALSE, _equal_names(failure.formula, self.traced.names)
         if names & self.form.integers or not names <= set(self.traced.own.values()):
             return None  # an integer argument is not a size, and data may be suitable
+        if failure.text and self._is_left_out(failure.formula, failure.text):
+            return None
+        refusal = self._refusal(failure.at) if self.signature.numbers is not None else ""
+        if refusal:
+            self.findings.reason = f"no object could be made: {refusal}"
+            return None
         if self.signature.numbers is not None and equal is None:
             self.findings.reason = "it may fail because of the numbers that its object was made with"
             return None
@@ -130,6 +171,7 @@ class _AnnotationCheck:
             code, message = EQUAL, f"{name} works only if {equal[0]} and {equal[1]} are equal: {where}"
         else:
             code, message = FAILS, f"{name} works only if {failure.text}: {where}"
+        self.blamed.append(failure.formula)
         return FindingDraft(code, self._place(failure.place), message, dict(failure.at), called)
 
     def _larger(self) -> Iterator[dict[str, int]]:
@@ -150,8 +192,13 @@ class _AnnotationCheck:
         return Position(place.line, len(line) - len(line.lstrip()) + 1)
 
     def _is_inside(self, place: CodePlace) -> bool:
-        is_here = bool(place.line) and Path(place.file).resolve() == Path(self.path).resolve()
+        is_here = bool(place.line) and Path(place.file).resolve() == Path(self.request.path).resolve()
         return is_here and self.function.first <= place.line <= self.function.last
+
+    def _refusal(self, at: Mapping[str, int]) -> str:
+        """Return why a constructor refuses its arguments at some sizes; empty if it does not."""
+        error = next((r.error for r in self.traced.real(at) if isinstance(r, RaisedError)), None)
+        return " ".join(str(error).split()).rstrip(": ") if isinstance(error, NotMadeError) else ""
 
     def _raised(self, at: Mapping[str, int]) -> str | None:
         """Return the error of calls at some sizes; None if a call works, or fails because of its data."""
@@ -160,8 +207,8 @@ class _AnnotationCheck:
             if not isinstance(real, RaisedError):
                 return None
             error = error or real.error
-        # These errors are about the machine, not about sizes.
-        if error is None or isinstance(error, (MemoryError, RecursionError)):
+        # These errors are about the machine or an argument, not about sizes.
+        if error is None or isinstance(error, (MemoryError, RecursionError, NotMadeError)):
             return None
         return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
@@ -173,27 +220,42 @@ class _AnnotationCheck:
         has_numbers = self.signature.numbers is not None
         for when, value in self.traced.cases:
             formula = annotation_meaning.promise_condition(value, returns, SizesOfAxes(self.form, at))
-            decided = Decision(self.traced.assumptions, [any_of([negate(when), formula])])
+            # An annotation such as "n-2" says nothing where it is negative.
+            possible = annotation_meaning.possible_terms(returns, SizesOfAxes(self.form, at))
+            decided = Decision(self.traced.assumptions, [any_of([negate(when), negate(possible), formula])])
             if decided.verdict is Verdict.ALWAYS:
                 continue
             self.findings.is_proved = False
+            if any(self._settles(blamed, formula) for blamed in self.blamed):
+                continue
+            text = Namer.of(self.traced.names).formula(formula)
+            if formula != FALSE and self._is_left_out(any_of([negate(when), formula]), text):
+                continue
             if decided.verdict is Verdict.UNKNOWN:
                 self.findings.reason = self.findings.reason or decided.reason
             sizes = decided.counterexample()
             # Numbers with which an object was made are no promise: only `FALSE`, or two names, are about its code.
             is_own = has_numbers and formula != FALSE and _equal_names(formula, self.traced.names) is None
-            draft = None if sizes is None or is_own else self._broken(formula, sizes, returns, value)
+            both = Decision(self.traced.assumptions, [all_of([when, formula])])
+            kept = FALSE if both.verdict is Verdict.NEVER else formula  # where the call fails nothing is promised
+            draft = None if sizes is None or is_own else self._broken(kept, sizes, returns, value)
             if draft is not None:
                 self.findings.drafts.append(draft)
             elif not self.findings.reason:
                 self.findings.reason = "no call confirmed that its result differs from its annotation"
+
+    def _settles(self, requirement: Formula, promise: Formula) -> bool:
+        """Return whether one way to meet a requirement keeps a promise too: both have one cause, as x[n] + y[m]."""
+        ways = requirement.parts if isinstance(requirement, AnyOf) else (requirement,)
+        kept = (Decision(self.traced.assumptions, [any_of([negate(way), promise])]) for way in ways)
+        return any(decided.verdict is Verdict.ALWAYS for decided in kept)
 
     def _broken(self, formula: Formula, sizes: Mapping[Symbol, int], returns: Spec, value: Any) -> FindingDraft | None:
         at = {name: sizes[s] for s, name in self.traced.own.items() if s in sizes}
         real = self._returned(at, returns)
         if real is None:
             return None
-        name, told_as = self.function.name, annotation_text(returns)
+        name, told_as = self.function.name, spec_text(returns)
         where = f"at {sizes_text(at)} it returns {real}" if at else f"it returns {real}"
         clauses = Decision(self.traced.assumptions, [formula]).clauses
         namer = Namer.of(self.traced.names)
@@ -279,20 +341,6 @@ def value_text(value: Any, namer: Namer) -> str:
     return (repr(value) if value is None else f"a {type(value).__name__}") if dims is None else shape_text(dims, namer)
 
 
-def annotation_text(spec: Spec) -> str:
-    """Return the shapes that an annotation promises as text."""
-    if isinstance(spec, ArraySpec):
-        return f'"{" ".join(map(str, spec.axes))}"'
-    if isinstance(spec, UnionSpec):
-        return " or ".join(map(annotation_text, spec.parts))
-    if isinstance(spec, TupleSpec):
-        parts = [*spec.parts, *([spec.rest] if spec.rest is not None else [])]
-        return f"[{', '.join(map(annotation_text, parts))}{', ...' * (spec.rest is not None)}]"
-    if isinstance(spec, ValueSpec):
-        return " or ".join(map(repr, spec.values))
-    return "its annotation"
-
-
 # Promises of `symbcast.checked`, which are checked as annotations are.
 
 
@@ -334,12 +382,17 @@ def _promise_result(path: str, function: SourceFunction, value: Any, promise: Pr
 
 @dataclass(frozen=True)
 class FunctionToCheck:
-    """A function to check: its file, its module's name, the function, and the minimum size of every name."""
+    """A function to check: its file, its module's name, the function, and the options.
+
+    ``min_size`` is the minimum size of every name; ``strict_sizes`` and ``strict_dots`` are those of `LintConfig`.
+    """
 
     path: str
     module: str
     function: SourceFunction
     min_size: int = 1
+    strict_sizes: bool = False
+    strict_dots: bool = False
 
 
 def check_function(module: ModuleType, request: FunctionToCheck) -> Checked | None:
@@ -409,30 +462,35 @@ def _checked(
 def _traced(request: FunctionToCheck, signature: FunctionSignature) -> Checked:
     library: Any = import_module(f"symbcast.linting.libraries.{signature.library}")
     try:
-        forms, is_all = annotation_meaning.forms_of(signature.parameters, library.dtype, signature.numbers)
+        forms, left_out = annotation_meaning.forms_of(signature.parameters, library.dtype, signature.numbers)
     except NoArgumentError as error:
         return _checked(request, "skipped", f"no argument can be made for {error}")
     drafts: list[tuple[ArgumentForm, FindingDraft]] = []
     reasons: list[str] = []
+    limits: dict[str, None] = {}
     is_proved = True
     for form in forms:
         positional, named = _arguments(form, signature)
         try:
             traced: LibraryTrace = library.traced(signature.function, positional, named, request.min_size)
-            findings_of_form = compare_with_annotations(request.path, request.function, signature, form, traced)
+            findings_of_form = compare_with_annotations(request, signature, form, traced)
             drafts += [(form, d) for d in findings_of_form.drafts]
         except (SymbcastError, EffortSpentError) as error:
             reasons.append(" ".join(str(error).split()))
             continue
         if findings_of_form.reason:
             reasons.append(findings_of_form.reason)
+        limits.update(dict.fromkeys(findings_of_form.limits))
         is_proved = is_proved and findings_of_form.is_proved and traced.is_proved
     findings = tuple(_findings(request, forms, drafts))
     if findings:
         return _checked(request, "finding", reasons[0] if reasons else "", findings, len(forms))
     if reasons:
         return _checked(request, "unknown", reasons[0], forms=len(forms))
-    return _checked(request, "proved" if is_proved and is_all else "partly", forms=len(forms))
+    if is_proved and not left_out:
+        return _checked(request, "proved", forms=len(forms))
+    refused = [] if is_proved or limits else ["where it raises no error itself"]
+    return _checked(request, "partly", "; ".join([*limits, *refused, *left_out]), forms=len(forms))
 
 
 def _arguments(form: ArgumentForm, signature: FunctionSignature) -> tuple[list[Any], dict[str, Any]]:

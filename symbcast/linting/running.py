@@ -272,7 +272,7 @@ def run(
     files = sources.python_files(config.paths, config.exclude)
     if changes is not None:
         files = [f for f in files if str(Path(f).resolve()) in changes]
-    cache = ResultCache(Path(FOLDER) if config.cache and changes is None else None, (config.min_size,))
+    cache = ResultCache(Path(FOLDER) if config.cache and changes is None else None, _options(config))
 
     def selected(source: SourceFile) -> Sequence[SourceFunction]:
         lines = None if changes is None else changes[str(Path(source.path).resolve())]
@@ -287,7 +287,30 @@ def run(
         return [_without_ignored(c, config) for c in functions]
 
     by_file = _all(checked, files, turns, children, watch or SilentObserver())
-    return LintReport(files, [c for path in files for c in by_file[path]])
+    return LintReport(files, _with_joined_imports([c for path in files for c in by_file[path]]))
+
+
+_NOT_IMPORTED = "the file cannot be imported: "
+
+
+def _with_joined_imports(checked: Sequence[Checked]) -> list[Checked]:
+    """Return results with one finding for all files whose import fails in the same way, at the first of them."""
+    files: dict[str, list[Checked]] = {}
+    for one in checked:
+        if one.findings and one.findings[0].message.startswith(_NOT_IMPORTED):
+            files.setdefault(one.findings[0].message, []).append(one)
+    joined: list[Checked] = []
+    for one in checked:
+        message = one.findings[0].message if one.findings else ""
+        alike = files.get(message, [one])
+        if one is not alike[0]:
+            joined.append(replace(one, status="skipped", reason=message, findings=()))
+        elif len(alike) > 1:
+            text = f"{message}; nor can {len(alike) - 1} other{'s' * (len(alike) > 2)}"
+            joined.append(replace(one, findings=(replace(one.findings[0], message=text),)))
+        else:
+            joined.append(one)
+    return joined
 
 
 def _all(
@@ -427,9 +450,14 @@ def _unread(path: str, error: Exception) -> Checked:
     return _of_module(path, Position(line, column), f"the file cannot be read: {said}")
 
 
+def _options(config: LintConfig) -> tuple[int, bool, bool]:
+    """Return the options that change results."""
+    return config.min_size, config.strict_sizes, config.strict_dots
+
+
 def function_to_check(path: str, function: SourceFunction, config: LintConfig) -> FunctionToCheck:
     """Return the question about a function of a file."""
-    return FunctionToCheck(path, sources.module_name(path), function, config.min_size)
+    return FunctionToCheck(path, sources.module_name(path), function, *_options(config))
 
 
 def check_one_function(
@@ -460,7 +488,7 @@ def _not_imported(child: ChildProcess, request: FunctionToCheck, timeout: float)
     try:
         child.ask(import_in_child, request, _IMPORTS * timeout)
     except NotImportedError as error:
-        return _of_module(request.path, Position(1, 1), f"the file cannot be imported: {error}")
+        return _of_module(request.path, Position(1, 1), f"{_NOT_IMPORTED}{error}")
     except DiedError as error:
         return _of_module(request.path, Position(1, 1), f"importing the file killed the process: {error}")
     except TimedOutError as error:

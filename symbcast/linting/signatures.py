@@ -19,7 +19,9 @@ from symbcast.linting.annotations import (
     UnknownSpec,
     ValueSpec,
     arrays_in,
-    object_spec,
+    class_spec,
+    constructed_in,
+    is_abstract,
     read,
 )
 
@@ -107,7 +109,7 @@ class FunctionSignature:
     """A function without its wrappers, and what its annotations say.
 
     ``keywords`` are the parameters that must be given by name; ``returns`` is None without an annotation. ``numbers``
-    are the integers that a method's object was constructed with; None if it was not.
+    are the integers that a method's object was constructed with; None if nothing was constructed.
     """
 
     function: Callable[..., Any]
@@ -155,9 +157,11 @@ def signature_of(module: ModuleType, name: str) -> FunctionSignature:
             parameters[parameter], numbers = _own(owner, function, space)
         else:
             parameters[parameter] = _parameter(said, space)
+    if numbers is None and any(map(constructed_in, parameters.values())):
+        numbers = {}
     keywords = frozenset(n for n, p in taken.parameters.items() if p.kind is p.KEYWORD_ONLY)
     empty = taken.return_annotation is inspect.Signature.empty
-    returns = None if empty else read(taken.return_annotation, space)
+    returns = None if empty else read(taken.return_annotation, space, is_returned=True)
     return FunctionSignature(function, parameters, keywords, returns, numbers)
 
 
@@ -179,6 +183,8 @@ def _resolved_function(module: ModuleType, name: str) -> tuple[type | None, Any,
     function = getattr(function, "__func__", function)
     if not inspect.isfunction(function):
         raise NotFoundError(f"it is a {type(function).__name__} when its module is imported")
+    if getattr(function, "__isabstractmethod__", False):
+        raise NotFoundError("it is abstract")
     if function.__name__ != name.rpartition(".")[2] or function.__module__ != module.__name__:
         raise NotFoundError("it is another function when its module is imported")
     if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
@@ -188,20 +194,23 @@ def _resolved_function(module: ModuleType, name: str) -> tuple[type | None, Any,
 
 def _own(owner: type, function: Callable[..., Any], space: Mapping[str, Any]) -> tuple[Spec, Mapping[str, int] | None]:
     """Return the fields of a method's object; or an object that was constructed, with the integers for that."""
-    if getattr(owner, "__abstractmethods__", None):
-        return UnknownSpec(f"an object of {owner.__name__}"), None
-    if hasattr(owner, "__dataclass_fields__"):
-        return object_spec(owner, lambda a: _field(a, space)), None
+
+    def inner(annotation: Any) -> Spec:
+        return _field(annotation, space)
+
     if any(base.__module__.startswith("torch.nn.") for base in owner.__mro__):
         instance = instance_of(owner, space)
         if instance is not None:
             return ValueSpec((instance[0],), is_sample=True), instance[1]
-    if is_plain(owner):
+    if is_plain(owner) and not is_abstract(owner):
         missing = missing_attribute(owner, function)
         if missing:
             return UnknownSpec(f"an object of {owner.__name__}, as {missing} is set elsewhere"), None
         return ValueSpec((owner(),)), None
-    return UnknownSpec(f"an object of {owner.__name__}"), None
+    spec = class_spec(owner, inner, owner.__module__.partition(".")[0])
+    if spec is None:
+        return UnknownSpec(f"an object of {owner.__name__}"), None
+    return spec, {} if spec.is_constructed else None
 
 
 def _field(annotation: Any, space: Mapping[str, Any]) -> Spec:

@@ -31,6 +31,8 @@ class LintConfig:
         select: The codes to report, by identifier or name; empty for all.
         ignore: The codes not to report.
         min_size: The minimum size of every name.
+        strict_sizes: Whether a function that fails only at small sizes has a finding.
+        strict_dots: Whether a function that fails only at some sizes of the axes of ``...`` has a finding.
         jobs: The number of child processes; 0 for one per core.
         timeout: The seconds after which a function is left unknown.
         cache: Whether results are kept.
@@ -41,6 +43,8 @@ class LintConfig:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     min_size: int = 1
+    strict_sizes: bool = False
+    strict_dots: bool = False
     jobs: int = 0
     timeout: float = 60.0
     cache: bool = True

@@ -110,7 +110,100 @@ def test_methods_of_classes_without_a_constructor_are_traced(tmp_path):
     assert [(c.function, c.status) for c in report.functions] == [
         ("Plain.total", "finding"),
         ("Mixin.total", "skipped"),
-        ("Built.total", "skipped"),
+        ("Built.total", "unknown"),
     ]
     assert 'Plain.total returns "N" only if N == M' in report.findings[0].message
     assert report.functions[1].reason.endswith("an object of Mixin, as set_by_others is set elsewhere")
+    assert report.functions[2].reason.startswith("no object could be made: Built raises RuntimeError")
+
+
+OBJECTS = """
+import abc
+import dataclasses
+from typing import Annotated
+import numpy as np
+import symbcast as sb
+A = Annotated[np.ndarray, sb.shape("N, D")]
+class Scaler:
+    def __init__(self, scale: Annotated[np.ndarray, sb.shape("D")], power: float = 2.0):
+        if len(scale) < 2:
+            raise ValueError("two columns at least")
+        self.scale = scale ** power
+    def __call__(self, x: A) -> A:
+        return x * self.scale
+    def rows(self, x: A) -> Annotated[np.ndarray, sb.shape("D")]:
+        return x.sum(1)
+class Kernel:
+    def __init__(self, width: float = 1.0):
+        self.width = width
+    @abc.abstractmethod
+    def distances(self, x: A) -> Annotated[np.ndarray, sb.shape("N, N")]: ...
+    def gram(self, x: A) -> Annotated[np.ndarray, sb.shape("N, N")]:
+        return np.exp(-self.distances(x) / self.width)
+class Squares(Kernel):
+    def distances(self, x: A) -> Annotated[np.ndarray, sb.shape("N, N")]:
+        return ((x[:, None] - x) ** 2).sum(-1)
+@dataclasses.dataclass
+class Model:
+    kernel: Kernel
+    def fitted(self, x: A, y: Annotated[np.ndarray, sb.shape("N")]) -> Annotated[np.ndarray, sb.shape("D")]:
+        return self.kernel.gram(x) @ y
+def of_kernel(kernel: Kernel, x: A) -> Annotated[np.ndarray, sb.shape("N, N")]:
+    return kernel.gram(x)
+"""
+
+
+def test_objects_are_made_by_their_constructors_and_by_concrete_classes(tmp_path):
+    (tmp_path / "objects.py").write_text(OBJECTS, "utf-8")
+    report = sb.lint(tmp_path / "objects.py", cache=False)
+    assert [(c.function, c.status) for c in report.functions] == [
+        ("Scaler.__call__", "partly"),
+        ("Scaler.rows", "finding"),
+        ("Kernel.gram", "partly"),
+        ("Squares.distances", "partly"),
+        ("Model.fitted", "finding"),
+        ("of_kernel", "partly"),
+    ]
+    assert [f.message for f in report.findings] == [
+        'Scaler.rows returns "D" only if D == N: at D=2, N=1 it returns (1,)',
+        'Model.fitted returns "D" only if N == D: at N=1, D=2 it returns (1,)',
+    ]
+
+
+SMALL = """
+def neighbours(x: Annotated[np.ndarray, sb.shape("N")]) -> Annotated[np.ndarray, sb.shape("N - 2")]:
+    return x[2:] - x[:-2]
+def third(x: Annotated[np.ndarray, sb.shape("N, D")]) -> Annotated[np.ndarray, sb.shape("N")]:
+    return x[:, 2]
+def both(x: Annotated[np.ndarray, sb.shape("N, M")], y: Annotated[np.ndarray, sb.shape("N")]):
+    return x + y
+def different(x: Annotated[np.ndarray, sb.shape("N, M")]) -> Annotated[np.ndarray, sb.shape("N, M//2")]:
+    return x.reshape(len(x), 4, -1).sum(1)
+"""
+
+
+def test_small_sizes_are_reported_if_that_is_asked_for(tmp_path):
+    (tmp_path / "small.py").write_text(HEAD + SMALL, "utf-8")
+    report = sb.lint(tmp_path / "small.py", cache=False)
+    assert [f"{f.code} {f.message.partition(': at ')[0]}" for f in report.findings] == [
+        "SYM102 both works only if M == N or M == 1 or N == 1",
+        'SYM103 different returns (N, M//4), never "N M//2"',
+        "SYM102 different works only if M % 4 == 0",
+    ]
+    reasons = {c.function: c.reason for c in report.functions}
+    assert reasons["third"] == "only if D >= 3" and report.functions[1].status == "partly"
+    strict = sb.lint(tmp_path / "small.py", cache=False, strict_sizes=True)
+    assert [f.function for f in strict.findings if f not in report.findings] == ["third"]
+
+
+def test_imports_that_fail_alike_are_one_finding(tmp_path):
+    for name in "abc":
+        (tmp_path / f"{name}.py").write_text(f"import no_such_module\n{HEAD}{SMALL}", "utf-8")
+    (tmp_path / "d.py").write_text(f"import another_one\n{HEAD}{SMALL}", "utf-8")
+    report = sb.lint(tmp_path, cache=False)
+    missing = "the file cannot be imported: ModuleNotFoundError: No module named"
+    assert [f.message for f in report.findings] == [
+        f"{missing} 'no_such_module'; nor can 2 others",
+        f"{missing} 'another_one'",
+    ]
+    assert [c.status for c in report.functions] == ["finding", "skipped", "skipped", "finding"]

@@ -39,6 +39,8 @@ def lint(  # noqa: PLR0913 - each is an option
     ignore: list[str] | None = None,
     exclude: list[str] | None = None,
     min_size: int | None = None,
+    strict_sizes: bool = False,
+    strict_dots: bool = False,
     jobs: int | None = None,
     timeout: float | None = None,
     no_cache: bool = False,
@@ -61,6 +63,10 @@ def lint(  # noqa: PLR0913 - each is an option
         A path or pattern to leave out; may be repeated.
     min_size
         The minimum size of every name; 1 if nothing else is configured.
+    strict_sizes
+        Report functions that fail only at sizes below 64, such as "works only if n >= 2".
+    strict_dots
+        Report functions that fail only at some sizes of the axes of `...`.
     jobs
         The number of processes; one per core if nothing else is configured.
     timeout
@@ -82,13 +88,15 @@ def lint(  # noqa: PLR0913 - each is an option
 
     config = read_config(Path.cwd()).with_options(
         **{"paths": paths or None, "select": select, "ignore": ignore, "exclude": exclude, "min_size": min_size},
+        **{"strict_sizes": strict_sizes or None, "strict_dots": strict_dots or None},
         **{"jobs": jobs, "timeout": timeout, "cache": False if no_cache else None},
     )
     with _LintProgress(is_text=format == "text") as shown:
         report = run(config, diff, watch=shown)
     left = report.unproved if strict else ()
     if format == "text":
-        print_text("\n".join([*left, report.summary]))
+        of_files = (str(f) for f in report.findings if not f.function)
+        print_text("\n".join([*of_files, *left, report.summary]))
     else:
         print_text(report.report(format))
     if report.findings:
@@ -124,8 +132,8 @@ class _LintProgress:
         self._bar = Bar(count, "files").__enter__()
 
     def done(self, functions: Sequence[Checked]) -> None:
-        """Print the findings of a file."""
-        findings = [finding for function in functions for finding in function.findings]
+        """Print the findings of the functions of a file; several files may have one finding about their import."""
+        findings = [finding for function in functions for finding in function.findings if finding.function]
         if findings and self._is_text:
             with self._bar.away():
                 for finding in sorted(findings, key=lambda f: (f.line, f.column, f.code)):

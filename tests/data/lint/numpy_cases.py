@@ -131,7 +131,7 @@ def optional(x: Float[np.ndarray, "n m"], bias: Float[np.ndarray, "m"] | None = 
 
 def optional_wrong(
     x: Float[np.ndarray, "n m"], bias: Float[np.ndarray, "n"] | None = None
-) -> Float[np.ndarray, "n m"]:  # SYM101 SYM102
+) -> Float[np.ndarray, "n m"]:  # SYM102
     return x if bias is None else x + bias
 
 

@@ -17,7 +17,7 @@ def product_transposed(x: Float[Tensor, "n k"], y: Float[Tensor, "m k"]) -> Floa
     return x @ y
 
 
-def added(x: Float[Tensor, "n"], y: Float[Tensor, "m"]) -> Float[Tensor, "n"]:  # SYM101 SYM102
+def added(x: Float[Tensor, "n"], y: Float[Tensor, "m"]) -> Float[Tensor, "n"]:  # SYM102
     return x + y
 
 
