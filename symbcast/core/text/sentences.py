@@ -9,22 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from symbcast.core.text import trees
 from symbcast.core.text.predicates import SIGNS, Predicate, PredicateReader
 from symbcast.core.text.spoken_sizes import BRACKETS, COPULAS, LESS, MODALS, MORE
-from symbcast.core.text.trees import (
-    ComparisonChain,
-    ExactQuotient,
-    FormulaCall,
-    IntegerLiteral,
-    Sentence,
-    UnclearError,
-    both,
-    comparison_chain,
-    either,
-    negate_sentence,
-    sentence_text,
-    tree_text,
-)
+from symbcast.core.text.trees import ComparisonChain, ExactQuotient, FormulaCall, IntegerLiteral, Sentence, UnclearError
 
 # Longer texts are not read as sentences.
 MOST = 4_000
@@ -47,7 +35,7 @@ def read_sentence(text: str) -> tuple[str, bool] | None:
     >>> read_sentence("N is between 2 and 5"), read_sentence("M = 2N"), read_sentence("N + 1 mod 4 = 1")
     (('2 <= N <= 5', False), ('M == 2*N', True), None)
     """
-    return _read(text, lambda reader: sentence_text(reader.only_sentence()))
+    return _read(text, lambda reader: trees.sentence_text(reader.only_sentence()))
 
 
 def read_size_sentence(text: str) -> tuple[str, bool] | None:
@@ -58,7 +46,7 @@ def read_size_sentence(text: str) -> tuple[str, bool] | None:
     >>> read_size_sentence("N(N+1)/2"), read_size_sentence("N/2")
     (('N*(N + 1)//2', True), None)
     """
-    return _read(text, lambda reader: tree_text(reader.only_size()))
+    return _read(text, lambda reader: trees.tree_text(reader.only_size()))
 
 
 def _read(text: str, written: Callable[[SentenceReader], str]) -> tuple[str, bool] | None:
@@ -80,7 +68,7 @@ class SentenceReader(PredicateReader):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.subjects: tuple[ExactQuotient, ...] = ()
-        self.joined: Callable[[Iterable[Sentence]], Sentence] = both
+        self.joined: Callable[[Iterable[Sentence]], Sentence] = trees.both
         self.predicate: Predicate | None = None
         self.first = 0
 
@@ -93,7 +81,7 @@ class SentenceReader(PredicateReader):
             other = self.sentence()
             if _is_list_of_bounded(whole, other):
                 raise UnclearError
-            whole = both([whole, other])
+            whole = trees.both([whole, other])
         self.take(".")
         if self.at < len(self.words):
             raise UnclearError
@@ -105,12 +93,12 @@ class SentenceReader(PredicateReader):
             condition = self._disjunction()
             if not self.take(", then", "then"):
                 self.need(",")
-            return either([negate_sentence(condition), self._disjunction()])
+            return trees.either([trees.negate_sentence(condition), self._disjunction()])
         first = self._disjunction()
         if self.take("only if", "only when"):
-            return either([negate_sentence(first), self._disjunction()])
+            return trees.either([trees.negate_sentence(first), self._disjunction()])
         if self.take("implies"):
-            return either([negate_sentence(first), self._disjunction()])
+            return trees.either([trees.negate_sentence(first), self._disjunction()])
         if self.take("iff", "if and only if"):
             return _equivalent(first, self._disjunction())
         if self.sees("if", "whenever"):
@@ -121,15 +109,15 @@ class SentenceReader(PredicateReader):
         self.need("if", "when", "whenever")
         condition = self._disjunction()
         if self.take("else"):
-            return either([both([condition, first]), both([negate_sentence(condition), self._disjunction()])])
-        return either([negate_sentence(condition), first])
+            return _chosen(condition, first, self._disjunction())
+        return trees.either([trees.negate_sentence(condition), first])
 
     def _disjunction(self) -> Sentence:
         parts = [self._conjunction()]
         while (sign := self._connective(*_OR)) or self._goes_on_after_comma("or"):
             self.is_slip |= sign == "|" and not self._is_enclosed()
             parts.append(self._conjunction())
-        return either(parts)
+        return trees.either(parts)
 
     def _connective(self, *words: str) -> str:
         """Go past a connective; ``And(`` and ``Or(`` are functions of sympy's."""
@@ -143,7 +131,7 @@ class SentenceReader(PredicateReader):
         while sign := self._connective(*_AND):
             self.is_slip |= sign == "&" and not self._is_enclosed()
             parts.append(self._negation())
-        return both(parts)
+        return trees.both(parts)
 
     def _is_enclosed(self) -> bool:
         """Return whether brackets end before a sign and begin after it, as Python's ``&`` and ``|`` need them."""
@@ -163,7 +151,7 @@ class SentenceReader(PredicateReader):
         self.nested += 1
         if self.nested > 30:
             raise UnclearError
-        negated = negate_sentence(self._negation())
+        negated = trees.negate_sentence(self._negation())
         self.nested -= 1
         if sign == "~" and self.sees(*SIGNS):
             raise UnclearError
@@ -186,10 +174,10 @@ class SentenceReader(PredicateReader):
             return None
         if name in _RELATIONS:
             self.at += 1
-            return comparison_chain([_RELATIONS[name]], self._pair())
+            return trees.comparison_chain([_RELATIONS[name]], self._pair())
         if name == "compatible":
             self.at += 1
-            return FormulaCall(f"compatible({', '.join(tree_text(a.whole()) for a in self._arguments())})")
+            return FormulaCall(f"compatible({', '.join(trees.tree_text(a.whole()) for a in self._arguments())})")
         if name in _CONNECTIVES:
             return self.attempt(lambda: self._connected(_CONNECTIVES[name]))
         return None
@@ -209,21 +197,21 @@ class SentenceReader(PredicateReader):
         self.need(")")
         match name, parts:
             case (("and" | "all"), _):
-                return both(parts)
+                return trees.both(parts)
             case "or", _:
-                return either(parts)
+                return trees.either(parts)
             case "not", [part]:
-                return negate_sentence(part)
+                return trees.negate_sentence(part)
             case "implies", [part, other]:
-                return either([negate_sentence(part), other])
+                return trees.either([trees.negate_sentence(part), other])
             case "equivalent", [part, other]:
                 return _equivalent(part, other)
             case "xor", [part, other]:
-                return negate_sentence(_equivalent(part, other))
+                return trees.negate_sentence(_equivalent(part, other))
             case "ite", [condition, part, other]:
-                return either([both([condition, part]), both([negate_sentence(condition), other])])
+                return _chosen(condition, part, other)
             case "each", [part]:
-                return FormulaCall(f"each({sentence_text(part)})")
+                return FormulaCall(f"each({trees.sentence_text(part)})")
         raise UnclearError
 
     def _enclosed(self) -> Sentence | None:
@@ -268,7 +256,7 @@ class SentenceReader(PredicateReader):
         if not self._begins_predicate():
             joins = self._others(subjects)
         self.subjects = tuple(subjects)
-        self.joined = either if joins == "or" or is_any else both
+        self.joined = trees.either if joins == "or" or is_any else trees.both
         if (are_none or is_any) and len(subjects) == 1:
             raise UnclearError
         if are_none or is_any:
@@ -283,7 +271,7 @@ class SentenceReader(PredicateReader):
             predicate = self._predicate()
             if self.is_of_all:
                 raise UnclearError
-            return both(negate_sentence(predicate(s)) for s in subjects)
+            return trees.both(trees.negate_sentence(predicate(s)) for s in subjects)
         return self._said()
 
     def _of_quantified(self, subjects: list[ExactQuotient], are_none: bool) -> Sentence:
@@ -296,9 +284,9 @@ class SentenceReader(PredicateReader):
             raise UnclearError
         self.predicate = None
         return (
-            both(negate_sentence(predicate(s)) for s in subjects)
+            trees.both(trees.negate_sentence(predicate(s)) for s in subjects)
             if are_none
-            else either(predicate(s) for s in subjects)
+            else trees.either(predicate(s) for s in subjects)
         )
 
     def _others(self, subjects: list[ExactQuotient]) -> str:
@@ -330,7 +318,7 @@ class SentenceReader(PredicateReader):
                 if self._starts_size() or self.sees("to", "as"):
                     raise UnclearError
                 if not is_negated:
-                    return comparison_chain(["=="] * (len(self.subjects) - 1), self.subjects)
+                    return trees.comparison_chain(["=="] * (len(self.subjects) - 1), self.subjects)
                 if len(self.subjects) > 2:
                     raise UnclearError
             else:
@@ -338,7 +326,7 @@ class SentenceReader(PredicateReader):
         if self._starts_size() or self.sees("from", "by"):
             raise UnclearError
         names = self.subjects
-        return both(comparison_chain(["!="], (a, b)) for n, a in enumerate(names) for b in names[n + 1 :])
+        return trees.both(trees.comparison_chain(["!="], (a, b)) for n, a in enumerate(names) for b in names[n + 1 :])
 
     def _starts_size(self) -> bool:
         return self.token().kind in ("number", "raw") or (
@@ -352,10 +340,10 @@ class SentenceReader(PredicateReader):
         if not self.is_of_all:
             return joined(predicate(s) for s in subjects)
         # "N or M are not both 1": "both" speaks of two sizes, and "or" of one of them.
-        if len(subjects) == 1 or joined is either:
+        if len(subjects) == 1 or joined is trees.either:
             raise UnclearError
         self.is_of_all, self.predicate = False, None
-        return either(predicate(s) for s in subjects)
+        return trees.either(predicate(s) for s in subjects)
 
     def _again(self) -> Sentence:
         """Read a relation without its subject, such as ``<= 5`` in ``N >= 2 and <= 5``, or ``M is not``."""
@@ -384,11 +372,15 @@ class SentenceReader(PredicateReader):
         if not self.sees("and", "or", ")", ",") and self.at < len(self.words):
             raise UnclearError
         self.subjects = (subject,)
-        return negate_sentence(last(subject)) if is_negated else last(subject)
+        return trees.negate_sentence(last(subject)) if is_negated else last(subject)
+
+
+def _chosen(condition: Sentence, yes: Sentence, no: Sentence) -> Sentence:
+    return trees.either([trees.both([condition, yes]), trees.both([trees.negate_sentence(condition), no])])
 
 
 def _equivalent(left: Sentence, right: Sentence) -> Sentence:
-    return either([both([left, right]), both([negate_sentence(left), negate_sentence(right)])])
+    return _chosen(left, right, trees.negate_sentence(right))
 
 
 def _is_list_of_bounded(first: Sentence, other: Sentence) -> bool:
