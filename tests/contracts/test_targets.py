@@ -436,3 +436,12 @@ def test_an_input_whose_size_has_gaps(target):
     assert "2*N" in asked.to("torch", inputs={"x": "2*N, 7"})
     with pytest.raises(sb.TargetError, match="N - 3 of x is -2"):
         asked.to("trtexec", inputs={"x": "N - 3"})
+
+
+@pytest.mark.parametrize("target", ["trtexec", "openvino", "webnn"])
+def test_a_sum_that_leaves_out_sizes_is_no_range(target):
+    """2*a + 3*b is 5, 7, 8 or 10 for a and b in 1..2; a + 2*b is each of 3 to 6."""
+    contract = sb.Condition("a + b <= 9").contract(a="1..2", b="1..2")
+    with pytest.raises(sb.TargetError, match=r"2\*a \+ 3\*b of x leaves some out"):
+        contract.to(target, inputs={"x": "2*a + 3*b"})
+    assert "6" in contract.to(target, inputs={"x": "a + 2*b"})

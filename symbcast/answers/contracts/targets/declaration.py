@@ -32,12 +32,14 @@ class BoundedAxis(NamedTuple):
         best: The one to optimise for.
         text: The dimension as text.
         name: The name of its size; empty if it is a number or an expression.
+        has_gaps: Whether an expression leaves out sizes of the range, as ``2*a + 3*b`` does 6 for a and b in 1..2.
     """
 
     sizes: range
     best: int
     text: str
     name: str = ""
+    has_gaps: bool = False
 
     @property
     def is_fixed(self) -> bool:
@@ -97,6 +99,9 @@ class Request:
                 if axis.sizes.step > 1:
                     problem = f"it takes every size of a range, and {axis.text} of {name} is {range_text(axis.sizes)}"
                     raise self.refused(problem, "fix its sizes with form='list'", "list")
+                if axis.has_gaps:
+                    problem = f"it takes every size of a range, and {axis.text} of {name} leaves some out"
+                    raise self.refused(problem, "fix its sizes with form='list'", "list")
         return axes
 
     def require_free(self, *, may_be_equal: bool = False) -> None:
@@ -150,7 +155,7 @@ class Request:
 
     def _of_term(self, dim: Any, box: Box) -> BoundedAxis:
         """Return the range of a linear expression of sizes, which grows or falls with each of them."""
-        low, high, best, step = 0, 0, 0, 0
+        low, high, best, steps = 0, 0, 0, list[tuple[int, int]]()
         for monomial, factor in term(dim).coefficients.items():
             if len(monomial) > 1 or any(isinstance(atom, Operation) for atom in monomial):
                 raise TargetError(
@@ -160,8 +165,11 @@ class Request:
             ends = sorted((factor * sizes[0], factor * sizes[-1]))
             low, high = low + ends[0], high + ends[1]
             best += factor * (self.best(self.name_of(monomial[0]), box) if monomial else 1)
-            step = gcd(step, factor * sizes.step) if len(sizes) > 1 else step
-        return BoundedAxis(range(low, high + 1, step or 1), best, self.question.namer.dim(dim))
+            if len(sizes) > 1:
+                steps.append((abs(factor) * sizes.step, len(sizes) - 1))
+        step = gcd(*(size for size, _ in steps)) or 1
+        text = self.question.namer.dim(dim)
+        return BoundedAxis(range(low, high + 1, step), best, text, has_gaps=_leaves_gaps(steps, step))
 
     def name_of(self, symbol: Any) -> str:
         """Return the name of a size of an input in the contract."""
@@ -173,6 +181,18 @@ class Request:
     def best(self, name: str, box: Box) -> int:
         """Return the size to optimise for: the greatest typical one, else the greatest."""
         return max((n for n in self.typical.get(name, ()) if n in box[name]), default=box[name][-1])
+
+
+def _leaves_gaps(steps: Sequence[tuple[int, int]], step: int) -> bool:
+    """Return whether sums of up to so many steps of some sizes leave out multiples of their divisor ``step``."""
+    reached = 0
+    # From the smallest step on: what is reached is everything up to `reached`, and no later step is smaller, so the
+    # next multiple is left out exactly if this step is larger than it.
+    for size, count in sorted(steps):
+        if size > reached + step:
+            return True
+        reached += size * count
+    return False
 
 
 _BOXES = "pad to fewer sizes, or take form='box' or form='list'"
