@@ -134,6 +134,16 @@ def test_sizes_that_work_together_are_padded_together():
     assert answer.notes[-1] == "y is not cropped: axis 0, H*W//8, is not in proportion to H and W"
 
 
+def test_a_model_that_is_open_already_is_only_changed_if_that_makes_it_wider():
+    # It has 4 groups at all sizes, of 16 rows where H and W are 1: the 4 is no H*W*4, although it is at these.
+    text = """g (float[N, 16, H, W] x) => (float y) <int64[3] groups = {0, 4, -1}> {
+      a = Reshape(x, groups)  b = Relu(a)  s = Shape(x)  y = Reshape(b, s) }"""
+    assert sb.onnx.free(model_of(text), "N, H, W").edits == ()
+    baked = "g (float[N, 4] x) => (float y) <int64[2] s = {8, 4}> { y = Reshape(x, s) }"
+    assert str(sb.onnx.check(model_of(baked)).condition) == "N == 8"
+    assert str(sb.onnx.free(model_of(baked), "N").report.condition) == "True"
+
+
 def test_sizes_that_only_the_old_ones_satisfy_are_padded_to_these():
     text = "g (float[4, 4] x) => (float y) { t = Transpose(x)  y = Concat<axis = 0>(x, t) }"
     answer = padded(text, "H, W", "max(H, 4) == max(W, 4)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ from symbcast.core.characters import sizes_text, visible
 from symbcast.core.shapes import ShapeLike, shape
 from symbcast.core.solver.evaluation import holds_at, symbols_in, value_at
 from symbcast.core.verdicts import Verdict
-from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError
+from symbcast.errors import BindingError, MissingExtraError, ModelError, ShapeTypeError, UndecidedError
 from symbcast.graphs.check import check_graph, read_question
 from symbcast.graphs.model import CheckedModel
 from symbcast.onnx.files import TEXTUAL, read_file
@@ -405,7 +406,11 @@ def free(
     named = _named_axes(source, axes, runtime)
     old, sources = _old_sizes(named)
     _declare(raw, named)
+    is_open = all(number(_inputs(source.raw)[axis.name][axis.axis]) is None for axis in named)
+    renamed = type(raw).FromString(raw.SerializeToString()) if is_open else None
     plan, written = _rewritten(source, raw, old, sources, runtime)
+    if plan.changed and renamed is not None and not _is_wider(source, renamed, written, runtime):
+        plan, written = Plan(_opened(source, renamed, "spec"), old, sources), _redeclared(source, renamed, runtime)[0]
     final = type(written).FromString(written.SerializeToString())
     report = _checked(source, final, runtime)
     if share:
@@ -458,6 +463,17 @@ def _shared(source: _Source, raw: Any, report: ModelReport, runtime: Runtime) ->
         for axis, size in axes.items():
             dims[name][axis].dim_param = size
     return _redeclared(source, raw, runtime)[1]
+
+
+def _is_wider(source: _Source, before: Any, after: Any, runtime: Runtime) -> bool:
+    """Return whether a model provably runs wherever one did in which all sizes were open already, and elsewhere, too.
+
+    The sizes at which such a model is read are arbitrary: a number in it that equals one was not baked in for that.
+    """
+    old, new = (_checked(source, raw, runtime) for raw in (before, after))
+    with suppress(UndecidedError):
+        return old.implies(new.condition) and not new.implies(old.condition)
+    return False
 
 
 def _redeclared(source: _Source, raw: Any, runtime: Runtime) -> tuple[Any, ModelReport]:

@@ -21,7 +21,7 @@ from symbcast.core.algebra.arithmetic import (
     replace_symbols,
     subtract,
 )
-from symbcast.core.algebra.formulas import AllOf, AnyOf, Comparison, Formula, all_of, equal, expand
+from symbcast.core.algebra.formulas import TRUE, AllOf, AnyOf, Comparison, Formula, all_of, equal, expand
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.effort import EffortSpentError, budget_share
@@ -58,6 +58,7 @@ _IMAGES = frozenset([1, 2, 3, 10, 11, 16])
 
 
 _UNNAMED = symbol("padding")
+_NOTHING = {Verdict.ALWAYS: "the model takes every size", Verdict.UNKNOWN: "no node is known to need other sizes"}
 
 
 class Target(NamedTuple):
@@ -266,17 +267,20 @@ def pad_model(model: OnnxModel, old: Mapping[Symbol, int], report: ModelReport, 
     if plan.version < _PAD:
         hint = f"convert it to operator set {_PAD} or later, as with onnx.version_converter"
         raise ModelError(report.source, f"operator set {plan.version} does not pad by computed numbers", hint)
-    if report.verdict is Verdict.ALWAYS:
-        raise BindingError("there is nothing to pad: the model takes every size", "leave the padding out")
-    condition = report.condition
+    condition, leave = report.condition, "leave the padding out"
+    if condition.formula == TRUE:
+        raise BindingError(f"there is nothing to pad: {_NOTHING[report.verdict]}", leave)
     targets = targets_of(condition.formula, {s: n for s, n in old.items() if s in plan.sources})
     if not targets:
         needs = "the model runs at no sizes" if report.verdict is Verdict.NEVER else f"the model needs {condition}"
-        raise BindingError(f"no padding helps: {needs}", "leave the padding out")
+        raise BindingError(f"no padding helps: {needs}", leave)
     for s in plan.sources:
         plan.name(s.name)  # no other size has its name
     targets = [target._replace(padding=symbol(plan.name(f"{target.symbol.name}_pad"))) for target in targets]
-    return _Writer(plan, report, MODES[mode], targets).write()
+    try:
+        return _Writer(plan, report, MODES[mode], targets).write()
+    except ArithmeticError as error:
+        raise BindingError(f"the padding cannot be computed: {error}", leave) from None
 
 
 class _Writer:
