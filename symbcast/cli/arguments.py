@@ -81,7 +81,8 @@ def _needs_plugins(command: Command, arguments: Sequence[str]) -> bool:
     return asks_for(HELP, arguments) or (rule is not None and not is_own_rule(rule.partition("(")[0]))
 
 
-# argparse reads the options. Their values are checked here: its messages do not say what to write instead.
+# argparse reads the options: it adds 2 ms to what a command loads, where click took 47 and cyclopts 80. The values are
+# checked here: its messages do not say what to write instead.
 
 
 class _Append(argparse.Action):

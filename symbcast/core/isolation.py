@@ -108,6 +108,7 @@ class ChildProcess:
             try:
                 streams = self._started()
                 if timer is not None:
+                    # An interpreter that exits would wait for the time limit.
                     timer.daemon = True
                     timer.start()
                 write_message(streams[0], (function, job))
@@ -136,6 +137,7 @@ class ChildProcess:
         if process is None:
             path = os.pathsep.join(p or os.curdir for p in sys.path)
             process = self._process = subprocess.Popen(
+                # With -m Python puts the current folder first, and would import a pickle.py of the user's from it.
                 [sys.executable, "-P", "-m", "symbcast.core.isolated_worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

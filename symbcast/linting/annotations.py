@@ -60,6 +60,7 @@ def _axis(text: str) -> AnnotatedAxis:
     if text == "...":
         return AnnotatedAxis("any", is_many=True)
     flags = set()
+    # `rows=3` is 3 with a word that documents it; `n==m` has two signs and is an expression.
     while text and (text[0] in "#*_?" or text.count("=") == 1):
         if text[0] in "#*_?":
             flags.add(text[0])
@@ -292,8 +293,10 @@ def ndarray_spec(annotation: Any) -> ArraySpec | None:
     shape, *rest = get_args(annotation)
     dtype = _dtype_of(rest[0]) if rest else "float"
     sizes = get_args(shape)
+    # `tuple[int, ...]` leaves the rank open: it says nothing about the shape.
     if get_origin(shape) is not tuple or (len(sizes) == 2 and sizes[1] is Ellipsis):
         return None
+    # `tuple[()]` has the argument () up to Python 3.10, and none from 3.11 on.
     axes = () if sizes == ((),) else tuple(map(_size, sizes))
     return ArraySpec(axes, "numpy", dtype, " ".join(map(str, axes)))
 

@@ -87,6 +87,7 @@ def _ratio(operator: str, name: str, value: Any) -> tuple[int, int]:
 
     try:
         fraction = (
+            # `Fraction(0.1)` is 3602879701896397/36028797018963968.
             Fraction(*value) if _is_sequence(value) else Fraction(repr(value) if isinstance(value, float) else value)
         )
     except (TypeError, ValueError, ZeroDivisionError):

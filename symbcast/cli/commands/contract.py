@@ -149,10 +149,12 @@ def _range(text: str, form: Form) -> tuple[str, str]:
     """Return a size and its range, as typed."""
     bound = re.fullmatch(r"\s*([^\W\d][\w.]*)\s*([<>]=?)\s*([0-9]+)\s*", text)
     if bound:
+        # Sizes are whole: above 64 is from 65 on.
         end = int(bound[3]) + (bound[2] == ">") - (bound[2] == "<")
         ends = f"{end}..4096" if bound[2][0] == ">" else f"1..{end}"
         raise UsageError(f"--range {argument_text(text)}: write both ends: --range {bound[1]}={ends}")
     name, value = _named("--range", text)
+    # `H==64..1280` is split at its last sign.
     name = name.rstrip("= ")
     corrected = range_in_other_notation(value)
     if corrected:

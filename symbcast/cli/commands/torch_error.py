@@ -49,6 +49,7 @@ def _text(log: str) -> str:
         raise UsageError("the file name is empty; check that the variable it comes from is set")
     else:
         data = _file(log)
+    # A log may mix encodings, or be cut within a character.
     return data.decode("utf-8", "replace")
 
 
@@ -65,6 +66,7 @@ def _file(log: str) -> bytes:
             f"{terminal.argument_text(log)} is Python source, not a log; run it, and read what it prints: {run}"
         )
     data = Path(log).read_bytes()
+    # Text has no zero bytes; models and archives have them early.
     if b"\0" in data[:4096]:
         hint = f"; did you mean {terminal.command_line('model', log)}?" if argument_advice.is_model(log) else ""
         raise UsageError(f"{log}: is not a log{hint}")

@@ -177,6 +177,7 @@ def _function_named(text: str) -> Any:
     module_name, _, name = text.partition(":")
     folder = str(Path.cwd())
     if folder not in sys.path:
+        # As `python -m` does: a command of an installed package has its own folder there, not the current one.
         sys.path.insert(0, folder)
     try:
         value: Any = import_module(module_name)

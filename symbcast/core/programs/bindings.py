@@ -109,6 +109,7 @@ def _shapes_of_ranks(
     def sizes_in(dim: Dim) -> Iterable[int]:
         if not is_sequence(dim):
             return [size(dim)]
+        # Sequences that join are aligned at the right: the longest has the first axes.
         rank = max(len(axes[s.sequence]) - s.place for s in symbols_of((dim,)) if isinstance(s, Rest))
         return [size(axis_of(dim, n)) for n in range(rank, 0, -1)]
 
@@ -125,6 +126,7 @@ def _check_assumptions(result: BroadcastCall, sizes: Mapping[str, int]) -> None:
     _check_bounds(result.scope, sizes)
     for assumption in result.assumptions:
         symbols = tuple(symbols_in(assumption.formula))
+        # A size that no operand has need not be given, so an assumption about it is not checked.
         if any(names[s] not in sizes for s in symbols):
             continue
         if not predicate(assumption.formula, symbols)(*(sizes[names[s]] for s in symbols)):

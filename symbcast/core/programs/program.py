@@ -522,6 +522,7 @@ class Program(ProgramRecord, LazyAccount):
         with self._lock:
             answers = self.answers
             of_answers, account = self._open_account
+            # Each finding asks for it, and its points are searched for.
             if account is None or of_answers is not answers:
                 account = self._account()
                 if not effort.was_stopped():

@@ -24,6 +24,7 @@ MAX_UNFOLDED = 2_000_000
 _WORDS = {"and": "all", "or": "any"}
 _NAMES = re.compile(rf"{QUOTED}|{NAME}", re.DOTALL)
 _NUMBER = re.compile("([0-9]+)")
+# `k07` is no copy of `k7`: unfolded, the number has no zero in front.
 _CANONICAL = re.compile("0|[1-9][0-9]{0,8}")
 # The place of the number until the letter for it is chosen; no text has it outside of quotes, and names in quotes are
 # written with escapes.

@@ -414,6 +414,7 @@ def _add_bounds(texts: list[str], label: str, bounds: str) -> None:
         if text == label:
             texts[place] = f"{label}:{bounds}"
             return
+        # A label in quotes is part of a name.
         for match in re.finditer(_LABEL_OR_QUOTED, text):
             if match[0] == label:
                 texts[place] = f"{text[: match.start()]}({label}:{bounds}){text[match.end() :]}"

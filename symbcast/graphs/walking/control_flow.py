@@ -441,6 +441,7 @@ def _followed(call: NodeCall, loop: GraphLoop) -> int:
         for number in range(_FOLLOWED + 1):
             # A loop without an end is followed turn by turn, and so are the loops in each turn: without a limit, models
             # that another way decides would use up the nodes of the walk.
+            # A loop without an end would be followed turn by turn, and with each turn the loops within it.
             if not call.walk.has_ample:
                 return 0
             runs = _is_within(call, loop, number, goes_on)

@@ -60,6 +60,7 @@ def _content(call: HloCall, shape: Dims, collapsed: Sequence[int]) -> Content | 
         return None
     size = data.shape[0]
     if isinstance(size, int):
+        # By the specification an index that leaves the axis is moved to its nearest end.
         indices = [max(0, min(n, size - 1)) for n in indices]
     if not all(n >= 0 for n in indices):
         return None
