@@ -65,6 +65,7 @@ _WINDOWS = ("left_window_size", "right_window_size")
 _SCORES, _SCORES_OF = 3, range(4)
 
 
+# "scale must be greater than 0 if specified".
 ATTENTION_SCALE = RuntimeDifference("Attention", "requires a scale above 0, before opset 25", "requires nothing")
 
 

@@ -447,6 +447,7 @@ def _is_strict(call: NodeCall) -> bool:
     return call.node.op_type == "AveragePool" and call.version < 19
 
 
+# "Only N can be zero": (0, 1, 5) gives (0, 1, 1), (1, 1, 0) is refused.
 GLOBAL_POOL_EMPTY = RuntimeDifference(
     "GlobalAveragePool GlobalMaxPool GlobalLpPool",
     "refuses an input that is empty but for its batch",

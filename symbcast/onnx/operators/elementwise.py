@@ -148,6 +148,7 @@ def dropout(call: NodeCall) -> Sequence[Value]:
     return value, Value(call.shape(0), BOOL if call.version >= 10 else value.dtype)
 
 
+# "Integer division by zero", "Integer modulo by zero"; real quotients are infinite.
 DIVISION_BY_ZERO = RuntimeDifference("Div Mod", "refuses to divide integers by 0", "leaves the result open")
 
 

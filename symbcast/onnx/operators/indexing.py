@@ -126,6 +126,7 @@ declare("Trilu", "(..., N, M), number? -> (..., N, M)", reaches=lambda call, sha
 declare("Trilu", "(..., N, M), number? -> (..., N, M)", domain=MICROSOFT)
 
 
+# "batch_size is < 1" for (0, 2), "num_classes is < 1" for (2, 0).
 MULTINOMIAL_EMPTY = RuntimeDifference("Multinomial", "refuses an empty batch, and no classes", "requires nothing")
 
 
@@ -162,6 +163,8 @@ def divided_batches(context: Context, batches: Dims, slices: Dims, taken: Dims) 
     # The runtime divides the count of all indices by that of the batch, whatever their axes are.
     above, below = reduced_fraction(slices, batches)
     is_whole = equal(modulo(above, context.bounds.larger(below, 1)), 0)
+    # 4 lines of indices go with a batch of 2, and 3 do not: "indices batch size (3) is not divisible by input batch
+    # size (2)".
     needs = any_of([context.empty((*slices, *taken)), all_of([at_most(1, multiply(*batches)), is_whole])])
     context.require(needs, "there must be the same number of indices for each batch element")
 
@@ -335,10 +338,12 @@ def unique(call: NodeCall) -> Sequence[Value]:
     return Value(shape, call.dtype()), one, Value((most,), contents.INT64), one
 
 
+# "either it's rank is more than 1 or it has more than 2 elements".
 ONE_HOT_VALUES = RuntimeDifference("OneHot", "requires two values in one axis", "they are two values")
 declare("Unique", "(N) -> (unique), (N), (unique)", domain=MICROSOFT)
 
 
+# "Depth is negative", says 1.32 of 0.
 ONE_HOT_DEPTH = RuntimeDifference("OneHot", "refuses a depth of 0", "there may be no classes")
 
 
@@ -379,6 +384,7 @@ def reverse_sequence(call: NodeCall) -> Value:
     dims = call.shape(0)
     lengths = call.rank(1, (1,), "sequence_lens")
     axes = call.integer("batch_axis", 1), call.integer("time_axis")
+    # "Invalid time_axis of 2. Must be 0 or 1"; -1 passes that check.
     if len(dims) < 2 or set(axes) not in ({0, 1}, {0, -1}) or axes[0] == axes[1]:
         call.refuse("batch_axis and time_axis must be the first two axes")
     batch, time = (call.axis(axis, len(dims)) for axis in axes)

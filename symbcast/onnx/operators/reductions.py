@@ -118,6 +118,7 @@ def reduction(call: NodeCall) -> Value:
     return Value(_reduced_shape(call), call.dtype(), _reduced_content(call))
 
 
+# "ReduceMax is not defined for empty set with bool type": (0, 3) along axis 0; of floats it is (1, 3).
 REDUCE_EMPTY = RuntimeDifference("ReduceMax ReduceMin", "refuses to reduce no truth values to one", "requires nothing")
 
 
@@ -215,6 +216,7 @@ def arg(call: NodeCall) -> Value:
     return Value(search(call, dims, axis, keepdims=call.integer("keepdims", 1) == 1, unless=unless), INT64)
 
 
+# "Size of X.shape[axis:] must be at least 1, got 0" for (2, 0); (0, 2) passes.
 LAYER_NORM_EMPTY = RuntimeDifference(
     "LayerNormalization RMSNormalization SimplifiedLayerNormalization",
     "refuses empty axes to normalise over",
@@ -264,6 +266,7 @@ def batch_normalization(call: NodeCall) -> Sequence[Value]:
         if channels is None:
             raise UnknownShapeError
     else:
+        # A vector is a batch with one channel: 4 elements with a scale of 1 number run.
         channels = dims[1] if len(dims) > 1 else 1
     per_channel(call, channels, known_shapes(call, *range(1, 5)))
     mean, variance = (Value((channels,), call.dtype(n)) for n in (3, 4))
@@ -281,6 +284,7 @@ def _normalised_batch(call: NodeCall, channels: Dim) -> Value:
     return call.walk.open.opened(ends, call.dtype())
 
 
+# "number of dimensions is less than 3: 2".
 INSTANCE_NORM_AXES = RuntimeDifference(
     "InstanceNormalization", "requires an axis after batch and channels", "requires a batch and channels"
 )
@@ -305,6 +309,7 @@ def lp_normalization(call: NodeCall) -> Value:
     return Value(dims, call.dtype())
 
 
+# (1, 3, 4) fails a check for 4 axes, and a size of 2 does not load.
 LRN_IMAGES = RuntimeDifference(
     "LRN", "normalises only images, over an odd number of channels", "requires a batch and channels"
 )

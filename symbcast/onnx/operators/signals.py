@@ -276,6 +276,7 @@ def _cubic(call: NodeCall, axes: Sequence[ResizedAxis]) -> list[list[Formula | N
 # Grids.
 
 
+# "Only 4-D or 5-D tensor is supported".
 GRID_SAMPLE_RANKS = RuntimeDifference(
     "GridSample", "samples images and volumes that are not empty", "requires nothing of the rank"
 )
@@ -404,6 +405,7 @@ def short_transform(call: NodeCall) -> Value:
     return Value((batch, frames, bins, 2), call.dtype())
 
 
+# 16 points at 8192 Hz end at 4096 Hz: an edge of 5000 "is out of range".
 MEL_EDGES = RuntimeDifference("MelWeightMatrix", "requires both edges to be among the frequencies", "requires nothing")
 
 
