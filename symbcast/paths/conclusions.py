@@ -8,19 +8,8 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from symbcast.core.account import Account, OpenPart, Sizes, distinct_points
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Comparison,
-    Formula,
-    all_of,
-    any_of,
-    at_most,
-    clauses,
-    literals,
-    negate,
-    opposite,
-)
+from symbcast.core.algebra import formulas
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula
 from symbcast.core.algebra.terms import Dim, Symbol, term
 from symbcast.core.effort import counted_call
 from symbcast.core.programs.arguments import Assumption, assumption_set
@@ -71,17 +60,20 @@ def split_by_data(
     ``own`` are the data-dependent sizes, ``always`` the facts that always hold for them, and ``assumptions`` the
     assumptions about the input sizes.
     """
-    parts = clauses(whole)
+    parts = formulas.clauses(whole)
     data = tuple(c for c in parts if not own.isdisjoint(symbols_in(c)))
     if not data:
         return DataSplit(whole)
     bounds = [f for s in sorted(own, key=lambda s: str(s.name)) for f in _bounds(s)]
-    inputs = all_of(project(parts, own, [*always, *bounds], {}).inputs)
-    needs = all_of([*parts, *(f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f)))])
+    inputs = formulas.all_of(project(parts, own, [*always, *bounds], {}).inputs)
+    needs = formulas.all_of([*parts, *(f for f in (*always, *bounds) if not own.isdisjoint(symbols_in(f)))])
     ways = list(_ways(needs, own))
     # Each choice is one way to choose the data; that together they cover `inputs` is one question for the solver.
-    covers = inputs == FALSE or Decision(assumptions, [any_of([negate(inputs), *ways])]).verdict is Verdict.ALWAYS
-    return DataSplit(inputs, data) if covers else DataSplit(inputs, data, False, any_of(ways))
+    covers = (
+        inputs == FALSE
+        or Decision(assumptions, [formulas.any_of([formulas.negate(inputs), *ways])]).verdict is Verdict.ALWAYS
+    )
+    return DataSplit(inputs, data) if covers else DataSplit(inputs, data, False, formulas.any_of(ways))
 
 
 def _bounds(size: Symbol) -> Iterator[Formula]:
@@ -96,7 +88,7 @@ def _ways(needs: Formula, own: frozenset[Symbol]) -> Iterator[Formula]:
     sizes = [s for s in symbols_in(needs) if s in own]
     choices = [_choices(s, needs, own) for s in sizes]
     for chosen in islice(product(*choices), MAX_CHOICES):
-        way = all_of(normal_conjuncts([replace_in_formula(needs, dict(zip(sizes, chosen, strict=True)))]))
+        way = formulas.all_of(normal_conjuncts([replace_in_formula(needs, dict(zip(sizes, chosen, strict=True)))]))
         yield way
         if way == TRUE:
             return
@@ -109,7 +101,7 @@ def _choices(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> list[Dim]:
 
 
 def _compared(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> Iterator[Dim]:
-    for part in (p for c in clauses(needs) for p in _comparisons(c)):
+    for part in (p for c in formulas.clauses(needs) for p in _comparisons(c)):
         if size in symbols_in(part):
             difference = term(part.right) - term(part.left)
             factor = difference.coefficients.get((size,), 0)
@@ -119,11 +111,11 @@ def _compared(size: Symbol, needs: Formula, own: frozenset[Symbol]) -> Iterator[
 
 
 def _comparisons(formula: Formula) -> Iterator[Comparison]:
-    for part in literals(formula):
+    for part in formulas.literals(formula):
         if isinstance(part, Comparison):
             yield part
         elif part != formula:
-            for inner in clauses(part):
+            for inner in formulas.clauses(part):
                 yield from _comparisons(inner)
 
 
@@ -137,13 +129,15 @@ def facts_of_all_paths(branches: Iterable[Branch]) -> list[Formula]:
         here: dict[Symbol, set[Formula]] = {}
         for step in branch.steps:
             if step.kind == "suppose":
-                conditional.setdefault(step.formula, []).append(any_of([*map(negate, before), step.formula]))
+                conditional.setdefault(step.formula, []).append(
+                    formulas.any_of([*map(formulas.negate, before), step.formula])
+                )
                 for size in symbols_in(step.formula):
                     here.setdefault(size, set()).add(step.formula)
             else:
                 before.append(step.formula)
-        for size, formulas in here.items():
-            supposed.setdefault(size, []).append(frozenset(formulas))
+        for size, facts in here.items():
+            supposed.setdefault(size, []).append(frozenset(facts))
     return [f for formula, cases in conditional.items() for f in _facts_for(formula, cases, supposed)]
 
 
@@ -151,7 +145,7 @@ def _facts_for(
     formula: Formula, cases: Sequence[Formula], supposed: Mapping[Symbol, Sequence[frozenset[Formula]]]
 ) -> list[Formula]:
     sizes = [s for s in symbols_in(formula) if s in supposed and str(s.name).startswith("?")]
-    is_alike = all(formula in formulas for s in sizes for formulas in supposed[s])
+    is_alike = all(formula in facts for s in sizes for facts in supposed[s])
     return [formula] if is_alike else list(dict.fromkeys(cases))
 
 
@@ -256,7 +250,7 @@ class Conclusions(LazyAccount):
             reason = (OpenPart(self.reason, FALSE),) if verdict_of(can_work, can_fail) is Verdict.UNKNOWN else ()
             known = distinct_points([self.witness()])
             return Account(self.formula, self.formula, reason, known, distinct_points(failing), can_work, can_fail)
-        proved = Decision(self.input_assumptions, clauses(self.works))
+        proved = Decision(self.input_assumptions, formulas.clauses(self.works))
         working = [self._named(proved.witness()), *self._points(lambda o: not o.error)]
         failing += self._points(lambda o: bool(o.error))
         some = possible(proved.verdict)[0] or (False if can_work is False else None)
@@ -293,7 +287,7 @@ class Conclusions(LazyAccount):
     def _of_inputs(self, where: Formula) -> Formula:
         """Return a region, without the clauses about data: these sizes may be open."""
         own = self.exploration.data.keys()
-        return all_of(c for c in clauses(where) if own.isdisjoint(symbols_in(c)))
+        return formulas.all_of(c for c in formulas.clauses(where) if own.isdisjoint(symbols_in(c)))
 
     @property
     def reason(self) -> str:
@@ -334,13 +328,15 @@ class Conclusions(LazyAccount):
 
     def paths_to(self, end: End) -> Formula:
         """Return where all steps of a path hold that ends the same way, as they were met: nothing is simplified."""
-        return any_of(all_of(s.formula for s in b.steps) for b in self._branches if end.is_same(b.end))
+        return formulas.any_of(
+            formulas.all_of(s.formula for s in b.steps) for b in self._branches if end.is_same(b.end)
+        )
 
     def _error(self, end: End, when: Formula) -> str:
         """Return an error with its message at the smallest sizes of a case: one line may raise several messages."""
         if len({b.end.error for b in self.failing if end.is_same(b.end)}) < 2:
             return end.error
-        sizes = Decision(self.assumptions, clauses(when)).witness()
+        sizes = Decision(self.assumptions, formulas.clauses(when)).witness()
         branch = None if sizes is None else self.failing_at(sizes)
         return end.error if branch is None else branch.end.error
 
@@ -370,7 +366,7 @@ class Conclusions(LazyAccount):
         for size in self.scope.names:
             program.met(size)
         program.assume(*self.scope.assumptions)
-        for clause in clauses(self.formula):
+        for clause in formulas.clauses(self.formula):
             program.require(Assumption(clause))
         if "decision" in self.__dict__:
             program.decided_by(self.decision)
@@ -402,7 +398,7 @@ class Conclusions(LazyAccount):
         if not least or not self.exploration.data:
             return assumption_set(tuple(names), assumptions, least)
         return assumption_set(
-            tuple(names), [*assumptions, *(Assumption(at_most(least, s)) for s in self.scope.names)], 0
+            tuple(names), [*assumptions, *(Assumption(formulas.at_most(least, s)) for s in self.scope.names)], 0
         )
 
     # Decisions.
@@ -410,7 +406,7 @@ class Conclusions(LazyAccount):
     @cached_property
     def decision(self) -> Decision:
         """The decision about the condition."""
-        decision = Decision(self.input_assumptions, clauses(self.formula))
+        decision = Decision(self.input_assumptions, formulas.clauses(self.formula))
         if "program" in self.__dict__:
             self.program.decided_by(decision)
         return decision
@@ -418,7 +414,7 @@ class Conclusions(LazyAccount):
     @cached_property
     def data_decision(self) -> Decision:
         """The decision about the condition together with the requirements on data."""
-        requirements = [*clauses(self.formula), *self.suitable.data]
+        requirements = [*formulas.clauses(self.formula), *self.suitable.data]
         return Decision(self.data_assumptions, requirements)
 
     @cached_property
@@ -457,7 +453,7 @@ class Conclusions(LazyAccount):
             for step in branch.steps:
                 if step.kind == "require":
                     end = _failed(f"{step.error}: {step.reason}", step.place)
-                    failing = (*taken, step._replace(kind="decide", formula=opposite(step.formula)))
+                    failing = (*taken, step._replace(kind="decide", formula=formulas.opposite(step.formula)))
                     branches.setdefault(tuple(s.formula for s in failing), Branch(failing, end))
                 taken.append(step if step.kind == "suppose" else step._replace(kind="decide"))
             branches.setdefault(tuple(s.formula for s in taken), Branch(tuple(taken), branch.end))

@@ -9,20 +9,10 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NoReturn
 
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join, modulo
 from symbcast.core.algebra.bounds import Bounds
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Comparison,
-    Compatible,
-    Formula,
-    at_most,
-    dims_of,
-    equal,
-    negate,
-    opposite,
-)
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Compatible, Formula
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import EffortSpentError, Satisfiability, charge, share
@@ -187,9 +177,9 @@ class Path(Context):
         self.questions.append(question)
         # The code computed these terms: on this path they have values.
         self._known[formula] = question.answer
-        self._known[opposite(formula)] = not question.answer
+        self._known[formulas.opposite(formula)] = not question.answer
         if question.is_open:
-            decided = formula if question.answer else opposite(formula)
+            decided = formula if question.answer else formulas.opposite(formula)
             self.steps.append(steps.PathStep("decide", decided, self.place()))
             self._learn(decided)
         return question.answer
@@ -200,7 +190,9 @@ class Path(Context):
         Return the answer that leaves a loop that data decide, if another turn would begin like the one before.
         """
         symbols = frozenset(s for s in symbols_in(formula) if s not in self.loops.born)
-        if symbols and not any(True for d in dims_of(formula) if not isinstance(d, int) for _ in d.operations()):
+        if symbols and not any(
+            True for d in formulas.dims_of(formula) if not isinstance(d, int) for _ in d.operations()
+        ):
             return None  # no term grows from turn to turn: counted effort is the limit
         iteration = self.turns.turn(sys._getframe(1), self.root, symbols, answer)
         if iteration.is_over:
@@ -213,7 +205,7 @@ class Path(Context):
     def _answered(self, formula: Formula, is_number: bool) -> steps.PathQuestion:
         """Return a question with the answer at the current sizes; keep the other answer if the facts allow it."""
         answer = holds_at(formula, self.growing.sizes)
-        other = opposite(formula) if answer else formula
+        other = formulas.opposite(formula) if answer else formula
         effort = effort_in_force()
         has_room = len(self.alternatives) <= self.room and (effort is None or effort.left > 0)
         # If there is no room to follow the other answer, or no effort is left, it is kept without checking the facts.
@@ -313,15 +305,15 @@ class Path(Context):
 
     def is_within(self, start: Dim, stop: Dim, size: Dim) -> bool:
         """Return whether the facts imply ``0 <= start <= stop <= size`` where an index or an opaque integer occurs."""
-        formulas = (at_most(0, start), at_most(start, stop), at_most(stop, size))
+        ordered = (formulas.at_most(0, start), formulas.at_most(start, stop), formulas.at_most(stop, size))
         # The bounds of terms know nothing of these.
-        if not any(self.opaque_sizes.are_in(f) or self.loops.are_in(f) for f in formulas):
+        if not any(self.opaque_sizes.are_in(f) or self.loops.are_in(f) for f in ordered):
             return False
-        return all(self.implies(f) for f in formulas)
+        return all(self.implies(f) for f in ordered)
 
     def implies(self, formula: Formula) -> bool:
         """Return whether the facts are known to imply a formula."""
-        return evaluated(formula) == TRUE or self._checked(negate(formula))[0] is Satisfiability.UNSATISFIABLE
+        return evaluated(formula) == TRUE or self._checked(formulas.negate(formula))[0] is Satisfiability.UNSATISFIABLE
 
     def written(self, dims: Iterable[Dim]) -> Dims:
         """Return dimensions simplified by the facts."""
@@ -387,7 +379,7 @@ class Path(Context):
         self.numbers.append(self.place())
         while True:
             value = self._value_to_try(dim)
-            if self.ask(equal(dim, value), is_number=True):
+            if self.ask(formulas.equal(dim, value), is_number=True):
                 return value
 
     def _value_to_try(self, dim: Dim) -> int:
@@ -396,7 +388,7 @@ class Path(Context):
             prefix = self._prefix.questions[number].formula
             if isinstance(prefix, Comparison) and prefix.left == dim and isinstance(prefix.right, int):
                 return prefix.right
-        self._register(equal(dim, 0))
+        self._register(formulas.equal(dim, 0))
         try:
             return size_at(dim, self.growing.sizes)
         except (ZeroDivisionError, UndefinedError):
@@ -404,7 +396,7 @@ class Path(Context):
 
     def shown(self, dim: Dim) -> int:
         """Return a number that a dimension can be on this path, without deciding anything."""
-        self._register(equal(dim, 0))
+        self._register(formulas.equal(dim, 0))
         return size_at(dim, self.growing.sizes)
 
     def values(self, symbols: Iterable[Symbol]) -> dict[Symbol, int]:
@@ -434,17 +426,18 @@ class Path(Context):
             return self.sized(known)
         if not self.takes_opaque or low is None or self.opaque_sizes.is_refused(place):
             return None
-        if not self.bounds.is_at_least(low, 0) and not self.ask(at_most(0, low)):
+        if not self.bounds.is_at_least(low, 0) and not self.ask(formulas.at_most(0, low)):
             return None
-        if high is not None and not self.ask(at_most(low, high)):  # sizes at which the function has no such value
+        # At the other sizes the function has no such value.
+        if high is not None and not self.ask(formulas.at_most(low, high)):
             return None
         symbol = self.data_size("rounded")
         self.opaque_sizes.add(symbol, key, place, origin)
-        self.suppose(at_most(low, symbol))
+        self.suppose(formulas.at_most(low, symbol))
         if high is not None:
-            self.suppose(at_most(symbol, high))
+            self.suppose(formulas.at_most(symbol, high))
         if is_even:
-            self.suppose(equal(modulo(symbol, 2), 0))
+            self.suppose(formulas.equal(modulo(symbol, 2), 0))
         return self.sized(symbol)
 
     def origin(self, dim: Dim) -> tuple[str, Any]:
@@ -456,7 +449,7 @@ class Path(Context):
     def loop_index(self, key: Hashable, last: Dim, facts: Callable[[Symbol], Iterable[Formula]]) -> Symbol:
         """Return a symbol for the index of a loop: at least 0, at most ``last``, and with more facts."""
         symbol = self.loops.index(key, last)
-        for fact in (at_most(symbol, last), *facts(symbol)):
+        for fact in (formulas.at_most(symbol, last), *facts(symbol)):
             self._learn(fact)
         return symbol
 

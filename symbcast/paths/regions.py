@@ -7,21 +7,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import join_members
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    TRUE,
-    Comparison,
-    Compatible,
-    Formula,
-    all_of,
-    any_of,
-    clauses,
-    dims_of,
-    is_total,
-    literal_count,
-    opposite,
-)
+from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Compatible, Formula
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.effort import CostedValue, compute_costed
 from symbcast.core.solver.decision import AssumptionSet
@@ -48,10 +36,10 @@ class Literals:
     def __getitem__(self, number: int) -> Formula:
         return self._formulas[number]
 
-    def cube(self, formulas: Iterable[Formula]) -> Cube | None:
+    def cube(self, parts: Iterable[Formula]) -> Cube | None:
         """Return the conjunction of formulas, in their order; None if two of them contradict each other."""
         literals: dict[int, None] = {}
-        for formula in formulas:
+        for formula in parts:
             key = _key(formula)
             if key == FALSE:
                 return None
@@ -61,7 +49,7 @@ class Literals:
 
     def _number(self, formula: Formula, key: Formula) -> int:
         if key not in self._numbers:
-            negation = opposite(formula)
+            negation = formulas.opposite(formula)
             opposited = _key(negation)
             number = self._numbers.get(opposited, len(self._formulas) + 1) ^ 1
             if number == len(self._formulas):
@@ -72,7 +60,7 @@ class Literals:
 
     def costs(self) -> list[int]:
         """Return the cost of each literal; each name in it adds a little."""
-        return [LITERAL_COST + sum(not isinstance(d, int) for d in dims_of(f)) for f in self._formulas]
+        return [LITERAL_COST + sum(not isinstance(d, int) for d in formulas.dims_of(f)) for f in self._formulas]
 
     def within(self, cubes: Sequence[Cube]) -> list[int]:
         """Return, for each literal, a bit mask of the cubes that imply it."""
@@ -95,7 +83,7 @@ class Literals:
         for number in range(0, len(self._formulas), 2):
             symbols = symbols_in(self._formulas[number])
             # Where a term is undefined, such as a join of sizes that clash, neither the formula nor its negation holds.
-            if len(symbols) == 1 and is_total(self._formulas[number]):
+            if len(symbols) == 1 and formulas.is_total(self._formulas[number]):
                 (symbol,) = symbols
                 try:
                     members = solution_set(self._formulas[number]) & self.domains.get(symbol, ALL)
@@ -227,9 +215,9 @@ class PathRegions:
         # The complement's cubes, negated, are clauses: write whichever form is shorter, with literals of all cubes
         # counted once.
         if self.within.cost(clauses) <= self.within.cost(cubes) - saved:
-            return all_of(any_of(self._literals[n ^ 1] for n in clause) for clause in clauses)
-        rest = any_of(all_of(self._literals[n] for n in cube if n not in common) for cube in cubes)
-        return all_of([*(self._literals[n] for n in sorted(common)), rest])
+            return formulas.all_of(formulas.any_of(self._literals[n ^ 1] for n in clause) for clause in clauses)
+        rest = formulas.any_of(formulas.all_of(self._literals[n] for n in cube if n not in common) for cube in cubes)
+        return formulas.all_of([*(self._literals[n] for n in sorted(common)), rest])
 
     def _cover(self, chosen: int, others: int) -> list[Cube]:
         """Return conjunctions that together cover the wanted paths and hold at no size of the others."""
@@ -266,10 +254,10 @@ class ShortConditions:
         ties = TiedSymbols(self.assumptions.domains)
         ties.tie(known)
         ties.tie(self.assumptions.others)
-        return all_of(self._group(all_of(group)) for group in ties.sorted(known).values())
+        return formulas.all_of(self._group(formulas.all_of(group)) for group in ties.sorted(known).values())
 
     def _group(self, formula: Formula) -> Formula:
-        if formula in (TRUE, FALSE) or literal_count(formula) > MAX_SIMPLIFIED:
+        if formula in (TRUE, FALSE) or formulas.literal_count(formula) > MAX_SIMPLIFIED:
             return two_level.without_staircases(formula)
         known = self._known.get(formula)
         if known is not None and known.pay():
@@ -281,18 +269,18 @@ class ShortConditions:
 
     def _shorter(self, formula: Formula) -> Formula:
         """Shorten a group without the definitions in it, which make nothing else redundant."""
-        parts = clauses(formula)
+        parts = formulas.clauses(formula)
         definitions = _definitions(parts, self.assumptions)
         rest = [part for part in parts if part not in definitions]
         if not definitions or not rest:
             return self._shortened(formula)
-        short = map(self._in_order, clauses(self._shortened(all_of(rest))))
+        short = map(self._in_order, formulas.clauses(self._shortened(formulas.all_of(rest))))
         places = {part: n for n, part in enumerate(parts)}
         conjuncts = [
             *((places[part], part) for part in definitions),
             *((_place(clause, rest, places), clause) for clause in short),
         ]
-        return all_of(clause for _, clause in sorted(conjuncts, key=itemgetter(0)))
+        return formulas.all_of(clause for _, clause in sorted(conjuncts, key=itemgetter(0)))
 
     def _in_order(self, clause: Formula) -> Formula:
         """Return a clause with the members of a join in the order of the run's sizes."""

@@ -6,23 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar, overload
 
 from symbcast.core.account import Account, sampled_verdict
+from symbcast.core.algebra import formulas
 from symbcast.core.algebra.arithmetic import replace_symbols
-from symbcast.core.algebra.formulas import (
-    FALSE,
-    FORMULA_KINDS,
-    TRUE,
-    AllOf,
-    AnyOf,
-    Comparison,
-    Formula,
-    Operator,
-    all_of,
-    any_of,
-    at_most,
-    clauses,
-    negate,
-    with_values,
-)
+from symbcast.core.algebra.formulas import FALSE, FORMULA_KINDS, TRUE, AllOf, AnyOf, Comparison, Formula, Operator
 from symbcast.core.algebra.symbols import (
     Rest,
     SequenceSymbol,
@@ -93,11 +79,11 @@ class Statement:
         plain = value.plain_names if isinstance(value, BroadcastCall) else None
         if plain is not None and isinstance(value, BroadcastCall):
             # Names that only text has: each is its own symbol here, and none needs another label.
-            self.formula, self._order = all_of(value.clauses), plain
+            self.formula, self._order = formulas.all_of(value.clauses), plain
             self._spoken, self._own = frozenset(), {}
             return
         if isinstance(value, str):
-            read = with_values(parse_formula(value))
+            read = formulas.with_values(parse_formula(value))
             self.formula = _with_extremes_compared(read)
             # A comparison that holds or fails whatever its names are leaves the formula, but they are sizes here.
             sizes: Iterable[Symbol] = (*formula_symbols(read, value), *names_lost(value))
@@ -118,7 +104,7 @@ class Statement:
     @property
     def clauses(self) -> tuple[Formula, ...]:
         """The conjuncts; empty for the condition that is always true."""
-        return clauses(self.formula)
+        return formulas.clauses(self.formula)
 
     @property
     def sympy(self) -> Boolean:
@@ -192,7 +178,7 @@ class Statement:
     @property
     def _assumed(self) -> Formula:
         """The bounds of each size: a condition has no other assumptions."""
-        return all_of(arguments.assumed_formulas(self._order, (), 0))
+        return formulas.all_of(arguments.assumed_formulas(self._order, (), 0))
 
     @property
     def _symbols(self) -> tuple[Symbol, ...]:
@@ -200,20 +186,20 @@ class Statement:
 
     def __and__(self, other: ConditionLike) -> Self:
         ours, theirs = self._together(other)
-        return ours._with(all_of((ours.formula, theirs.formula)), theirs)
+        return ours._with(formulas.all_of((ours.formula, theirs.formula)), theirs)
 
     def __or__(self, other: ConditionLike) -> Self:
         ours, theirs = self._together(other)
         if ours._is_of_all_axes and theirs._is_of_all_axes:
             # Each disjunct covers all axes, and no formula about a single axis expresses their disjunction.
             raise UnknownRankError("an alternative of two conditions", _rest_in(theirs.formula), _HINT)
-        return ours._with(any_of((ours.formula, theirs.formula)), theirs)
+        return ours._with(formulas.any_of((ours.formula, theirs.formula)), theirs)
 
     def __invert__(self) -> Self:
         if self._is_of_all_axes:
             # It fails on some axis, which no formula here can express.
             raise UnknownRankError("the negation of a condition", _rest_in(self.formula), _HINT)
-        return self._with(with_values(negate(with_values(self.formula))))
+        return self._with(formulas.with_values(formulas.negate(formulas.with_values(self.formula))))
 
     def __rshift__(self, other: ConditionLike) -> Self:
         return ~self | other
@@ -450,7 +436,7 @@ def refuting_sizes(
     sizes = both._sizes(said, assume, min_size, min_axis, required)
     # A conjunct of both does not fail where the condition holds; negated, many conjuncts are as many cases.
     known = set(ours.clauses)
-    return Refutation(sizes, ours.formula, all_of(c for c in theirs.clauses if c not in known)), both._shown
+    return Refutation(sizes, ours.formula, formulas.all_of(c for c in theirs.clauses if c not in known)), both._shown
 
 
 def size_extremes(
@@ -485,7 +471,7 @@ def extremes_in_answer(
 
     Each size is a call with its own effort. Points are about the symbols that the answer's names refer to.
     """
-    ours = condition_of_answer(Statement, all_of((*answer.clauses, *more)), answer)
+    ours = condition_of_answer(Statement, formulas.all_of((*answer.clauses, *more)), answer)
     named = named_sizes(answer)
     every = [Comparison("<=", 0, s) for s in named.values() if not isinstance(s, SequenceSymbol)]
     sizes = ours._sizes((), assume, 0, answer.min_size, [ours.formula, *every])
@@ -549,7 +535,7 @@ def _formula(value: ConditionLike) -> Formula:
     if isinstance(value, Statement):
         return value.formula
     if isinstance(value, (BroadcastCall, Program)):
-        return named_formula(all_of(value.clauses), value)
+        return named_formula(formulas.all_of(value.clauses), value)
     if isinstance(value, FORMULA_KINDS):
         return _by_name(value)
     if isinstance(value, bool):
@@ -557,7 +543,7 @@ def _formula(value: ConditionLike) -> Formula:
     if hasattr(type(value), "free_symbols"):
         from symbcast.core.algebra.sympy_conversion import formula_from_sympy
 
-        return _by_name(with_values(formula_from_sympy(value)))
+        return _by_name(formulas.with_values(formula_from_sympy(value)))
     raise ShapeTypeError(value, "a condition", "write text such as 'N == M or N == 1', a sympy Boolean or a Result")
 
 
@@ -574,21 +560,23 @@ def _with_extremes_compared(formula: Formula) -> Formula:
                     others = [o.dim() for o in extreme.args if o != term(member)]
                     return _compared(operator, extreme.kind, member, others, is_first=extreme is left)
         case AllOf(parts):
-            return all_of(map(_with_extremes_compared, parts))
+            return formulas.all_of(map(_with_extremes_compared, parts))
         case AnyOf(parts):
-            return any_of(map(_with_extremes_compared, parts))
+            return formulas.any_of(map(_with_extremes_compared, parts))
     return formula
 
 
 def _compared(operator: Operator, kind: str, member: Dim, others: Sequence[Dim], *, is_first: bool) -> Formula:
     """Return how a member of a min or max compares with the others, where it compares so with all of them."""
-    is_it = all_of(at_most(member, o) if kind == "min" else at_most(o, member) for o in others)
+    is_it = formulas.all_of(
+        formulas.at_most(member, o) if kind == "min" else formulas.at_most(o, member) for o in others
+    )
     if operator in ("==", "!="):
-        return is_it if operator == "==" else negate(is_it)
+        return is_it if operator == "==" else formulas.negate(is_it)
     is_beyond = is_first == (kind == "min")  # the extreme one is never on the other side of its member
     if operator == "<=":
         return TRUE if is_beyond else is_it
-    return negate(is_it) if is_beyond else FALSE
+    return formulas.negate(is_it) if is_beyond else FALSE
 
 
 def _by_name(formula: Formula) -> Formula:
