@@ -173,3 +173,9 @@ BAD = [
 def test_what_cannot_be_padded_is_refused(mode, body, version, error, problem):
     with pytest.raises(error, match=problem):
         sb.onnx.free(model_of(f"g (float[4, 4] x) => (float y) {body}", version), {"x": "N, T"}, pad=mode)
+
+
+def test_inputs_that_must_be_equal_are_not_padded_to_hide_that_they_differ():
+    text = "g (float[4, 1, 2] x, float[4, 3, 2] z) => (float y) { y = Concat<axis = 1>(x, z) }"
+    with pytest.raises(sb.BindingError, match="no padding helps: the model needs A == B"):
+        sb.onnx.free(model_of(text), {"x": {0: "A"}, "z": {0: "B"}}, pad="zero")

@@ -168,10 +168,10 @@ def check_mode(mode: object) -> None:
 # Which sizes to pad to.
 
 
-def targets_of(condition: Formula, old: Mapping[Symbol, int]) -> list[Target]:
+def targets_of(condition: Formula, old: Mapping[Symbol, int], inputs: Mapping[Symbol, str]) -> list[Target]:
     """Return the sizes to which axes are padded, so that a condition holds, for the axes where there are any.
 
-    ``old`` has all sizes that may be padded, with numbers at which the condition holds.
+    ``old`` has all sizes that may be padded, with numbers at which the condition holds, and ``inputs`` their inputs.
     """
     sets = {s: own_set(s, 1) for s in old}
     groups: list[tuple[set[Symbol], list[Formula]]] = []
@@ -197,7 +197,10 @@ def targets_of(condition: Formula, old: Mapping[Symbol, int]) -> list[Target]:
     for sizes, tied in groups:
         works = all_of([*tied, *(alone[s] for s in sizes)])
         if targets.keys() >= sizes:
-            together = _together(tied, {s: targets[s] for s in sizes}, old)
+            together = _together(tied, {s: targets[s] for s in sizes})
+            # Padding to the old sizes would hide that two inputs differ that must not.
+            if not together and len({inputs[s] for s in sizes}) == 1:
+                together = _to_old(tied, {s: targets[s] for s in sizes}, old)
             targets |= {s: target._replace(works=works) for s, target in together.items()}
     return [target for target in targets.values() if target.step > 1 or target.least > 1]
 
@@ -218,11 +221,8 @@ def _class_in(size: Symbol, members: SizeSet) -> Target | None:
     return None
 
 
-def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target], old: Mapping[Symbol, int]) -> dict[Symbol, Target]:
-    """Return classes for sizes that only work together: all with one more step, then each with the smallest one.
-
-    If there are none, these are the old sizes, unless padding each size alone helps.
-    """
+def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target]) -> dict[Symbol, Target]:
+    """Return classes for sizes that only work together: all with one more step, then each with the smallest one."""
     for step in range(1, _MOST_STEP + 1):
         chosen = {s: _with_step(target, step) for s, target in own.items()}
         if _holds_within(tied, chosen):
@@ -230,6 +230,11 @@ def _together(tied: Sequence[Formula], own: Mapping[Symbol, Target], old: Mappin
                 less = ({**chosen, s: _with_step(target, k)} for k in divisors(step))
                 chosen = next(c for c in less if _holds_within(tied, c))
             return chosen
+    return {}
+
+
+def _to_old(tied: Sequence[Formula], own: Mapping[Symbol, Target], old: Mapping[Symbol, int]) -> dict[Symbol, Target]:
+    """Return the old sizes as targets, unless padding each size alone helps."""
     point = {s: target._replace(step=1, least=old[s], most=old[s]) for s, target in own.items()}
     helps = any(target.step > 1 or target.least > 1 for target in own.values())
     return {} if helps or not _holds_within(tied, point) else point
@@ -270,7 +275,8 @@ def pad_model(model: OnnxModel, old: Mapping[Symbol, int], report: ModelReport, 
     condition, leave = report.condition, "leave the padding out"
     if condition.formula == TRUE:
         raise BindingError(f"there is nothing to pad: {_NOTHING[report.verdict]}", leave)
-    targets = targets_of(condition.formula, {s: n for s, n in old.items() if s in plan.sources})
+    known = {s: n for s, n in old.items() if s in plan.sources}
+    targets = targets_of(condition.formula, known, {s: plan.sources[s][0] for s in known})
     if not targets:
         needs = "the model runs at no sizes" if report.verdict is Verdict.NEVER else f"the model needs {condition}"
         raise BindingError(f"no padding helps: {needs}", leave)
