@@ -145,6 +145,22 @@ def test_what_the_old_sizes_leave_open_is_noted(shape, axes, notes):
     assert all(" ".join(note.split()) in " ".join(str(answer).split()) for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("nodes", "note"),
+    [
+        ("s = ReduceSum(x, both)  y = Div(s, count)", "count holds numbers that sizes had"),
+        ("y = Mul(x, part)", "part holds numbers that sizes had"),
+        ("y = MaxPool<kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]>(x)", "y pads one side more"),
+        ("y = Pad(x, pads)", "y pads one side more"),
+    ],
+)
+def test_what_an_exporter_may_have_computed_from_sizes_is_noted(nodes, note):
+    text = f"""g (float[2, 3, 6, 8] x) => (float y) <float count = {{48.0}}, float part = {{0.125}},
+      int64[2] both = {{2, 3}}, int64[8] pads = {{0, 0, 0, 0, 0, 0, 1, 1}}> {{ {nodes} }}"""
+    (answer,) = sb.onnx.free(model_of(text), "N, H, W").notes
+    assert answer.startswith(note)
+
+
 def test_a_loop_takes_as_many_turns_as_there_are_rows():
     text = """g (float[3, 2] x) => (float y) <int64 turns = {3}, bool yes = {1}> {
       first = Constant<value = float[2] {0, 0}>()

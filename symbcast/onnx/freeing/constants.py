@@ -125,7 +125,7 @@ class _Stretch:
         """Return the nodes of a constant that counts all of its elements, such as the index of each cell of a grid."""
         import numpy as np
 
-        if array.dtype.kind not in "iu" or array.dtype.itemsize < 4:
+        if array.dtype.kind not in "iuf" or array.dtype.itemsize < 4 or (array.dtype.kind == "f" and array.size <= 2):
             return None
         first = array.ravel()[:1]
         if (array - first != np.arange(array.size, dtype=array.dtype).reshape(array.shape)).any():
@@ -156,7 +156,9 @@ class _Stretch:
             so_far, by = nodes[-1].outputs[0], self._constant(step)
             product = self._node("Mul", (self._indices(_along(target, axis), array.dtype), by.outputs[0]))
             nodes += [by, product, self._node("Add", (so_far, product.outputs[0]))]
-        return Grown(nodes, *_COUNTS)
+        is_whole = array.dtype.kind != "f" or all((step == step.round()).all() for step in steps)
+        why = _COUNTS[1] if is_whole else f"{_COUNTS[1]} by a fraction, which is taken to be the same at all sizes"
+        return Grown(nodes, _COUNTS[0], why)
 
     def _causal(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
         """Return the nodes of a mask with one value where the column is after the row, and another one elsewhere."""

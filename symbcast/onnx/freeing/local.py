@@ -336,7 +336,7 @@ def _split(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original
         yield Proposal({}, "equal parts stay equal", "Split", {"axis": axis})
     elif len(set(lengths)) == 1:
         yield Proposal({1: (floor_divide(whole, len(lengths)),) * len(lengths)}, "equal parts stay equal")
-    why = "one part takes what the others leave"
+    why = "one part takes what the others leave, if these are the same at all sizes"
     for n in sorted(range(len(lengths)), key=lambda n: -lengths[n]):
         rest = subtract(whole, sum(lengths) - lengths[n])
         parts = (*lengths[:n], rest, *lengths[n + 1 :])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import combinations, islice
-from math import prod
+from math import isfinite, prod
 from typing import Any, NamedTuple, Self
 
 from symbcast.core.algebra.arithmetic import subtract
@@ -44,7 +44,7 @@ from symbcast.operators.values.value import UNKNOWN, Constant, Value
 _SIZES, _ENTRIES, _TOGETHER, _TRIALS, _CHAIN = 8, 16, 2, 48, 24
 _EFFORT = 30_000
 # How many elements a constant has that may be sizes, and what may be so.
-_FEW = 8
+_FEW, _ROUNDING = 8, 1e-6
 _PADS = "pads one side more: if the exporter computed that from the old sizes, others need another padding"
 _COUNTS = "holds numbers that sizes had, and stays: if it was computed from them, the results at others are wrong"
 
@@ -178,7 +178,7 @@ class FreeingWalk(OnnxWalk):
             self.plan.doubts.setdefault(_PADS, {})[node.title] = None
         for name, value in zip(node.inputs, inputs, strict=True) if node.op_type in ("Mul", "Div", "Sub") else ():
             number = self.makers[name].attributes.get("value_float") if name in self.makers else None
-            numbers = {number} if number is not None else _few_numbers(value)
+            numbers = _few_numbers(value, number)
             sizes = {n for n, dims in self._numbers.items() if not all(map(self.plan.is_batch, dims))}
             whole = prod(n for s, n in self.plan.old.items() if not self.plan.is_batch(s))
             if numbers and numbers <= {*sizes, whole} - {1}:
@@ -614,9 +614,12 @@ def _listing(value: Value, dims: Dims) -> Value:
     return other
 
 
-def _few_numbers(value: Value | None) -> set[Any]:
+def _few_numbers(value: Value | None, number: float | None) -> set[Any]:
+    """Return the numbers that a small constant holds; of fractions such as 1/64, the 64."""
     few = isinstance(value, Constant) and prod(d for d in value.shape or () if isinstance(d, int)) <= _FEW
-    return {*value.array.ravel().tolist()} if isinstance(value, Constant) and few else set()
+    held = value.array.ravel().tolist() if isinstance(value, Constant) and few else [number or 0]
+    numbers = [n for n in held if isinstance(n, int | float) and isfinite(n)]
+    return {round(1 / n) if 0 < n < 1 and abs(1 / n - round(1 / n)) < _ROUNDING / n else n for n in numbers}
 
 
 def _raw(node: Node) -> OnnxNode:
