@@ -148,10 +148,10 @@ def test_what_the_old_sizes_leave_open_is_noted(shape, axes, notes):
 @pytest.mark.parametrize(
     ("nodes", "note"),
     [
-        ("s = ReduceSum(x, both)  y = Div(s, count)", "count holds numbers that sizes had"),
-        ("y = Mul(x, part)", "part holds numbers that sizes had"),
-        ("y = MaxPool<kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]>(x)", "y pads one side more"),
-        ("y = Pad(x, pads)", "y pads one side more"),
+        ("s = ReduceSum(x, both)  y = Div(s, count)", "count: numbers that sizes had"),
+        ("y = Mul(x, part)", "part: numbers that sizes had"),
+        ("y = MaxPool<kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]>(x)", "y: a padding of one side"),
+        ("y = Pad(x, pads)", "y: a padding of one side"),
     ],
 )
 def test_what_an_exporter_may_have_computed_from_sizes_is_noted(nodes, note):
@@ -285,6 +285,17 @@ def test_what_a_model_takes_after_it_is_freed(case):
 def test_freed_models_run_in_onnx_runtime_as_the_old_ones(case):
     text, axes, condition, _ = CASES[case]
     freed(text, axes, condition)
+
+
+def test_what_keeps_its_size_is_checked_by_numbers_that_onnx_runtime_does_not_infer():
+    text, axes, *_ = CASES["a table for one image size"]
+    answer = sb.onnx.free(model_of(text), axes)
+    assert {left.why for left in answer.fixed} == {"nothing makes table [1, 6, 4] for other sizes"}
+    nodes = {node.output[0]: node for node in answer.model.graph.node}
+    *_, add = answer.model.graph.node
+    kept = nodes[add.input[0]]
+    assert [kept.op_type, nodes[kept.input[1]].op_type] == ["Reshape", "Constant"]
+    assert [nodes[kept.input[0]].op_type, nodes[nodes[kept.input[0]].input[0]].op_type] == ["Gather", "Gather"]
 
 
 def test_a_model_is_never_written_over_itself(tmp_path):

@@ -120,7 +120,8 @@ class Freed(Explained):
         for finding in self.report.findings:
             names = [name for name, _ in finding.operands]
             table = next((why for t, why in tables.items() if any(n.startswith(f"{t}_free") for n in names)), "")
-            yield Fixed(finding.node, finding.op_type, finding.text, table or finding.reason)
+            why = table or self._plan.pins.get(finding.node) or finding.reason
+            yield Fixed(finding.node, finding.op_type, finding.text, why)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the new model to a file, as a whole, in the binary format.
@@ -307,7 +308,7 @@ class Freed(Explained):
         ]
         for why, nodes in self._plan.doubts.items():
             first, *others = nodes
-            notes.append(f"{visible(first)}{f' and {len(others)} more' if others else ''} {why}")
+            notes.append(f"{visible(first)}{f' and {len(others)} more' if others else ''}: {why}")
         return (*notes, *(self._padded.padding.notes if self._padded else ()))
 
 

@@ -5,7 +5,7 @@ A plan outlives the walks through its model: every walk takes the decisions of t
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,8 +24,8 @@ from symbcast.operators.values.value import Value
 if TYPE_CHECKING:
     from symbcast.onnx.reader import OnnxModel
 
-# The first operator sets in which Min and Max take integers, and in which Mod exists.
-_EXTREMA, _MOD = 12, 10
+# The first operator sets in which Min and Max take integers, Mod exists, and Unsqueeze takes its axes as an input.
+_EXTREMA, _MOD, _LISTED_AXES = 12, 10, 13
 _DOUBLE, _INT64 = 11, 7
 # The most trials for one model.
 _TRIALS = 1000
@@ -86,6 +86,8 @@ class Plan:
         self.is_in_functions = False
         # The nodes that may depend on sizes in a way that the model does not show, by how they may.
         self.doubts: dict[str, dict[str, None]] = {}
+        # Why nodes keep sizes, by their titles.
+        self.pins: dict[str, str] = {}
         # The identities of the nodes that were looked at.
         self.seen: set[int] = set()
         # The axes that an axis of a reshaped tensor joins, in their order.
@@ -189,26 +191,35 @@ class Plan:
             name = self.op("Reshape", (name, scalar), "size")
         return name
 
-    def pinned(self, dims: Sequence[Dim], before: Sequence[Dim]) -> str:
-        """Return the name of a tensor that holds sizes, if those that took a number's place have this number.
+    def kept(self, name: str, shape: Sequence[Dim], axes: Iterable[int]) -> list[OnnxNode]:
+        """Return nodes that fail unless some axes of a value have their old numbers, and a product's factors theirs.
 
-        So have the factors of a product: a table for 2 x 2 patches is none for 1 x 4.
+        A table for 2 x 2 patches is none for 1 x 4. The numbers are constants, as ONNX Runtime takes a size that is
+        computed for a Reshape to be -1; a factor is checked by an index, which is 0 at its number only.
         """
-        free = {d for d, own in zip(dims, before, strict=True) if d != own}
-        factors = {d: {a for m in term(d).coefficients if len(m) > 1 for a in m} for d in free}
-        single = {d for d in free if not factors[d] and len(free) > 1}
-        return self.vector(dims, {d: self._checked(d) for d in single.union(*factors.values())})
+        nodes: list[OnnxNode] = []
+        factors = [*dict.fromkeys(a for n in axes for m in term(shape[n]).coefficients if len(m) > 1 for a in m)]
+        if factors:
+            place = {"axes": [0]} if self.version < _LISTED_AXES else {}
+            nodes.append(
+                self.node("Unsqueeze", (name, *(() if place else (self.constant([0]),))), f"{name}_pin", **place)
+            )
+        for factor in factors:
+            distance = self.op("Sub", (self.size(factor), self.constant([self.number(factor) or 0])), "distance")
+            index = self.op("Mul", (distance, distance), "square")
+            if factor is factors[-1]:
+                index = self.op("Reshape", (index, self.constant([])), "index")
+            nodes.append(self.node("Gather", (nodes[-1].outputs[0], index), f"{name}_pin", axis=0))
+        numbers = self.constant([self.number(d) or 0 if n in axes else 0 for n, d in enumerate(shape)])
+        return [*nodes, self.node("Reshape", (nodes[-1].outputs[0] if nodes else name, numbers), f"{name}_pin")]
 
-    def vector(self, dims: Sequence[Dim], known: Mapping[Dim, str] = {}) -> str:
-        """Return the name of a tensor that holds sizes; raise `ArithmeticError` if no nodes compute them exactly.
-
-        ``known`` are names of tensors that hold some of them.
-        """
+    def vector(self, dims: Sequence[Dim]) -> str:
+        """Return the name of a tensor that holds sizes; raise `ArithmeticError` if no nodes compute them exactly."""
         parts: list[str] = []
         for is_number, run in groupby(dims, lambda dim: isinstance(dim, int)):
             sizes = [*run]
             numbers = [d for d in sizes if isinstance(d, int)]
-            parts += [self.constant(numbers)] if is_number else [self.size(d, known) for d in sizes]
+            parts += [self.constant(numbers)] if is_number else [self.size(d) for d in sizes]
         return parts[0] if len(parts) == 1 else self.op("Concat", parts, "sizes", axis=0)
 
     def counted(self, dims: Sequence[Dim]) -> str:
@@ -219,21 +230,13 @@ class Plan:
         places = self.op("Range", (zero, count, one), "range")
         return self.op("Reshape", (places, self.vector(dims)), "indices")
 
-    def _checked(self, dim: Dim) -> str:
-        """Return the name of a tensor that holds a size, if that has its old number; else the model fails there."""
-        number = self.constant([self.number(dim) or 0])
-        zeros = self.op("ConstantOfShape", (number,), "zeros")
-        return self.op("Shape", (self.op("Reshape", (zeros, self.size(dim)), "checked"),), "checked_size")
-
-    def size(self, dim: Dim, known: Mapping[Dim, str] = {}) -> str:
+    def size(self, dim: Dim) -> str:
         """Return the name of a tensor with one element, a size."""
-        if dim in known:
-            return known[dim]
         if isinstance(dim, Symbol):
             return self._read(dim)
         if isinstance(dim, Operation):
             return self._operation(dim)
-        return self._sum(term(dim), known)
+        return self._sum(term(dim))
 
     def _read(self, symbol: Symbol) -> str:
 
@@ -246,11 +249,11 @@ class Plan:
         place = self.constant([axis])
         return self.op("Gather", (shape, place), f"{symbol.name}_size", axis=0)
 
-    def _sum(self, value: Term, known: Mapping[Dim, str]) -> str:
+    def _sum(self, value: Term) -> str:
 
         total = ""
         for monomial, coefficient in value.coefficients.items() or [((), 0)]:
-            factors = [self.size(atom, known) for atom in monomial]
+            factors = [self.size(atom) for atom in monomial]
             if coefficient != 1 or not factors:
                 factors.append(self.constant([coefficient]))
             product = reduce(lambda one, other: self.op("Mul", (one, other), "size"), factors)

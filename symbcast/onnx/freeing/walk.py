@@ -45,8 +45,8 @@ _SIZES, _ENTRIES, _TOGETHER, _TRIALS, _CHAIN = 8, 16, 2, 48, 24
 _EFFORT = 30_000
 # How many elements a constant has that may be sizes, and what may be so.
 _FEW, _ROUNDING = 8, 1e-6
-_PADS = "pads one side more: if the exporter computed that from the old sizes, others need another padding"
-_COUNTS = "holds numbers that sizes had, and stays: if it was computed from them, the results at others are wrong"
+_PADS = "a padding of one side, which stays: if it was computed from the old sizes, others need another"
+_COUNTS = "numbers that sizes had, which stay: if they were computed from these, the results at others are wrong"
 
 
 class Trial(NamedTuple):
@@ -372,15 +372,27 @@ class FreeingWalk(OnnxWalk):
         with self.asker.trying(self._aside()):
             for each in before:
                 super().node(each, apart)
-        for position, name in enumerate(own.inputs):
-            shape = (apart.find(name) or Value(None)).shape or ()
-            meeting = self._meeting(own, position, apart)
-            dims = tuple(m if self._stays(d, m, shape) else d for d, m in zip(shape, meeting, strict=True))
+        shapes = [(apart.find(name) or Value(None)).shape or () for name in own.inputs]
+        for position, (name, shape) in enumerate(zip(own.inputs, shapes, strict=True)):
+            kept: dict[int, tuple[int, int]] = {}
+            for other, back in (
+                (o, b) for o, dims in enumerate(shapes) if o != position for b in range(1, len(dims) + 1)
+            ):
+                if back <= len(shape) and self._stays(shapes[other][-back], shape[-back], shapes[other]):
+                    kept[len(shape) - back] = other, back
             with suppress(ArithmeticError):
-                if dims != shape:
-                    nodes.append(self.plan.node("Reshape", (name, self.plan.pinned(dims, shape)), f"{name}_pin"))
-                    inputs[position] = nodes[-1].outputs[0]
-                    edits = (*edits, Edit(node.title, node.op_type, name, size_list(shape), size_list(dims), _STAYS))
+                if kept:
+                    checks = self.plan.kept(name, shape, kept)
+                    inputs[position] = checks[-1].outputs[0]
+                    nodes += checks
+                    for other in dict.fromkeys(o for o, _ in kept.values()):
+                        old, new = shapes[other], list(shapes[other])
+                        for axis, (fixed, back) in kept.items():
+                            new[-back] = shape[axis] if fixed == other else new[-back]
+                        edit = Edit(node.title, node.op_type, own.inputs[other], size_list(old), size_list(new), _STAYS)
+                        why = f"nothing makes {own.inputs[other]} {size_list(old)} for other sizes"
+                        self.plan.pins.update(dict.fromkeys((check.title for check in checks), why))
+                        edits = (*edits, edit)
         self._walk_sizes()
         return Change(self.plan.copied(own, inputs), (*before, *nodes), edits) if nodes else change
 
