@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _EXTREMA, _MOD, _LISTED_AXES = 12, 10, 13
 _DOUBLE, _INT64 = 11, 7
 # The most trials for one model.
-_TRIALS = 1000
+_TRIALS = 2000
 
 
 class Edit(NamedTuple):
@@ -198,7 +198,9 @@ class Plan:
         computed for a Reshape to be -1; a factor is checked by an index, which is 0 at its number only.
         """
         nodes: list[OnnxNode] = []
-        factors = [*dict.fromkeys(a for n in axes for m in term(shape[n]).coefficients if len(m) > 1 for a in m)]
+        fixed = {shape[n]: None for n in axes}
+        parts: dict[Dim, list[Dim]] = {d: [a for m in term(d).coefficients if len(m) > 1 for a in m] for d in fixed}
+        factors = [*dict.fromkeys(a for d in fixed for a in parts[d] or ([d] if len(fixed) > 1 else []))]
         if factors:
             place = {"axes": [0]} if self.version < _LISTED_AXES else {}
             nodes.append(
