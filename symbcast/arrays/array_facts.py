@@ -256,6 +256,8 @@ class ArrayContents:
         true_count: the number of true elements once it was requested; empty before.
         false_count: the ``true_count`` list of the array that this one negates; None if there is no such array.
         parts: the slices along the first axis, if each was created separately.
+        joins: the keys of joins that led to elements of which not all is known that holds.
+        integer: the only element as an integer that data decide, once it was requested.
         divisors: the sizes by which elements were divided: where one is 0, they may not be finite.
     """
 
@@ -268,17 +270,19 @@ class ArrayContents:
     false_count: list[Any] | None = None
     parts: tuple[Any, ...] | None = None
     divisors: tuple[Any, ...] = ()
+    integer: Any = None
+    joins: tuple[Any, ...] = ()
 
     @property
     def spread(self) -> ArrayContents:
         """Return the facts that remain when elements are reordered, reshaped or repeated."""
-        return ArrayContents(self.truth, self.span, is_data=self.is_data, divisors=self.divisors)
+        return ArrayContents(self.truth, self.span, is_data=self.is_data, divisors=self.divisors, joins=self.joins)
 
     @property
     def some(self) -> ArrayContents:
         """Return the facts that hold for a subset of the elements."""
         span = self.span.bounds if self.span else None
-        return ArrayContents(self.truth, span, is_data=self.is_data, divisors=self.divisors)
+        return ArrayContents(self.truth, span, is_data=self.is_data, divisors=self.divisors, joins=self.joins)
 
     @property
     def moved(self) -> ArrayContents:
@@ -292,10 +296,23 @@ class ArrayMemory:
     """Elements that several arrays may share: a write through one array changes them for all.
 
     Attributes:
-        writes: the number of writes so far.
+        own: the number of writes through this one.
+        parts: the elements of which these are one, if data decide which.
+        is_number: whether it is a number, which nothing changes in place.
     """
 
-    __slots__ = ("writes",)
+    __slots__ = ("is_number", "own", "parts")
 
-    def __init__(self) -> None:
-        self.writes = 0
+    def __init__(self, *parts: ArrayMemory, is_number: bool = False) -> None:
+        self.own, self.parts, self.is_number = 0, parts, is_number
+
+    @property
+    def writes(self) -> int:
+        """The number of writes so far that may have changed the elements."""
+        return self.own + sum(p.writes for p in self.parts)
+
+    def write(self) -> None:
+        """Count a write."""
+        self.own += 1
+        for part in self.parts:
+            part.write()

@@ -283,7 +283,7 @@ def counted(path: Path, array: Any) -> Dim:
 def _counted(path: Path, most: Dim, contents: ArrayContents) -> Dim:
     if not contents.is_data:
         path.fail_to_trace("how many elements are true depends on sizes only, but was not followed here")
-    count = path.data_size("count")
+    count = path.data_size("count", joins=contents.joins)
     path.suppose(at_most(count, most))
     return count
 

@@ -76,7 +76,7 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
     def contents(self) -> ArrayContents:
         """The known facts about the elements; writes since they were recorded discard them."""
         if self._writes != self.memory.writes:
-            self._contents = ArrayContents(is_data=self._contents.is_data)
+            self._contents = ArrayContents(is_data=self._contents.is_data, joins=self._contents.joins)
             self._writes = self.memory.writes
         return self._contents
 
@@ -248,7 +248,10 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
             raise ValueError("The truth value of an empty array is ambiguous.")
         if self.truth is not None:
             return self.truth
-        return path.ask(equal(path.data_size("data", 0, 1), 1))
+        # The same element is true, or is not, whenever it is asked.
+        if not self.contents.true_count:
+            self.contents.true_count.append(path.data_size("data", 0, 1, self.contents.joins))
+        return path.ask(equal(self.contents.true_count[0], 1))
 
     def __getitem__(self, key: Any) -> Any:
         return SymbolicArray.get_item(self, key)
@@ -258,15 +261,17 @@ class SymbolicArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def forget(self, *written: Any) -> None:
         """Discard the facts about the elements, including those of views, after ``written`` values were assigned."""
-        is_data = any(getattr(v, "contents", _CONSTANT).is_data for v in written)
+        known = [getattr(v, "contents", _CONSTANT) for v in written]
+        is_data, joins = any(c.is_data for c in known), {j: None for c in known for j in c.joins}
         # Views share the memory: a write through one changes what is known of all.
-        self.memory.writes += 1
+        self.memory.write()
         self.contents.is_data |= is_data
+        self.contents.joins = (*self.contents.joins, *joins)
 
     def reorder(self) -> None:
         """Keep only the facts that do not depend on order, for views too: the elements were shuffled."""
         moved = self.contents.moved
-        self.memory.writes += 1
+        self.memory.write()
         self._contents, self._writes = moved, self.memory.writes
 
     def _as_number(self, *_: Any) -> Any:
@@ -326,7 +331,8 @@ def _in_place(name: str) -> Callable[[SymbolicArray, Any], Any]:
         if self.dims:
             return in_place(self, other)
         result = operator(self, other)
-        self.forget(other)  # it may also be an array without axes
+        if not self.memory.is_number:  # it may be an array without axes, or a view
+            self.forget(other)
         return result
 
     return changed
@@ -405,12 +411,15 @@ def decided_by(result: Any, *values: Any) -> Any:
     """Return arrays made from some values, with what the values say about their elements."""
     # If no value is data, the elements depend on sizes only; they may not be finite where those of a value may not be.
     is_data = is_of_data(*values)
-    divisors = tuple(dict.fromkeys(d for v in values if hasattr(type(v), "dims") for d in v.contents.divisors))
-    if not is_data or divisors:
+    known = [v.contents for v in values if hasattr(type(v), "dims")]
+    divisors = tuple(dict.fromkeys(d for c in known for d in c.divisors))
+    joins = tuple(dict.fromkeys(j for c in known for j in c.joins))
+    if not is_data or divisors or joins:
         for array in result if isinstance(result, (tuple, list)) else (result,):
             if type(array) is SymbolicArray:
                 array.contents.is_data = array.contents.is_data and is_data
                 array.contents.divisors = tuple(dict.fromkeys((*array.contents.divisors, *divisors)))
+                array.contents.joins = tuple(dict.fromkeys((*array.contents.joins, *joins)))
     return result
 
 
@@ -454,16 +463,23 @@ MARK = "\u2063"
 
 
 def integer_of(array: SymbolicArray) -> Any:
-    """Return a single element as an integer that data decide, within the bounds of the elements."""
-    path, span = here(), array.span
+    """Return a single element as an integer that data decide, within the bounds of the elements: always the same."""
+    contents = array.contents
+    if contents.integer is None:
+        contents.integer = _integer_within(array.span, contents.joins)
+    return contents.integer
+
+
+def _integer_within(span: IntegerSpan | None, joins: tuple[Any, ...]) -> Any:
+    path = here()
     if span is not None and span.low == span.high:
         return sized(span.low, path)
     if span is not None and path.bounds.is_at_least(span.low, 0):
-        integer = path.data_size("integer")
+        integer = path.data_size("integer", joins=joins)
         path.suppose(at_most(span.low, integer))
         path.suppose(at_most(integer, span.high))
         return sized(integer, path)
-    above, below = path.data_size("integer"), path.data_size("integer")
+    above, below = path.data_size("integer", joins=joins), path.data_size("integer", joins=joins)
     return sized(subtract(above, below), path)
 
 

@@ -22,7 +22,7 @@ from symbcast.arrays.arguments import WITHOUT_CHECKS, ArrayArgument, TraceArgume
 from symbcast.arrays.functions import replacements  # noqa: F401 - it registers stand-ins
 from symbcast.arrays.functions.packages import NumbaFunction, without_numba
 from symbcast.arrays.functions.replacements import STANDINS, SYMBOLIC
-from symbcast.arrays.loops.loop import FrameState, check_ended, check_value
+from symbcast.arrays.loops.loop import FrameState, check_arms, check_ended, check_value
 from symbcast.arrays.loops.rewriting import loops_of
 from symbcast.arrays.loops.rewritten_calls import is_key, restore_keyed
 from symbcast.arrays.standins import WRAPPERS, reach_of, real_of
@@ -427,11 +427,13 @@ class _Traced:
             try:
                 result = of(self.called)(*map(of, args), **{k: of(v) for k, v in options.items()})
             except Exception as error:
+                check_arms(path)
                 check_ended(path, error)
                 raise
             finally:
                 self.has_followed_loops = self.has_followed_loops or bool(path.loops.varying)
                 restore_keyed(path, result)
+            check_arms(path)
             check_value(path, result)
             return result
 

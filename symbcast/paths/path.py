@@ -213,6 +213,7 @@ class Path(Context):
         if satisfiability is Satisfiability.UNSATISFIABLE:
             return steps.PathQuestion(formula, answer, False)
         self.loops.check(symbols_in(formula))
+        self.loops.check_joined(symbols_in(formula))
         self.opaque_sizes.refuse(formula)
         if not is_number:
             left = self._check_turns(formula, answer)
@@ -268,6 +269,7 @@ class Path(Context):
         if self._can_hold() is Satisfiability.UNSATISFIABLE:
             self.growing.shrink(length)
             raise error(reason)
+        self.loops.check_joined(symbols_in(formula))
         self._record(formula)
         place = self.place()
         self.steps.append(
@@ -407,14 +409,18 @@ class Path(Context):
         """Return a dimension as a number or size that code can compute with."""
         return sized(dim, self)
 
-    def data_size(self, what: str, lower: int = 0, upper: int | None = None) -> Unknown:
-        """Return a data-dependent number; runs get the same one for the same visit to the same line."""
+    def data_size(self, what: str, lower: int = 0, upper: int | None = None, joins: Iterable[Hashable] = ()) -> Unknown:
+        """Return a data-dependent number; runs get the same one for the same visit to the same line.
+
+        If values were joined to get it, it may have more values than data lead to.
+        """
         place = self.place()
         count = self._data_count[place] = self._data_count.get(place, 0) + 1
         key = (place, count, what, lower, upper)
         if key not in self._data:
             self._data[key] = Unknown(f"?{what}{len(self._data) or ''}", lower, upper)
         self.loops.add_data(self._data[key])
+        self.loops.loose.update(dict.fromkeys((self._data[key],) if joins else (), next(iter(joins), None)))
         return self._data[key]
 
     def opaque(

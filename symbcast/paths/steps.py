@@ -467,6 +467,8 @@ class Loops:
         batches: a size and a step, for each range from 0 with this step.
         born: the data-dependent numbers of the run, in order.
         choices: what data choose in loops, in all runs.
+        loose: the data-dependent numbers that may have more values than data lead to, each with the join to give up.
+        arms: the arms of ``if`` that are run for all data.
         arrays: the real arrays that supported lines created, each with its line.
     """
 
@@ -478,6 +480,8 @@ class Loops:
         self.batches: list[tuple[Dim, Dim]] = []
         self.born: list[Symbol] = []
         self.choices = Choices()
+        self.loose: dict[Symbol, Hashable] = {}
+        self.arms: list[Any] = []
         self.arrays: list[tuple[Any, CodePlace]] = []
 
     def refuse_written(self, frame: FrameType | None, root: FrameType | None, *, is_size: bool = False) -> None:
@@ -522,6 +526,12 @@ class Loops:
             key, last = self.varying.get(symbol, (None, None))
             if last is not None:
                 self.refuse(key)
+
+    def check_joined(self, symbols: Iterable[Symbol]) -> None:
+        """Give up the join that a decision or a requirement depends on: no data may lead there."""
+        for symbol in symbols if self.loose else ():
+            if symbol in self.loose:
+                self.refuse(self.loose[symbol])
 
     def refuse(self, key: Hashable) -> NoReturn:
         """Give up a loop: its iterations differ."""

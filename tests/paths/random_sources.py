@@ -399,11 +399,57 @@ def keyed(w):
     w.arrays.append((v, 1))
 
 
+def joined(w):
+    """Branches on data whose arms assign, alone and in loops; the least and the largest of numbers."""
+    (a, _), (b, _) = w.array(1, 2), w.array(1, 2)
+    w.count += 1
+    v, n, i = f"v{w.count}", f"n{w.count}", f"i{w.count}"
+    test = w.rng.choice([f"{a}.sum() > 0", f"{b}.sum() > 1", f"({a} > 0.5).any()", f"{a}.mean() < {b}.mean()"])
+    here = w.rng.choice([f"{a}[{i}].sum() > 0.5", f"{a}[{i}].sum() > s", f"s < {a}[{i}].max()", f"{b}.sum() > s"])
+    value = w.rng.choice(
+        [f"{a}[{i}].sum()", f"s + {a}[{i}].sum()", "s * 2", "0.0", "1", "s", f"{i} * 0.5", f"{b}.sum()"]
+    )
+    one, other = (
+        w.rng.choice([a, b, f"{a} * 2", f"{a}[1:]", f"{b}.copy()", "0.0", f"np.zeros(len({a}))"]) for _ in "ab"
+    )
+    start = w.rng.choice(["0.0", "0", "1.5", f"{b}.sum()"])
+    each, more = f"for {i} in range(len({a})):", w.rng.choice([f"{a}.sum()", "1"])
+    ways = [
+        [f"{v} = {one} if {test} else {other}", f"{v} = {v} + {b}"],
+        [f"if {test}:", f"    {v} = {one}", f"    {n} = 1", "else:", f"    {v} = {other}", f"    {n} = {w.number()}",
+         f"{v} = np.atleast_1d({v})[:{n}]"],
+        [f"s = {start}", each, f"    if {here}:", f"        s = {value}", f"{v} = np.full(3, s)"],
+        [f"s = {start}", each, f"    if {here}:", f"        s = {value}", "    else:",
+         f"        s = {w.rng.choice(['0.0', 's - 1', '2'])}", f"{v} = np.full(3, s)"],
+        [f"s, {n} = {start}, 0", each, f"    if {here}:", f"        s = {value}",
+         f"        {n} = {w.rng.choice([i, '1', f'{n} + 1', f'len({b})'])}", f"{v} = {a}[{n}:]"],
+        [f"s, {n} = {start}, 0", each, f"    if {here}:", f"        {n} += 1",
+         f"{v} = np.zeros({n})"],
+        [f"s, f = {start}, False", each, f"    if {here}:", "        f = True",
+         f"{v} = {a} if f else {b}"],
+        [f"s, {v} = {start}, {b}", each, f"    if {here}:", f"        {v} = {one}", "    else:",
+         f"        {v} = {other}"],
+        [f"s, {v} = {start}, np.zeros(len({a}))", each, f"    if {here}:",
+         f"        {v}[{i}] = s", "    else:", f"        {v}[{w.size()}] = 1", f"        s = {value}"],
+        [f"s, {v} = {start}, {b} * 1.0", f"if {test}:", f"    {v}[0] = 3", f"    s += {more}",
+         f"{v} = {v} * s"],
+        [f"s = {start}", each, f"    for j in range({w.size()}):",
+         f"        s = {w.rng.choice(['min', 'max'])}(s, {value}, {b}.sum())", f"{v} = np.full(2, s)"],
+        [f"{v} = np.array(sorted([{a}.sum(), {b}.sum()]))"],
+        [f"{v} = np.zeros((len({a}) + 1, len({b}) + 1))", f"for {i} in range(1, len({a}) + 1):",
+         f"    for j in range(1, len({b}) + 1):", f"        {v}[{i}, j] = min({v}[{i} - 1, j], {v}[{i}, j - 1]) + 1",
+         f"        if {a}[{i} - 1].sum() == {b}[j - 1].sum():", f"            {v}[{i}, j] = {v}[{i} - 1, j - 1]"],
+    ]  # fmt: skip
+    w.lines += w.rng.choice(ways)
+    w.arrays.append((v, 1))
+
+
 STATEMENTS = (broadcast, matmul, reduction, select, select, fancy, shape_of, shape_of, join, made, function, function)
 STATEMENTS += (loop, loop, loop, branch, branch, guard, written, tried)
 
 
 KINDS = {"plain": STATEMENTS, "arrays": (*STATEMENTS, *[table, created] * 6), "keys": (*STATEMENTS, *[keyed] * 10)}
+KINDS["joins"] = (*STATEMENTS, *[joined] * 16)
 CONSTANTS = {"TABLE": np.arange(30.0).reshape(6, 5), "LEVELS": np.arange(3.0), "IDS": np.array([1, 3, 2, 1])}
 
 CACHED = "import functools\n\n@functools.lru_cache\ndef window(n):\n    return np.hanning(n)\n"

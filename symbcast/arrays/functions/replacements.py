@@ -41,7 +41,7 @@ from symbcast.arrays.indexing import ramp_contents
 from symbcast.arrays.loops.repeated import Repeated, Sequence, gathered, has_repeated
 from symbcast.arrays.loops.rewritten_calls import CachedFunction, SetLike, SetLikeClass, collected
 from symbcast.arrays.standins import WRAPPERS, StandIns, real_of
-from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, as_array
+from symbcast.arrays.symbolic_array import NestedList, SymbolicArray, as_array, contents_of
 from symbcast.core.algebra.arithmetic import ceil_divide, floor_divide, modulo, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, Formula, at_most, equal
 from symbcast.operators.operator import Dims
@@ -302,9 +302,25 @@ def length(real: Any, value: Any) -> Any:
     return real(value)
 
 
-@stands_for(builtins.min, builtins.max, is_ours=are_sizes)
+def _is_element(value: Any) -> bool:
+    """Return whether a value is a number: one that data decide, or one of Python's or NumPy's."""
+    is_array = type(value) is SymbolicArray and not value.dims and value.dtype.kind in "biuf"
+    return is_array or type(value) in (int, float) or isinstance(value, (np.floating, np.integer))
+
+
+def _are_numbers(*args: Any, **options: Any) -> bool:
+    values = args[0] if len(args) == 1 and type(args[0]) in (list, tuple) else args
+    return any(type(v) in (Size, SymbolicArray) for v in values)
+
+
+@stands_for(builtins.min, builtins.max, is_ours=_are_numbers)
 def extreme(real: Any, *args: Any, **options: Any) -> Any:
     values = list(args[0]) if len(args) == 1 and type(args[0]) in (list, tuple) else list(args)
+    # Which one it is is not followed: all are numbers, and so is the result.
+    key = (real.__name__, here().place())
+    if not (options or here().loops.tries.get(key)) and len(values) > 1 and all(_is_element(v) for v in values):
+        contents = ArrayContents(joins=(key, *(j for v in values for j in contents_of(v).joins)))
+        return SymbolicArray((), common_dtype(values), contents=contents)
     if options or len(values) < 2 or not all(map(is_whole, values)):
         return real(*args, **options)
     return (smallest if real.__name__ == "min" else greatest)(values, here())

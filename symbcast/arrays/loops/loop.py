@@ -10,18 +10,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from symbcast.arrays.array_facts import here
+from symbcast.arrays.array_facts import ArrayContents, ArrayMemory, IntegerSpan, dtype_of, example_of, here
 from symbcast.arrays.loops.repeated import Repeated, Sequence, put_index
-from symbcast.arrays.symbolic_array import SymbolicArray
+from symbcast.arrays.symbolic_array import SymbolicArray, contents_of
 from symbcast.core.algebra.arithmetic import add, multiply, subtract
 from symbcast.core.algebra.formulas import Comparison, at_most
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.solver.evaluation import symbols_in
-from symbcast.paths.path import Path
-from symbcast.paths.sizes import Size, dim_of, sized
+from symbcast.paths.path import Path, current
+from symbcast.paths.sizes import Size, dim_of, is_whole, sized
 from symbcast.paths.steps import UntracedError
 
 ABSENT = object()
+# The start of the names of variables that say which arm of an ``if`` is run.
+ARM = "arm of symbcast"
 _PLAIN = (bool, str, bytes, type(None), type, FunctionType, ModuleType)
 
 
@@ -32,7 +34,8 @@ class LoopVariables:
         self.owner = owner
 
     def read(self) -> dict[str, Any]:
-        return dict(self.owner if isinstance(self.owner, dict) else self.owner.f_locals)
+        values = self.owner if isinstance(self.owner, dict) else self.owner.f_locals
+        return {n: v for n, v in values.items() if not n.startswith(ARM)}
 
     def write(self, values: dict[str, Any]) -> None:
         if not values:
@@ -63,6 +66,8 @@ def container_contents(value: Any) -> Any:
     if type(value) is SymbolicArray:
         known = value.contents
         return (known.truth, known.span, known.ramp, known.pattern) if known.is_data else ("sizes", known)
+    if type(value) is np.ndarray and value.dtype != object:
+        return value.tobytes()
     if type(value) is list:
         return list(value)
     return dict(value) if type(value) is dict else set(value) if type(value) is set else None
@@ -85,6 +90,8 @@ def is_alike(old: Any, new: Any) -> bool:
         )
     if type(new) in (list, tuple):
         return len(old) == len(new) and all(map(is_alike, old, new))
+    if type(new) is set:
+        return bool(old == new)
     if type(new) is dict:
         return list(old) == list(new) and all(is_alike(old[k], new[k]) for k in new)
     if isinstance(new, np.ndarray):
@@ -101,8 +108,18 @@ def opaque(value: Any) -> Any:
             (), type(value) if isinstance(value, np.generic) else float if type(value) is float else complex
         )
     if type(value) is SymbolicArray:
-        return SymbolicArray(value.dims, value.dtype, memory=value.memory)
+        # That an integer is not negative is guessed too, so that it can be a size.
+        span = (0, here().data_size("integer"), "none") if _is_natural(value) else None
+        array = SymbolicArray(value.dims, value.dtype, None, span, memory=value.memory)
+        array.contents.joins = value.contents.joins
+        return array
     return tuple(map(opaque, value)) if type(value) is tuple else value
+
+
+def _is_natural(value: Any) -> bool:
+    """Return whether a value is a single integer of an array that is known not to be negative."""
+    is_integer = type(value) is SymbolicArray and not value.dims and value.dtype.kind in "iu"
+    return is_integer and value.span is not None and here().bounds.is_at_least(value.span.low, 0)
 
 
 class FrameState:
@@ -322,7 +339,7 @@ class SymbolicLoop:
                     self._later_values[number][name] = opaque(new)
 
     def _compare_items(self, before: Any, now: Any) -> None:
-        if before is None or (len(before) == len(now) and is_alike(before, container_contents(now))):
+        if before is None or is_alike(before, container_contents(now)):
             return
         length = len(before)
         if type(now) is not list or len(now) <= length or not is_alike(before, now[:length]):
@@ -357,7 +374,7 @@ class SymbolicLoop:
             for name, step in self._steps[number].items():
                 self._expect(step.at(after, self._path), now[name])
             for name, value in self._later_values[number].items():
-                self._expect(value, opaque(now[name]))
+                self._expect(value, opaque(now[name]) if not _is_natural(value) or _is_natural(now[name]) else None)
             for name, old in self._before[number].items():
                 is_known = name in self._steps[number] or name in self._later_values[number]
                 if not is_known and not (number == 0 and name in self._dead) and type(old) is not list:
@@ -437,11 +454,146 @@ class SymbolicLoop:
         self._path.loops.refuse(self.key)
 
 
+# An ``if`` on data whose arms only assign: both are run, one after the other from the same state, and joined.
+#
+# What an arm assigns replaces what was there before. If both arms lead to arrays of one shape and dtype, or to numbers,
+# the code goes on with one of which nothing else is known: all that it does from there on holds for each of both, if no
+# decision or requirement depends on which one it is: then the join is given up. So
+# the state after the ``if`` is that of all data, and a loop that it is in is closed by the induction above, which
+# needs that every iteration leads from the guessed state to the next one: it does, whichever arms data choose. If the
+# arms lead to different shapes or integers, data choose one of them now, as if the question had been asked before.
+#
+# That needs that the arms do nothing else: they have only assignments of expressions without effects (`rewriting.py`),
+# and an arm in which a requirement or a decision about sizes is made, or which raises, is not joined: the exploration
+# starts again, and asks before the arms.
+
+
+class Arms:
+    """The iterator over the arms of an ``if``: True and False if both are run, otherwise the value of its test.
+
+    Attributes:
+        key: identifies the ``if`` in the code.
+    """
+
+    def __init__(self, test: Any, key: Any, written: tuple[str, ...], grown: tuple[str, ...]) -> None:
+        self.key, self._test, self._written, self._grown = key, test, written, grown
+        self._passes = 0
+
+    def __iter__(self) -> Iterator[bool]:
+        return self
+
+    def __next__(self) -> bool:
+        self._passes += 1
+        if self._passes == 1:
+            return self._start(sys._getframe(1))
+        if self._passes == 2 and self._is_joined:
+            self._after = self._state()
+            self._check(self._after[1])
+            self._space.write({n: v for n, v in self._before[0].items() if self._after[0].get(n) is not v})
+            return False
+        if self._passes == 3:
+            self._join()
+        raise StopIteration
+
+    def _start(self, frame: FrameType) -> bool:
+        path, test = current.get(), self._test
+        self._is_joined = False
+        if path is None or type(test) is not SymbolicArray or test.dims or test.truth is not None:
+            return bool(test)
+        self._space = LoopVariables(frame)
+        values = self._space.read()
+        is_known = all(type(values.get(n)) is SymbolicArray for n in self._written)
+        # Numbers are replaced by larger ones; an array that is increased in place has other names.
+        if path.loops.tries.get(self.key) or not is_known or any(_has_axes(values.get(n)) for n in self._grown):
+            return bool(test)
+        self._path, self._is_joined, self._steps = path, True, len(path.steps)
+        self._before = self._state()
+        path.loops.arms.append(self)
+        return True
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the variables, and what is in their containers."""
+        values = self._space.read()
+        return values, {n: container_contents(v) for n, v in values.items() if type(v) is not SymbolicArray}
+
+    def _check(self, contents: dict[str, Any]) -> None:
+        """Give up the join if an arm did more than assign."""
+        before = self._before[1]
+        is_same = all(is_alike(before[n], contents[n]) for n in before if self._before[0][n] is self._space.read()[n])
+        if not is_same or len(self._path.steps) > self._steps:
+            self._path.loops.refuse(self.key)
+
+    def _join(self) -> None:
+        now, contents = self._state()
+        self._check(contents)
+        self._path.loops.arms.remove(self)
+        before, first = self._before[0], self._after[0]
+        changed = [n for n in {**first, **now} if first.get(n, ABSENT) is not now.get(n, ABSENT)]
+        changed += [n for n in now if n not in before and n not in changed]
+        new = {n for n in changed if n not in before}
+        joined = {n: joined_value(first.get(n, ABSENT), now.get(n, ABSENT), self.key) for n in changed}
+        # A name that one arm alone assigns is unbound after the other one: data choose an arm before it.
+        if any(first.get(n, ABSENT) is now.get(n, ABSENT) for n in new):
+            self._path.loops.refuse(self.key)
+        if any(v is ABSENT for v in joined.values()):
+            joined = {n: first[n] for n in changed} if bool(self._test) else {}
+        self._space.write(joined)
+
+
+def joined_value(one: Any, other: Any, key: Any) -> Any:
+    """Return a value of which all that is known holds for both of two; ABSENT if there is none."""
+    if one is other:
+        return one
+    if type(one) is SymbolicArray and type(other) is SymbolicArray and one.dims and is_alike(one, other):
+        memory = one.memory if one.memory is other.memory else ArrayMemory(one.memory, other.memory)
+        return SymbolicArray(one.dims, one.dtype, contents=_joined_contents(key, one, other), memory=memory)
+    if _is_number(one) and _is_number(other):
+        dtype = np.result_type(example_of(dtype_of(one)), example_of(dtype_of(other)))
+        # Outside of loops, Python's numbers are followed one by one.
+        if here().loops.running or type(one) is type(other) is SymbolicArray:
+            memory = ArrayMemory(is_number=True)
+            return SymbolicArray((), dtype, contents=_joined_contents(key, one, other), memory=memory)
+    if type(one) is tuple and type(other) is tuple and len(one) == len(other):
+        parts = tuple(joined_value(a, b, key) for a, b in zip(one, other, strict=True))
+        return ABSENT if any(p is ABSENT for p in parts) else parts
+    is_known = type(one) not in (SymbolicArray, object) and is_alike(one, other)
+    return one if is_known else ABSENT
+
+
+def _joined_contents(key: Any, *values: Any) -> ArrayContents:
+    spans = [IntegerSpan(dim_of(v), dim_of(v)) if is_whole(v) else contents_of(v).span for v in values]
+    truths = {contents_of(v).truth for v in values}
+    first, second = spans
+    if first is None or second is None:
+        span = None
+    else:
+        bounds = here().bounds
+        span = IntegerSpan(bounds.smaller(first.low, second.low), bounds.larger(first.high, second.high), "none")
+    return ArrayContents(truths.pop() if len(truths) == 1 else None, span, joins=(key,))
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number, or an element of an array."""
+    if type(value) is SymbolicArray:
+        return not value.dims and value.dtype.kind in "biuf"
+    return type(value) in (bool, int, float, Size) or isinstance(value, (np.floating, np.integer, np.bool_))
+
+
+def _has_axes(value: Any) -> bool:
+    return not _is_number(value)
+
+
 def check_ended(path: Any, error: Exception) -> None:
     """Give up a loop whose body raised an error in a state that not all numbers of iterations reach."""
     for known in path.loops.running:
         if known.is_checking() and not isinstance(error, UntracedError):
             path.loops.refuse(known.key)
+
+
+def check_arms(path: Any) -> None:
+    """Give up the join of an ``if`` of which an arm raised an error."""
+    for arms in path.loops.arms[-1:]:
+        path.loops.refuse(arms.key)
 
 
 def check_value(path: Any, value: Any) -> None:

@@ -16,7 +16,7 @@ import functools
 import linecache
 import operator
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from symbcast.arrays.loops import rewritten_calls as ours
+from symbcast.arrays.loops.loop import ARM, Arms
 from symbcast.arrays.loops.repeated import repeat
 from symbcast.arrays.loops.rewritten_calls import item
 from symbcast.arrays.standins import is_full
@@ -234,6 +235,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "collected": ours.collected,
     "repeat": repeat,
     "item": item,
+    "arms": Arms,
     "key": ours.key,
     "contains": ours.contains,
     "dict": ours.dict_of,
@@ -260,6 +262,29 @@ class _Rewriting(ast.NodeTransformer):
         self.generic_visit(node)
         node.iter = self._looped(node.iter, dead)
         return node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        if isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not) and node.orelse:
+            node.test, node.body, node.orelse = node.test.operand, node.orelse, node.body
+        changed = _changed_by([*node.body, *node.orelse])
+        self.generic_visit(node)
+        if changed is None:
+            return node
+        name = f"{ARM} {node.lineno}, {node.col_offset}"
+        key = _value(("if", self._file, node.lineno, node.col_offset))
+        arms = self._call("arms", node.test, [node.test, key, *map(_value, changed)])
+        node.test = ast.copy_location(ast.Name(name, ast.Load()), node.test)
+        target = ast.copy_location(ast.Name(name, ast.Store()), node.test)
+        return ast.copy_location(ast.For(target, arms, [node], []), node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """``a = b if c else d`` is an ``if`` with two arms."""
+        if not isinstance(node.value, ast.IfExp) or not all(isinstance(t, ast.Name) for t in node.targets):
+            return self.generic_visit(node)
+        arms = [ast.Assign(copy.deepcopy(node.targets), v) for v in (node.value.body, node.value.orelse)]
+        new = ast.If(node.value.test, [ast.copy_location(arms[0], node)], [ast.copy_location(arms[1], node)])
+        is_plain = _changed_by(arms) is not None
+        return self.visit_If(ast.copy_location(new, node)) if is_plain else self.generic_visit(node)
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         self.generic_visit(node)
@@ -375,6 +400,75 @@ class _Rewriting(ast.NodeTransformer):
             if not hasattr(node, "lineno"):
                 ast.copy_location(node, at)
         return call
+
+
+# What the arms of an ``if`` may call, so that they have no effects: builtins, functions of modules, and methods.
+_PURE = frozenset(["abs", "bool", "float", "int", "len", "max", "min", "round", "sum"])
+_PURE_MODULES = frozenset({"np", "numpy", "math"})
+_PURE_NAMES = frozenset({"all", "any", "append", "arange", "argmax", "argmin", "argsort", "array", "asarray", "astype"})
+_PURE_NAMES |= {"clip", "concatenate", "copy", "cross", "cumsum", "det", "diff", "dot", "empty", "eye", "float32"}
+_PURE_NAMES |= {"float64", "full", "hstack", "int64", "inv", "isclose", "item", "linalg", "linspace", "max", "mean"}
+_PURE_NAMES |= {"median", "min", "norm", "ones", "outer", "prod", "ravel", "reshape", "sort", "stack", "std", "sum"}
+_PURE_NAMES |= {"take", "trace", "transpose", "var", "vstack", "where", "zeros", "zeros_like"}
+_PURE_METHODS = _PURE_NAMES - {"append", "sort"}
+_PURE_NODES: tuple[type[ast.AST], ...] = (
+    ast.Name,
+    ast.Constant,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Compare,
+    ast.Subscript,
+    ast.Tuple,
+    ast.Attribute,
+)
+_PURE_NODES += (
+    ast.Slice,
+    ast.keyword,
+    ast.operator,
+    ast.unaryop,
+    ast.cmpop,
+    ast.expr_context,
+    ast.Assign,
+    ast.AugAssign,
+)
+
+
+def _changed_by(statements: Sequence[ast.stmt]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the arrays that statements write into, and the names that they increase; None if they do more.
+
+    They may only assign expressions without effects.
+    """
+    written: set[str] = set()
+    grown: set[str] = set()
+    for statement in statements:
+        if not isinstance(statement, (ast.Assign, ast.AugAssign)) or not all(map(_is_pure, ast.walk(statement))):
+            return None
+        is_grown = isinstance(statement, ast.AugAssign)
+        for target in [statement.target] if isinstance(statement, ast.AugAssign) else statement.targets:
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                written.add(target.value.id)
+            elif not isinstance(target, ast.Name):
+                return None
+            elif is_grown:
+                grown.add(target.id)
+    return tuple(sorted(written)), tuple(sorted(grown))
+
+
+def _is_pure(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return isinstance(node, _PURE_NODES)
+    if any(k.arg in (None, "out") for k in node.keywords):
+        return False
+    if isinstance(node.func, ast.Name):
+        return node.func.id in _PURE
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    names = [n.attr for n in ast.walk(node.func) if isinstance(n, ast.Attribute)]
+    root = next(n for n in ast.walk(node.func) if not isinstance(n, ast.Attribute))
+    if isinstance(root, ast.Name) and root.id in _PURE_MODULES:
+        known = (n in _PURE_NAMES or root.id == "math" or isinstance(getattr(np, n, None), np.ufunc) for n in names)
+        return all(known)
+    return node.func.attr in _PURE_METHODS
 
 
 def _is_name(node: ast.expr) -> bool:
