@@ -42,6 +42,9 @@ class Size:
     def __repr__(self) -> str:
         return str(self._shown(sys._getframe(1)))
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'int' object has no attribute {name!r}")
+
     def __hash__(self) -> int:
         if self.path.hashes:
             return hash(self._number())

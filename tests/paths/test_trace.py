@@ -367,3 +367,22 @@ def test_a_report_that_was_asked_can_be_pickled():
     asked = report.to_dict(), report.witness(), str(report.certify())
     copy = pickle.loads(pickle.dumps(report))
     assert (copy.to_dict(), copy.witness(), str(copy.certify())) == asked
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.linalg.svd(x - np.mean(x, axis=0))[2],
+        lambda x: np.linalg.svd(x / len(x), compute_uv=False),
+        lambda x: np.linalg.svd(x / x.shape[1])[1],
+    ],
+)
+def test_an_array_without_elements_has_none_that_are_not_finite(function):
+    report = sb.trace(function, "N, D")
+    assert report.verdict is sb.Verdict.ALWAYS
+    assert not held(report, function, "N, D").wrong
+
+
+def test_a_size_has_the_attributes_of_an_integer():
+    report = sb.trace(lambda x: np.prod(x.shape).dtype, "N, M")
+    assert "'int' object has no attribute 'dtype'" in report.reason

@@ -38,9 +38,11 @@ def generalized(  # noqa: PLR0912 - a step for each part of a signature
         # NumPy raises different errors for zero-dimensional arrays and for scalars, which look the same here.
         path.fail_to_trace("a matrix product of scalars")
     if ufunc.__name__.startswith(_NEED_FINITE):
-        zeros = [equal(d, 0) for v in inputs for d in contents_of(v).divisors]
-        if zeros and path.ask(any_of(zeros)):
-            path.fail_to_trace(f"numpy.linalg.{ufunc.__name__.partition('_')[0]} of data that may not be finite")
+        for value in inputs:
+            zeros = [equal(d, 0) for d in contents_of(value).divisors]
+            # Each element of an array without elements is finite.
+            if zeros and path.ask(any_of(zeros)) and not path.ask(path.empty(dims_of(value))):
+                path.fail_to_trace(f"numpy.linalg.{ufunc.__name__.partition('_')[0]} of data that may not be finite")
     left = options.keys() - _OPTIONS
     if left or len(outs) > len(_signature(ufunc.signature)[1]):
         path.fail_to_trace(f"{ufunc.__name__} with {', '.join(sorted(left)) or 'such outputs'} is not supported")
