@@ -188,6 +188,14 @@ FLOATS = {
     "round(0.5*torch.sym_float(L['x'].size()[0])) == 2": "3..5",
     "math.ceil(0.1*torch.sym_float(L['x'].size()[0])) >= 2": "11..",
     "2*math.trunc(0.5*torch.sym_float(L['x'].size()[0])) == L['x'].size()[0]": "even",
+    "max(1, math.trunc(0.7*torch.sym_float(L['x'].size()[0]))) != 2": "no 3 and 4",
+    "math.trunc(torch.sym_float(L['x'].size()[0]) ** 0.5) == 4": "16..24",
+    "math.trunc(0.5 + 0.3*torch.sym_float(L['x'].size()[0])) == 18": "59..61",
+    "torch.sym_float(L['x'].size()[0]) > 2.5": "3..",
+    "2.5 >= torch.sym_float(L['x'].size()[0])": "..2",
+    "(L['x'].size()[0] / 3) > 1.5": "5..",
+    "round(0.1*torch.sym_float(L['x'].size()[0]) - 1.0) <= 3": "..45",
+    "0.1*torch.sym_float(L['x'].size()[0]) == 0.3": "never: 0.1*3 is 0.30000000000000004",
 }
 
 
@@ -200,6 +208,18 @@ def test_a_rounded_size_is_read_as_torch_computes_it(guard):
         x = SimpleNamespace(size=lambda number=number: [number])
         real = eval(guard, {"L": {"x": x}, "math": math, "torch": torch})
         assert holds_at(formula, {size: number}) is real, number
+
+
+@pytest.mark.parametrize("relation", ["<", "<=", "==", "!=", ">=", ">"])
+@pytest.mark.parametrize("number", ["1.5", "0.1", "2.0", "0.3333333333333333", "17.25"])
+def test_a_ratio_of_sizes_is_compared_as_floats_compare_it(relation, number):
+    above, below = symbol("A"), symbol("B")
+    reader = GuardReader({"L['x'].size()[0]": above, "L['x'].size()[1]": below})
+    formula = reader.formula(f"(L['x'].size()[0] / L['x'].size()[1]) {relation} {number}")
+    for a in range(60):
+        for b in range(1, 60):
+            assert holds_at(formula, {above: a, below: b}) is eval(f"{a} / {b} {relation} {number}"), (a, b)
+    assert not holds_at(formula, {above: 3, below: 0})
 
 
 def test_sizes_of_a_guard_that_is_not_read_are_open():

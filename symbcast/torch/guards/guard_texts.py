@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
-from math import ceil, floor, log2
+from math import ceil, floor, isfinite, log2, sqrt, trunc, ulp
 from typing import NamedTuple
 
 from symbcast.adapters.torch_operations import OPERATIONS
@@ -112,33 +114,56 @@ class GuardReader:
         return self._rounded_and_compared(op, left, right) or _compared(op, self._term(left), self._term(right))
 
     def _rounded_and_compared(self, op: ast.cmpop, left: ast.expr, right: ast.expr) -> Formula | None:
-        """Return a comparison of a rounded multiple of one size with a number, by torch's floats; None for others."""
-        # Rounding grows with the size, so the sizes at which it reaches a number are those from a first one on.
-        for place, (rounded, number) in enumerate(((left, right), (right, left))):
-            multiple = self._rounded(rounded)
-            if multiple is None or not isinstance(number, ast.Constant) or type(number.value) is not int:
+        """Return a comparison of a real expression with a number, by torch's floats; None for others."""
+        relation, is_turned = _RELATIONS.get(type(op), (None, False))
+        for place, (real, other) in enumerate(((left, right), (right, left))):
+            number = self._growing(other)
+            if relation is None or number is None or number.size is not None:
                 continue
-            relation, is_turned = _RELATIONS.get(type(op), (None, False))
-            if relation is None:
-                return None
-            is_below = (place == 0) is not is_turned  # the rounded size is on the smaller side
-            return multiple.compared(relation, number.value, is_below=is_below)
+            is_below = (place == 0) is not is_turned  # the expression is on the smaller side
+            ratio = self._ratio(real, number.value(0), relation, is_below=is_below)
+            growing = self._growing(real) if ratio is None and _is_real(real) else None
+            if growing is not None and growing.size is not None:
+                return growing.compared(relation, number.value(0), is_below=is_below)
+            if ratio is not None:
+                return ratio
         return None
 
-    def _rounded(self, node: ast.expr) -> _Rounded | None:
-        """Return a call that rounds a float times a size; None for other expressions."""
+    def _ratio(self, node: ast.expr, number: float, relation: Operator, *, is_below: bool) -> Formula | None:
+        """Return a comparison of a quotient of sizes with a simple fraction as one of products; None for others."""
         match node:
-            case ast.Call(func=func, args=[ast.BinOp(left=left, op=ast.Mult(), right=right)]):
-                round_it = _ROUNDINGS.get(ast.unparse(func).rpartition(".")[2])
-                for factor, real in ((left, right), (right, left)):
-                    match factor, real:
-                        case ast.Constant(value=float(value)), ast.Call(func=conversion, args=[inner]) if (
-                            ast.unparse(conversion).rpartition(".")[2] in _TO_REAL
-                        ):
-                            size = self._term(inner).dim()
-                            if round_it is not None and isinstance(size, Symbol) and 0 < value < _MOST_FACTOR:
-                                return _Rounded(size, value, round_it)
-        return None
+            case ast.BinOp(left=left, op=ast.Div(), right=right) if isinstance(number, float) and isfinite(number):
+                pass
+            case _:
+                return None
+        fraction = Fraction(number).limit_denominator(_MOST_DENOMINATOR)
+        # A quotient a/b other than p/q differs from it by at least 1/(b*q), which no float between them can hide.
+        if float(fraction) != number or ulp(number) * fraction.denominator * _MOST_SIZE >= 1:
+            return None
+        try:
+            above, below = self._term(left), self._term(right)
+        except DimensionError:
+            return None
+        sides = above.scaled(fraction.denominator).dim(), below.scaled(fraction.numerator).dim()
+        compared = Comparison(relation, *(sides if is_below else sides[::-1]))
+        return all_of([at_most(1, below.dim()), compared])
+
+    def _growing(self, node: ast.expr) -> _Growing | None:
+        """Return an expression of at most one size that never falls as the size grows; None for others."""
+        match node:
+            case ast.Constant(value=int(value) | float(value)) if not isinstance(value, bool):
+                return _Growing(None, lambda _: value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value) | float(value))):
+                return _Growing(None, lambda _: -value)
+            case ast.BinOp(left=left, op=op, right=right):
+                first, second = self._growing(left), self._growing(right)
+                return None if first is None or second is None else _grown(op, first, second)
+            case ast.Call(func=func, args=args) if args:
+                parts = [part for part in map(self._growing, args) if part is not None]
+                function = _NEVER_FALLING.get(ast.unparse(func).rpartition(".")[2])
+                return None if function is None or len(parts) < len(args) else _joined(function, parts)
+        size = self._sizes.get(ast.unparse(node))
+        return _Growing(size, int) if isinstance(size, Symbol) else None
 
     def _term(self, node: ast.expr) -> Term:
         if node.lineno != 1 or node.end_lineno != 1:
@@ -249,40 +274,83 @@ _ROUNDINGS: dict[str, Callable[[float], int]] = {
     "round": round,
     "RoundToInt": round,
 }
-_MOST_FACTOR = 1 << 20
 # The largest size at which a rounded multiple is looked for.
 _MOST_SIZE = 1 << 40
 
 
-class _Rounded(NamedTuple):
-    """A size times a positive float, rounded."""
+_MOST_DENOMINATOR = 1 << 10
 
-    size: Symbol
-    factor: float
-    round_it: Callable[[float], int]
 
-    def compared(self, relation: Operator, number: int, *, is_below: bool) -> Formula:
-        """Return a comparison with a number; ``is_below`` says that the rounded size is on the left of it."""
-        from_it, after = self._first(number), self._first(number + 1)
+class _Growing(NamedTuple):
+    """An expression that never falls as its size grows, as torch's floats compute it; without a size, a number."""
+
+    size: Symbol | None
+    value: Callable[[int], float]
+
+    def compared(self, relation: Operator, number: float, *, is_below: bool) -> Formula:
+        """Return a comparison with a number; ``is_below`` says that the expression is on the left of it."""
+        size = self.size
+        assert size is not None
+        # The sizes at which it reaches a number are those from a first one on, and so are those at which it passes it.
+        from_it, after = self._first(lambda value: value >= number), self._first(lambda value: value > number)
         if relation == "==":
-            return all_of([at_most(from_it, self.size), Comparison("<", self.size, after)])
+            return all_of([at_most(from_it, size), Comparison("<", size, after)])
         if relation == "!=":
-            return any_of([Comparison("<", self.size, from_it), at_most(after, self.size)])
+            return any_of([Comparison("<", size, from_it), at_most(after, size)])
         if is_below:
-            return Comparison("<", self.size, after if relation == "<=" else from_it)
-        return at_most(from_it if relation == "<=" else after, self.size)
+            return Comparison("<", size, after if relation == "<=" else from_it)
+        return at_most(from_it if relation == "<=" else after, size)
 
-    def _first(self, number: int) -> int:
-        """Return the first size whose rounded multiple is at least a number, by bisection."""
-        # Floats round products with a positive factor monotonically, so bisection finds the first size.
+    def _first(self, holds: Callable[[float], bool]) -> int:
+        """Return the first size at whose value something holds that holds from then on, by bisection."""
         low, high = 0, _MOST_SIZE
         while low < high:
             middle = (low + high) // 2
-            if self.round_it(self.factor * float(middle)) >= number:
-                high = middle
-            else:
-                low = middle + 1
+            low, high = (low, middle) if holds(self.value(middle)) else (middle + 1, high)
         return low
+
+
+def _joined(function: Callable[..., float], parts: Sequence[_Growing]) -> _Growing | None:
+    """Return a function that never falls in any argument, of expressions of one size."""
+    sizes = {part.size for part in parts} - {None}
+    if len(sizes) > 1:
+        return None
+    return _Growing(next(iter(sizes), None), lambda n: function(*(part.value(n) for part in parts)))
+
+
+def _grown(op: ast.operator, left: _Growing, right: _Growing) -> _Growing | None:
+    """Return an operation on two expressions of one size, if it never falls; sizes are 0 or more."""
+    if isinstance(op, ast.Mult) and right.size is not None:
+        left, right = right, left
+    match op:
+        case ast.Add():
+            return _joined(operator.add, (left, right))
+        # A value never falls, so it is never negative if it is not negative at 0.
+        case ast.Sub() if right.size is None:
+            return _joined(operator.sub, (left, right))
+        case ast.Mult() if right.size is None and right.value(0) >= 0:
+            return _joined(operator.mul, (left, right))
+        case ast.Div() if right.size is None and right.value(0) > 0:
+            return _joined(operator.truediv, (left, right))
+        case ast.FloorDiv() if right.size is None and right.value(0) > 0:
+            return _joined(operator.floordiv, (left, right))
+        # Roots of neighbouring sizes differ by far more than the error of the C library.
+        case ast.Pow() if right.size is None and right.value(0) in (0.5, 1, 2) and left.value(0) >= 0:
+            return _joined(operator.pow, (left, right))
+    return None
+
+
+_NEVER_FALLING: dict[str, Callable[..., float]] = {
+    **dict.fromkeys(_TO_REAL, float),
+    **_ROUNDINGS,
+    **dict.fromkeys(("trunc", "TruncToInt", "int"), trunc),
+    **dict.fromkeys(("sqrt", "sym_sqrt", "_sym_sqrt", "OpaqueUnaryFn_sqrt"), sqrt),
+    "max": max,
+    "Max": max,
+    "min": min,
+    "Min": min,
+    "Identity": lambda value: value,
+}
 
 
 def scaled_term(name: str, size: Term, factor: float) -> Term | None:
