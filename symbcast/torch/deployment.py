@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from symbcast.answers.contracts.question import RangeLike, read_range
 from symbcast.answers.public.conditions import Condition
 from symbcast.core.advice import Guessable, with_advice
-from symbcast.core.algebra.formulas import AnyOf, Comparison, Formula, at_most
+from symbcast.core.algebra.formulas import AnyOf, Comparison, Formula, at_most, equal
 from symbcast.core.algebra.symbols import symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
@@ -73,43 +73,38 @@ class Deployment(Guessable):
 
     def accepts(self, *args: Any, **kwargs: Any) -> bool:
         """Return whether the program takes arguments of these shapes."""
-        leaves = load_torch("torch.utils._pytree").tree_leaves((args, kwargs))
+        inputs, names = self.report._model.declared.inputs, self.report._model.declared.arguments.names
+        # Keywords are taken in the order of the export.
+        ordered = {key: kwargs[key] for key in (*names, *kwargs) if key in kwargs}
+        leaves = load_torch("torch.utils._pytree").tree_leaves((args, ordered))
         space: dict[str, Any] = {}
         exec(self.to_python(), space)
-        taken = [leaf for leaf, i in zip(leaves, self.report._model.declared.inputs, strict=False) if _has_sizes(i)]
-        return len(leaves) == len(self.report._model.declared.inputs) and bool(
-            space["accepts"]([tuple(getattr(leaf, "shape", (leaf,))) for leaf in taken])
-        )
+        shapes = [
+            tuple(getattr(leaf, "shape", (leaf,))) for leaf, i in zip(leaves, inputs, strict=False) if _has_sizes(i)
+        ]
+        return len(leaves) == len(inputs) and bool(space["accepts"](shapes))
 
     def to_python(self, name: str = "accepts") -> str:
         """Return the source of a Python function of the inputs' shapes, in order; an open integer ``n`` is ``(n,)``."""
         checks = [f"    if {test}:\n        return False" for test in self._tests("len(shapes{})".format)]
-        sizes = [f"    {name} = shapes[{i}][{n}]" for name, (i, n) in self._places.items()]
         head = [f"def {name}(shapes):", f'    """Return whether inputs of these shapes are taken: {self._taken}."""']
-        call = f"    return {name}_sizes({', '.join(self._places)})"
         guard = self.condition.to_python(f"{name}_sizes")
-        return "\n".join([guard, "", "", *head, *checks[: self._ranks], *sizes, *checks[self._ranks :], call, ""])
+        return "\n".join([guard, "", "", *head, *checks, f"    return {name}_sizes({self._sizes})", ""])
 
     def to_cpp(self, name: str = "accepts") -> str:
         """Return the source of a C++17 function of the inputs' shapes, in order; an open integer ``n`` is ``{n}``."""
         checks = [f"    if ({test}) return false;" for test in self._tests("shapes{}.size()".format)]
-        sizes = [f"    const std::int64_t {name} = shapes[{i}][{n}];" for name, (i, n) in self._places.items()]
-        guard = self.condition.to_cpp(f"{name}_sizes")
         head = [
             f"// Whether inputs of these shapes are taken: {self._taken}.",
             f"inline bool {name}(const std::vector<std::vector<std::int64_t>>& shapes) {{",
         ]
-        call = [f"    return {name}_sizes({', '.join(self._places)});", "}", ""]
-        lines = ["#include <vector>", guard, "", *head, *checks[: self._ranks], *sizes, *checks[self._ranks :], *call]
-        return "\n".join(lines)
+        guard = self.condition.to_cpp(f"{name}_sizes")
+        call = f"    return {name}_sizes({self._sizes});"
+        return "\n".join(["#include <vector>", guard, "", *head, *checks, call, "}", ""])
 
     @property
     def _inputs(self) -> list[ProgramInput]:
         return [i for i in self.report._model.declared.inputs if _has_sizes(i)]
-
-    @property
-    def _ranks(self) -> int:
-        return len(self._inputs) + 1
 
     @property
     def _taken(self) -> str:
@@ -125,10 +120,10 @@ class Deployment(Guessable):
                     places.setdefault(axis.size, (n, axis.axis or 0))
         return places
 
-    @cached_property
-    def _places(self) -> dict[str, tuple[int, int]]:
-        """The parameters of the guard, with the input and the axis where the size is first."""
-        return {str(name): self._first[size] for size, name in self.condition.guard().names.items()}
+    @property
+    def _sizes(self) -> str:
+        """The arguments of the guard."""
+        return ", ".join("shapes[{}][{}]".format(*self._first[size]) for size in self.condition.guard().names)
 
     def _tests(self, length: Callable[[str], str]) -> Iterator[str]:
         """Yield what refuses shapes: numbers of inputs and axes, then fixed sizes and sizes that differ."""
@@ -359,7 +354,10 @@ def _joined(report: TorchReport, ranges: Iterable[tuple[str, RangeLike]]) -> Gua
     """Return the guards of a program with the graph's condition and the caller's ranges."""
     sizes = {a.size for a in report._model.declared.axes if isinstance(a.size, Symbol)}
     graph = (Guard(str(c), c) for c in report._env.clauses if set(symbols_in(c)) <= sizes)
-    return report.guards.joined([*graph, *_wanted(report, ranges)])
+    # What a guard that cannot be read accepts is known of the example alone.
+    known = {str(size): n for size, n in report._example.items()}
+    unread = (Guard(f"{name} == {known[name]}", equal(symbol(name), known[name])) for name in report.guards.open)
+    return report.guards.joined([*graph, *unread, *_wanted(report, ranges)])
 
 
 def _wanted(report: TorchReport, ranges: Iterable[tuple[str, RangeLike]]) -> Iterator[Guard]:

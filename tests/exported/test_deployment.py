@@ -158,3 +158,20 @@ def test_the_example_of_the_reference():
     deployed = sb.torch.deploy(Decoder(), example, dynamic_shapes=shapes, ranges={"B": "2..16"})
     said = (Path(sb.__file__).parent / "torch" / "README.md").read_text("utf-8")
     assert str(deployed) in said and deployed.bounds().alive.value == 66048
+
+
+def test_sizes_of_a_guard_that_is_not_read_are_those_of_the_example():
+    class Rounds(torch.nn.Module):
+        def forward(self, x, shapes):
+            return x[: round(x.shape[0] * 0.5)] * shapes.sum()
+
+    deployed = sb.torch.deploy(
+        Rounds(),
+        (torch.ones(16),),
+        {"shapes": torch.ones(3)},
+        dynamic_shapes={"x": {0: DIM("n")}, "shapes": {0: DIM("shapes")}},
+    )
+    assert deployed.report.guards.open and str(deployed.condition) == "n == 16 and shapes >= 2"
+    assert deployed.accepts(shapes=torch.ones(9), x=torch.ones(16)) and not deployed.accepts(
+        torch.ones(14), torch.ones(9)
+    )

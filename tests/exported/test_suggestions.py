@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -229,6 +233,16 @@ def test_an_error_of_torch_about_its_own_words_leaves_the_dims_to_torch():
     refusal = sb.torch.read_error("Cannot create Dim with inconsistent min=1, max=1")
     (hint,) = refusal.repaired({"x": {0: DIM("n", max=9)}})["x"].values()
     assert "torch refuses the Dims" in refusal.explain() and (hint.max, hint.type) == (9, AUTO.type)
+
+
+@pytest.mark.parametrize("number", [48, 81, 82, 84, 356, 21])
+def test_a_drawn_module_keeps_its_sizes(number):
+    """Each was wrong once; 21 relates the axes of its inputs."""
+    script = Path(__file__).parents[1] / "surveys" / "suggested_shapes.py"
+    command = [sys.executable, "-P", str(script), "1", "--start", str(number), "--within"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["faults"] == [] and found["counts"]["accepted points"]
 
 
 EXPORTS = []

@@ -301,16 +301,14 @@ class RecompileReport(Guessable):
     def _fixed(self) -> dict[tuple[str, int], RecompileReason]:
         """The axes that the code fixes: torch opens an axis that differs in its second entry, if it can."""
         fixed = {}
-        for tensor, axis, numbers in self._opened if self._is_automatic else ():
+        # Logs have no entries, and need no torch.
+        is_automatic = bool(self.entries) and load_torch("torch._dynamo.config").automatic_dynamic_shapes
+        for tensor, axis, numbers in self._opened if is_automatic else ():
             entries = [e.shapes[tensor][axis] for e in self.entries if tensor in e.shapes]
             if None not in entries and len(numbers - {0, 1}) > 1:
                 shown = f"the code fixes {tensor}.shape[{axis}]: torch did not open it, so each size is its own entry"
                 fixed[tensor, axis] = RecompileReason("fixed", "", shown, "pad to few sizes, or change what fixes it")
         return fixed
-
-    @property
-    def _is_automatic(self) -> bool:
-        return bool(self.entries and load_torch("torch._dynamo.config").automatic_dynamic_shapes)
 
     @property
     def _branches(self) -> Iterator[RecompileReason]:

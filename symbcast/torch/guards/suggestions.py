@@ -7,6 +7,7 @@ can prove all of its guards from them. All other axes are left to torch (``Dim.A
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
@@ -272,6 +273,8 @@ class _Planner:
         names = [shown_source(a.source) for a in self._axes if a.size in sizes]
         read = [g for g in self._guards.all if g.formula is not None]
         hard = [g.text for g in read if _is_trivial(g.formula) or not fits_intervals(g.text)]  # type: ignore[arg-type]
+        # Torch keeps an axis as the maximum of another one and a number, whatever the range of that one.
+        hard += [g.text for g in read if len(symbols_in(g.formula)) > 1 and re.search(r"m(?:ax|in)\(", g.text, re.I)]  # type: ignore[arg-type]
         if any(name in text for name in names for text in hard):
             return False
         written = {s: self._known.lines[s].written for s in sizes}
