@@ -72,7 +72,7 @@ def local_proposals(
     sizes: OldSizes, node: Node, inputs: Sequence[Value | None], original: Outputs
 ) -> Iterator[Proposal]:
     """Yield the proposals for the lists of sizes that a node takes."""
-    propose = _LOCAL.get(node.op_type) if not node.domain else None
+    propose = LOCAL.get(node.op_type) if not node.domain else None
     if propose is not None and inputs and inputs[0] is not None and inputs[0].shape is not None:
         with suppress(ArithmeticError):  # numbers of elements that differ: another node fails before
             yield from propose(sizes, node, inputs, original)
@@ -453,7 +453,7 @@ def _counting(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origi
                 yield Proposal({position: (sizes_there[0],)}, "indices are counted by it")
 
 
-_LOCAL: Mapping[str, Local] = {
+LOCAL: Mapping[str, Local] = {
     **dict.fromkeys(COUNTING, _counting),
     "Reshape": _reshape,
     "Expand": _expand,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import combinations, islice
+from itertools import combinations, islice, zip_longest
 from math import isfinite, prod
 from typing import Any, NamedTuple, Self
 
@@ -31,7 +31,7 @@ from symbcast.graphs.walking.node_call import GraphScope
 from symbcast.graphs.walking.requirements import Requirements
 from symbcast.graphs.walking.walk import CalledBody
 from symbcast.onnx.freeing.constants import is_causal, stretched
-from symbcast.onnx.freeing.local import COUNTING, Proposal, factor_runs, local_proposals, size_list
+from symbcast.onnx.freeing.local import COUNTING, LOCAL, Proposal, factor_runs, local_proposals, size_list
 from symbcast.onnx.freeing.plan import Change, Edit, Plan
 from symbcast.onnx.protobuf import OnnxNode
 from symbcast.onnx.walk import OnnxWalk, WalkableOnnx
@@ -195,8 +195,10 @@ class FreeingWalk(OnnxWalk):
     def _may_fix(self, node: Node, scope: GraphScope) -> bool:
         """Return whether a node has an input with a free size, or may count by one, or has a graph in it."""
         inputs = [scope.find(name) for name in node.inputs]
-        if node.op_type in COUNTING and any(v is not None and v.dtype in INTEGERS for v in inputs):
+        if self._counts(node, scope):
             return True
+        if len(inputs) <= 1 + len(_WEIGHTS.get(node.op_type, ())) and node.op_type not in LOCAL and not node.graphs:
+            return False  # nothing beside the data may follow it
         return node.op_type in ("Loop", "Scan") or any(self.is_free(d) for v in inputs if v for d in v.shape or ())
 
     # Trials.
@@ -266,6 +268,8 @@ class FreeingWalk(OnnxWalk):
 
     def _decide(self, node: Node, scope: GraphScope) -> Change | None:
         """Return how a node has to change, if it fixes a size."""
+        if node.op_type in _BROADCASTING and not self._counts(node, scope) and self._joins(node, scope):
+            return self._pinned(node, scope, None)
         self._in_body_trial += 1
         self._in_trial -= 1
         original = self.trial([node], scope)
@@ -285,6 +289,17 @@ class FreeingWalk(OnnxWalk):
             change = self._grown(node, scope, best) or change
         is_kept = node.op_type in _BROADCASTING and not self._in_body_trial
         return self._pinned(node, scope, change) if is_kept else change
+
+    def _counts(self, node: Node, scope: GraphScope) -> bool:
+        """Return whether a node computes integers."""
+        inputs = (scope.find(name) for name in node.inputs if node.op_type in COUNTING)
+        return any(v is not None and v.dtype in INTEGERS for v in inputs)
+
+    def _joins(self, node: Node, scope: GraphScope) -> bool:
+        """Return whether shapes can be broadcast at all sizes: those that differ are 1."""
+        shapes = [value.shape if (value := scope.find(name)) else None for name in node.inputs]
+        columns = zip_longest(*(reversed(shape or ()) for shape in shapes), fillvalue=1)
+        return None not in shapes and all(len({*column} - {1}) <= 1 for column in columns)
 
     def _changed(self, node: Node, scope: GraphScope, proposal: Proposal) -> Change | None:
         """Return the change that a proposal makes; None if it makes none, or no nodes compute its sizes."""
