@@ -69,7 +69,7 @@ def held(report, function, *arguments, sizes=range(4), most=400, **named):
             except Exception:
                 real = None
         told = set()
-        counts = {*range(4), *values, math.prod(values)}
+        counts = {*range(6), *values, math.prod(values)}
         choices = [range(2) if s.upper == 1 else [n for n in counts if n >= s.lower] for s in data]
         is_open = math.prod(map(len, choices)) > MOST_CHOICES
         for decided in () if is_open else itertools.product(*choices):
