@@ -179,3 +179,25 @@ def test_inputs_that_must_be_equal_are_not_padded_to_hide_that_they_differ():
     text = "g (float[4, 1, 2] x, float[4, 3, 2] z) => (float y) { y = Concat<axis = 1>(x, z) }"
     with pytest.raises(sb.BindingError, match="no padding helps: the model needs A == B"):
         sb.onnx.free(model_of(text), {"x": {0: "A"}, "z": {0: "B"}}, pad="zero")
+
+
+HALVED = "a = MaxPool<kernel_shape = [2], strides = [2]>(x)  u = Resize(a, , twice)  j = Concat<axis = 1>(x, u)"
+ORDERED = [
+    ("y = Concat<axis = 2>(token, j)", "(1, 2, T + 1)"),
+    ("t = Transpose<perm = [2, 0, 1]>(j)  y = Reshape(t, all)", "(2*T,)"),
+    ("y = Concat<axis = 2>(j, token)", None),
+    ("y = Concat<axis = 2>(j, j)", None),
+    ("y = Reshape(j, all)", None),
+    ("y = Slice(j, last, first, two, back)", None),
+]
+
+
+@pytest.mark.parametrize(("body", "shape"), ORDERED)
+def test_only_rows_at_the_end_are_cut_off(body, shape):
+    constants = """float[3] twice = {1, 1, 2}, float[1, 2, 1] token = {5, 6}, int64[1] all = {-1}, int64[1] last = {-1},
+      int64[1] first = {-1000}, int64[1] two = {2}, int64[1] back = {-1}"""
+    answer = padded(f"g (float[1, 1, 8] x) => (float y) <{constants}> {{ {HALVED}  {body} }}", {"x": {2: "T"}})
+    if shape is None:
+        assert answer.notes == ("y is not cropped: y may join rows in another order",)
+    else:
+        assert (shapes(answer), answer.notes) == ({"y": shape}, ())

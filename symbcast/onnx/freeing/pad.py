@@ -35,9 +35,10 @@ from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ModelError, ShapeTypeError
 from symbcast.onnx.freeing.plan import Edit, Plan, replace_nodes
-from symbcast.onnx.protobuf import OnnxNode, graphs_in
+from symbcast.onnx.protobuf import OnnxNode, graphs_in, with_inner
 from symbcast.onnx.reader import OnnxModel
 from symbcast.onnx.report import ModelReport
+from symbcast.operators.values.contents import sizes_of
 
 PadMode: TypeAlias = Literal["zero", "edge", "reflect"]
 """What inputs are padded with: zeros, the last row, or the rows before the last one, backwards."""
@@ -55,6 +56,8 @@ _PADDED = frozenset([1, 2, 3, 6, 7, 10, 11, 12, 13])
 _INTEGERS, _INT32, _FLOAT = frozenset([4, 5, 9]), 6, 1
 _NO_NUMBERS = frozenset([8, 14, 15])
 _IMAGES = frozenset([1, 2, 3, 10, 11, 16])
+# Operators whose rows are not in the order of their input's.
+_SHUFFLING = frozenset(["Tile", "TopK", "ReverseSequence", "Compress", "Unique", "NonZero", "ConcatFromSequence"])
 
 
 _UNNAMED = symbol("padding")
@@ -302,6 +305,13 @@ class _Writer:
         self._edits: list[Edit] = []
         self._notes = [f"{name} is not cropped: its shape is not known" for name in self._unknown]
         self._data = report._checked.asker.origins.keys()
+        walk = report._checked.walk
+        self._shapes = {n: v.shape for n, v in (*walk.inner.items(), *walk.top.values.items()) if v.shape is not None}
+        self._constants = {n: sizes_of(v.content, v.shape) for n, v in walk.top.values.items()}
+        self._makers = {name: node for node in self._raw.graph.node for name in node.output}
+        self._functions = {(f.domain, f.name) for f in self._raw.functions}
+        # Before values are renamed.
+        self._shuffling = {name: self._shuffled(name) for name in self._outputs}
 
     def write(self) -> Padding:
         """Return what was written."""
@@ -379,12 +389,56 @@ class _Writer:
         self._edits.append(Edit(padded, "Pad", name, _text(old), _text(new), f"with {with_}: {why}"))
         return nodes
 
+    def _shuffled(self, name: str) -> str:
+        """Return a node before an output that may put rows of the padding before others; empty if there is none."""
+        waiting, seen = [name], set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name in self._makers and name not in seen:
+                node = self._makers[name]
+                seen.update(node.output)
+                for inner in with_inner(node):
+                    waiting += inner.input
+                    if self._shuffles(inner):
+                        return str(inner.name or inner.output[0])
+        return ""
+
+    def _shuffles(self, node: Any) -> bool:
+        shape, *inputs = (self._shapes.get(name) for name in (node.output[0], *node.input))
+        if node.op_type in _SHUFFLING or (node.domain, node.op_type) in self._functions:
+            return True
+        if shape is None or not any(map(self._is_padded, shape)):
+            return False
+        match node.op_type:
+            case "Concat":  # what is before the padded rows stays before them
+                axis = next(a.i for a in node.attribute if a.name == "axis")
+                return any(dims is None or self._is_padded(dims[axis]) for dims in inputs[:-1])
+            case "Reshape" | "Flatten":
+                return inputs[0] is None or not all(
+                    self._leads(inputs[0], shape, n) for n, dim in enumerate(shape) if self._is_padded(dim)
+                )
+            case "Slice":
+                steps = self._constants.get(node.input[4]) if len(node.input) > 4 else ()
+                return steps is None or not all(isinstance(step, int) and step > 0 for step in steps)
+        return False
+
+    def _is_padded(self, dim: Dim) -> bool:
+        return not self._padded.keys().isdisjoint(symbols_of((dim,)))
+
+    def _leads(self, before: Sequence[Dim], after: Sequence[Dim], axis: int) -> bool:
+        """Return whether a padded axis comes first of those that an axis of a reshaped tensor joins."""
+        known = multiply(1, *after[:axis])
+        starts = (n for n in range(len(before)) if before[n] != 1 and multiply(1, *before[:n]) == known)
+        return any(self._is_padded(before[n]) for n in starts)
+
     def _crops(self, name: str, dims: Sequence[Dim]) -> Iterator[Crop]:
         """Yield how to crop an output; note the axes for which there is no way."""
         for axis, dim in enumerate(dims):
             padded = [t for t in self._targets if t.symbol in symbols_of((dim,))]
             if not self._data.isdisjoint(symbols_of((dim,))):
                 self._notes.append(f"{name} is not cropped: data decide the size of axis {axis}")
+            elif padded and self._shuffling[name]:
+                self._notes.append(f"{name} is not cropped: {self._shuffling[name]} may join rows in another order")
             elif padded:
                 crop = _crop(axis, dim, padded[0]) if len(symbols_of((dim,))) == 1 else None
                 if crop is None:
