@@ -220,6 +220,13 @@ CASES = {
         "True",
         [({"x": (1, 2, 2, 5)}, lambda x: x.reshape(1, 2, 10).transpose(0, 2, 1) + grid(2, 5))],
     ),
+    "a grid of 2 rows": (
+        "g (float[1, 2, 3, 2] x) => (float y) <float[1, 2, 3, 2] cells = {0, 0, 0, 1, 0, 2, 1, 0, 1, 1, 1, 2}> {"
+        " y = Add(x, cells) }",
+        {"x": "N, H, W, 2"},
+        "True",
+        [({"x": (1, 4, 5, 2)}, lambda x: x + grid(4, 5).reshape(1, 4, 5, 2))],
+    ),
     "a causal mask beside a mask of the input": (
         f"""g (float[2, 4] keep, float[2, 4, 4] x) => (float y) <bool[1, 4, 4] mask = {{{MASK}}}, int64[1] one = {{1}},
           float none = {{0.0}}, float low = {{-99.0}}> {{
