@@ -94,6 +94,13 @@ def test_a_causal_mask_is_computed():
     freed(text, {"x": "N, T, T"})
 
 
+def test_a_mask_of_the_largest_numbers_is_computed():
+    mask = ", ".join("-3.4e38" if column > row else "0" for row in range(4) for column in range(4))
+    text = f"g (float[2, 4, 4] x) => (float y) <float[4, 4] m = {{{mask}}}> {{ y = Add(x, m) }}"
+    (edit,) = sb.onnx.free(model_of(text), {"x": "N, T, T"}).edits
+    assert edit.new == "a causal mask that is computed, [T, T]"
+
+
 def test_two_meanings_of_one_constant_are_kept_apart():
     text = """g (float[2, 2, 8] x) => (float y, float z) <int64[3] s = {2, 2, 8}> {
       a = Transpose<perm = [1, 0, 2]>(x)  y = Reshape(x, s)  z = Reshape(a, s) }"""

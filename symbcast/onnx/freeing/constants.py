@@ -144,11 +144,12 @@ class _Stretch:
         steps = []
         for axis in axes:
             row = _first(array, [a for a in axes if a != axis])
-            steps.append(row.take([1], axis) - row.take([0], axis))
+            places = np.arange(array.shape[axis]).reshape(_along([-1] * array.ndim, axis))
+            with np.errstate(over="ignore", invalid="ignore"):  # masks hold the largest numbers
+                steps.append(row.take([1], axis) - row.take([0], axis))
+                sums = sums + places.astype(array.dtype) * steps[-1]
             if array.shape[axis] <= 2 and not {*steps[-1].ravel().tolist()} <= {0, 1}:
                 return None
-            places = np.arange(array.shape[axis]).reshape(_along([-1] * array.ndim, axis))
-            sums = sums + places.astype(array.dtype) * steps[-1]
         if sums.dtype != array.dtype or sums.shape != array.shape or sums.tobytes() != array.tobytes():
             return None
         nodes = [self._constant(base)]
