@@ -57,7 +57,7 @@ _INTEGERS, _INT32, _FLOAT = frozenset([4, 5, 9]), 6, 1
 _NO_NUMBERS = frozenset([8, 14, 15])
 _IMAGES = frozenset([1, 2, 3, 10, 11, 16])
 # Operators whose rows are not in the order of their input's.
-_SHUFFLING = frozenset(["Tile", "TopK", "ReverseSequence", "Compress", "Unique", "NonZero", "ConcatFromSequence"])
+_SHUFFLING = frozenset(["TopK", "ReverseSequence", "Compress", "Unique", "NonZero", "ConcatFromSequence"])
 
 
 _UNNAMED = symbol("padding")
@@ -310,6 +310,7 @@ class _Writer:
         self._constants = {n: sizes_of(v.content, v.shape) for n, v in walk.top.values.items()}
         self._makers = {name: node for node in self._raw.graph.node for name in node.output}
         self._functions = {(f.domain, f.name) for f in self._raw.functions}
+        self._merged = {run for node in self._raw.graph.node for each in with_inner(node) for run in self._runs(each)}
         # Before values are renamed.
         self._shuffling = {name: self._shuffled(name) for name in self._outputs}
 
@@ -417,6 +418,10 @@ class _Writer:
                 return inputs[0] is None or not all(
                     self._leads(inputs[0], shape, n) for n, dim in enumerate(shape) if self._is_padded(dim)
                 )
+            case "Tile":
+                return inputs[0] is None or any(
+                    self._is_padded(a) and a != b for a, b in zip(inputs[0], shape, strict=True)
+                )
             case "Slice":
                 steps = self._constants.get(node.input[4]) if len(node.input) > 4 else ()
                 return steps is None or not all(isinstance(step, int) and step > 0 for step in steps)
@@ -426,10 +431,29 @@ class _Writer:
         return not self._padded.keys().isdisjoint(symbols_of((dim,)))
 
     def _leads(self, before: Sequence[Dim], after: Sequence[Dim], axis: int) -> bool:
-        """Return whether a padded axis comes first of those that an axis of a reshaped tensor joins."""
-        known = multiply(1, *after[:axis])
-        starts = (n for n in range(len(before)) if before[n] != 1 and multiply(1, *before[:n]) == known)
-        return any(self._is_padded(before[n]) for n in starts)
+        """Return whether a padded axis comes first of those that an axis of a reshaped tensor joins.
+
+        It may also be one of those that were joined before, in this order.
+        """
+        for n, size in enumerate(before):
+            if size == 1:
+                continue
+            for first in range(axis + 1):
+                if multiply(1, *before[:n]) == multiply(1, *after[:first]) and self._is_padded(size):
+                    runs = (tuple(after[first:last]) for last in range(axis + 1, len(after) + 1))
+                    if first == axis or any(run in self._merged and multiply(*run) == size for run in runs):
+                        return True
+        return False
+
+    def _runs(self, node: Any) -> Iterator[tuple[Dim, ...]]:
+        """Yield the axes that a reshape joins to one, in order, for each of its axes."""
+        before, after = (self._shapes.get(n) for n in (*node.input[:1], node.output[0])) if node.input else (None, None)
+        if node.op_type in ("Reshape", "Flatten") and before is not None and after is not None:
+            for axis, size in enumerate(after):
+                for n in range(len(before)):
+                    if multiply(1, *before[:n]) == multiply(1, *after[:axis]):
+                        runs = (tuple(before[n:last]) for last in range(n + 2, len(before) + 1))
+                        yield from (run for run in runs if multiply(*run) == size and self._is_padded(size))
 
     def _crops(self, name: str, dims: Sequence[Dim]) -> Iterator[Crop]:
         """Yield how to crop an output; note the axes for which there is no way."""
