@@ -358,3 +358,15 @@ BAD_AXES = [
 def test_axes_that_cannot_be_freed_are_refused(axes, problem):
     with pytest.raises(sb.BindingError, match=problem):
         sb.onnx.free(model_of("g (float[2, 3] x) => (float y) { y = Relu(x) }"), axes)
+
+
+def test_open_sizes_were_no_numbers_and_a_model_that_never_runs_is_named():
+    never = """<ir_version: 9, opset_import: ['' : 18]> g (float[2, 3] x, float[4, 5] z) => (y) <int64[2] to = {2, 3}> {
+        r = Reshape(x, to)
+        y = MatMul(r, z)
+    }"""
+    with pytest.raises(sb.ModelError, match="the model runs at no sizes: "):
+        sb.onnx.free(onnx.parser.parse_model(never.replace("'", '"')), {"x": {0: "N"}})
+    is_open = "<ir_version: 9, opset_import: ['' : 18]> g (float[N, M] x, float[N, M] z) => (y) { y = Add(x, z) }"
+    freed = sb.onnx.free(onnx.parser.parse_model(is_open.replace("'", '"')))
+    assert freed.notes == () and "in the old model" not in str(freed)

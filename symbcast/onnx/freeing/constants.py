@@ -180,7 +180,7 @@ class _Stretch:
             if is_small:
                 kind = helper.np_dtype_to_tensor_dtype(array.dtype)
                 nodes.append(self._node("Cast", nodes[-1].outputs, to=kind))
-        return Grown(nodes, "a causal mask that is computed", "the mask tells columns after the row")
+        return Grown(nodes, "a causal mask that is computed", "it masks the columns after the row")
 
     def _of_factors(self, array: Any, axes: Sequence[int], target: Dims) -> Grown | None:
         """Return the nodes of a constant whose rows are the cells of a grid, one after another, such as (y, x)."""

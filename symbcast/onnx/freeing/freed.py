@@ -90,7 +90,7 @@ class Freed(Explained):
         report: the answer about the new model, which was read again from its bytes.
         edits: the changes.
         fixed: what still fixes sizes.
-        sizes: the numbers that the free sizes had, by name.
+        sizes: the numbers that the free sizes had, by name; of a size that was open, the smallest with which all works.
         notes: what the old model leaves open.
     """
 
@@ -104,6 +104,13 @@ class Freed(Explained):
         self.report = report
         self.edits = (*(padded.padding.edits if padded else ()), *plan.edits)
         self.sizes = {s.name: n for s, n in plan.old.items()}
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """The sizes that were numbers in the old model."""
+        dims, places = _inputs(self._source.raw), self._plan.sources
+        fixed = [s.name for s, (name, axis) in places.items() if number(dims[name][axis]) is not None]
+        return {name: size for name, size in self.sizes.items() if name in fixed}
 
     @property
     def verdict(self) -> Verdict:
@@ -284,7 +291,7 @@ class Freed(Explained):
         report = model_document(self.report, *room)
         shown = self.edits if room == (Room.PAGE,) else self.edits[:_SHOWN]
         more = len(self.edits) - len(shown)
-        rows = [field("freed", words(f"{sizes_text(self.sizes)} in the old model"))]
+        rows = [field("freed", words(f"{sizes_text(self._numbers)} in the old model"))] if self._numbers else []
         rows += [field("and" if n else "edited", words(str(edit)), most=2) for n, edit in enumerate(shown)]
         rows.append(field("and", words(f"{more} more; --format json, or .edits in Python, has them all" * bool(more))))
         rows += [field("note", words(note)) for note in self.notes]
@@ -296,11 +303,11 @@ class Freed(Explained):
         shapes = [v.shape or () for v in self.report._checked.inputs.values.values()]
         single = [
             name
-            for name, number in self.sizes.items()
+            for name, number in self._numbers.items()
             if number == 1 and any(symbol(name) in symbols_of(s) and _only_axis(s, name) != 0 for s in shapes)
         ]
         notes = [f"{n} was 1: a mask or table of one row does not tell the others; export at {n}=2" for n in single]
-        by_number = {number: [n for n, c in self.sizes.items() if c == number] for number in self.sizes.values()}
+        by_number = {number: [n for n, c in self._numbers.items() if c == number] for number in self._numbers.values()}
         notes += [
             f"{' and '.join(names)} were {number}: a {number} may stand for either; export at other sizes"
             for number, names in by_number.items()
@@ -423,6 +430,9 @@ def free(
         final, report = _redeclared(source, raw, runtime)
         padded = _Padded(_with_external_data(before, source), padding)
     if (plan.changed or pad) and not _holds(report.condition.formula, {s.name: n for s, n in old.items()}):
+        before = _checked(source, source.raw, runtime)
+        if before.verdict is Verdict.NEVER:
+            raise ModelError(source.name, f"the model runs at no sizes: {before.findings[0].reason}", "mend that first")
         raise ModelError(source.name, "the rewritten model does not run at the old sizes", "please report it")
     return Freed(source, _with_external_data(final, source), report, plan, padded)
 

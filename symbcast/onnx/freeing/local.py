@@ -113,7 +113,7 @@ def _reshape(sizes: OldSizes, node: Node, inputs: Sequence[Value | None], origin
         return
     if any(sizes.is_free(d) and d != r for d, r in zip(listed, result, strict=True)):
         return
-    why = f"{size_list(data)} has the axes {size_list(result)} then"
+    why = f"{size_list(data)} becomes {size_list(result)}"
     hidden = [d for d in data if sizes.is_free(d) and d not in result and sizes.old(d) in result]
     why += f"; a {sizes.old(hidden[0])} in it may stand for {hidden[0]}" if hidden else ""
     yield Proposal({1: _written(wanted, data, result, keeps_zeros)}, why)
