@@ -174,7 +174,7 @@ class _ArgumentMaker:
 
     def _object(self, spec: ObjectSpec, place: str) -> BuiltArgument:
         if spec.is_constructed:
-            self._form.samples.append(f"{place}, a {spec.name}")
+            self._form.samples.append(f"{place} (a {spec.name})")
         return BuiltArgument(spec.make, {n: self._argument(s, f"{place}.{n}") for n, s in spec.fields.items()})
 
     def _integer(self, place: str) -> str:
