@@ -212,14 +212,22 @@ def arrays_in(spec: Spec, depth: int = 6) -> list[ArraySpec]:
         return [spec]
     if isinstance(spec, TreeSpec):
         return arrays_in(spec.leaf, depth)
-    inner: list[Spec] = []
-    if isinstance(spec, UnionSpec):
-        inner = list(spec.parts)
-    elif isinstance(spec, TupleSpec):
-        inner = [*spec.parts, *([spec.rest] if spec.rest is not None else [])]
-    elif isinstance(spec, ObjectSpec) and depth:
-        inner = list(spec.fields.values())
+    inner = () if isinstance(spec, ObjectSpec) and not depth else _parts(spec)
     return [a for s in inner for a in arrays_in(s, depth - 1)]
+
+
+def _parts(spec: Spec) -> tuple[Spec, ...]:
+    """Return what an annotation consists of: alternatives, items, leaves, or what an object is made from."""
+    match spec:
+        case UnionSpec(parts):
+            return parts
+        case TupleSpec(parts, rest):
+            return parts if rest is None else (*parts, rest)
+        case TreeSpec(leaf):
+            return (leaf,)
+        case ObjectSpec(fields=fields):
+            return tuple(fields.values())
+    return ()
 
 
 def spec_text(spec: Spec) -> str:
@@ -229,9 +237,8 @@ def spec_text(spec: Spec) -> str:
             return f'"{" ".join(map(str, axes))}"'
         case UnionSpec(parts):
             return " or ".join(map(spec_text, parts))
-        case TupleSpec(parts, rest):
-            inner = [*parts, *([rest] if rest is not None else [])]
-            return f"[{', '.join(map(spec_text, inner))}{', ...' * (rest is not None)}]"
+        case TupleSpec(rest=rest):
+            return f"[{', '.join(map(spec_text, _parts(spec)))}{', ...' * (rest is not None)}]"
         case ValueSpec(values):
             return " or ".join(map(repr, values))
         case SizeSpec():
@@ -569,16 +576,8 @@ def _constructed(kind: type, inner: Callable[[Any], Spec]) -> ObjectSpec | None:
 
 def constructed_in(spec: Spec) -> bool:
     """Return whether a constructor makes an object of a value: its numbers are its own, and no promise."""
-    match spec:
-        case UnionSpec(parts):
-            return any(map(constructed_in, parts))
-        case TupleSpec(parts, rest):
-            return any(map(constructed_in, (*parts, *([rest] if rest is not None else []))))
-        case TreeSpec(leaf):
-            return constructed_in(leaf)
-        case ObjectSpec(fields=fields):
-            return spec.is_constructed or any(map(constructed_in, fields.values()))
-    return False
+    is_one = isinstance(spec, ObjectSpec) and spec.is_constructed
+    return is_one or any(map(constructed_in, _parts(spec)))
 
 
 def _first_known(spec: Spec) -> Spec:
@@ -587,17 +586,9 @@ def _first_known(spec: Spec) -> Spec:
 
 
 def _is_known(spec: Spec) -> bool:
-    """Return whether a value can be made that an annotation allows."""
-    match spec:
-        case UnionSpec(parts):
-            return any(map(_is_known, parts))
-        case TupleSpec(parts, rest):
-            return all(map(_is_known, (*parts, *([rest] if rest is not None else []))))
-        case TreeSpec(leaf):
-            return _is_known(leaf)
-        case ObjectSpec(fields=fields):
-            return all(map(_is_known, fields.values()))
-    return not isinstance(spec, UnknownSpec)
+    """Return whether a value can be made that an annotation allows: of a union, by one alternative."""
+    parts = map(_is_known, _parts(spec))
+    return any(parts) if isinstance(spec, UnionSpec) else not isinstance(spec, UnknownSpec) and all(parts)
 
 
 def object_spec(kind: type, inner: Callable[[Any], Spec]) -> ObjectSpec:

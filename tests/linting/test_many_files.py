@@ -207,3 +207,19 @@ def test_imports_that_fail_alike_are_one_finding(tmp_path):
         f"{missing} 'another_one'",
     ]
     assert [c.status for c in report.functions] == ["finding", "skipped", "skipped", "finding"]
+
+
+SUMMED = """
+def summed(
+    x: Annotated[np.ndarray, sb.shape("N, M")], y: Annotated[np.ndarray, sb.shape("K")]
+) -> Annotated[np.ndarray, sb.shape("N")]:
+    return (x + y).sum(0)
+"""
+
+
+@pytest.mark.parametrize("min_size", [1, 2])
+def test_a_second_mistake_is_a_second_finding(tmp_path, min_size):
+    """Whichever way the two arrays fit each other, the sum is over the wrong axis."""
+    (tmp_path / "summed.py").write_text(HEAD + SUMMED, "utf-8")
+    report = sb.lint(tmp_path / "summed.py", cache=False, min_size=min_size)
+    assert {f.code for f in report.findings} >= {"SYM101"} and len(report.findings) == 2
