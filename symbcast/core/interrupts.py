@@ -47,13 +47,9 @@ def begin() -> None:
 
 
 def leave() -> NoReturn:
-    """End the process as an interrupt does: run the registered undo steps, and end its child processes."""
+    """End the process as an interrupt does: run the registered undo steps, which end its child processes."""
     for undo in reversed(_cleanups):
         _quietly(undo)
-    multiprocessing = sys.modules.get("multiprocessing")
-    if multiprocessing is not None:
-        for child in multiprocessing.active_children():
-            _quietly(child.kill)
     os._exit(STATUS)
 
 

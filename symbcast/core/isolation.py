@@ -85,6 +85,7 @@ class ChildProcess:
     def __init__(self, prepare: Prepare = load_nothing) -> None:
         self._prepare = prepare
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
 
     def __enter__(self) -> ChildProcess:
         return self
@@ -143,15 +144,23 @@ class ChildProcess:
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": path},
             )
+            if self._is_stopped:  # while it was starting
+                process.kill()
             assert process.stdin is not None and process.stdout is not None
             write_message(process.stdin, self._prepare)
             read_message(process.stdout)
         assert process.stdin is not None and process.stdout is not None
         return process.stdin, process.stdout
 
+    def stop(self) -> None:
+        """End the current job and all later ones at once: they raise `DiedError`. Any thread may call this."""
+        self._is_stopped = True
+        self._kill()
+
     def _kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def end(self) -> int | None:
         """End the process and return its exit status; None if there is no process."""

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike, fspath
@@ -66,41 +66,41 @@ def process_pool(
     timeout: float | None = None,
     prepare: Prepare = isolation.load_nothing,
 ) -> Generator[Callable[[Job], Future[Answer]], None, None]:
-    """Yield a function that submits a job to one of several processes; they are stopped at the end.
+    """Yield a function that submits a job to one of several processes; they are ended at the end.
 
     The processes start from scratch, independent of the state of this one, and receive no interrupts: each would print
-    a traceback. A future raises `TimeoutError` for a job that took longer than ``timeout`` seconds, and pebble's
-    ``ProcessExpired`` if its process ended.
+    a traceback. A future raises `TimedOutError` for a job that took longer than ``timeout`` seconds, and `DiedError` if
+    its process ended; the next job of that process starts another one.
     """
-    from multiprocessing import get_context
-    from multiprocessing.resource_tracker import ensure_running
+    from concurrent.futures import ThreadPoolExecutor
 
-    try:
-        from pebble import ProcessPool
-    except ImportError:
-        raise MissingExtraError("work for several processes", "onnx") from None
-    pool = ProcessPool(
-        max_workers=processes, initializer=prepare_worker, initargs=(prepare,), context=get_context("spawn")
-    )
+    children = [isolation.ChildProcess(prepare) for _ in range(processes)]
+    # The process that was free last is used first, so that few jobs start few processes.
+    free = [*reversed(children)]
 
-    ensure_running()  # the resource tracker: the only process that would unblock interrupts again
+    def ask(job: Job) -> Answer:
+        child = free.pop()
+        try:
+            return child.ask(function, job, timeout)
+        finally:
+            free.append(child)
+
+    threads = ThreadPoolExecutor(processes)
 
     def submit(job: Job) -> Future[Answer]:
-        # The first job starts the processes, and the threads that replace dead processes.
+        # A job may start a thread, and a thread starts processes: both inherit what is blocked.
         with BlockInterrupts():
-            return pool.schedule(function, args=(job,), timeout=timeout)
+            return threads.submit(ask, job)
 
     try:
         yield submit
     finally:
-        pool.stop()  # type: ignore[no-untyped-call]  # pebble is typed but for these
-        pool.join()
-
-
-def prepare_worker(prepare: Prepare) -> None:
-    """Load what the work needs; if loading fails, the work will fail too and report the error."""
-    with suppress(Exception):
-        prepare()
+        threads.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.stop()
+        threads.shutdown()
+        for child in children:
+            child.end()
 
 
 def _submitted(
@@ -147,16 +147,13 @@ def _ending(job: Job, future: Future[Answer]) -> Ending[Job, Answer]:
     except DiedError as error:
         return Ending(job, "died", status=error.status, text=str(error))
     except Exception as error:
-        status = getattr(error, "exitcode", None)  # on pebble's ProcessExpired, without loading pebble
-        if status is not None:
-            return Ending(job, "died", status=status, text=isolation.ended_with(status))
-        if isinstance(error, BrokenExecutor) or type(error).__name__ in _LOST:
+        if isinstance(error, BrokenExecutor) or type(error).__name__ == _LOST:
             return Ending(job, "died", text=f"{type(error).__name__}")
         raise
 
 
-# The errors of executors for a job whose workers keep dying, and for processes that end silently.
-_LOST = frozenset({"KilledWorker", "ProcessExpired"})
+# Dask's error for a job whose workers keep dying; Dask is not loaded for it.
+_LOST = "KilledWorker"
 
 
 # The outcome of checking one of many files, as plain data passed between processes and written to JSON lines.

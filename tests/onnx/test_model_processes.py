@@ -69,6 +69,39 @@ def test_processes_that_die_take_only_their_own_work_along():
     assert len(told) == 5
 
 
+LATE_PROCESS = """
+import sys, time
+
+if any("isolated_worker" in arg for arg in sys.orig_argv):
+    try:
+        open("first", "x").close()
+    except FileExistsError:
+        open("second", "x").close()
+        time.sleep(120)
+"""
+STOPPED_WORK = """
+import os, time
+from symbcast.graphs.jobs import run_jobs
+
+endings = run_jobs(abs, [-1, -2], processes=2)
+print(next(endings).answer)
+while not os.path.exists("second"):
+    time.sleep(0.01)
+endings.close()
+"""
+
+
+def test_a_process_that_is_still_starting_is_ended_quietly(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(LATE_PROCESS)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", STOPPED_WORK]
+    ended = subprocess.run(
+        command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.strip() in ("1", "2")
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have no names here")
 def test_an_interrupt_ends_it_at_once(jobs, models):
