@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.formulas import Formula, all_of, at_most, clauses, equal, negate
-from symbcast.core.programs.arguments import Assumptions, assumption_set, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, assumption_set, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape, shape_of
 from symbcast.core.solver.decision import Decision

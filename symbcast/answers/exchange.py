@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from symbcast.answers.data import ProgramAnswerData, ProgramData
 from symbcast.answers.explanation.words import Namer
 from symbcast.answers.show.json import account_data, condition_text, sizes_data
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.symbols import AxisSequence, SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Symbol
-from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.programs.operations import Op
 from symbcast.core.programs.program import Program
 from symbcast.core.programs.scope import NameTable

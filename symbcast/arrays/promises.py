@@ -28,12 +28,12 @@ from symbcast.arrays.arguments import (
 )
 from symbcast.arrays.trace import TraceReport, trace
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import check_min_size, replace_symbols
 from symbcast.core.algebra.formulas import FALSE, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown
 from symbcast.core.algebra.terms import Dim, symbols_of
 from symbcast.core.isolation import ChildProcess, DiedError
-from symbcast.core.programs.arguments import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumption, Assumptions, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, known_rank, shape
 from symbcast.core.solver.decision import Decision

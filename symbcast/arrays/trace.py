@@ -28,10 +28,11 @@ from symbcast.arrays.loops.rewritten_calls import is_key, restore_keyed
 from symbcast.arrays.standins import WRAPPERS, reach_of, real_of
 from symbcast.arrays.symbolic_array import MARK, SymbolicArray
 from symbcast.core.advice import guessed_meanings, with_advice
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.formulas import FALSE
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.core.characters import sizes_text
-from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import value_at

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
@@ -25,13 +24,8 @@ _BETWEEN = re.compile(r";|\||(?<=[\w)\]])\s+(?=[\w(\[?*])")
 _WORDS = {"x", "to", "by"}
 
 
-# New objects between searches for cycles: at Python's 700, searches take a tenth of the time of a short command.
-_OBJECTS = 50_000
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status; exit at once after an interrupt."""
-    gc.set_threshold(_OBJECTS)
     status = run(sys.argv[1:] if arguments is None else arguments)
     if status == Exit.INTERRUPTED:
         leave()

@@ -10,8 +10,8 @@ from symbcast.answers.guards.languages import LANGUAGES, comment_of
 from symbcast.cli.argument_advice import note_unknown_names
 from symbcast.cli.command import Meaning, flag_of
 from symbcast.cli.terminal import Format, UsageError, argument_text, checked, read_shapes
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.characters import prose_list, visible
-from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.rules import REQUIRED, AttributeValue, Kind, Parameter
 from symbcast.core.rules.registry import is_rule_name, parameters_of, takers_of
 from symbcast.errors import RuleArgumentError

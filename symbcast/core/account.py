@@ -21,16 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, dims_of, equal, negate, with_values
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import Effort, EffortSpentError, charge, counting, current_budget
-from symbcast.core.solver.decision import AssumptionSet, Decision
 from symbcast.core.solver.evaluation import holds_at
 from symbcast.core.solver.points import Point
 from symbcast.core.solver.size_sets import SizeSet
 from symbcast.core.verdicts import AnswerLike, HasVerdict, Possible, Verdict, possible, verdict_of
+
+if TYPE_CHECKING:
+    from symbcast.core.solver.decision import AssumptionSet, Decision
 
 # Points found without a solver: if it gives up, two of them still prove "sometimes". The candidates are the same under
 # other names and in another order: all sizes alike, then one size unlike the others.
@@ -61,6 +63,8 @@ def samples_of(decision: Decision) -> SamplePoints:
 
 
 def _breaking(assumptions: AssumptionSet, constraint: Formula) -> Point | None:
+    from symbcast.core.solver.decision import Decision
+
     alone = Decision(assumptions, [constraint])
     return alone.counterexample() if alone.violable else None
 

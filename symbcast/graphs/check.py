@@ -14,13 +14,14 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.bounds import Bounds
 from symbcast.core.algebra.formulas import Comparison, at_most
 from symbcast.core.algebra.symbols import Unknown, sequences_of
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.effort import check_budget, within_optional
 from symbcast.core.isolation import load_nothing
-from symbcast.core.programs.arguments import Assumption, Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumption, Assumptions, read_assumptions
 from symbcast.core.programs.program import Program
 from symbcast.core.shapes import ShapeLike
 from symbcast.core.solver.evaluation import symbols_in

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from symbcast.core.hooks import entry_points_of
 from symbcast.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ def register(front_end: Registered) -> None:
 
 @cache
 def _all() -> Mapping[str, Registered]:
-    from importlib.metadata import entry_points
-
-    offered = {point.name: point.load() for point in entry_points(group=GROUP)}
+    offered = {point.name: point.load() for point in entry_points_of(GROUP)}
     return {**offered, **_REGISTERED}
 
 

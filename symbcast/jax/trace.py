@@ -13,8 +13,9 @@ from symbcast.arrays.arguments import ArrayArgument, TraceArguments, check_call
 from symbcast.arrays.standins import WRAPPERS, real_of
 from symbcast.arrays.trace import TraceReport
 from symbcast.core.advice import with_advice
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import size_at, value_at

@@ -8,7 +8,8 @@ from typing import Any
 from symbcast.answers.show.document import Document, Room
 from symbcast.answers.show.documented import Explained
 from symbcast.core.advice import with_advice
-from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
+from symbcast.core.algebra.arithmetic import check_min_size
+from symbcast.core.programs.arguments import Assumptions, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import ShapeLike, known_rank, shape
 from symbcast.errors import ShapeTypeError

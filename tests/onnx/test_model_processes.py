@@ -43,7 +43,7 @@ def test_several_large_files_are_checked_on_all_cores(large, options, processes,
         met.append(means.processes)
         yield from ()
 
-    monkeypatch.setattr("symbcast.cli.commands.model.outcomes_of", outcomes_of)
+    monkeypatch.setattr("symbcast.cli.model_examination.outcomes_of", outcomes_of)
     run(["model", "always.onnx", "never.onnx", "sometimes.onnx", *options])
     assert met == [processes]
 

@@ -88,12 +88,13 @@ def test_the_command_line_loads_nothing_heavy(shapes, options):
 
 @pytest.mark.parametrize("shapes", [["N, 3", "M, 1"], ["4,3", "4,1"], ["N, 3", "M, 4"], ["N", "x"]], ids=str)
 def test_a_short_command_loads_nothing_that_takes_longer_than_its_answer(shapes):
-    """Neither dataclasses, which need `inspect`, nor paths, nor advice about other arguments."""
+    """Neither dataclasses, which need `inspect`, nor paths, the solver, nor advice about other arguments."""
     needless = {
         "dataclasses",
         "inspect",
         "pathlib",
         "symbcast.cli.arguments",
+        "symbcast.core.solver.decision",
         "symbcast.core.text.sentences",
         "textwrap",
     }
@@ -102,6 +103,15 @@ def test_a_short_command_loads_nothing_that_takes_longer_than_its_answer(shapes)
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert (done.stdout.splitlines()[-1] == "set()") == ("x" not in shapes)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["model", "--help"]], ids=" ".join)
+def test_help_loads_nothing_that_only_answers_need(arguments):
+    """Neither the walk of graphs, nor the solver, nor what reads the metadata of installed packages."""
+    needless = {"importlib.metadata", "symbcast.cli.model_examination", "symbcast.core.solver.decision", *HEAVY, "onnx"}
+    program = f"from symbcast.cli import run\nrun({arguments})\nimport sys\nprint({needless} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
 
 
 def test_a_traced_network_whose_sizes_are_joins_loads_no_solver():

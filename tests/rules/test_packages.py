@@ -192,3 +192,22 @@ print(sb.broadcast("2, 3", "2", rule="pdpd", axis=0).verdict.value)
     assert "the package 'clashing-rules'" in told[1]
     assert "'pdpd' is a rule of symbcast itself; choose another name" in told[1]
     assert told[2] == "always"
+
+
+def test_what_no_package_offers_loads_no_library_that_reads_metadata(site):
+    """The list of all rules asks for those of packages: an entry point of another group is not one of them."""
+    (other := site() / "other-1.0.dist-info").mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    (other / "entry_points.txt").write_text("[console_scripts]\nother = other:main\n")
+    program = "import sys, symbcast as sb; sb.rules(); print('importlib.metadata' in sys.modules)"
+    offered = "from importlib.metadata import entry_points; print(len(entry_points(group='symbcast.rules')))"
+    assert python(site(), f"{program}\n{offered}") == ["False", "0"]
+    assert python(site("batched"), program) == ["True"]
+
+
+def test_rules_in_an_archive_are_known(site, tmp_path):
+    """Python imports from archives, and so do packages that were never unpacked."""
+    site("batched")
+    archive = shutil.make_archive(str(tmp_path.parent / f"{tmp_path.name}_archive"), "zip", tmp_path)
+    done = run(archive, "-c", "import symbcast as sb; print(sb.broadcast('N, 3', 'M, 1', rule='batched').condition)")
+    assert done.stdout.strip() == python(tmp_path, "print(sb.broadcast('N, 3', 'M, 1', rule='batched').condition)")[0]

@@ -11,12 +11,13 @@ from typing import TypeAlias, TypeVar, overload
 from symbcast.answers.cases import choices
 from symbcast.answers.cases.partition import Partition, PartitionPart
 from symbcast.core.advice import Guessable, guessed_meanings
+from symbcast.core.algebra.arithmetic import check_limit
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, any_of, equal, negate
 from symbcast.core.algebra.symbols import Rest, SequenceSymbol, Unknown, sequences_of, symbol
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import sizes_text
 from symbcast.core.effort import Satisfiability, answer_property, one_call
-from symbcast.core.programs.arguments import GivenSizes, Sizes, assumption_set, check_limit, unknown_name_error
+from symbcast.core.programs.arguments import GivenSizes, Sizes, assumption_set, unknown_name_error
 from symbcast.core.programs.bindings import RankedSizes, read_needed
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.certificates import Certificate, Claim, Proof

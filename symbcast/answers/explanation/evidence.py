@@ -10,7 +10,6 @@ from enum import Enum
 from itertools import combinations, islice, permutations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from symbcast.answers.data import SurpriseData
 from symbcast.answers.explanation.words import Namer, axis_text, in_words, names_of_operands
 from symbcast.core.algebra import formulas
 from symbcast.core.algebra.formulas import FALSE, TRUE, Compatible, Formula
@@ -22,7 +21,6 @@ from symbcast.core.programs.bindings import RankedSizes, bind, operands_at
 from symbcast.core.rules.declaration import PAST_END, SIZE, Constraint
 from symbcast.core.rules.placement import Places
 from symbcast.core.shapes import is_open
-from symbcast.core.solver.decision import Decision
 from symbcast.core.solver.evaluation import predicate, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.structs import Struct
@@ -30,7 +28,9 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import RuleArgumentError
 
 if TYPE_CHECKING:
+    from symbcast.answers.data import SurpriseData
     from symbcast.core.programs.broadcast_call import BroadcastCall
+    from symbcast.core.solver.decision import AssumptionSet, Decision
 
 
 # Operands aligned by their rule, the names of what is shown of them, and the status of each axis.
@@ -204,7 +204,7 @@ class Alignment:
         if all(c.requirement in decided or self._is_no_question(c) for c in self.result.constraints):
             return self.result.verdict  # exactly the question that was already decided
         assert self.result.scope is not None and self.result.scope.assumption_set is not None
-        return Decision(self.result.scope.assumption_set, requirements).verdict
+        return _decision(self.result.scope.assumption_set, requirements).verdict
 
 
 # Why sizes fail: the axis, the sizes on each side, and why constraints clash.
@@ -353,6 +353,12 @@ def _conflict_line(constraint: Constraint, aligned: Alignment) -> tuple[str, boo
     return f"{where} of {of} needs: {_needed(requirement, aligned)}", True
 
 
+def _decision(known: AssumptionSet, requirements: Sequence[Formula]) -> Decision:
+    from symbcast.core.solver.decision import Decision  # with all tiers; for few names, masks decided
+
+    return Decision(known, requirements)
+
+
 def _differ(*sizes: Dim) -> bool:
     return len({d for d in sizes if isinstance(d, int) and d != 1}) > 1
 
@@ -363,7 +369,7 @@ def _narrowed(cells: Sequence[tuple[int, Dim]], result: BroadcastCall) -> Sequen
     distinct = list({d: (n, d) for n, d in reversed(cells) if d != 1}.values())[::-1]
     for pair in islice(combinations(distinct, 2), PAIRS_TRIED):
         compatible = Compatible(tuple(d for _, d in pair))
-        if Decision(result.scope.assumption_set, [compatible]).verdict is Verdict.NEVER:
+        if _decision(result.scope.assumption_set, [compatible]).verdict is Verdict.NEVER:
             return pair
     return cells
 
@@ -373,7 +379,7 @@ def _needed(requirement: Formula, aligned: Alignment) -> str:
     result = aligned.result
     assert result.scope is not None and result.scope.assumption_set is not None
     conjuncts: list[Formula] = list(formulas.clauses(requirement))
-    reduced = Decision(result.scope.assumption_set, [requirement]).clauses
+    reduced = _decision(result.scope.assumption_set, [requirement]).clauses
     if reduced and reduced != [FALSE]:
         conjuncts = reduced
     namer, needed = aligned.namer, formulas.all_of(conjuncts)
@@ -597,10 +603,10 @@ class _ValidSizes:
         """Return the smallest valid sizes at which ``more`` holds too; None if there are none."""
         result, ranked = self._result, self._ranked
         if ranked is not None:
-            sizes = Decision(ranked.assumption_set, [*ranked.required, *more]).witness()
+            sizes = _decision(ranked.assumption_set, [*ranked.required, *more]).witness()
             return None if sizes is None else ranked.named(sizes)
         if result.scope is None:
             return {} if all(map(formulas.holds, more)) else None
         required = [c.requirement for c in result.constraints]
-        sizes = Decision(result.scope.assumption_set, [*required, *more]).witness()
+        sizes = _decision(result.scope.assumption_set, [*required, *more]).witness()
         return None if sizes is None else result.scope.named(sizes)

@@ -8,14 +8,14 @@ from functools import partial
 from itertools import combinations, islice, permutations, zip_longest
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from symbcast.answers.data import RepairData
 from symbcast.answers.explanation.evidence import Alignment, outer_products
 from symbcast.answers.explanation.fixes import Fix, assumed, by_other_rule, placed_elsewhere
 from symbcast.answers.explanation.words import Namer, rule_text
+from symbcast.core.algebra.arithmetic import check_limit
 from symbcast.core.algebra.symbols import SequenceSymbol, is_sequence
 from symbcast.core.algebra.terms import Dim, lazy_property
 from symbcast.core.characters import shorten_end
-from symbcast.core.programs.arguments import Assumption, check_limit
+from symbcast.core.programs.arguments import Assumption
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.rules import Rule
 from symbcast.core.shapes import Shape, any_shape_of, is_open
@@ -26,6 +26,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import SymbcastError
 
 if TYPE_CHECKING:
+    from symbcast.answers.data import RepairData
     from symbcast.core.programs.conditions import Statement
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from symbcast.answers.data import ResultData
 from symbcast.answers.public.answer import Answer, AskedAnswer
 from symbcast.answers.show.documented import Documented
 from symbcast.core.advice import guessed_meanings
@@ -23,6 +22,7 @@ from symbcast.errors import RuleArgumentError, UndecidedError
 if TYPE_CHECKING:
     from symbcast.answers.cases.cases import Cases
     from symbcast.answers.contracts.question import Tensor
+    from symbcast.answers.data import ResultData
     from symbcast.answers.explanation.evidence import Surprise
     from symbcast.answers.explanation.repairs import Repair
     from symbcast.answers.findings import Finding

@@ -11,14 +11,14 @@ from symbcast.answers.show.document import Document, Field, NamedSizes, Room, Sp
 from symbcast.answers.show.documented import Explained
 from symbcast.core.account import Account
 from symbcast.core.advice import Guessable, guessed_meanings, with_advice
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import check_min_size, replace_symbols
 from symbcast.core.algebra.formulas import TRUE
 from symbcast.core.algebra.symbols import SequenceSymbol, Unknown, symbol
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
 from symbcast.core.characters import prose_list, sizes_text, visible
 from symbcast.core.effort import check_budget, one_call, within_optional
 from symbcast.core.programs import certificates, conditions
-from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions, unknown_name_error
+from symbcast.core.programs.arguments import Assumptions, read_assumptions, unknown_name_error
 from symbcast.core.programs.broadcast_call import BroadcastCall
 from symbcast.core.programs.conditions import Statement
 from symbcast.core.programs.program import Program

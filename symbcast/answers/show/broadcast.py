@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from symbcast.answers.data import RepairsData
 from symbcast.answers.explanation import evidence, fixes
 from symbcast.answers.explanation.evidence import Alignment, AxisMark
 from symbcast.answers.explanation.repairs import Repair, best_edit
@@ -47,6 +46,7 @@ from symbcast.core.verdicts import Verdict
 from symbcast.errors import UnknownRankError
 
 if TYPE_CHECKING:
+    from symbcast.answers.data import RepairsData
     from symbcast.core.account import Account, OpenPart, Sizes
     from symbcast.core.programs.program import Program
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, MinSize, TextOrJson
 from symbcast.cli.terminal import Exit, UsageError, checked, command_line, print_json, show
-from symbcast.core.programs.arguments import check_min_size
+from symbcast.core.algebra.arithmetic import check_min_size
 
 EPILOGUE = """Example: symbcast bounds "(320*n + 255) % 256" --assume "n >= 1"
 

@@ -7,7 +7,7 @@ from typing import Literal
 from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, AttributeText, MinSize, RuleName, TextOrJson, result_for_shapes
 from symbcast.cli.terminal import Exit, checked, print_json, print_text, show
-from symbcast.core.programs.arguments import check_limit
+from symbcast.core.algebra.arithmetic import check_limit
 
 EPILOGUE = """Example: symbcast cases "batch, 1, T" "batch, S, T"
 

@@ -8,7 +8,7 @@ from symbcast.cli.argument_advice import note_unknown_names
 from symbcast.cli.command import command
 from symbcast.cli.options import AttributeText, GuardIn, MinSize, TextOrJson, guard_text, rule_of, shapes_of
 from symbcast.cli.terminal import checked, print_text, show_result, status_of
-from symbcast.core.programs.arguments import check_min_size
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.shapes import from_text
 
 Dialect: TypeAlias = Literal["default", "mlir", "einops", "jaxtyping"]

@@ -8,7 +8,7 @@ from symbcast.cli.argument_advice import note_unknown_names
 from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, MinSize, TextOrJson
 from symbcast.cli.terminal import Exit, Format, UsageError, checked, command_line, print_json, read_shapes, show
-from symbcast.core.programs.arguments import check_min_size
+from symbcast.core.algebra.arithmetic import check_min_size
 
 if TYPE_CHECKING:
     from symbcast.answers.comparison import Order

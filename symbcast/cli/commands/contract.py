@@ -8,22 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from symbcast.answers.contracts.question import range_in_other_notation, read_range
-from symbcast.answers.show.document import Shortener
 from symbcast.cli.argument_advice import several_models
 from symbcast.cli.command import Meaning, command
 from symbcast.cli.commands.model import check_front_ends
 from symbcast.cli.model_files import bound_sizes, check_readable, front_end_for, model_on_stdin
 from symbcast.cli.terminal import STDIN, Exit, UsageError, argument_text, checked, print_text, status_of
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.characters import closest
 from symbcast.core.effort import counted_call
-from symbcast.core.programs.arguments import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import BindingError, ShapeTypeError, TargetError
-from symbcast.graphs.check import check_graph, read_question
 
 if TYPE_CHECKING:
     from symbcast.answers.contracts.contract import Contract
+    from symbcast.answers.show.document import Shortener
     from symbcast.graphs.report.graph_report import GraphReport
 
 _RANGES = '--range H=64..1280 or --range "H=64..1280 step 32"'
@@ -89,6 +87,8 @@ def contract(  # noqa: PLR0913 - each is an option
     runtime
         Whose behaviour to follow: for ONNX, its documents (spec) or ONNX Runtime.
     """
+    from symbcast.answers.show.document import Shortener
+
     if len(files) != 1:
         raise UsageError("give one model: symbcast contract encoder.onnx --range seq=1..512")
     if most is not None and most >= 1 and form not in ("profiles", "list"):
@@ -114,6 +114,8 @@ def _contract_of(
     report: GraphReport, ranges: dict[str, str], form: Form, typical: dict[str, list[int]], most: int | None
 ) -> Contract:
     """Return the contract; an error about a name lists the names that the answer shows."""
+    from symbcast.answers.show.document import Shortener
+
     try:
         return report.contract(ranges, form=form, typical=typical, most=most)
     except BindingError as error:
@@ -147,6 +149,8 @@ def _named(option: str, text: str) -> tuple[str, str]:
 
 def _range(text: str, form: Form) -> tuple[str, str]:
     """Return a size and its range, as typed."""
+    from symbcast.answers.contracts.question import range_in_other_notation, read_range
+
     bound = re.fullmatch(r"\s*([^\W\d][\w.]*)\s*([<>]=?)\s*([0-9]+)\s*", text)
     if bound:
         # Sizes are whole: above 64 is from 65 on.
@@ -187,6 +191,7 @@ def _typical(text: str) -> tuple[str, list[int]]:
 def _report(
     path: str, assume: Sequence[str], bind: Mapping[str, int], min_size: int, runtime: str | None
 ) -> GraphReport:
+    from symbcast.graphs.check import check_graph, read_question
 
     check_readable(path)
     check_front_ends([path], runtime, confirm=False)

@@ -8,18 +8,19 @@ from contextlib import closing, nullcontext
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from symbcast.cli import model_files
 from symbcast.cli.command import Meaning, command
-from symbcast.cli.model_examination import CheckJob, Workers, known_outcomes, outcomes_of, recorded
-from symbcast.cli.model_outcomes import OUTCOME_WRITERS, FileOutcome, ModelNames
 from symbcast.cli.options import GuardIn
 from symbcast.cli.terminal import STDIN, Bar, Exit, UsageError, checked, meant_choice, status_of
-from symbcast.core.programs.arguments import check_min_size
-from symbcast.core.programs.program import Program
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.verdicts import Verdict
 from symbcast.errors import MissingExtraError, SymbcastError
+
+if TYPE_CHECKING:
+    from symbcast.cli.model_examination import CheckJob, Workers
+    from symbcast.cli.model_outcomes import FileOutcome, ModelNames
 
 Format: TypeAlias = Literal["text", "json", "sarif", "github"]
 PadMode: TypeAlias = Literal["zero", "edge", "reflect"]
@@ -117,6 +118,9 @@ def model(  # noqa: PLR0913 - each is an option
     dask
         The address of a Dask scheduler, such as tcp://host:8786, whose workers check the models.
     """
+    from symbcast.cli.model_examination import CheckJob, Workers, recorded
+    from symbcast.cli.model_outcomes import ModelNames
+
     if not files:
         raise UsageError("give one model or more, or a folder of them: symbcast model encoder.onnx")
     is_of_many = results is not None or dask is not None
@@ -217,11 +221,16 @@ def _processes(jobs: int | None, files: Sequence[str]) -> int:
 
 def _assumed(texts: Sequence[str], min_size: int) -> Iterator[str]:
     """Yield the names in assumptions; raise the error of an invalid one."""
+    from symbcast.core.programs.program import Program
+
     yield from Program(list(texts), min_size).shown.values()
 
 
 def _report_outcomes(jobs: Sequence[CheckJob], means: Workers, names: ModelNames, format: str) -> list[FileOutcome]:
     """Check the files and report their outcomes in order, each as it comes if the format allows."""
+    from symbcast.cli.model_examination import known_outcomes, outcomes_of
+    from symbcast.cli.model_outcomes import OUTCOME_WRITERS
+
     teller = OUTCOME_WRITERS[format](len(jobs))
     done = []
     with Bar(len(jobs), "checking") as bar, closing(outcomes_of(jobs, means, bar.advance)) as outcomes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, AttributeText, MinSize, RuleName, TextOrJson, result_for_shapes
 from symbcast.cli.terminal import Exit, checked, print_json, show
-from symbcast.core.programs.arguments import check_limit
+from symbcast.core.algebra.arithmetic import check_limit
 from symbcast.core.verdicts import Verdict
 
 EPILOGUE = """Example: symbcast repair "batch, heads, T, S" "batch, S"

@@ -6,7 +6,7 @@ from symbcast.cli.argument_advice import note_unknown_names
 from symbcast.cli.command import command
 from symbcast.cli.options import Assumed, AttributeText, MinSize, RuleName, TextOrJson, rule_of, shapes_of
 from symbcast.cli.terminal import UsageError, checked, command_line, is_numbers, print_json, show, status_of
-from symbcast.core.programs.arguments import check_min_size
+from symbcast.core.algebra.arithmetic import check_min_size
 
 EPILOGUE = """Example: symbcast solve "?, 3" "N, 1" --out "5, 3"
 

@@ -27,7 +27,8 @@ from symbcast.core.algebra.terms import (
     product_of_monomials,
     term,
 )
-from symbcast.errors import DimensionError, SymbcastError
+from symbcast.core.characters import number_hint
+from symbcast.errors import DimensionError, ShapeTypeError, SymbcastError
 
 # Sizes as integers: what an integer must be to be one, and the values of our functions at integers and NumPy arrays.
 #
@@ -52,6 +53,24 @@ def check_size(value: int) -> int:
     if value > MAX_SIZE:
         raise DimensionError(value, "a size is at most 2**63 - 1", "write a size that fits in 64 bits")
     return value
+
+
+def check_min_size(value: object) -> int:
+    """Return ``min_size`` if it is a size."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        hint = number_hint("min_size", value, "write min_size=0 or min_size=1")
+        raise ShapeTypeError(value, "a least size", hint)
+    if value < 0:
+        raise DimensionError(value, "a size is not negative", "write 0 or more")
+    return check_size(value)
+
+
+def check_limit(limit: object) -> int:
+    """Return a limit if it is a positive integer; raise `ShapeTypeError` for anything else."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        hint = number_hint("limit", limit, "write the maximum number of answers, 1 or more")
+        raise ShapeTypeError(limit, "a limit", hint)
+    return limit
 
 
 def index_of(value: Any) -> int | None:

@@ -16,9 +16,8 @@ from symbcast.core.algebra.arithmetic import MAX_SIZE, check_size, index_of
 from symbcast.core.algebra.formulas import FORMULA_KINDS, Formula, with_values
 from symbcast.core.algebra.symbols import MAX_RANK, AxisSequence, Rank, Rest, SequenceSymbol, Unknown, sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol, symbols_of
-from symbcast.core.characters import closest, number_hint, prose_list, quoted_name, visible
+from symbcast.core.characters import closest, prose_list, quoted_name, visible
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, from_dim, shape
-from symbcast.core.solver.decision import AssumptionSet, ContradictionError
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.solver.size_sets import ALL, SizeSet
@@ -29,6 +28,8 @@ from symbcast.errors import AssumptionError, BindingError, DimensionError, Shape
 if TYPE_CHECKING:
     import sympy
     from sympy.logic.boolalg import Boolean
+
+    from symbcast.core.solver.decision import AssumptionSet
 
 
 # Operands, origins, given sizes and limits.
@@ -42,14 +43,6 @@ def shape_symbols(shape: Shape, written: object) -> tuple[Symbol, ...]:
     if isinstance(written, (tuple, list)) and not isinstance(written, Shape):
         return symbols_as_written(dims, written)
     return symbols_of(dims)
-
-
-def check_limit(limit: object) -> int:
-    """Return a limit if it is a positive integer; raise `ShapeTypeError` for anything else."""
-    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        hint = number_hint("limit", limit, "write the maximum number of answers, 1 or more")
-        raise ShapeTypeError(limit, "a limit", hint)
-    return limit
 
 
 # Conditions of more characters are long: people do not read them.
@@ -431,16 +424,6 @@ def _read_assumption(item: Any) -> Assumption:
     return Assumption(with_values(formula), formula_text(formula), source=item)
 
 
-def check_min_size(value: object) -> int:
-    """Return ``min_size`` if it is a size."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        hint = number_hint("min_size", value, "write min_size=0 or min_size=1")
-        raise ShapeTypeError(value, "a least size", hint)
-    if value < 0:
-        raise DimensionError(value, "a size is not negative", "write 0 or more")
-    return check_size(value)
-
-
 # Whether assumptions concern sizes that the shapes have: if not, there is a mistake, such as a mistyped name.
 
 
@@ -541,6 +524,8 @@ def assumption_set(symbols: Iterable[Symbol], assumptions: Sequence[Assumption],
 
     Raises `AssumptionError` if the assumptions allow no sizes, with the fewest that contradict each other.
     """
+    from symbcast.core.solver.decision import AssumptionSet
+
     order = tuple(symbols)
     if not min_size and not assumptions and all(type(s) is Symbol for s in order):
         return AssumptionSet.of_names(order)
@@ -552,6 +537,8 @@ def assumption_set(symbols: Iterable[Symbol], assumptions: Sequence[Assumption],
 
 def _assumption_set(symbols: tuple[Symbol, ...], formulas: Iterable[Formula], min_size: int) -> AssumptionSet | None:
     """Return the assumptions about some symbols, None if they contradict each other."""
+    from symbcast.core.solver.decision import AssumptionSet, ContradictionError
+
     try:
         return AssumptionSet(symbols, {s: own_set(s, min_size) for s in symbols}, formulas)
     except ContradictionError:

@@ -13,13 +13,13 @@ from symbcast.core.programs import arguments
 from symbcast.core.programs.arguments import Assumption, GivenSizes, Sizes
 from symbcast.core.programs.unknown_rank import UnrolledSequences, sizes_at
 from symbcast.core.shapes import Shape, shape_of
-from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.solver.evaluation import AxisSizes, UndefinedError, holds_at, predicate, symbols_in, value_function
 from symbcast.errors import BindingError, UnknownRankError
 
 if TYPE_CHECKING:
     from symbcast.core.programs.broadcast_call import BroadcastCall
     from symbcast.core.programs.scope import Scope
+    from symbcast.core.solver.decision import AssumptionSet
 
 
 class BoundOperands(NamedTuple):

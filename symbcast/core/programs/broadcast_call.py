@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from symbcast.core import effort
-from symbcast.core.algebra.arithmetic import join, value_of
+from symbcast.core.algebra.arithmetic import check_min_size, join, value_of
 from symbcast.core.algebra.formulas import FALSE, TRUE, Formula, all_of, definedness, holds
 from symbcast.core.algebra.symbols import sequences_of
 from symbcast.core.algebra.terms import Dim, Symbol
@@ -19,7 +19,6 @@ from symbcast.core.rules import AttributeLike, Emission, Rule, find_rule
 from symbcast.core.rules.broadcast_rule import members_of
 from symbcast.core.rules.declaration import SIZE, Constraint, Origin
 from symbcast.core.shapes import OpenShape, Shape, ShapeLike, shape, shape_of
-from symbcast.core.solver.decision import Decision, collapsed_join
 from symbcast.core.solver.evaluation import symbols_in
 from symbcast.core.solver.f1_names.one_broadcast import MaskBroadcast
 from symbcast.core.verdicts import LazyAccount, Verdict, within_bound
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from symbcast.core.programs.program import Program
     from symbcast.core.programs.scope import Scope
     from symbcast.core.programs.stretching import AxisStretch, ValidSizes
+    from symbcast.core.solver.decision import Decision
 
 
 class PublicAnswer(ABC):
@@ -57,7 +57,7 @@ SIZES, JOINS, GENERAL = range(3)
 
 
 def _assumptions(assume: Assumptions, min_size: int) -> tuple[list[Assumption], int]:
-    return arguments.read_assumptions(assume), arguments.check_min_size(min_size)
+    return arguments.read_assumptions(assume), check_min_size(min_size)
 
 
 def _scope_of(shapes: Sequence[ShapeLike], operands: tuple[Shape, ...], assumed: list[Assumption], least: int) -> Scope:
@@ -290,6 +290,8 @@ class BroadcastCall(LazyAccount):
             return False
         known = self._open
         if known is None:
+            from symbcast.core.solver.decision import collapsed_join
+
             output = self.emission.output
             self._output = shape_of(
                 self._ask(lambda decision: [collapsed_join(members_of(d), decision) for d in output])
@@ -397,6 +399,8 @@ class BroadcastCall(LazyAccount):
         return decision
 
     def _decide(self) -> Decision:
+        from symbcast.core.solver.decision import Decision  # with all tiers; for few names, masks decide
+
         assert self.scope is not None
         return Decision(self.scope.assumption_set, [c.requirement for c in self.constraints])
 

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from symbcast.core.advice import with_advice
-from symbcast.core.algebra.arithmetic import Substitution, add, sides_of
+from symbcast.core.algebra.arithmetic import Substitution, add, check_min_size, sides_of
 from symbcast.core.algebra.formulas import (
     TRUE,
     Comparison,
@@ -595,9 +595,7 @@ def certify_condition(statement: Statement, assume: Assumptions, min_size: int) 
         reason = "the condition is about sequences of axes"
         return Certificate((Claim("the simplified condition is the same", Proof.UNDECIDED, reason),))
     question = ProofQuestion(
-        names,
-        arguments.assumed_formulas(names, assumptions, arguments.check_min_size(min_size)),
-        clauses(statement.formula),
+        names, arguments.assumed_formulas(names, assumptions, check_min_size(min_size)), clauses(statement.formula)
     )
     verdict = statement.verdict_under(assume, min_size)
     condition = clauses(statement.simplified(assume, min_size).formula)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias, TypeVar, overl
 
 from symbcast.core.account import Account, sampled_verdict
 from symbcast.core.algebra import formulas
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import check_min_size, replace_symbols
 from symbcast.core.algebra.formulas import FALSE, FORMULA_KINDS, TRUE, AllOf, AnyOf, Comparison, Formula, Operator
 from symbcast.core.algebra.symbols import (
     Rest,
@@ -366,7 +366,7 @@ class Statement:
         brought = [s for s in theirs if isinstance(s, Unknown) and s.name not in labels]
         unknown = tuple(dict.fromkeys(s for s in (*self._order, *brought) if isinstance(s, Unknown)))
         sequences = tuple(sequence.rank for sequence in sequences_of(self._order))
-        scope = Scope((shape_of((*unknown, *sequences)),), (True,), assumptions, arguments.check_min_size(min_size))
+        scope = Scope((shape_of((*unknown, *sequences)),), (True,), assumptions, check_min_size(min_size))
         assumed = [_by_name(a.formula) for a in scope.assumptions]
         least = min_size if min_axis is None else min_axis
         return ConditionSizes(self._order, QuestionFormulas(said, required, assumed), min_size, least)

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast
 
 from symbcast.core import effort
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.formulas import Formula, all_of, dims_of
 from symbcast.core.algebra.symbols import LABEL, SequenceSymbol, Unknown, mentions_rest, sequences_of, symbol
 from symbcast.core.algebra.terms import Symbol, symbols_of
@@ -392,7 +393,7 @@ class Program(ProgramRecord, LazyAccount):
     ) -> None:
         if on_conflict not in ("raise", "record"):
             raise ShapeTypeError(on_conflict, "an answer to conflicts", "write on_conflict='raise' or 'record'")
-        super().__init__(arguments.check_min_size(min_size), on_conflict, effort.check_budget(budget))
+        super().__init__(check_min_size(min_size), on_conflict, effort.check_budget(budget))
         if type(assume) is not tuple or assume:
             self.assume(assume)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Self
 
-from symbcast.core.algebra.arithmetic import replace_symbols
+from symbcast.core.algebra.arithmetic import check_min_size, replace_symbols
 from symbcast.core.algebra.formulas import Formula, dims_of
 from symbcast.core.algebra.symbols import (
     LABEL,
@@ -26,7 +26,6 @@ from symbcast.core.effort import one_call
 from symbcast.core.programs import arguments
 from symbcast.core.programs.arguments import Assumption, Assumptions
 from symbcast.core.shapes import Shape, ShapeLike, any_shape_of, shape_of
-from symbcast.core.solver.decision import AssumptionSet
 from symbcast.core.solver.evaluation import replace_in_formula, symbols_in
 from symbcast.core.solver.f2_one_size.set_formulas import set_formula
 from symbcast.core.text import symbols_as_written
@@ -34,6 +33,7 @@ from symbcast.errors import AssumptionError, DimensionError, UnknownRankError
 
 if TYPE_CHECKING:
     from symbcast.core.programs.unknown_rank import UnrolledSequences
+    from symbcast.core.solver.decision import AssumptionSet
 
 
 _RENAME = "give one of them another name"
@@ -462,7 +462,7 @@ class Scope:
 
         With ``is_linked``, raises `AssumptionError` for an assumption that is not about any of their sizes.
         """
-        assumed, least = arguments.read_assumptions(assume), arguments.check_min_size(min_size)
+        assumed, least = arguments.read_assumptions(assume), check_min_size(min_size)
         plain = None if assumed else cls.of_names(shapes, least, written)
         if plain is not None:
             return plain

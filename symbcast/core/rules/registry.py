@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from symbcast.core.advice import with_advice
 from symbcast.core.characters import closest, parts_of_list, prose_list
-from symbcast.core.hooks import files_beside
+from symbcast.core.hooks import entry_points_of, files_beside
 from symbcast.core.rules.broadcast_rule import Rule
 from symbcast.core.rules.declaration import REQUIRED, Alias, Kind, Parameter
 from symbcast.errors import (
@@ -141,9 +141,7 @@ class _Registry:
                 return
             # Before they are loaded: a package may ask for a rule while it is imported.
             self.has_plugins = True
-            from importlib.metadata import entry_points
-
-            for entry in sorted(entry_points(group=GROUP), key=lambda e: (_package(e), e.name)):
+            for entry in sorted(entry_points_of(GROUP), key=lambda e: (_package(e), e.name)):
                 try:
                     self._load(entry)
                 # A package that ends the process where it lacks something must not end a question about other rules.

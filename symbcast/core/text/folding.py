@@ -152,9 +152,9 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 _ITEM = r"[0-9]{1,9}(?:\s*\.\.\s*[0-9]{1,9})?"
-_TAIL = re.compile(rf"\sfor\s+([a-z])\s+in\s+(?:({_ITEM})|\(\s*({_ITEM}(?:\s*,\s*{_ITEM})*)\s*,?\s*\))\s*", re.DOTALL)
-_OPENING = re.compile(r"\b(all|any)\s*\(")
-_MARKS = re.compile(rf"{QUOTED}|{_OPENING.pattern}|[()]", re.DOTALL)
+# Compiled when a text needs them.
+_TAIL = rf"\sfor\s+([a-z])\s+in\s+(?:({_ITEM})|\(\s*({_ITEM}(?:\s*,\s*{_ITEM})*)\s*,?\s*\))\s*"
+_MARKS = rf"(?s:{QUOTED}|\b(all|any)\s*\(|[()])"
 
 
 def may_be_folded(text: str) -> bool:
@@ -171,7 +171,7 @@ def unfolded(text: str) -> str:
     parts: list[list[str]] = [[]]
     words: list[str] = []
     at = length = 0
-    for mark in _MARKS.finditer(text):
+    for mark in re.finditer(_MARKS, text):
         parts[-1].append(text[at : mark.start()])
         at = mark.end()
         if mark[0][-1] == "(":
@@ -191,7 +191,7 @@ def unfolded(text: str) -> str:
 
 def _written_out(opening: str, inside: str) -> str:
     """Return what is within brackets with the brackets, or the copies that it stands for."""
-    tails = list(_TAIL.finditer(inside)) if len(opening) > 1 else []
+    tails = list(re.finditer(_TAIL, inside)) if len(opening) > 1 else []
     if not tails or tails[-1].end() != len(inside):
         return f"{opening}{inside})"
     letter, body = tails[-1][1], inside[: tails[-1].start()]

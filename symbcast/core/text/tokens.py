@@ -34,12 +34,11 @@ NAME = r"[^\W\d]\w*(?:\.\w+)*"
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _SEQUENCE = rf"(?:{NAME}|{QUOTED}|\.\.\.\w+)"
 _INDEX = r"\s*\[\s*(?::\s*)?-\s*[1-9]\d{0,3}\s*\]"
-# A quote that is not closed takes the rest of the text: to look for its end again at each quote in it is quadratic.
-_TOKEN = re.compile(
-    rf"""rank\s*\(\s*{_SEQUENCE}\s*\)|{_SEQUENCE}(?:{_INDEX})?|[0-9]+|\*\*|//|[=!<>]=|\?\w*|\.\.\.?|['"].*|\S""",
-    re.DOTALL,
+# Compiled when a text needs them. A quote that is not closed takes the rest of the text: to look for its end again at
+# each quote in it is quadratic.
+_TOKEN = (
+    rf"""(?s:rank\s*\(\s*{_SEQUENCE}\s*\)|{_SEQUENCE}(?:{_INDEX})?|[0-9]+|\*\*|//|[=!<>]=|\?\w*|\.\.\.?|['"].*|\S)"""
 )
-# Compiled when a text needs them.
 _BRACKETS = rf"""(?s:{QUOTED}|[()\[\]'"])"""
 _ESCAPE = r"(?s:\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.))"
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
@@ -98,7 +97,7 @@ class Tokens:
     def __init__(self, text: str, is_formula: bool = False, longest: int = MAX_LENGTH) -> None:
         check_limits(text, longest)
         self.text = text
-        self.tokens: list[str] = _TOKEN.findall(text)
+        self.tokens: list[str] = re.findall(_TOKEN, text)
         self.tokens += (END, END)
         if is_formula:
             self.is_formula, self.words = True, FORMULA_WORDS
@@ -183,7 +182,7 @@ class Tokens:
     def span(self, start: int, stop: int) -> tuple[int, int]:
         """Return the characters from one token to before another."""
         # Tokens are found without positions, for speed: only a text with a fault is scanned again.
-        spans = [match.span() for match in _TOKEN.finditer(self.text)]
+        spans = [match.span() for match in re.finditer(_TOKEN, self.text)]
         end = len(self.text.rstrip())
         return (spans[start][0] if start < len(spans) else end), (spans[stop - 1][1] if stop <= len(spans) else end)
 

@@ -10,7 +10,8 @@ from symbcast import errors
 from symbcast.answers.comparison import Comparison, compare
 from symbcast.answers.comparison.rule_answers import read_rule
 from symbcast.answers.public.result import Result, broadcast
-from symbcast.core.programs.arguments import check_min_size, read_assumptions
+from symbcast.core.algebra.arithmetic import check_min_size
+from symbcast.core.programs.arguments import read_assumptions
 from symbcast.core.rules import Parameter, RuleInfo
 from symbcast.core.rules.registry import listed_rules
 from symbcast.core.shapes import Shape, known_rank, shape

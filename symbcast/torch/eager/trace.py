@@ -14,10 +14,11 @@ from typing import Any, NoReturn
 from symbcast.arrays.arguments import TraceArguments, check_call
 from symbcast.arrays.trace import TraceReport
 from symbcast.core.advice import with_advice
+from symbcast.core.algebra.arithmetic import check_min_size
 from symbcast.core.algebra.formulas import FALSE, Formula, equal
 from symbcast.core.algebra.sympy_conversion import to_sympy
 from symbcast.core.algebra.terms import Dim, Symbol
-from symbcast.core.programs.arguments import Assumptions, check_min_size, read_assumptions
+from symbcast.core.programs.arguments import Assumptions, read_assumptions
 from symbcast.core.programs.scope import Scope
 from symbcast.core.shapes import Shape, shape_of
 from symbcast.core.solver.evaluation import size_at, value_at
