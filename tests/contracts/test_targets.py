@@ -118,8 +118,8 @@ def test_options_of_trtexec_have_the_documented_grammar(report):
 
 
 def test_names_of_inputs_with_colons():
-    asked = sb.Condition("N >= 1").contract(N="1..4")
-    (profile,) = profiles_of(asked.to("trtexec", inputs={"Input:0": "N, N + 1"}))
+    asked = sb.Condition("N >= 1 and M >= 1").contract(N="1..4", M="1..4")
+    (profile,) = profiles_of(asked.to("trtexec", inputs={"Input:0": "N, M + 1"}))
     assert profile["max"] == [("Input:0", (4, 5))]
     with pytest.raises(sb.TargetError, match="Input:0"):
         asked.to("onnxruntime-tensorrt", inputs={"Input:0": "N"})
@@ -445,3 +445,15 @@ def test_a_sum_that_leaves_out_sizes_is_no_range(target):
     with pytest.raises(sb.TargetError, match=r"2\*a \+ 3\*b of x leaves some out"):
         contract.to(target, inputs={"x": "2*a + 3*b"})
     assert "6" in contract.to(target, inputs={"x": "a + 2*b"})
+
+
+@pytest.mark.parametrize("target", ["trtexec", "openvino", "webnn", "coreml", "stablehlo"])
+def test_axes_that_vary_together_are_no_ranges(target):
+    """Ranges of 2..7 and 1..4 accept 2 and 4, where M would be -2."""
+    contract = sb.Condition("N + M <= 9").contract(N="1..4", M="1..3")
+    for shape in ("N + M, N", "N, N + M", "N, N + 1", "N + M, N - M + 3"):
+        with pytest.raises(sb.TargetError, match=r"it bounds each axis by itself, and .* of x varies with .* of x"):
+            contract.to(target, inputs={"x": shape})
+    one = sb.Condition("N + M <= 9").contract(N=4, M="1..3")
+    for allowed, shape in ((contract, "N, N, M + 1"), (contract, "N + M, 7, M + N"), (one, "N + M, N")):
+        assert "7" in allowed.to(target, inputs={"x": shape}) or shape == "N, N, M + 1"

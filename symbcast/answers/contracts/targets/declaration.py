@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from symbcast.answers.contracts.question import ContractQuestion, Tensor, range_text
 from symbcast.answers.guards.clauses import ascii_identifier
-from symbcast.core.algebra.terms import Dim, Operation, Symbol, term
+from symbcast.core.algebra.terms import Dim, Operation, Symbol, symbols_of, term
 from symbcast.core.shapes import shape as read_shape
 from symbcast.errors import TargetError, UndecidedError
 
@@ -86,7 +86,8 @@ class Request:
     def intervals(self, box: Box, *, may_be_equal: bool = False) -> BoundedAxes:
         """Return the axes of all inputs for a target that accepts every size of a range, on each axis by itself.
 
-        Raises `TargetError` if a size advances in steps or is derived, or if an expression such as ``2*N`` has gaps.
+        Raises `TargetError` if a size advances in steps or is derived, or if an expression such as ``2*N`` has gaps or
+        varies with another axis.
         If sizes ``may_be_equal``, the target holds axes of one name to one size: it may be derived as another one.
         """
         self.require_free(may_be_equal=may_be_equal)
@@ -102,7 +103,20 @@ class Request:
                 if axis.has_gaps:
                     problem = f"it takes every size of a range, and {axis.text} of {name} leaves some out"
                     raise self.refused(problem, "fix its sizes with form='list'", "list")
+        self._require_independent(box)
         return axes
+
+    def _require_independent(self, box: Box) -> None:
+        """Raise `TargetError` if an expression varies with another axis: N + 1 and N are not any two sizes."""
+        seen: dict[str, tuple[Dim, str]] = {}
+        for name, tensor in self.tensors.items():
+            for dim in () if tensor.shape is None else tensor.shape.dims:
+                for size in () if isinstance(dim, int) else map(self.name_of, symbols_of((dim,))):
+                    other, of = seen.setdefault(size, (dim, name))
+                    if len(box[size]) > 1 and dim != other:
+                        text, its = (self.question.namer.dim(d) for d in (dim, other))
+                        problem = f"it bounds each axis by itself, and {text} of {name} varies with {its} of {of}"
+                        raise self.refused(problem, "fix its sizes with form='list'", "list")
 
     def require_free(self, *, may_be_equal: bool = False) -> None:
         """Raise `TargetError` if a size is derived from others."""
