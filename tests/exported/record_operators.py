@@ -44,8 +44,8 @@ def run(name, args):
     def made(shape, dtype):
         if dtype == "int":
             return torch.zeros(shape, dtype=torch.int64)
-        kind = {"": torch.float32, "int32": torch.int32, "bool": torch.bool, "complex": torch.complex64}[dtype]
-        return torch.ones(shape, dtype=kind)
+        named = {"": torch.float32, "complex": torch.complex64}
+        return torch.ones(shape, dtype=named.get(dtype) or getattr(torch, dtype))
 
     try:
         with torch.no_grad():

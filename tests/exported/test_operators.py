@@ -151,3 +151,50 @@ def test_functions_run_where_they_are_said_to(name):
 def exhausted(names):
     for point in itertools.product(range(1, 8), repeat=min(len(names), 2)):
         yield {name: point[n] if n < len(point) else 5 for n, name in enumerate(reversed(names))}
+
+
+def holds_where_it_runs(function, *tensors):
+    """Hold the condition and the outputs of a function against calls with random tensors of small sizes."""
+    report = checked(function, *tensors, shapes=dynamic(*(t.dim() for t in tensors)))
+    assert not report.unanalysed, report.unanalysed
+    names = [f"args_{n}_dim_{axis}" for n, t in enumerate(tensors) for axis in range(t.dim())]
+    guard = report.condition.guard()
+    known = set(guard.names.values())
+    (output,) = report.outputs.values()
+    for sizes in itertools.product((1, 2, 3, 4), repeat=len(names)):
+        left = iter(sizes)
+        given = [torch.randn([next(left) for _ in t.shape]) for t in tensors]
+        at = dict(zip(names, sizes, strict=True))
+        try:
+            expected = tuple(function(*given).shape)
+        except RuntimeError:
+            assert not guard({n: v for n, v in at.items() if n in known}), at
+            continue
+        assert guard({n: v for n, v in at.items() if n in known}), at
+        assert tuple(dims_at(output.dims, {symbol(n): v for n, v in at.items()})) == expected
+
+
+def test_linear_algebra_of_tensors_with_several_axes():
+    torch.manual_seed(0)
+    holds_where_it_runs(lambda x: torch.linalg.tensorinv(x, ind=1), torch.randn(6, 2, 3))
+    holds_where_it_runs(lambda x: torch.linalg.tensorinv(x, ind=2), torch.randn(2, 3, 6))
+    holds_where_it_runs(torch.linalg.tensorsolve, torch.randn(2, 3, 6), torch.randn(2, 3))
+    holds_where_it_runs(lambda x, y: torch.linalg.tensorsolve(x, y, dims=(0,)), torch.randn(6, 2, 3), torch.randn(2, 3))
+
+
+def test_a_mapped_function_is_read_without_its_mapped_axis():
+    batch = torch.export.Dim("B")
+
+    class Mapped(nn.Module):
+        def forward(self, x, y):
+            return torch.vmap(lambda a, b: a @ b + b.sum())(x, y)
+
+    auto = torch.export.Dim.AUTO
+    example = torch.zeros(5, 3, 4), torch.zeros(5, 4, 2)
+    shapes = {0: batch, 1: auto, 2: auto}, {0: batch, 1: auto, 2: auto}
+    report = sb.torch.check(Mapped(), example, dynamic_shapes=shapes)
+    assert not report.unanalysed and str(report.condition) == "x_dim_2 == y_dim_1"
+    assert [str(s) for s in report.outputs.values()] == ["(B, x_dim_1, y_dim_2)"]
+    # Torch broadcasts mapped axes that differ, so they may also run where one of them is 1.
+    report = sb.torch.check(Mapped(), example, dynamic_shapes=({0: auto}, {0: auto}))
+    assert any("mapped over must be equal" in u.reason for u in report.unanalysed)

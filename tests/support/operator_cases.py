@@ -924,6 +924,54 @@ for left, pivots, right in (
 ):
     case("linalg_ldl_solve.default", LD=tensor(left), pivots=tensor(pivots, "int32"), B=tensor(right))
 
+# Quantisation, counts, frequencies, and tensors as matrices
+
+for x in ("", "a", "ab", "abc"):
+    for other in ("", "a", "b", "ab"):
+        for axis in (-1, 0, 1, 3):
+            case("fake_quantize_per_channel_affine.default fake_quantize_per_channel_affine_cachemask.default",
+                 self=tensor(x), scale=tensor(other), zero_point=tensor(other, "int32"), axis=axis, quant_min=0,
+                 quant_max=9)  # fmt: skip
+        case("fake_quantize_per_channel_affine.default", self=tensor(x), scale=tensor("c"),
+             zero_point=tensor(other, "int32"), axis=0, quant_min=0, quant_max=9)  # fmt: skip
+        case("quantize_per_channel.default", self=tensor(x), scales=tensor(other), zero_points=tensor(other, "int"),
+             axis=0, dtype=13)  # fmt: skip
+    case("quantize_per_tensor.default", self=tensor(x), scale=0.1, zero_point=0, dtype=13)
+    case("bincount.default", self=tensor(x, "int"))
+    case("bincount.default", self=tensor(x, "int"), minlength=3)
+    case("bincount.default", self=tensor(x, "int"), weights="T:c")
+    for order in (1, -1, 2, -2, 3, float("inf"), float("-inf")):
+        case("linalg_matrix_norm.default", self=tensor(x), ord=order)
+        case("linalg_matrix_norm.default", self=tensor(x), ord=order, dim=[0, -1], keepdim=True)
+        case("linalg_matrix_norm.default", self=tensor(x), ord=order, dim=[0, 0])
+for n in ("S:n", -1, 0, 1):
+    case("fft_fftfreq.default fft_rfftfreq.default randperm.default", n=n)
+for x in ("", "a", "ab", "abc", "a2b1", "1a1", "ab22"):
+    for ind in (-1, 0, 1, 2, 5):
+        case("linalg_tensorinv.default", self=tensor(x), ind=ind)
+    for y in ("", "a", "c", "ab"):
+        case("linalg_tensorsolve.default", self=tensor(x), other=tensor(y))
+        case("linalg_tensorsolve.default", self=tensor(x), other=tensor(y), dims=[0])
+        case("linalg_lstsq.default", self=tensor(x), b=tensor(y))
+for left, right in (
+    ("ab", "abc"),
+    ("abc", "bc"),
+    ("abc", "ab"),
+    ("abc", "dbe"),
+    ("1bc", "ab"),
+    ("abc", "1bd"),
+    ("ab", "cd"),
+):
+    case("linalg_lstsq.default", self=tensor(left), b=tensor(right))
+    case("_int_mm.default", self=tensor(left, "int8"), mat2=tensor(right, "int8"))
+for one, other in (("ab", "cd"), ("a", "c"), ("", "c"), ("ab", "a"), ("a", ""), ("abc", "abc")):
+    for reduction in (0, 1):
+        case("multilabel_margin_loss.default multilabel_margin_loss_forward.default",
+             self=tensor(one), target=tensor(other, "int"), reduction=reduction)  # fmt: skip
+for mode in ("constant", "reflect", "replicate", "circular"):
+    for pad in ([-1, 2], [2, -1], [-2, -1], [-3, 3], [0, -2], [-1, 2, 1, -2]):
+        case("pad.default", self=tensor("1abc"[: 2 + len(pad) // 2]), pad=pad, mode=mode)
+
 import gradient_cases  # noqa: E402, F401 - it adds cases
 
 CASES = {name: calls[:: -(-len(calls) // MOST)] for name, calls in ALL.items()}

@@ -30,6 +30,7 @@ DTYPES = {
     "": "torch.float32",
     "int": "torch.int64",
     "int32": "torch.int32",
+    "int8": "torch.int8",
     "bool": "torch.bool",
     "complex": "torch.complex64",
 }

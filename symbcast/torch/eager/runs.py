@@ -388,7 +388,7 @@ def _is_open(value: Any) -> bool:
 # The operators whose decompositions run where their kernels run, and give the same shapes.
 TRUSTED: frozenset[str] = frozenset({
     "_euclidean_dist", "addr", "fliplr", "flipud", "log_sigmoid_forward", "mH",
-    "mse_loss_backward", "multi_margin_loss", "multilabel_margin_loss_forward",
+    "mse_loss_backward", "multi_margin_loss",
     "special_logsumexp", "tril_indices", "triu_indices", "unfold_copy",
 })  # fmt: skip
 

@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from symbcast.core.algebra import arithmetic
-from symbcast.core.algebra.formulas import FALSE, TRUE, Comparison, Formula, Operator, all_of, any_of, negate
+from symbcast.core.algebra.formulas import (
+    FALSE,
+    TRUE,
+    Comparison,
+    Formula,
+    Operator,
+    all_of,
+    any_of,
+    at_most,
+    equal,
+    negate,
+)
 from symbcast.core.algebra.terms import Dim, Symbol
 from symbcast.graphs.graph import Graph
 from symbcast.graphs.walking import control_flow
@@ -277,6 +288,58 @@ def first_element(call: TorchCall) -> Value:
 def of_memory(call: TorchCall) -> Value:
     """An integer that depends on the memory layout, which is not followed."""
     return scalar(None)
+
+
+# What `torch.vmap` and gradients leave in a graph: between its ends, nodes see tensors without the mapped axis.
+
+
+@operator(*(f"torch._functorch.predispatch.{n}" for n in ("lazy_load_decompositions", "_vmap_decrement_nesting")))
+def nothing(call: TorchCall) -> Value:
+    """A node without requirements."""
+    return Value(None)
+
+
+@operator("torch._functorch.predispatch._vmap_increment_nesting")
+def mapping(call: TorchCall) -> Value:
+    """The start of a map over the size ``0``."""
+    batch = call.size("0")
+    enough = FALSE if batch is None else at_most(1, batch)
+    if call.is_known(enough) is not True:
+        call.note("not checked: what its operators do without anything to map over", enough=enough)
+    return Value(None)
+
+
+@operator("torch._functorch.predispatch._add_batch_dim")
+def mapped(call: TorchCall) -> Value:
+    """A tensor without the axis that is mapped over."""
+    dims, start = call.dims("0"), call.node.raw
+    place = call.axis(call.number("1"), len(dims))
+    while getattr(start.target, "__name__", "") != "_vmap_increment_nesting":
+        start = start.prev
+    raw_argument(call, "0")  # a twin may be mapped over another size
+    batch = size_of(call.resolved(start.args[0]))
+    # Torch does not check it: operators broadcast mapped axes, or fail, or read beyond them.
+    enough = FALSE if batch is None else equal(dims[place], batch)
+    if call.is_known(enough) is not True:
+        call.note("not checked: all axes that are mapped over must be equal", enough=enough)
+    return call.value_of("0").with_sizes((*dims[:place], *dims[place + 1 :])).with_content(None)
+
+
+@operator("torch._functorch.predispatch._remove_batch_dim")
+def unmapped(call: TorchCall) -> Value:
+    """A tensor with the axis that was mapped over, in a given place."""
+    batch = call.size("2")
+    if batch is None:
+        call.give_up("data decide how often it is mapped")
+    place = call.axis(call.number("3"), len(call.dims("0")) + 1)
+    value = call.value_of("0").with_content(None)
+    return value.with_sizes((*call.dims("0")[:place], batch, *call.dims("0")[place:]))
+
+
+@operator("torch._functorch.predispatch._unwrap_for_grad")
+def unwrapped(call: TorchCall) -> Value:
+    """A tensor itself."""
+    return call.value_of("0")
 
 
 # Branches and loops: their graphs are walked.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from symbcast.core.algebra.arithmetic import ceil_divide, multiply, subtract
+from symbcast.core.algebra.arithmetic import add, ceil_divide, multiply, subtract
 from symbcast.core.algebra.formulas import all_of, any_of, at_most, different, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.graphs.check import Operator
@@ -14,7 +14,7 @@ from symbcast.operators.indexing import one_hot
 from symbcast.operators.operator import TWICE
 from symbcast.operators.values import intervals
 from symbcast.operators.values.contents import BOOL, Content, IndexRamp, Interval
-from symbcast.operators.values.elements import UNARY
+from symbcast.operators.values.elements import UNARY, quotient_towards_zero
 from symbcast.operators.values.intervals import interval_of, some_of
 from symbcast.operators.values.tensors import chosen
 from symbcast.operators.values.value import Value
@@ -91,13 +91,27 @@ def where_contents(call: TorchCall, output: Value) -> Content | None:
     "geometric_", "bernoulli_", "exponential", "cauchy", "geometric", "log_normal", "poisson", "rrelu_", "threshold_",
     "_safe_softmax", "_conj", "_pin_memory", "pin_memory", "lift", "zero", "uniform", "normal_functional",
     "_standard_gamma", "special_multigammaln", "fake_quantize_per_tensor_affine",
-    "fake_quantize_per_tensor_affine_cachemask",
+    "fake_quantize_per_tensor_affine_cachemask", "quantize_per_tensor", "dequantize",
 )  # fmt: skip
 def with_shape_of_first(call: TorchCall) -> list[Value]:
     """Each output has the shape of the first operand; a given axis must exist."""
     dims = call.dims("self", "input", "data", "a")
     for axis in call.numbers_of("dim") or ():
         call.axis_of(axis, len(dims))
+    return [Value(dims)] * len(call.node.outputs)
+
+
+@operator(*(f"fake_quantize_per_channel_affine{end}" for end in ("", "_cachemask")), "quantize_per_channel")
+def quantized_by_channel(call: TorchCall) -> list[Value]:
+    """A tensor with a scale and a zero point for each part along an axis."""
+    dims, scales, zeros = call.dims("self"), call.dims("scale", "scales"), call.dims("zero_point", "zero_points")
+    call.refuse_if(len(scales) != 1 or len(zeros) != 1, "the scales and the zero points must be vectors")
+    axis = call.number("axis")
+    call.refuse_if(not 0 <= axis < len(dims), "the axis must be one of the tensor, counted from the front")
+    call.equal(scales[0], dims[axis], "there must be a scale for each part of the axis")
+    if call.node.op_type.startswith("aten.fake"):
+        call.at_most(1, dims[axis], "torch looks for the least zero point")
+    call.equal(zeros[0], scales[0], "there must be a zero point for each scale")
     return [Value(dims)] * len(call.node.outputs)
 
 
@@ -292,13 +306,18 @@ def arange_contents(call: TorchCall, output: Value) -> Content | None:
     return None if start is None or step is None or call.size("end") is None else IndexRamp(start, (step,))
 
 
-@operator("linspace", "logspace", *(f"{kind}_window" for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")))
+@operator(
+    "linspace", "logspace", *(f"{kind}_window" for kind in ("hann", "hamming", "blackman", "bartlett", "kaiser")),
+    "fft_fftfreq", "fft_rfftfreq", "randperm",
+)  # fmt: skip
 def spaced(call: TorchCall) -> Value:
-    """A given count of evenly spaced numbers."""
-    count = size_of(call.argument("steps", "window_length"))
+    """A given count of numbers that are evenly spaced or in random order; ``fft_rfftfreq`` keeps half of them."""
+    count = size_of(call.argument("steps", "window_length", "n"))
     if count is None:
         call.note("not checked: the number must not be negative", is_about_data=call.is_data())
         return Value((call.count(),))
+    if call.node.op_type == "aten.fft_rfftfreq":
+        count = add(quotient_towards_zero(call.bounds, count, 2), 1)
     call.is_size(count, "a size must not be negative")
     return Value((count,))
 

@@ -11,7 +11,7 @@ from symbcast.torch.contents import indexed_by
 from symbcast.torch.operators.convolutions import convolved, pooled, sampled
 from symbcast.torch.operators.elementwise import pointwise
 from symbcast.torch.operators.indexing import diagonal_of, note_short_source
-from symbcast.torch.operators.layout import edge_padded, reflection_padded, unfolded_shape
+from symbcast.torch.operators.layout import padded, unfolded_shape
 from symbcast.torch.operators.networks import gated, normalised
 
 
@@ -215,8 +215,7 @@ def of_adaptive_pool(call: TorchCall) -> Value:
 @operator(*(f"{kind}_pad{n}d_backward" for kind in ("reflection", "replication") for n in "123"))
 def of_padding(call: TorchCall) -> Value:
     """The gradient of a padded tensor."""
-    output = (reflection_padded if "reflection" in call.node.op_type else edge_padded)(call)
-    _has_shape(call, output.shape, "grad_output")
+    _has_shape(call, padded(call).shape, "grad_output")
     return Value(call.dims("self"))
 
 

@@ -23,9 +23,13 @@ from symbcast.torch.contents import estimated, translation
 from symbcast.torch.library import load_torch
 
 
-@operator("view", "reshape", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy")
+@operator(
+    "view", "reshape", "_unsafe_view", "view_copy", "_reshape_alias", "_reshape_copy", "view_as", "reshape_as"
+)  # fmt: skip
 def viewed(call: TorchCall) -> Value:
-    """The elements in the shape ``size``, where one -1 is inferred."""
+    """The elements in the shape ``size``, where one -1 is inferred, or in that of another tensor."""
+    if call.argument("other") is not None:
+        return Value(reshape(call, call.dims("self"), list(call.dims("other"))))
     if call.argument("size", "shape") is None:  # view.dtype
         return Value(_retyped(call, call.dims("self")))
     target = call.known_sizes("size" if call.argument("size") is not None else "shape")
@@ -65,12 +69,6 @@ def reshaped(call: TorchCall, dims: Dims, target: list[Dim]) -> Dims:
         if size != -1:
             call.is_size(size, "a size must not be negative")
     return reshape(call, dims, [None if d == -1 else d for d in target])
-
-
-@operator("view_as", "reshape_as")
-def viewed_as(call: TorchCall) -> Value:
-    """The elements in the shape of another tensor."""
-    return Value(reshape(call, call.dims("self"), list(call.dims("other"))))
 
 
 @operator("flatten")
@@ -460,29 +458,12 @@ def as_real(call: TorchCall) -> Value:
 # Padding of axes with a constant, or by reflection, edge repetition or wrapping.
 
 
-@operator("constant_pad_nd")
-def padded_by_number(call: TorchCall) -> Value:
-    """Padding of the last axes with a constant, starting from the last axis."""
-    return Value(_constant(call, *_paddings(call)))
-
-
-@operator("pad")
+@operator("pad", "constant_pad_nd", *(f"{way}_pad{n}d" for way in ("reflection", "replication") for n in "123"))
 def padded(call: TorchCall) -> Value:
     """Padding of the last axes in one of four modes, starting from the last axis."""
-    ways = {"constant": _constant, "reflect": _reflected, "replicate": _repeated, "circular": _wrapped}
-    return Value(ways[str(call.argument("mode") or "constant")](call, *_paddings(call)))
-
-
-@operator("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
-def reflection_padded(call: TorchCall) -> Value:
-    """Padding by reflection."""
-    return Value(_reflected(call, *_paddings(call)))
-
-
-@operator("replication_pad1d", "replication_pad2d", "replication_pad3d")
-def edge_padded(call: TorchCall) -> Value:
-    """Padding by repetition of the edge."""
-    return Value(_repeated(call, *_paddings(call)))
+    mode = str(call.argument("mode") or call.node.op_type.removeprefix("aten."))
+    ways = {"reflect": _reflected, "replicat": _repeated, "circular": _wrapped}
+    return Value(next((ways[w] for w in ways if mode.startswith(w)), _constant)(call, *_paddings(call)))
 
 
 def _paddings(call: TorchCall) -> tuple[Dims, list[Padding]]:
@@ -529,7 +510,8 @@ def _wrapped(call: TorchCall, others: Dims, paddings: list[Padding]) -> Dims:
         ends = padding.before, padding.after
         for end in ends:
             call.at_most(end, padding.size, too_short)
+            # Where one end alone removes more elements than there are, torch slices with negative places.
+            if call.is_known(enough := at_most(multiply(-1, end), padding.size)) is not True:
+                call.note("not checked: negative padding at one end of more elements than there are", enough=enough)
         call.at_most(0, padding.padded, "negative padding must not remove more elements than the axis has")
-        if not all(call.bounds.is_at_least(end, 0) for end in ends):
-            call.note("not checked: the requirements of negative padding")
     return (*others, *(p.padded for p in paddings))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from symbcast.core.algebra.arithmetic import minimum
+from symbcast.core.algebra.arithmetic import minimum, multiply
 from symbcast.core.algebra.formulas import all_of, any_of, equal
 from symbcast.core.algebra.terms import Dim
 from symbcast.operators.operator import TWICE, Dims
@@ -32,7 +32,7 @@ def square_of(call: TorchCall, *names: str) -> Dims:
 
 @operator(
     "linalg_inv", "linalg_cholesky", "linalg_matrix_exp", "matrix_exp", "linalg_matrix_power", "matrix_power",
-    "inverse",
+    "inverse", "cholesky_inverse",
 )  # fmt: skip
 def of_square(call: TorchCall) -> Value:
     """A square matrix computed from one of the same size."""
@@ -63,17 +63,10 @@ def signed_determinant(call: TorchCall) -> list[Value]:
     return [Value(shape) for shape in (*numbers, dims, dims[:-1])][: len(call.node.outputs)]
 
 
-@operator("linalg_eigh", "linalg_eig")
+@operator("linalg_eigh", "linalg_eig", "_linalg_eigh")
 def eigenvectors(call: TorchCall) -> list[Value]:
-    """The eigenvalues of square matrices, and their vectors."""
+    """The eigenvalues of square matrices, and their vectors unless ``compute_v`` is False."""
     dims = square_of(call, "self", "A")
-    return [Value(dims[:-1]), Value(dims)]
-
-
-@operator("_linalg_eigh")
-def eigenvectors_if_asked(call: TorchCall) -> list[Value]:
-    """The eigenvalues of symmetric matrices, and their vectors unless ``compute_v`` is False."""
-    dims = square_of(call, "A")
     return [Value(dims[:-1]), Value(dims if call.flag("compute_v", True) else (0,))]
 
 
@@ -165,6 +158,45 @@ def _solution(call: TorchCall) -> Dims:
     return (*call.broadcast(dims[:-2], right[:-2]), *right[-2:])
 
 
+@operator("linalg_lstsq")
+def least_squares(call: TorchCall) -> list[Value]:
+    """The solutions, and for the default driver no residuals, the rank of each matrix, and no singular values."""
+    dims, right = matrix_of(call, "self"), call.dims("b")
+    call.refuse_if(len(dims) - len(right) not in (0, 1), "the right side must have as many axes or one less")
+    if call.argument("driver") not in (None, "gelsy"):
+        call.give_up("its driver decides by the rank whether there are residuals")
+    is_vector = len(right) < len(dims)
+    if is_vector and len(dims) > 2:
+        call.give_up("sizes decide whether the right side holds vectors or matrices")
+    call.equal(right[-1 if is_vector else -2], dims[-2], "the right side must have as many rows as the matrix")
+    columns = () if is_vector else right[-1:]
+    batch = call.broadcast(dims[:-2], right[: len(right) - 1 - len(columns)])
+    return [Value((*batch, dims[-1], *columns)), Value((0,)), Value(dims[:-2]), Value((0,))]
+
+
+@operator("linalg_tensorinv")
+def inverted(call: TorchCall) -> Value:
+    """The inverse of a tensor whose first ``ind`` axes are the rows of a square matrix: its axes change places."""
+    dims, first = call.dims("self"), call.number("ind", 2)
+    call.refuse_if(not 0 < first <= len(dims), "there must be axes of rows")
+    rows, columns = dims[:first], dims[first:]
+    call.equal(multiply(*rows), multiply(*columns), "there must be as many rows as columns")
+    return Value((*columns, *rows))
+
+
+@operator("linalg_tensorsolve")
+def solved_for_axes(call: TorchCall) -> Value:
+    """The solution with the last axes of a tensor, which is a square matrix whose rows are the axes of ``other``."""
+    dims, right, moved = call.dims("self"), call.dims("other"), call.numbers_of("dims") or []
+    last = call.distinct_axes(moved, max(len(dims), 1), TWICE)
+    call.refuse_if(len(right) > len(dims), "the tensor must have the axes of the right side")
+    dims = (*_without(dims, last), *(dims[n] for n in last))
+    columns, count = dims[len(right) :], multiply(*right)
+    call.equal(multiply(*columns), count, "there must be a number on the right side for each unknown")
+    call.equal(multiply(*dims), multiply(count, count), "there must be as many rows as columns")
+    return Value(columns)
+
+
 @operator("linalg_solve_triangular")
 def solved_by_substitution(call: TorchCall) -> Value:
     """The solution of a triangular system; ``left`` says on which side the matrix is."""
@@ -218,18 +250,6 @@ def chained(call: TorchCall) -> Value:
     return Value(product)
 
 
-@operator("linalg_matrix_norm")
-def matrix_norm(call: TorchCall) -> Value:
-    """A norm over two axes."""
-    dims, order = call.dims("self"), call.argument("ord")
-    axes = call.numbers_of("dim") or [-2, -1]
-    call.refuse_if(len(dims) < 2 or len(axes) != 2, _MATRIX)
-    places = call.distinct_axes(axes, len(dims), TWICE)
-    if order not in (None, "fro", "nuc"):
-        call.give_up("a norm that needs elements")
-    return Value(reduce(call, dims, places, keepdims=call.flag("keepdim")))
-
-
 @operator("trace")
 def matrix_trace(call: TorchCall) -> Value:
     """The sum of a matrix's diagonal."""
@@ -259,10 +279,10 @@ def _without(dims: Dims, places: list[int]) -> Dims:
 # Factors of matrices, and norms and ranks that are computed from them.
 
 
-@operator("linalg_lu_factor", "linalg_lu_factor_ex")
+@operator("linalg_lu_factor", "linalg_lu_factor_ex", "geqrf")
 def packed_triangles(call: TorchCall) -> list[Value]:
-    """Both triangles in one matrix, the row exchanges, and for ``_ex`` a status."""
-    *batch, rows, columns = dims = matrix_of(call, "A")
+    """Both triangles in one matrix, the row exchanges or the scales of reflections, and for ``_ex`` a status."""
+    *batch, rows, columns = dims = matrix_of(call, "self", "A")
     return [Value(dims), Value((*batch, minimum((rows, columns)))), Value(tuple(batch))][: len(call.node.outputs)]
 
 
@@ -291,12 +311,6 @@ def unpacked_triangles(call: TorchCall) -> list[Value]:
     return [Value(permutation), Value((*dims[:-1], least)), Value((*batch, least, columns))]
 
 
-@operator("cholesky_inverse")
-def inverse_of_triangle(call: TorchCall) -> Value:
-    """The inverse of a matrix by its triangle."""
-    return Value(square_of(call, "self"))
-
-
 @operator("linalg_householder_product", "orgqr")
 def orthogonal_of(call: TorchCall) -> Value:
     """The orthogonal matrix of reflections, at most as many as there are columns."""
@@ -308,18 +322,13 @@ def orthogonal_of(call: TorchCall) -> Value:
     return Value(dims)
 
 
-@operator("geqrf")
-def reflections(call: TorchCall) -> list[Value]:
-    """The reflections of a QR factorisation, and their scales."""
-    *batch, rows, columns = dims = matrix_of(call, "self")
-    return [Value(dims), Value((*batch, minimum((rows, columns))))]
-
-
-@operator("linalg_norm")
+@operator("linalg_norm", "linalg_matrix_norm")
 def norm(call: TorchCall) -> Value:
     """The norm of vectors or matrices; without an order and axes, that of all elements."""
-    dims, order = call.dims("self"), call.argument("ord")
-    axes = call.numbers_of("dim")
+    dims, order, axes = call.dims("self"), call.argument("ord"), call.numbers_of("dim")
+    if call.node.op_type.endswith("matrix_norm"):
+        order, axes = order or "fro", axes or [-2, -1]
+        call.refuse_if(len(dims) < 2 or len(axes) != 2, _MATRIX)
     places = None if axes is None else call.distinct_axes(axes, max(len(dims), 1), TWICE)
     call.refuse_if(places is not None and (not places or len(places) > 2), "there must be one or two axes")
     if order is not None and places is None:

@@ -236,22 +236,31 @@ def _length(call: TorchCall, size: Dim, first: Dim, last: Dim) -> Dim:
     return cut(call, size, (first, last, 1))[1]
 
 
+@operator("multilabel_margin_loss", "multilabel_margin_loss_forward")
+def of_labels(call: TorchCall) -> list[Value]:
+    """The loss of scores (N, C) or (C,) and the labels of each row, and which scores these are."""
+    dims, target = call.dims("self"), call.dims("target")
+    call.refuse_if(len(dims) > 2 or len(target) > 2, "there must be at most a batch and classes")
+    call.filled(dims[-1:], "there must be a class")
+    if len(dims) == 2:
+        call.same_shape(target, dims, "there must be a label for each score")
+    else:
+        call.refuse_if(len(target) == 2, "the labels must be a vector")
+        call.equal(multiply(*target), multiply(*dims), "there must be a label for each score")
+    is_reduced = call.number("reduction", 1) != 0
+    return [Value(() if is_reduced else dims[:-1]), Value(target)][: len(call.node.outputs)]
+
+
 @operator("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div")
 def loss(call: TorchCall) -> Value:
     """The loss of a tensor and its target, which are broadcast; it is a scalar unless nothing is reduced."""
     return _loss(call, call.broadcast(call.dims("self"), call.dims("target")))
 
 
-@operator("cosine_similarity")
-def cosine(call: TorchCall) -> Value:
-    """A similarity: the tensors are broadcast, and one axis is removed."""
-    return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), call.number("dim", 1))
-
-
-@operator("pairwise_distance")
-def distance_of_each(call: TorchCall) -> Value:
-    """A distance: the tensors are broadcast, and the last axis is removed."""
-    return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), -1)
+@operator("cosine_similarity", "pairwise_distance")
+def similarity(call: TorchCall) -> Value:
+    """A similarity or distance: the tensors are broadcast, and one axis is removed, by default the last one."""
+    return _without(call, call.broadcast(call.dims("x1"), call.dims("x2")), call.number("dim", -1))
 
 
 def _without(call: TorchCall, dims: Dims, axis: int) -> Value:

@@ -27,10 +27,10 @@ def multiplied(call: TorchCall) -> Value:
 
 
 _RANKS = {"mm": (2, 2), "bmm": (3, 3), "dot": (1, 1), "vdot": (1, 1), "mv": (2, 1), "addmm": (2, 2), "addmv": (2, 1)}
-_RANKS |= {"baddbmm": (3, 3), "addbmm": (3, 3), "_addmm_activation": (2, 2)}
+_RANKS |= {"baddbmm": (3, 3), "addbmm": (3, 3), "_addmm_activation": (2, 2), "_int_mm": (2, 2)}
 
 
-@operator("mm", "bmm", "dot", "mv", "vdot")
+@operator("mm", "bmm", "dot", "mv", "vdot", "_int_mm")
 def plain(call: TorchCall) -> Value:
     """A product of matrices or vectors of fixed ranks; stacks must have equal sizes."""
     return Value(_product(call, call.dims("self"), call.dims("mat2", "vec2", "vec", "tensor", "other")))

@@ -354,6 +354,23 @@ def on_a_diagonal(call: TorchCall) -> Value:
     return Value(tuple(output))
 
 
+@operator("bincount")
+def counted(call: TorchCall) -> Value:
+    """How often each number up to the largest one occurs in a vector, up to ``minlength`` at least."""
+    dims, least = call.dims("self"), call.size("minlength", 0)
+    call.refuse_if(len(dims) != 1, "the numbers must be a vector")
+    weights = call.maybe_dims("weights") or dims  # without numbers, torch does not look at them
+    call.require(any_of([call.empty(dims), equal(weights[0], dims[0])]), "there must be a weight for each number")
+    low = interval_of(call.value_of("self"), call.bounds).low
+    # Data can choose numbers that are not negative.
+    if not call.is_data_in("self") and (low is None or not call.bounds.is_at_least(low, 0)):
+        call.note("not checked: the numbers must not be negative")
+    if least is None:
+        return Value((call.count(),))
+    call.is_size(least, "minlength must not be negative")
+    return Value((add(least, call.count(text="how many numbers there are beyond minlength")),))
+
+
 @operator("histc")
 def histogram(call: TorchCall) -> Value:
     """The counts of ``bins`` equal intervals."""
@@ -391,15 +408,6 @@ def integral(call: TorchCall) -> Value:
     call.refuse_if(not dims, "the tensor must have an axis")
     place = call.axis(call.number("dim", -1), len(dims))
     return Value(reduce(call, dims, [place], keepdims=False))
-
-
-@operator("randperm")
-def permutation(call: TorchCall) -> Value:
-    """The numbers below ``n`` in random order."""
-    count = call.size("n")
-    if count is None:
-        call.give_up("data decide n")
-    return Value((count,))
 
 
 @translation("argsort", "randperm")
