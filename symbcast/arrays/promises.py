@@ -55,6 +55,7 @@ class TraceCall:
     assume: Assumptions = ()
     min_size: int = 0
     max_paths: int = MAX_PATHS
+    observe: bool = True
 
     def of(self, function: Callable[..., Any]) -> TraceReport:
         """Return the trace of a function."""
@@ -64,6 +65,7 @@ class TraceCall:
             assume=self.assume,
             min_size=self.min_size,
             max_paths=self.max_paths,
+            observe=self.observe,
             **self.named,
         )
 
@@ -171,7 +173,7 @@ def _portable(report: TraceReport) -> TraceReport:
         replace(o, error=o.error and _error(type(o.error).__name__, str(o.error)), value=_plain(o.value))
         for o in traced.outcomes
     ]
-    exploration = Exploration(outcomes, traced.pending, traced.data, traced.observed)
+    exploration = replace(traced, outcomes=outcomes)
     return TraceReport(conclusions.scope, exploration, report.name, report.arguments)
 
 
@@ -523,7 +525,8 @@ def faults_of(promise: Promise, report: TraceReport) -> Iterator[PromiseFault]:
         for finding in report.findings:
             yield PromiseFault(f"it {finding.works}: {finding.error}", True)
     if report.account.open:
-        yield PromiseFault(f"not known whether it holds: {report.reason}", False)
+        seen = f"; observed {report.observed}" if report.observed else ""
+        yield PromiseFault(f"not known whether it holds: {report.reason}{seen}", False)
     if promise.returns is not None:
         for case in report.cases:
             if case.works:

@@ -114,7 +114,8 @@ def _notices(report: TraceAnswer) -> Iterator[Notice]:
         yield Notice(FAILS, level, report.name, operation, text, line)
     if report.account.open:
         where = "for some sizes" if report.complete else f"when {report.unexplored}"
-        yield Notice(UNKNOWN, UNKNOWN.level, "", "", f"{report.name} is open {where}: {report.reason}")
+        seen = f"; observed {report.observed}" if report.observed else ""
+        yield Notice(UNKNOWN, UNKNOWN.level, "", "", f"{report.name} is open {where}: {report.reason}{seen}")
 
 
 def _lines(report: TraceAnswer, finding: PathFinding) -> Iterator[str]:
@@ -329,6 +330,7 @@ def trace(
     assume: Assumptions = (),
     min_size: int = 0,
     max_paths: int = MAX_PATHS,
+    observe: bool = True,
     **named: Any,
 ) -> TraceReport:
     """Run a function of arrays with symbolic sizes, and return for which sizes it works.
@@ -339,8 +341,10 @@ def trace(
     assumed to be finite. The function is also called with real arrays: for each path at pairwise different sizes, at 0
     and 1, and where a requirement is violated. If a call disagrees with the trace, the path is left unknown. Side
     effects of the function therefore occur many times: `Limits` in `symbcast.paths.real_calls` limits the number of
-    calls. Unsupported operations, and more than ``max_paths`` paths, make the answer incomplete. The function must end:
-    a loop that never asks about a size, such as ``while True: pass``, never returns from the trace either.
+    calls. If paths are open and ``observe`` is true, a copy of this process calls the function at all small sizes,
+    unless it has effects; `TraceReport.observed` has what these calls show. Unsupported operations, and more than
+    ``max_paths`` paths, make the answer incomplete. The function must end: a loop that never asks about a size, such as
+    ``while True: pass``, never returns from the trace either.
 
     >>> report = trace(lambda x, y: x + y, "N, 3", "M, 1")
     >>> report.condition, report.shapes
@@ -363,7 +367,10 @@ def trace(
         if traced.has_followed_loops and not exploration.is_complete:  # one iteration may not represent the others
             exploration = min(traced.confirmed(is_by_symbols=False), exploration, key=_left)
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    return TraceReport(scope, exploration, name, traced_arguments.texts())
+    report = TraceReport(scope, exploration, name, traced_arguments.texts())
+    if observe:
+        traced.observe(report)
+    return report
 
 
 class _Traced:
@@ -395,6 +402,11 @@ class _Traced:
         real = RealRun(self.function, self.arguments, scope.shapes)
         with without_numba(reach):
             return confirm(exploration, real, scope, home=self._home)
+
+    def observe(self, report: TraceReport) -> None:
+        """Call the function at all small sizes, in a child process, if its paths are open."""
+        with without_numba(reach_of(self.function, self._values[1:])):
+            report._observe(RealRun(self.function, self.arguments, self.scope.shapes))
 
     def _followed(self) -> Exploration:
         """Return the paths, with those loops rolled out by number in which the iterations differ."""

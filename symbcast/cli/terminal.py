@@ -53,7 +53,7 @@ def status_of(verdict: Verdict, fail_on: str = "sometimes") -> Exit:
     """
     if fail_on == "unknown":
         return Exit.ALWAYS if verdict is Verdict.ALWAYS else Exit.FAILS
-    if verdict is Verdict.UNKNOWN:
+    if verdict in {Verdict.UNKNOWN, Verdict.OBSERVED}:
         return Exit.UNDECIDED
     return Exit.FAILS if verdict in FAILING[fail_on] else Exit.ALWAYS
 

@@ -191,6 +191,7 @@ class _AccountParts(NamedTuple):
     failing: tuple[Sizes, ...] = ()
     can_work: bool | None = None
     can_fail: bool | None = None
+    observed: Formula | None = None
 
 
 class Account(_AccountParts, HasVerdict):
@@ -213,6 +214,15 @@ class Account(_AccountParts, HasVerdict):
         if self.open and can_fail is False:
             can_fail = None
         return True if self.working else self.can_work, can_fail
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it works for all sizes, some or none; observed if only real calls say so; or unknown."""
+        verdict = verdict_of(*self._possible)
+        if self.observed is None or verdict in {Verdict.ALWAYS, Verdict.NEVER}:
+            return verdict
+        is_proved = (self.works, self.needed) != (FALSE, TRUE)
+        return verdict if verdict is Verdict.SOMETIMES and is_proved else Verdict.OBSERVED
 
     @property
     def fails(self) -> Formula:

@@ -6,16 +6,22 @@ subprocess that starts from scratch: it is not forked. Messages are pickles, eac
 
 from __future__ import annotations
 
+import faulthandler
+import io
 import os
 import pickle
+import select
 import subprocess
 import sys
 import threading
+import time
+import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Any, Generic, Literal, TypeAlias, TypeVar
+from functools import partial
+from typing import IO, Any, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from symbcast.core.interrupts import CleanupOnInterrupt
 
@@ -224,3 +230,122 @@ def receive_message(stream: IO[bytes]) -> bytes:
     if len(head) < _LENGTH or len(body) < length:
         raise EOFError
     return body
+
+
+# A copy of this process for calls that must not leave anything behind.
+#
+# Functions of a notebook, a script or a closure cannot be imported by another process, so this one is forked. Only the
+# forking thread goes on in the copy, which calls, answers through a pipe and ends without any clean-up.
+
+
+class ForkLimits(NamedTuple):
+    """Limits of a forked process, in seconds of its CPU time and in seconds; a process that waits uses no CPU time."""
+
+    cpu_seconds: int
+    seconds: int
+
+
+def forked(work: Callable[[], Answer], limits: ForkLimits) -> tuple[Answer | None, str]:
+    """Return what ``work`` returns in a copy of this process; or None, and why it was stopped, if it has effects.
+
+    The copy stops before it writes to a file, removes one, prints, starts a process or uses the network. Raises
+    `DiedError` if it ends otherwise, or exceeds a limit.
+    """
+    if not hasattr(os, "fork"):
+        return None, "this platform cannot copy a process"
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():  # of threads, which the copy does not need
+        warnings.simplefilter("ignore")
+        child = os.fork()
+    if not child:
+        _work_in_copy(work, writer, limits)
+    os.close(writer)
+    try:
+        data = _read_until_end(reader, limits.seconds)
+    finally:
+        os.close(reader)
+        with suppress(ProcessLookupError):
+            os.kill(child, 9)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if not data:
+        raise DiedError(status)
+    answer: tuple[Answer | None, str] = pickle.loads(data)
+    return answer
+
+
+def _read_until_end(reader: int, seconds: int) -> bytes:
+    """Return what a process writes until it closes the pipe; nothing if that takes too long."""
+    data, end = b"", time.monotonic() + seconds
+    while select.select([reader], [], [], max(0, end - time.monotonic()))[0]:
+        part = os.read(reader, 1 << 16)
+        if not part:
+            return data
+        data += part
+    return b""
+
+
+def _work_in_copy(work: Callable[[], Any], writer: int, limits: ForkLimits) -> NoReturn:
+    """Work in a forked process, answer, and end it."""
+    try:
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        soft = limits.cpu_seconds if hard == resource.RLIM_INFINITY else min(limits.cpu_seconds, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+        def answer(value: Any, refused: str = "") -> NoReturn:
+            data = pickle.dumps((value, refused))
+            while data:
+                data = data[os.write(writer, data) :]
+            os._exit(0)
+
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        sys.dont_write_bytecode = True
+        faulthandler.disable()
+        sys.stdout = _Refusing(lambda: answer(None, "it prints"))
+        warnings.simplefilter("ignore")
+        sys.addaudithook(partial(_refuse_effect, lambda effect: answer(None, effect)))
+        answer(work())
+    finally:
+        os._exit(1)
+
+
+class _Refusing(io.TextIOBase):
+    """A text stream that refuses the first text."""
+
+    def __init__(self, refuse: Callable[[], NoReturn]) -> None:
+        self._refuse = refuse
+
+    def write(self, text: str) -> int:
+        self._refuse()
+
+
+def _refuse_effect(refuse: Callable[[str], NoReturn], event: str, args: tuple[Any, ...]) -> None:
+    """Refuse an effect on anything outside the process, of which Python tells before it happens (PEP 578)."""
+    if event == "open":
+        path, _, flags = args
+        is_new = not isinstance(path, int) and path is not None and path != os.devnull
+        if is_new and isinstance(flags, int) and flags & _WRITING:
+            refuse(f"it writes to the file {path!s:.80}")
+    elif event.startswith(_EFFECTS):
+        refuse(f"it calls {event}")
+
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_EFFECTS = (
+    *("socket.", "subprocess.", "urllib.", "ftplib.", "smtplib.", "sqlite3.", "shutil.", "tempfile.", "webbrowser."),
+    *(
+        "os.system",
+        "os.exec",
+        "os.fork",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.startfile",
+        "os.kill",
+        "signal.pthread_kill",
+    ),
+    *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.utime"),
+    *("os.chmod", "os.chown", "os.chflags", "os.setxattr", "os.removexattr"),
+)

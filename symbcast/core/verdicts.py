@@ -1,4 +1,4 @@
-"""The four verdicts, and the two ways to derive one: from what is possible, or from an account."""
+"""The verdicts, and the two ways to derive one: from what is possible, or from an account."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from typing import Protocol, TypeAlias
 
 
 class Verdict(Enum):
-    """The sizes for which a broadcast is valid: all, some, none, or unknown."""
+    """The sizes for which a broadcast is valid: all, some, none, or unknown.
+
+    OBSERVED is the verdict on a function of which some sizes are not proved to work or to fail, but that was called at
+    all small sizes: it says nothing about larger ones.
+    """
 
     ALWAYS = "always"
     SOMETIMES = "sometimes"
     NEVER = "never"
+    OBSERVED = "observed"
     UNKNOWN = "unknown"
 
 
@@ -116,5 +121,6 @@ _POSSIBLE = {
     Verdict.ALWAYS: (True, False),
     Verdict.SOMETIMES: (True, True),
     Verdict.NEVER: (False, True),
+    Verdict.OBSERVED: (None, None),
     Verdict.UNKNOWN: (None, None),
 }

@@ -387,7 +387,8 @@ def reshaped(real: Callable[..., Any], array: Any, shape: Any) -> Any:
 def reshaped_by_user(real: Callable[..., Any], operand: Any, new_sizes: Any, *args: Any, **options: Any) -> Any:
     """Reshape, and check the number of elements, which JAX does only when it compiles."""
     if _JAX_SOURCES not in _asking().f_code.co_filename and not _has_as_many(operand.shape, new_sizes):
-        _here().fail_to_trace("jax.lax.reshape checks the number of elements only when it is compiled")
+        what = "jax.lax.reshape checks the number of elements only when it is compiled"
+        _here().fail_to_trace(what, is_compiled=True)
     return real(operand, new_sizes, *args, **options)
 
 

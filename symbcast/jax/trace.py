@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import count
@@ -26,7 +26,7 @@ from symbcast.paths.exploration import MAX_PATHS, Exploration, explore_all, rest
 from symbcast.paths.path import Path, current
 from symbcast.paths.real_calls import CallsWithNumbers, Limits, RaisedError
 from symbcast.paths.sizes import Size, dim_of, is_whole, sized
-from symbcast.paths.steps import home_of, place_of_error
+from symbcast.paths.steps import home_of, lines_of_error, place_of_error
 
 
 class JaxReport(TraceReport):
@@ -105,6 +105,7 @@ def trace(
     assume: Assumptions = (),
     min_size: int = 1,
     max_paths: int = MAX_PATHS,
+    observe: bool = True,
     **named: Any,
 ) -> JaxReport:
     """Run a JAX function with symbolic sizes, and return the sizes at which it works.
@@ -112,6 +113,7 @@ def trace(
     Arguments are as in `symbcast.trace`, with dtype float32; they and the result can be pytrees. Sizes are at least 1,
     as JAX assumes for its own symbolic dimensions. Each path is confirmed with `jax.eval_shape` at concrete sizes, as
     `symbcast.trace` does with real arrays; the report makes no claim about a path if the function contradicts it.
+    Where paths are open and ``observe`` is true, `jax.eval_shape` at all small sizes gives the report's ``observed``.
 
     >>> import jax.numpy as jnp
     >>> report = trace(lambda x, y: jnp.concatenate([x, y]) + 1, "n, 3", "m, k")
@@ -129,6 +131,7 @@ def trace(
         try:
             return lasting_jax_result(call.shapes(lambda dim: sized(dim, path)))
         except Exception as error:
+            call.note_refusal(error)
             raise call.real_error(error, path) from None
 
     home = home_of(function)
@@ -137,13 +140,17 @@ def trace(
         values = [function, *traced.positional, *traced.named.values()]
         with restoring_caches(values, (*_symbolic(), *WRAPPERS), real_of), standins().acting():
             exploration = explore_all(run, scope, home=home, limit=max_paths, doubtful=(Exception,))
-        real = JaxCall(function, traced, scope.shapes)
+        real = JaxCall(function, traced, scope.shapes, call.refusals)
         with _whole_tracebacks():
             exploration = confirm(exploration, real, scope, home=home, limits=LIMITS)
     finally:
         remove_entries()
     name = getattr(function, "__qualname__", type(function).__qualname__)
-    return JaxReport(scope, exploration, name, traced.texts(), function, traced)
+    report = JaxReport(scope, exploration, name, traced.texts(), function, traced)
+    # `jax.eval_shape` says nothing about what only the compiler checks.
+    if observe and not any(o.untraced and o.untraced.is_compiled for o in exploration.outcomes):
+        report._observe(real)
+    return report
 
 
 def _symbolic() -> tuple[type, ...]:
@@ -168,8 +175,18 @@ LIMITS = Limits(calls=48, sure=1)
 class JaxCall(CallsWithNumbers):
     """A function and its arguments, called with dimensions or with numbers."""
 
-    def __init__(self, function: Callable[..., Any], arguments: TraceArguments, shapes: Sequence[Shape]) -> None:
+    most_points = 100
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: TraceArguments,
+        shapes: Sequence[Shape],
+        refusals: Iterable[str] = (),
+    ) -> None:
         self.function, self.arguments, self._shapes = function, arguments, shapes
+        # The messages of the errors that code of JAX, or of a library on it, raised for symbolic sizes.
+        self.refusals = set(refusals)
         self._symbols = symbols_of([d for shape in shapes for d in shape.dims])
         self._at: dict[tuple[int, ...], Any] = {}
 
@@ -199,6 +216,18 @@ class JaxCall(CallsWithNumbers):
             return self.function(*args, **options)
 
         return function
+
+    def note_refusal(self, error: Exception) -> None:
+        """Note an error that code of a library raises."""
+        lines = lines_of_error(error)
+        if lines and "site-packages" in lines[-1].file:
+            self.refusals.add(str(error))
+
+    def limit_of(self, error: BaseException | None) -> str:
+        """Return that JAX refuses symbolic sizes, if its code, or that of a library on it, raised an error."""
+        if error is None or str(error) not in self.refusals:
+            return ""
+        return f"JAX does not trace this with symbolic sizes ({type(error).__name__}: {str(error)[:80]})"
 
     def real_error(self, error: Exception, path: Path) -> Exception:
         """Return the error raised at the same line with the path's concrete sizes, if it has another type."""

@@ -33,6 +33,8 @@ from symbcast.core.verdicts import Verdict
 from symbcast.operators.operator import Dims
 from symbcast.paths.conclusions import Conclusions
 from symbcast.paths.exploration import Exploration
+from symbcast.paths.observation import observed
+from symbcast.paths.real_calls import CallsWithNumbers
 from symbcast.paths.regions import Branch
 from symbcast.paths.steps import CodePlace, line_text
 
@@ -155,6 +157,32 @@ def _fix(paths: Conclusions, clause: Formula, text: str) -> str:
     return f"check that the data satisfy {text} before"
 
 
+@dataclass(frozen=True)
+class ObservedAnswer:
+    """What real calls did at all sizes up to a small one: it proves nothing about larger ones.
+
+    Attributes:
+        condition: the condition of the sizes at which the calls worked: the shortest that was seen to fit.
+        shapes: the result in its own structure, with shapes instead of arrays; None if no form fits all of them.
+        tried: how many combinations of sizes were called.
+        largest: the largest size that was tried.
+        works: at how many combinations the function worked.
+    """
+
+    condition: Condition
+    shapes: Any
+    tried: int
+    largest: int
+    works: int
+
+    def __str__(self) -> str:
+        works = f"works when {self.condition}" if 0 < self.works < self.tried else _ALL_ALIKE[self.works > 0]
+        return f"at all {self.tried} sizes up to {self.largest} tried: {works}; not proved beyond"
+
+
+_ALL_ALIKE = ("fails", "works")
+
+
 @dataclass(frozen=True, eq=False)
 class PathCase(Guessable):
     """A region of sizes at which a run always behaves the same way.
@@ -197,8 +225,10 @@ class PathsAnswer(ModuleAnswer):
     real calls worked or failed. The condition is about input sizes only; conditions on data-dependent sizes are in
     `data_condition`.
 
-    The verdict is "sometimes" if some sizes are known to work and others to fail, even if others still are open, and if
-    data can make the run fail, even if `condition` is always true. Evidence fails whatever the data.
+    If real calls at all small sizes say what the paths left open, `observed` has that, and the verdict is "observed"
+    unless some sizes are proved to work or to fail, and others do not. The verdict is "sometimes" if some sizes are
+    known to work and others to fail, even if others still are open, and if data can make the run fail, even if
+    `condition` is always true. Evidence fails whatever the data.
     """
 
     _meanings = guessed_meanings(
@@ -282,6 +312,20 @@ class PathsAnswer(ModuleAnswer):
     def unconfirmed(self) -> Condition:
         """The sizes of paths that no call with numbers confirmed because none of their sizes are small enough."""
         return Condition(self._conclusions.unconfirmed)
+
+    @property
+    def observed(self) -> ObservedAnswer | None:
+        """What real calls at all small sizes did, if some paths were not followed; it proves nothing."""
+        seen = self._conclusions.exploration.observation
+        if seen is None:
+            return None
+        condition = condition_about(Condition, seen.formula, self._conclusions.names)
+        return ObservedAnswer(condition, seen.value, seen.tried, seen.largest, seen.works)
+
+    def _observe(self, calls: CallsWithNumbers) -> None:
+        """Call what was run at all small sizes, if some paths were not followed."""
+        if not self.complete:
+            self._conclusions.exploration = observed(self._conclusions, calls)
 
     @property
     def findings(self) -> tuple[PathFinding, ...]:
@@ -501,6 +545,7 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
             "working": [dict(point) for point in report.account.working],
             "failing": [dict(point) for point in report.account.failing],
         },
+        "observed": _observed_data(report.observed, namer),
         "witness": report.witness(),
         "counterexample": report.counterexample(),
         "cases": [
@@ -531,6 +576,13 @@ def paths_to_dict(report: PathsAnswer) -> dict[str, Any]:
         ],
         "data_sizes": report.data_sizes,
     }
+
+
+def _observed_data(seen: ObservedAnswer | None, namer: Namer) -> dict[str, Any] | None:
+    if seen is None:
+        return None
+    counts = {"tried": seen.tried, "largest": seen.largest, "works": seen.works}
+    return {"condition": str(seen.condition), "value": _value(seen.shapes, namer), **counts}
 
 
 def _value(value: Any, namer: Namer) -> Any:

@@ -256,7 +256,14 @@ class Conclusions(LazyAccount):
         some = possible(proved.verdict)[0] or (False if can_work is False else None)
         parts = tuple(self._open_parts())
         return Account(
-            self.works, self.formula, parts, distinct_points(working), distinct_points(failing), some, can_fail
+            self.works,
+            self.formula,
+            parts,
+            distinct_points(working),
+            distinct_points(failing),
+            some,
+            can_fail,
+            None if self.exploration.observation is None else self.exploration.observation.formula,
         )
 
     def _points(self, is_wanted: Callable[[ObservedCall], bool]) -> list[Mapping[str, int]]:

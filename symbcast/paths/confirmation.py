@@ -15,6 +15,7 @@ The number of calls is limited. Each path is always called at sizes as different
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -241,7 +242,7 @@ class _Confirmation:
         if number in self._raised and outcome.untraced is None:
             outcome = replace(outcome, error=self._raised[number].with_traceback(None))
         if outcome.is_doubtful and number not in self._agreed and outcome.untraced is None:
-            untraced = UntracedError(f"{type(outcome.error).__name__}: {outcome.error}", outcome.place)
+            untraced = UntracedError(_cannot_follow(outcome.error), outcome.place)
             return replace(outcome, raw=None, untraced=untraced)
         if number in self._missed:
             place = next((s.place for s in reversed(outcome.steps) if s.kind == "decide"), NOWHERE)
@@ -528,6 +529,9 @@ class _Confirmation:
             return UntracedError(
                 "a size is hashed, as the key of a dict, set or cache, which is not followed", outcome.place
             )
+        if not isinstance(real, RaisedError) and not prediction.is_violated and outcome.is_doubtful:
+            limit = self.calls.limit_of(outcome.error)
+            return UntracedError(limit or _cannot_follow(outcome.error), outcome.place)
         if prediction.is_violated:
             step = self._steps[prediction.outcome][prediction.length]
             was, place = f"{step.error} ({step.reason})", step.place
@@ -560,6 +564,19 @@ def _is_related(traced: BaseException, real: BaseException) -> bool:
     kinds = type(traced), type(real)
     # If only `Exception` is common, they may be unrelated.
     return Exception not in kinds and (isinstance(real, kinds[0]) or isinstance(traced, kinds[1]))
+
+
+# Classes of a trace in messages of errors, and what they are to the reader.
+_CLASSES = {"Size": "a size", "Dimension": "a size", "Real": "a number that sizes decide"}
+_CLASSES |= {"SymbolicArray": "an array without data", "DataText": "text that data decide"}
+
+
+def _cannot_follow(error: BaseException | None) -> str:
+    """Return why a trace cannot follow a line that raises an error in the trace only, in words of the user's code."""
+    text = str(error).partition("\n")[0]
+    for name, words in _CLASSES.items():
+        text = re.sub(rf"'?\b(?:symbcast\.[\w.]*)?{name}\b'?(?: object)?", words, text)
+    return f"the trace cannot follow this line ({type(error).__name__}: {text[:120]}); real calls work"
 
 
 def _line_of(real: RaisedError, home: str) -> CodePlace:

@@ -42,6 +42,11 @@ def document(report: PathsAnswer, room: doc.Room = doc.Room.SCREEN) -> doc.Docum
 def verdict_words(report: PathsAnswer) -> str:
     """Return the verdict in words."""
     match report.verdict:
+        case Verdict.OBSERVED:
+            is_proved = report.account.works != FALSE
+            return (
+                "proved for some sizes, observed at small ones" if is_proved else "observed at small sizes, not proved"
+            )
         case Verdict.SOMETIMES | Verdict.UNKNOWN if not report.complete:
             return _open_words(report.account, conclusions_of(report).works_for_data)
         case Verdict.ALWAYS:
@@ -61,6 +66,8 @@ def _all_sizes(report: PathsAnswer) -> str:
 
 
 def _open_words(account: Account, works_for_data: bool) -> str:
+    if account.observed is not None and account.works == FALSE:
+        return "open; observed at small sizes"
     if not account.is_open:
         return "open for some data"
     if account.works == FALSE:
@@ -89,6 +96,12 @@ def _known(report: PathsAnswer, namer: Namer) -> Iterator[doc.Field]:
         else:
             where = _everywhere(account, conclusions_of(report).works_for_data)
             yield doc.field(label, (doc.Span(f"{where}: {part.reason}"),), most=5)
+    if report.observed is not None:
+        yield doc.field("observed", doc.words(str(report.observed)), most=3)
+        shapes = report.observed.shapes
+        yield doc.field("", doc.words("" if shapes is None else f"returned there: {value_text(shapes)}"), most=2)
+    elif conclusions_of(report).exploration.unobserved:
+        yield doc.field("observed", doc.words(f"nothing: {conclusions_of(report).exploration.unobserved}"), most=2)
     observed = {tuple(o.sizes.items()): o for o in conclusions_of(report).exploration.observed}
     for number, point in enumerate(account.failing[:_POINTS]):
         call = observed.get(tuple(point.items()))

@@ -12,6 +12,7 @@ from functools import cache, lru_cache, partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from symbcast.core.algebra.formulas import Formula
 from symbcast.core.algebra.symbols import Unknown
 from symbcast.core.algebra.terms import Symbol
 from symbcast.core.characters import number_hint
@@ -237,6 +238,25 @@ class ObservedCall:
     place: CodePlace = NOWHERE
 
 
+@dataclass(frozen=True)
+class Observation:
+    """What real calls did at all sizes up to a small one; it proves nothing about larger ones.
+
+    Attributes:
+        formula: where the function works, among the sizes that were tried.
+        value: the result in its own structure, with shapes instead of arrays; None if no form fits all of them.
+        tried: how many points were called.
+        largest: the largest size of each name.
+        works: at how many of the points the function works.
+    """
+
+    formula: Formula
+    value: Any
+    tried: int
+    largest: int
+    works: int
+
+
 @dataclass
 class Exploration:
     """The paths of a run, and the alternatives that were not followed.
@@ -246,12 +266,18 @@ class Exploration:
         pending: the alternatives that the facts allow but that were not tried.
         data: the data-dependent numbers, each with its line and what it counts.
         observed: what real calls did, each at other sizes; one that raised did so for all data that were tried.
+        observation: what calls at all small sizes show, if paths are open.
+        unobserved: why there is no observation.
+        is_steady: whether all runs did the same.
     """
 
     outcomes: list[PathOutcome] = field(default_factory=list)
     pending: list[Alternative] = field(default_factory=list)
     data: dict[Unknown, tuple[CodePlace, str]] = field(default_factory=dict)
     observed: tuple[ObservedCall, ...] = ()
+    observation: Observation | None = None
+    unobserved: str = ""
+    is_steady: bool = True
 
     @property
     def is_complete(self) -> bool:
@@ -310,7 +336,7 @@ def explore_all(  # noqa: PLR0913 - the inputs of a run, and its limits
 def unsteady_exploration(what: str, place: CodePlace, data: Mapping[Unknown, tuple[CodePlace, str]]) -> Exploration:
     """Return the empty exploration of a function whose runs differ: nothing is known about it."""
     error = UntracedError(f"the function behaves differently from run to run: {what}", place)
-    return Exploration([PathOutcome((), untraced=error)], data=dict(data))
+    return Exploration([PathOutcome((), untraced=error)], data=dict(data), is_steady=False)
 
 
 def _by_size(data: Mapping[tuple[Any, ...], Unknown]) -> dict[Unknown, tuple[CodePlace, str]]:

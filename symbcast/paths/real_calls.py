@@ -65,9 +65,11 @@ class CallsWithNumbers(ABC):
 
     Attributes:
         has_data: whether calls at the same sizes use different data, so that one can fail and another work.
+        most_points: at how many points the function may be called to observe it.
     """
 
     has_data = False
+    most_points = 256
 
     @abstractmethod
     def results(self, at: NumbersBySymbol) -> Iterator[Any]:
@@ -88,6 +90,10 @@ class CallsWithNumbers(ABC):
     def is_of_data(self, error: BaseException) -> bool:
         """Return whether an error is caused by the data of the call, not by its sizes."""
         return False
+
+    def limit_of(self, error: BaseException | None) -> str:
+        """Return why a library refuses sizes that are no numbers, if an error of the trace is its refusal."""
+        return ""
 
     @abstractmethod
     def text(self, value: Any, at: NumbersBySymbol | None = None) -> str:

@@ -334,7 +334,7 @@ class UntracedError(SymbcastError):
     """The run did something that the tracer does not support, so the path is unknown.
 
     ``what`` describes it, and ``place`` is the line that did it. ``is_compiled`` says that compiled code got an array
-    without data.
+    without data, or that only a compiler checks what is open.
     """
 
     def __init__(self, what: str, place: CodePlace = NOWHERE, *, is_compiled: bool = False) -> None:

@@ -46,7 +46,8 @@ GRAPHS = """
     sequences shapes source
 """
 PATHS = (
-    "assumptions at cases complete data_condition data_sizes generic min_size paths shapes title unconfirmed unexplored"
+    "assumptions at cases complete data_condition data_sizes generic min_size observed paths shapes title unconfirmed"
+    " unexplored"
 )
 TRACES = f"{PATHS} arguments isolated json_schema name report"
 

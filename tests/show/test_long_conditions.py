@@ -75,7 +75,7 @@ def test_open_sizes_are_told_apart_from_those_that_work():
 
     lines = sb.trace(counted, "N, M").explain().splitlines()
     assert "works at     N=0, M=1" in lines
-    assert "             N=2, M=2, where a real call worked" in lines
+    assert "             N=1, M=1, where a real call worked" in lines
     assert "fix          call it only where N == 0 or M >= 1, or check that before; open sizes may still fail" in lines
     assert "returns      {} when N == 0" in lines
 

@@ -174,6 +174,7 @@ TONES = {
     Verdict.ALWAYS: Tone.FINE,
     Verdict.SOMETIMES: Tone.CONDITIONAL,
     Verdict.NEVER: Tone.IMPOSSIBLE,
+    Verdict.OBSERVED: Tone.UNDECIDED,
     Verdict.UNKNOWN: Tone.UNDECIDED,
 }
 

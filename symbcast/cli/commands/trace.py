@@ -36,7 +36,8 @@ EPILOGUE = """Example: symbcast trace mymodule:attention "B, T, D" "B, S, D" --a
 The function's own code is run, in its own process. Arguments are shapes of float64 arrays; int64:N, 3 is an array \
 of another type, size:k an integer that is a size, and =5 a Python literal. mask=bool:T, T gives one by its name.
 
-Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes."""
+Exit status of trace: 0 works for all sizes, 1 for some sizes or none, 2 wrong usage, 3 not known for all sizes \
+or only observed."""
 WORDS = {"run": 'trace MODULE:FUNCTION "N, 3"'}
 NOTES = {
     "plot svg png draw image figure": "plots are drawn in Python, by symbcast.notebook.plot(...)",
@@ -59,6 +60,7 @@ def trace(  # noqa: PLR0913 - each is an option
     assume: list[str] | None = None,
     min_size: int = 0,
     max_paths: int = 128,
+    no_observe: bool = False,
     format: Literal["text", "json", "sarif", "github"] = "text",
     guard: GuardIn = None,
     fail_on: Literal["never", "sometimes"] = "sometimes",
@@ -77,6 +79,8 @@ def trace(  # noqa: PLR0913 - each is an option
         The minimum size of every symbol.
     max_paths
         The maximum number of paths to follow.
+    no_observe
+        Do not call the function at all small sizes where nothing is proved.
     format
         Text to read, JSON, SARIF for code scanning, or GitHub workflow commands.
     fail_on
@@ -93,7 +97,7 @@ def trace(  # noqa: PLR0913 - each is an option
         raise UsageError(fault)
     if max_paths < 1:
         raise UsageError(f"--max-paths {max_paths}: write 1 or more")
-    request = TraceRequest(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard)
+    request = TraceRequest(function, arguments, tuple(assume or ()), min_size, max_paths, format, guard, not no_observe)
     with ChildProcess() as child:
         try:
             verdict, answer = child.ask(answer_in_child, request)
@@ -125,6 +129,7 @@ class TraceRequest:
     max_paths: int
     format: Format
     guard: str | None = None
+    observe: bool = True
 
     def call(self) -> TraceCall:
         """Return the arguments of the function."""
@@ -134,7 +139,7 @@ class TraceRequest:
         named = [(m[1], _named(m[1], m[2])) for m in map(_KEYWORD.match, self.arguments) if m]
         if len(named) > len(dict(named)):
             raise UsageError("an argument is given twice by its name; give it once")
-        return TraceCall(positional, dict(named), self.assume, self.min_size, self.max_paths)
+        return TraceCall(positional, dict(named), self.assume, self.min_size, self.max_paths, self.observe)
 
 
 def answer_in_child(request: TraceRequest) -> Answer:

@@ -122,7 +122,7 @@ def model_verdict_words(report: GraphAnswer) -> str:
             return f"runs only for some sizes{'; open for others' if report._partial_reason else ''}"
         case Verdict.NEVER:
             return "runs for no sizes"
-        case Verdict.UNKNOWN:
+        case Verdict.UNKNOWN | Verdict.OBSERVED:
             account = report.account
             if account.failing or account.needed != TRUE:
                 return "open: it fails for some sizes, and whether it runs for any was not decided"

@@ -31,7 +31,7 @@ def traced(
     function: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any], min_size: int
 ) -> LibraryTrace:
     """Trace a function; real calls are calls of `jax.eval_shape`."""
-    report = trace(function, *positional, min_size=max(1, min_size), **named)
+    report = trace(function, *positional, min_size=max(1, min_size), observe=False, **named)
     arguments = TraceArguments(positional, named, dtype="float32")
     call = JaxCall(function, arguments, conclusions_of(report).scope.shapes)
     result = trace_of_paths(report, call.results)

@@ -24,6 +24,6 @@ def traced(
     """Trace a function; real calls have several kinds of data."""
     import symbcast.arrays  # noqa: F401 - it registers the operations of arrays
 
-    report = trace(function, *positional, min_size=min_size, **named)
+    report = trace(function, *positional, min_size=min_size, observe=False, **named)
     real = RealRun(function, TraceArguments(positional, named), conclusions_of(report).scope.shapes)
     return trace_of_paths(report, real.results)
